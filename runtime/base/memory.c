@@ -1,0 +1,125 @@
+/* The one place that calls malloc, realloc and free; tests make the n-th call fail. */
+#include "runtime/base/memory.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* The only mutable globals of the project: a test switches them for the whole process, and
+ * allocations have no object that could carry them. */
+static atomic_bool is_counting;
+static atomic_bool is_failing_on;
+static atomic_size_t calls_left;
+
+void memory_fail_after(size_t countdown, bool keep_failing)
+{
+    atomic_store(&is_counting, false);
+    atomic_store(&calls_left, countdown);
+    atomic_store(&is_failing_on, keep_failing);
+    atomic_store(&is_counting, countdown > 0);
+}
+
+__attribute__((constructor)) static void memory_read_environment(void)
+{
+    const char *text = getenv("MONITORCH_TEST_FAIL_ALLOCATION");
+    char *end;
+    unsigned long long countdown;
+
+    if (text == NULL) {
+        return;
+    }
+    countdown = strtoull(text, &end, 10);
+    memory_fail_after((size_t)countdown, *end == '+');
+}
+
+/* Counts one call down; true where this is the one that has to fail. */
+static bool memory_count_call(void)
+{
+    size_t left = atomic_load(&calls_left);
+
+    for (;;) {
+        if (left == 0) {
+            return atomic_load(&is_failing_on);
+        }
+        if (atomic_compare_exchange_weak(&calls_left, &left, left - 1)) {
+            return left == 1;
+        }
+    }
+}
+
+static inline bool memory_has_to_fail(void)
+{
+    return __builtin_expect(atomic_load_explicit(&is_counting, memory_order_relaxed),
+                            false) &&
+           memory_count_call();
+}
+
+/* The size in bytes, at least 1 so that the result is a block of its own. */
+static inline bool memory_size(size_t count, size_t size, size_t *total)
+{
+    if (__builtin_mul_overflow(count, size, total) || *total > PTRDIFF_MAX) {
+        return false;
+    }
+    if (*total == 0) {
+        *total = 1;
+    }
+    return true;
+}
+
+void *memory_allocate(size_t count, size_t size)
+{
+    size_t total;
+
+    if (!memory_size(count, size, &total) || memory_has_to_fail()) {
+        return NULL;
+    }
+    return malloc(total);
+}
+
+void *memory_allocate_zeroed(size_t count, size_t size)
+{
+    size_t total;
+
+    if (!memory_size(count, size, &total) || memory_has_to_fail()) {
+        return NULL;
+    }
+    return calloc(total, 1);
+}
+
+void *memory_resize(void *block, size_t count, size_t size)
+{
+    size_t total;
+
+    if (!memory_size(count, size, &total) || memory_has_to_fail()) {
+        return NULL;
+    }
+    return realloc(block, total);
+}
+
+void memory_free(void *block)
+{
+    free(block);
+}
+
+bool memory_grow(void **items, size_t *capacity, size_t wanted, size_t item_size)
+{
+    size_t larger = *capacity < 8 ? 8 : *capacity;
+    void *moved;
+
+    if (wanted <= *capacity) {
+        return true;
+    }
+    while (larger < wanted) {
+        if (larger > SIZE_MAX / 2) {
+            return false;
+        }
+        larger *= 2;
+    }
+    moved = memory_resize(*items, larger, item_size);
+    if (moved == NULL) {
+        return false;
+    }
+    *items = moved;
+    *capacity = larger;
+    return true;
+}

@@ -1,0 +1,27 @@
+/* The one place that calls malloc, realloc and free; tests make the n-th call fail. */
+#ifndef MONITORCH_BASE_MEMORY_H
+#define MONITORCH_BASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* NULL where memory ran out or where count * size overflows. A size of 0 gives a pointer
+ * that may be freed. */
+void *memory_allocate(size_t count, size_t size);
+void *memory_allocate_zeroed(size_t count, size_t size);
+
+/* On failure NULL is returned and the old block stays as it was. */
+void *memory_resize(void *block, size_t count, size_t size);
+
+void memory_free(void *block); /* may be NULL */
+
+/* Grows an array to hold at least `wanted` items: capacities double, so that adding one by
+ * one costs little. false where memory ran out; the array is then as it was. */
+bool memory_grow(void **items, size_t *capacity, size_t wanted, size_t item_size);
+
+/* Tests: the `countdown`-th allocation from now on fails, and each after it too where
+ * `keep_failing`. 0 switches failing off. Also set at start from the environment variable
+ * MONITORCH_TEST_FAIL_ALLOCATION (a number, or `N+` to keep failing). */
+void memory_fail_after(size_t countdown, bool keep_failing);
+
+#endif

@@ -1,0 +1,53 @@
+/* A borrowed run of bytes: most often text inside a file that someone else owns. */
+#ifndef MONITORCH_BASE_SLICE_H
+#define MONITORCH_BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct slice {
+    const char *bytes; /* borrowed; not terminated; may be NULL where size is 0 */
+    size_t size;
+};
+
+/* A string literal, or an array whose size is known to the compiler. */
+#define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
+
+static inline struct slice slice_of(const char *text)
+{
+    return (struct slice){text, strlen(text)};
+}
+
+static inline struct slice slice_part(struct slice whole, size_t start, size_t end)
+{
+    return (struct slice){whole.bytes + start, end - start};
+}
+
+static inline bool slice_equal(struct slice a, struct slice b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
+}
+
+static inline bool slice_starts(struct slice text, struct slice prefix)
+{
+    return text.size >= prefix.size &&
+           slice_equal((struct slice){text.bytes, prefix.size}, prefix);
+}
+
+static inline bool slice_ends(struct slice text, struct slice suffix)
+{
+    return text.size >= suffix.size &&
+           slice_equal((struct slice){text.bytes + text.size - suffix.size, suffix.size},
+                       suffix);
+}
+
+/* The offset of the first place where `part` stands at or after `start`, or `text.size`
+ * where there is none. */
+size_t slice_find(struct slice text, struct slice part, size_t start);
+
+/* Whether the whole of `text` matches a glob: `*` any run (dots too), `?` one byte,
+ * `[abc]`, `[a-z]`, `[!a]` one of a set; a `[` that is never closed means itself. */
+bool slice_match(struct slice text, struct slice glob);
+
+#endif
