@@ -8,21 +8,16 @@
 static unsigned long long visit_count;
 static PyObject *visits; /* owned; a list of (site, type names), NULL: count only */
 
-/* The name of a value's type, found without running the type's own code. */
+/* The name of a value's type, "?" where looking it up could run a metaclass's own code. */
 static PyObject *type_name(PyObject *value)
 {
-    static PyObject *type_descriptor; /* type.__dict__['__name__'].__get__ is not abi3 */
+    PyObject *type = (PyObject *)Py_TYPE(value);
 
-    if (type_descriptor == NULL) {
-        type_descriptor = PyUnicode_InternFromString("__name__");
-        if (type_descriptor == NULL) {
-            return NULL;
-        }
+    if (PyType_GetSlot(Py_TYPE(type), Py_tp_getattro) !=
+        PyType_GetSlot(&PyType_Type, Py_tp_getattro)) {
+        return PyUnicode_FromString("?");
     }
-    return PyType_GetSlot(Py_TYPE(Py_TYPE(value)), Py_tp_getattro) ==
-                   PyType_GetSlot(&PyType_Type, Py_tp_getattro)
-               ? PyObject_GetAttr((PyObject *)Py_TYPE(value), type_descriptor)
-               : PyUnicode_FromString("?");
+    return PyObject_GetAttrString(type, "__name__");
 }
 
 static void keep_visit(PyObject *const *arguments, Py_ssize_t count)

@@ -1,0 +1,45 @@
+"""What all tests share: the path to their helpers, and the marker of the slow ones."""
+
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run the slow tests too")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes minutes; runs with --slow or -m slow")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--slow") or "slow" in (config.getoption("-m") or ""):
+        return
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def deep_recursion():
+    """Python's own parser and compiler need room for the deepest files of the corpora."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 5000))
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.fixture(scope="session")
+def compiler_module():
+    """The compiler under test; tests that need it skip where it was not built."""
+    from tests.support import compiler
+
+    if not compiler.is_built():
+        pytest.skip("the compiler is not built (make)")
+    return compiler
