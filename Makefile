@@ -1,0 +1,274 @@
+# monitorch: `make help` lists the targets; docs/building.md tells the rest.
+
+MODE   ?= release
+BUILD  ?= build
+PREFIX ?= /usr/local
+PYTHON ?= python3
+SHELL  := /bin/sh
+# In continuous integration a warning is an error.
+WERROR ?= $(if $(CI),1)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+ifeq ($(filter $(MODE),release debug asan fuzz coverage),)
+$(error MODE=$(MODE) is not one of release, debug, asan, fuzz, coverage)
+endif
+
+OBJ         := $(BUILD)/obj/$(MODE)
+THIRD_PARTY := $(BUILD)/third_party
+FETCHED     := $(THIRD_PARTY)/.fetched
+FLAGS_FILE  := $(OBJ)/flags
+MODE_FILE   := $(BUILD)/mode
+
+# The compiler and its flags ---------------------------------------------------------------
+
+ifeq ($(MODE),fuzz)
+CLANG := $(firstword $(foreach name,clang clang-19 clang-18 clang-17 clang-16 clang-15 \
+             clang-14,$(if $(shell command -v $(name) 2>/dev/null),$(name))))
+ifeq ($(origin CC),default)
+CC := $(or $(CLANG),clang)
+endif
+else ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+ifneq ($(filter-out 0,$(WERROR)),)
+WARNINGS += -Werror
+endif
+
+# Everything may end up in the extension module, so everything is position independent and
+# hidden. On x86-64 and ARM64 that costs the command nothing.
+COMMON := -std=c11 -D_GNU_SOURCE -I. -isystem $(THIRD_PARTY)/tree-sitter/include \
+          -isystem $(THIRD_PARTY)/tree-sitter-python -isystem $(THIRD_PARTY)/xxhash \
+          -pthread -fPIC -fvisibility=hidden
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+IS_GCC   := $(findstring gcc,$(notdir $(firstword $(CC))))
+
+# Fat objects hold machine code too, so that the many test programs link without LTO.
+release_CFLAGS   := -O2 -g -DNDEBUG $(if $(IS_GCC),-flto -ffat-lto-objects)
+release_LDFLAGS  := $(if $(IS_GCC),-O2 -flto=auto)
+debug_CFLAGS     := -O0 -g
+asan_CFLAGS      := -O1 -g $(SANITIZE)
+asan_LDFLAGS     := $(SANITIZE)
+fuzz_CFLAGS      := -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+fuzz_LDFLAGS     := $(SANITIZE)
+coverage_CFLAGS  := -O0 -g --coverage
+coverage_LDFLAGS := --coverage
+
+# CFLAGS and LDFLAGS stay the caller's own, and come last.
+OUR_CFLAGS  = $(COMMON) $($(MODE)_CFLAGS) $(WARNINGS) $(CFLAGS)
+OUR_LDFLAGS = -pthread $($(MODE)_LDFLAGS) $(LDFLAGS)
+# The parser is not ours to mend: no warnings, always optimised, its own asserts off.
+PARSER_CFLAGS = $(OUR_CFLAGS) -O2 -DNDEBUG -w -DTREE_SITTER_HIDE_SYMBOLS \
+                -DTREE_SITTER_HIDDEN_SYMBOLS -I$(THIRD_PARTY)/tree-sitter/src \
+                -I$(THIRD_PARTY)/tree-sitter/include -I$(THIRD_PARTY)/tree-sitter-python
+
+# Sources and objects ----------------------------------------------------------------------
+
+sources    = $(sort $(wildcard $(1)))
+objects    = $(patsubst %.c,$(OBJ)/%.o,$(1))
+
+BASE       := $(call sources,runtime/base/*.c)
+TRACE      := $(call sources,runtime/trace/*.c)
+INSTRUMENT := $(filter-out instrument/main.c,$(call sources,instrument/*.c))
+EXTENSION  := $(call sources,runtime/python/*.c)
+UNIT       := $(call sources,tests/unit/*.c)
+FUZZ       := $(call sources,tests/fuzz/*.c)
+PACKAGE    := $(shell find runtime/python/monitorch -name '*.py' -o -name '*.pyi' \
+                  -o -name py.typed 2>/dev/null | LC_ALL=C sort)
+
+PARSER_OBJECTS  := $(OBJ)/third_party/tree-sitter.o $(OBJ)/third_party/python-parser.o \
+                   $(OBJ)/third_party/python-scanner.o
+LIBRARY_OBJECTS := $(call objects,$(BASE) $(TRACE) $(INSTRUMENT)) $(PARSER_OBJECTS)
+COMMAND_OBJECTS := $(call objects,instrument/main.c) $(LIBRARY_OBJECTS)
+EXTENSION_OBJECTS := $(call objects,$(EXTENSION)) $(LIBRARY_OBJECTS)
+
+LIBRARY        := $(OBJ)/libmonitorch.a
+COMMAND        := $(BUILD)/bin/monitorch-instrument
+EXTENSION_FILE := $(BUILD)/python/monitorch/_instrument.abi3.so
+PACKAGE_FILES  := $(patsubst runtime/python/%,$(BUILD)/python/%,$(PACKAGE))
+UNIT_PROGRAMS  := $(patsubst %.c,$(OBJ)/%,$(UNIT))
+FUZZ_PROGRAMS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ))
+
+# Building ---------------------------------------------------------------------------------
+
+.PHONY: all command extension package unit-programs fuzz-programs FORCE
+ifeq ($(MODE),fuzz)
+all: fuzz-programs ## build the command, the extension module and the package (default)
+else
+all: command extension package ## build the command, the extension module and the package (default)
+endif
+
+command: $(COMMAND)
+extension: $(if $(EXTENSION),$(EXTENSION_FILE))
+package: $(PACKAGE_FILES) $(BUILD)/package-list
+unit-programs: $(UNIT_PROGRAMS)
+fuzz-programs: $(FUZZ_PROGRAMS)
+
+# write-if-changed: a file whose time tells when its text last changed.
+define write_if_changed
+	@mkdir -p $(@D)
+	@printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
+endef
+
+# What is compiled and linked depends on how, and on which files there are.
+$(FLAGS_FILE): FORCE
+	$(call write_if_changed,'$(CC) $(OUR_CFLAGS) $(OUR_LDFLAGS) $(PYTHON)')
+$(OBJ)/library-list: FORCE
+	$(call write_if_changed,'$(LIBRARY_OBJECTS)')
+$(OBJ)/extension-list: FORCE
+	$(call write_if_changed,'$(EXTENSION_OBJECTS)')
+# The fixed places hold the mode that was built last.
+$(MODE_FILE): FORCE
+	$(call write_if_changed,'$(MODE)')
+
+$(FETCHED): grammar/releases.txt tools/fetch.sh
+	@PYTHON='$(PYTHON)' tools/fetch.sh $(THIRD_PARTY)
+	@touch $@
+
+# compile: how to make an object, and the list of the headers that it read.
+define compile
+	@mkdir -p $(@D)
+	@echo "  CC    $@"
+	@$(CC) $(1) -MMD -MP -c $(2) -o $@
+endef
+
+$(OBJ)/%.o: %.c $(FLAGS_FILE) | $(FETCHED)
+	$(call compile,$(OUR_CFLAGS),$<)
+
+# An extension module's PyInit function stands in no header.
+$(OBJ)/runtime/python/%.o: runtime/python/%.c $(FLAGS_FILE) | $(FETCHED)
+	@tools/python_headers.sh '$(PYTHON)' >/dev/null
+	$(call compile,$(OUR_CFLAGS) -Wno-missing-prototypes -DPy_LIMITED_API=0x030A0000 \
+	    -isystem "$$(tools/python_headers.sh '$(PYTHON)')",$<)
+
+$(OBJ)/third_party/tree-sitter.o: $(FETCHED) $(FLAGS_FILE)
+	$(call compile,$(PARSER_CFLAGS),$(THIRD_PARTY)/tree-sitter/src/lib.c)
+$(OBJ)/third_party/python-%.o: $(FETCHED) $(FLAGS_FILE)
+	$(call compile,$(PARSER_CFLAGS),$(THIRD_PARTY)/tree-sitter-python/$*.c)
+
+$(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
+	@echo "  AR    $@"
+	@rm -f $@
+	@ar rcs $@ $(LIBRARY_OBJECTS)
+
+$(OBJ)/monitorch-instrument: $(COMMAND_OBJECTS) $(OBJ)/library-list
+	@echo "  LINK  $@"
+	@$(CC) $(OUR_LDFLAGS) $(COMMAND_OBJECTS) -o $@
+
+$(OBJ)/_instrument.abi3.so: $(EXTENSION_OBJECTS) $(OBJ)/extension-list
+	@echo "  LINK  $@"
+	@$(CC) -shared $(OUR_LDFLAGS) $(EXTENSION_OBJECTS) -o $@
+
+# place: a running program keeps the file that it was started from.
+define place
+	@mkdir -p $(@D)
+	@cp $< $@.new
+	@mv -f $@.new $@
+endef
+
+$(COMMAND): $(OBJ)/monitorch-instrument $(MODE_FILE)
+	$(place)
+$(EXTENSION_FILE): $(OBJ)/_instrument.abi3.so $(MODE_FILE)
+	$(place)
+$(BUILD)/python/monitorch/%: runtime/python/monitorch/%
+	$(place)
+
+# A module that was removed from the package must not stay importable.
+$(BUILD)/package-list: FORCE
+	$(call write_if_changed,$(PACKAGE_FILES))
+	@find $(BUILD)/python/monitorch -name '*.py' 2>/dev/null | while read -r file; do \
+	    grep -qxF -- "$$file" $@ || rm -f "$$file"; done
+
+$(OBJ)/tests/unit/%: $(OBJ)/tests/unit/%.o $(LIBRARY)
+	@echo "  LINK  $@"
+	@$(CC) $(OUR_LDFLAGS) -fno-lto $< $(LIBRARY) -o $@
+
+$(BUILD)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) -o $@
+
+.PRECIOUS: $(OBJ)/%.o
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
+
+# Trying -----------------------------------------------------------------------------------
+
+# The interpreter for the tests: $(PYTHON) where it has torch, else one in .venv.
+TEST_PYTHON_FILE := $(BUILD)/test-python
+TEST_PYTHON       = "$$(cat $(TEST_PYTHON_FILE))"
+BUILD_PATH       := $(abspath $(BUILD))
+
+# Python itself is not built with ASan, so the extension needs its runtime loaded first.
+ifeq ($(MODE),asan)
+PRELOAD = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0
+endif
+RUN_PYTHON = env MONITORCH_BUILD='$(BUILD_PATH)' MONITORCH_MODE='$(MODE)' \
+             MONITORCH_UNIT_PROGRAMS='$(BUILD_PATH)/obj/$(MODE)/tests/unit' \
+             PYTHONPATH='$(BUILD_PATH)/python' PATH='$(BUILD_PATH)/bin':"$$PATH" \
+             $(PRELOAD) $(TEST_PYTHON)
+RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
+
+.PHONY: environment demo test check test-all bench fuzz faults coverage
+environment: ## find or make a Python with torch, pytest and the rest
+	@mkdir -p $(BUILD)
+	@PYTHON='$(PYTHON)' tools/setup.sh $(TEST_PYTHON_FILE)
+
+demo: all environment ## instrument a small transformer, show it, run it
+	@$(RUN_PYTHON) tools/demo.py
+
+test: all unit-programs layers environment ## build, then all tests but the slow ones
+	@$(RUN_PYTEST) -m 'not slow' tests
+
+check: all unit-programs layers environment ## the quick tests, under a minute
+	@$(RUN_PYTEST) -q -m 'not slow and not torch' tests
+
+test-all: all unit-programs layers environment ## all tests, whole corpora included (long)
+	@$(RUN_PYTEST) tests
+
+bench: all environment ## measure each claim of speed against its peer
+	@for file in bench/bench_*.py; do \
+	    echo "== $$file"; $(RUN_PYTHON) "$$file" || exit 1; done
+
+FUZZ_SECONDS ?= 60
+fuzz: ## fuzz each target for FUZZ_SECONDS (default 60), with clang, ASan and UBSan
+	@$(MAKE) MODE=fuzz fuzz-programs
+	@tools/fuzz.sh '$(BUILD)' '$(FUZZ_SECONDS)'
+
+faults: all unit-programs environment ## fail the n-th allocation, write and system call
+	@$(RUN_PYTEST) tests/faults
+
+coverage: ## run the tests on a counting build and list the lines not reached
+	@$(MAKE) MODE=coverage test
+	@tools/coverage.sh '$(BUILD)/obj/coverage'
+
+# Keeping order ----------------------------------------------------------------------------
+
+CLANG_FORMAT ?= $(firstword $(wildcard .venv/bin/clang-format) clang-format-14)
+C_FILES = $(shell find instrument runtime tests -name '*.c' -o -name '*.h')
+
+.PHONY: layers format lint install clean help
+layers: ## check that each part includes only what it may
+	@sh tools/layers.sh
+
+format: ## lay out the C files
+	@$(CLANG_FORMAT) -i $(C_FILES)
+
+lint: layers ## check layout, shell scripts and Python files, change nothing
+	@CLANG_FORMAT='$(CLANG_FORMAT)' tools/lint.sh $(C_FILES)
+
+install: all ## install under PREFIX (default /usr/local), DESTDIR in front
+	@PYTHON='$(PYTHON)' tools/install.sh '$(BUILD)' '$(PREFIX)' '$(DESTDIR)'
+
+clean: ## remove what was built; the cache of fetched releases stays
+	rm -rf $(BUILD)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' \
+	    '!seen[$$1]++ { printf "  make %-12s %s\n", $$1, $$2 }'
+	@echo "  MODE=release|debug|asan|fuzz|coverage  BUILD=folder  CC=compiler  PYTHON=interpreter"
