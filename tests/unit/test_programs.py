@@ -1,0 +1,36 @@
+"""Runs the C unit tests: each tests/unit/test_*.c is a program of its own."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from tests.support import paths
+
+SOURCES = sorted(pathlib.Path(__file__).parent.glob("*.c"))
+PROGRAMS = pathlib.Path(
+    os.environ.get(
+        "MONITORCH_UNIT_PROGRAMS", paths.BUILD / "obj" / "release" / "tests" / "unit"
+    )
+)
+
+
+@pytest.mark.parametrize("name", [source.stem for source in SOURCES])
+def test_program(name, tmp_path):
+    environment = dict(os.environ)
+    # A program carries its sanitizer itself, and unlike Python it has to free everything.
+    environment.pop("LD_PRELOAD", None)
+    environment["ASAN_OPTIONS"] = "detect_leaks=1"
+    program = PROGRAMS / name
+    assert program.exists(), f"{program} is missing: run `make unit-programs`"
+    run = subprocess.run(
+        [str(program)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=600,
+    )
+    assert run.returncode == 0, f"exit code {run.returncode}\n{run.stdout}{run.stderr}"

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Installs what the build needs from the system's packages, where it is missing and where
+# that is possible (Debian, Ubuntu, as root); else says what to install.
+set -eu
+
+missing=
+need() { # package command
+    command -v "$2" >/dev/null 2>&1 || missing="$missing $1"
+}
+
+need gcc gcc
+need make make
+need git git
+need npm npm
+need python3 python3
+python=${PYTHON:-python3}
+if ! command -v "$python" >/dev/null 2>&1; then
+    missing="$missing python3-dev python3-venv python3-pip"
+else
+    "$(dirname "$0")/python_headers.sh" "$python" >/dev/null 2>&1 ||
+        missing="$missing python3-dev"
+    "$python" -c 'import venv, ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
+    "$python" -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
+fi
+echo '#include <stdio.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libc6-dev"
+[ -z "$missing" ] && exit 0
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "setup: installing$missing" >&2
+    apt-get update -qq
+    # shellcheck disable=SC2086 # a list of words
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+else
+    echo "setup: please install these packages (their names on Debian):$missing" >&2
+    exit 1
+fi
