@@ -230,7 +230,7 @@ check: all unit-programs layers environment ## the quick tests, under a minute
 	@$(RUN_PYTEST) -q -m 'not slow and not torch' tests
 
 test-all: all unit-programs layers environment ## all tests, whole corpora included (long)
-	@$(RUN_PYTEST) tests
+	@$(RUN_PYTEST) --slow tests
 
 bench: all environment ## measure each claim of speed against its peer
 	@for file in bench/bench_*.py; do \

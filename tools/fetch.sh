@@ -120,7 +120,8 @@ unpack() { # component archive part stamp-text
 
 mkdir -p "$cache" "$folder"
 scratch=$(mktemp -d "$cache/fetch.XXXXXX")
-for component in $(grep -v '^#' "$releases" | awk '!seen[$1]++ { print $1 }'); do
+components=$(grep -v '^#' "$releases" | awk '!seen[$1]++ { print $1 }')
+for component in $components; do
     present=$(cat "$folder/$component/.sha256" 2>/dev/null || true)
     if [ -n "$present" ] && lines_of "$component" | grep -q -- "$present"; then
         continue

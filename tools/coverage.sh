@@ -1,0 +1,19 @@
+#!/bin/sh
+# Lists how much of each C file the tests reached, from what a MODE=coverage build counted.
+#
+# usage: tools/coverage.sh BUILD/obj/coverage
+set -eu
+objects=$(cd "${1:?usage: tools/coverage.sh FOLDER}" && pwd)
+cd "$(dirname "$0")/.."
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+find "$objects/instrument" "$objects/runtime" -name '*.gcda' | while read -r counts; do
+    gcov --no-output "$counts" 2>/dev/null
+done | awk '
+    /^File / { file = substr($2, 2, length($2) - 2) }
+    /^Lines executed:/ && file ~ /^(instrument|runtime)\/.*\.c$/ {
+        split($0, parts, /[:% ]+/)
+        printf "%6.1f%% of %5d lines  %s\n", parts[3], parts[5], file
+        file = ""
+    }' | sort -k5 | uniq
