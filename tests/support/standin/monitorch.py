@@ -1,12 +1,16 @@
 """Stands in for the package `monitorch`, whose recorder it lacks: gives inserted calls a hook.
 
 Put this file's folder first on a child's path (`tests.support.standin.environment` does). It
-imports nothing but `sys` and the hook, so that even the modules that Python itself loads while
+imports only built-in modules and the hook, so that even the modules that Python itself loads while
 it starts can be instrumented. `MONITORCH_STANDIN` is `off`, `on` (visits are counted) or
 `collect` (visits are kept).
 """
 
+import builtins
 import sys
+
+# Code that is moved to other globals, or whose globals are cleared, finds this one.
+builtins._mt = None
 
 _state = {"mode": "off", "hook": None, "tables": None}
 __version__ = "standin"
