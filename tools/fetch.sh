@@ -47,7 +47,7 @@ run_client() { # client package version sha256
             --requirement "$scratch/requirements" --dest "$scratch/archive"
         ;;
     npm)
-        (cd "$scratch/archive" && npm pack --silent --ignore-scripts --fetch-retries=1 "$2@$3")
+        (cd "$scratch/archive" && npm pack --loglevel=error --ignore-scripts --fetch-retries=1 "$2@$3")
         ;;
     esac
 }
@@ -96,13 +96,12 @@ LINES
 
 explain_failure() { # component
     sed 's/^/    /' "$log" >&2
-    say "cannot get $1. It is needed once; is there a network? Without one, copy any of"
-    while read -r _ client package version sum _; do
-        say "    $package $version of $client (SHA-256 $sum)"
-        say "    to $cache/$client-$package-$version.tgz"
-    done <<LINES
-$(lines_of "$1")
-LINES
+    say "cannot get $1. Is there a network? Without one, fetch elsewhere and copy here:"
+    grep -v '^#' "$releases" | awk '!seen[$1]++' |
+        while read -r _ client package version sum _; do
+            say "    $client package $package $version (SHA-256 $sum)"
+            say "    as $cache/$client-$package-$version.tgz"
+        done
 }
 
 unpack() { # component archive part stamp-text
@@ -118,7 +117,11 @@ unpack() { # component archive part stamp-text
     echo "$4" >"$folder/$1/.sha256"
 }
 
-mkdir -p "$cache" "$folder"
+mkdir -p "$folder"
+if ! mkdir -p "$cache" 2>/dev/null || [ ! -w "$cache" ]; then
+    cache=$folder/archives
+    mkdir -p "$cache"
+fi
 scratch=$(mktemp -d "$cache/fetch.XXXXXX")
 components=$(grep -v '^#' "$releases" | awk '!seen[$1]++ { print $1 }')
 for component in $components; do
