@@ -98,8 +98,8 @@ explain_failure() { # component
     sed 's/^/    /' "$log" >&2
     say "cannot get $1. Is there a network? Without one, fetch elsewhere and copy here:"
     grep -v '^#' "$releases" | awk '!seen[$1]++' |
-        while read -r _ client package version sum _; do
-            say "    $client package $package $version (SHA-256 $sum)"
+        while read -r _ client package version digest _; do
+            say "    $client package $package $version (SHA-256 $digest)"
             say "    as $cache/$client-$package-$version.tgz"
         done
 }
@@ -109,10 +109,12 @@ unpack() { # component archive part stamp-text
     tar -xzf "$2" -C "$scratch/unpacked" --strip-components=1
     rm -rf "${folder:?}/$1"
     mv "$scratch/unpacked/$3" "$folder/$1"
-    # The licence travels with the code that is linked in.
-    for licence in "$scratch/unpacked"/LICENSE*; do
-        [ -f "$licence" ] && [ ! -f "$folder/$1/LICENSE" ] && cp "$licence" "$folder/$1/LICENSE"
-    done
+    # The licence travels with the code that is linked in; a lone header holds its own.
+    if [ -f "$folder/$1/xxhash.h" ]; then
+        sed -n '1,/\*\//p' "$folder/$1/xxhash.h" >"$folder/$1/LICENSE"
+    elif [ -f "$scratch/unpacked/LICENSE" ]; then
+        cp "$scratch/unpacked/LICENSE" "$folder/$1/LICENSE"
+    fi
     rm -rf "$scratch/unpacked"
     echo "$4" >"$folder/$1/.sha256"
 }
