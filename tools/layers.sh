@@ -23,13 +23,21 @@ starts_with_one_of() { # text prefix…
 
 check_include() { # file line header parts libraries
     case $3 in
-    runtime/* | instrument/*)
+    runtime/* | instrument/* | grammar/*)
         # shellcheck disable=SC2086 # lists of words
-        starts_with_one_of "$3" $4 && return
+        starts_with_one_of "$3" grammar/ $4 && return
+        ;;
+    ./* | ../*)
+        echo "$1:$2:1: include $3 by its path from the repository's root"
+        return
         ;;
     *)
         # shellcheck disable=SC2086
-        starts_with_one_of "$3" $libraries || return 0
+        if ! starts_with_one_of "$3" $libraries; then
+            [ ! -f "$(dirname "$1")/$3" ] ||
+                echo "$1:$2:1: include $3 by its path from the repository's root"
+            return
+        fi
         # shellcheck disable=SC2086
         starts_with_one_of "$3" $5 && return
         # cairo is the painter's alone.
