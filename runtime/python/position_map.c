@@ -9,6 +9,11 @@ struct position_line {
     size_t first_insertion; /* index of the first insertion on this line or later */
 };
 
+struct position_place {
+    size_t shift;  /* bytes that earlier insertions add to the line */
+    size_t blanks; /* blanks of the original that follow: no code starts with them */
+};
+
 /* One end of a range, found in the text. */
 struct position_end {
     int32_t column;   /* in the original: the insertion's place if inserted */
@@ -58,8 +63,19 @@ static void lines_find_starts(struct position_line *lines, struct slice text)
     }
 }
 
-/* Fills in each line's first insertion and each insertion's shift in one walk over both. */
-static void map_join_insertions(struct position_map *map)
+static size_t blanks_count(struct slice text, size_t offset)
+{
+    size_t end = offset;
+
+    while (end < text.size && (text.bytes[end] == ' ' || text.bytes[end] == '\t' ||
+                               text.bytes[end] == '\f')) {
+        end++;
+    }
+    return end - offset;
+}
+
+/* Fills in each line's first insertion and each insertion's place in one walk over both. */
+static void map_join_insertions(struct position_map *map, struct slice original)
 {
     size_t insertion = 0;
 
@@ -71,7 +87,9 @@ static void map_join_insertions(struct position_map *map)
         while (insertion < map->insertion_count &&
                (is_last ||
                 map->insertions[insertion].offset < map->lines[line + 1].start)) {
-            map->shifts[insertion] = shift;
+            map->places[insertion].shift = shift;
+            map->places[insertion].blanks =
+                blanks_count(original, map->insertions[insertion].offset);
             shift += map->insertions[insertion].size;
             insertion++;
         }
@@ -91,23 +109,23 @@ bool position_map_init(struct position_map *map,
         .line_count = line_ends_count(original) + 1,
     };
 
-    made.shifts = memory_allocate(insertion_count, sizeof *made.shifts);
+    made.places = memory_allocate(insertion_count, sizeof *made.places);
     made.lines = memory_allocate(made.line_count + 1, sizeof *made.lines);
-    if (made.shifts == NULL || made.lines == NULL) {
+    if (made.places == NULL || made.lines == NULL) {
         position_map_release(&made);
         error_set_memory(error);
         return false;
     }
     lines_find_starts(made.lines, original);
     made.lines[made.line_count].start = original.size + 1;
-    map_join_insertions(&made);
+    map_join_insertions(&made, original);
     *map = made;
     return true;
 }
 
 void position_map_release(struct position_map *map)
 {
-    memory_free(map->shifts);
+    memory_free(map->places);
     memory_free(map->lines);
     *map = (struct position_map){0};
 }
@@ -117,7 +135,7 @@ static int64_t
 map_insertion_column(const struct position_map *map, size_t line, size_t insertion)
 {
     return (int64_t)map->insertions[insertion].offset -
-           (int64_t)map->lines[line].start + (int64_t)map->shifts[insertion];
+           (int64_t)map->lines[line].start + (int64_t)map->places[insertion].shift;
 }
 
 /* A column that touches an insertion belongs to it where a range that starts there starts
@@ -149,13 +167,13 @@ static struct position_end map_find(const struct position_map *map,
     int64_t size = map->insertions[last].size;
     if (limit <= start + size) {
         return (struct position_end){
-            .column = (int32_t)(start - (int64_t)map->shifts[last]),
+            .column = (int32_t)(start - (int64_t)map->places[last].shift),
             .is_inserted = true,
             .insertion = last,
         };
     }
     return (struct position_end){
-        .column = (int32_t)(column - size - (int64_t)map->shifts[last])};
+        .column = (int32_t)(column - size - (int64_t)map->places[last].shift)};
 }
 
 /* The line, from 0, that the offset of the original stands on. */
@@ -222,6 +240,9 @@ void position_map_range(const struct position_map *map, struct position_range *r
     }
     range->column = start.column;
     range->end_column = end.column;
+    if (start.is_inserted) {
+        range->column += (int32_t)map->places[start.insertion].blanks;
+    }
 }
 
 static uint8_t reader_byte(struct table_reader *reader)

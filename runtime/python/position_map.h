@@ -28,10 +28,8 @@ struct position_map {
     const struct insertion
         *insertions; /* borrowed from the caller; in order of offset */
     size_t insertion_count;
-    size_t
-        *shifts; /* owned; bytes that earlier insertions add to the insertion's line */
-    struct position_line
-        *lines; /* owned; one more than line_count, the last a sentinel */
+    struct position_place *places; /* owned; one for each insertion */
+    struct position_line *lines;   /* owned; line_count and a sentinel */
     size_t line_count;
 };
 

@@ -107,7 +107,7 @@ static void test_neighbours_at_one_offset(void)
 
     sample_insert(&sample, 2, 3);
     sample_insert(&sample, 2, 4);
-    sample_start(&sample, SLICE("ab cd"));
+    sample_start(&sample, SLICE("ab+cd"));
     CHECK(maps(&sample, 1, 0, 2, 0, 2));
     CHECK(maps(&sample, 1, 2, 9, -1, -1));
     CHECK(maps(&sample, 1, 3, 7, -1, -1));
@@ -148,6 +148,20 @@ static void test_anchors(void)
                      (struct position_range){1, 2, 7, 1}));
     CHECK(maps_lines(&sample, (struct position_range){1, 2, 0, 21},
                      (struct position_range){1, 2, 0, 1}));
+    position_map_release(&sample.map);
+}
+
+/* `return  x`: what is inserted behind the keyword wraps the value, not the blanks. */
+static void test_blanks_behind_an_insertion(void)
+{
+    struct sample sample = {0};
+
+    sample_insert(&sample, 6, 10);
+    sample_insert(&sample, 9, 5);
+    sample_start(&sample, SLICE("return  x\n"));
+    CHECK(maps(&sample, 1, 7, 20, 8, 9));
+    CHECK(maps(&sample, 1, 18, 19, 8, 9));
+    CHECK(maps(&sample, 1, 0, 24, 0, 9));
     position_map_release(&sample.map);
 }
 
@@ -336,6 +350,7 @@ int main(void)
     test_neighbours_at_one_offset();
     test_empty_range_at_an_insertion();
     test_anchors();
+    test_blanks_behind_an_insertion();
     test_line_ends();
     test_places_that_the_text_lacks();
     test_table_forms();
