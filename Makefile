@@ -250,7 +250,7 @@ coverage: ## run the tests on a counting build and list the lines not reached
 
 # Keeping order ----------------------------------------------------------------------------
 
-CLANG_FORMAT ?= $(firstword $(wildcard .venv/bin/clang-format) clang-format-14)
+CLANG_FORMAT ?= $(firstword $(wildcard .venv/bin/clang-format .venv-tools/bin/clang-format) clang-format-14)
 C_FILES = $(shell find instrument runtime tests -name '*.c' -o -name '*.h')
 
 .PHONY: layers format lint install clean help

@@ -3,7 +3,7 @@
 # A checker that is not installed is named, not silently left out.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-PATH=$PWD/.venv/bin:$PATH
+PATH=$PWD/.venv/bin:$PWD/.venv-tools/bin:$PATH
 failed=0
 
 run() { # program arguments…
