@@ -1,0 +1,72 @@
+"""What `make demo` shows: a model instrumented, its sites, and that it runs as before."""
+
+import difflib
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = pathlib.Path(os.environ["MONITORCH_BUILD"])
+SAMPLE = ROOT / "samples" / "transformer_block.py"
+
+
+def say(text):
+    print(f"\n== {text}\n", flush=True)
+
+
+def run(*words):
+    """What the command prints; a failure ends the demo."""
+    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"demo: exit code {done.returncode} from {' '.join(map(str, words))}")
+    return done.stdout
+
+
+def show_inserted(original, traced, limit):
+    """Changed lines as they were and as they are; lines stay where they are."""
+    before, after = original.splitlines(), traced.splitlines()
+    assert len(before) == len(after)
+    changed = [n for n in range(len(before)) if before[n] != after[n]]
+    shown = [n for n in changed if len(after[n]) < 140][:limit]
+    for number in shown:
+        print(f"{number + 1:4} - {before[number]}")
+        print(f"     + {after[number]}")
+    print(f"\n{len(changed)} of {len(before)} lines were added to, none was moved.")
+
+
+def main():
+    folder = BUILD / "demo"
+    folder.mkdir(parents=True, exist_ok=True)
+    traced = folder / "transformer_block_traced.py"
+    sample = SAMPLE.relative_to(ROOT)
+
+    say(f"monitorch-instrument {sample} -o {traced.name}")
+    run("monitorch-instrument", sample, "-o", traced)
+    show_inserted(SAMPLE.read_text(), traced.read_text(), limit=12)
+
+    say(f"monitorch-instrument --list {sample}")
+    listing = run("monitorch-instrument", "--list", sample).splitlines()
+    print("\n".join(listing[:16]))
+    if len(listing) > 16:
+        print(f"… and {len(listing) - 16} lines more")
+
+    say(f"python {traced.name}    (recording is off)")
+    expected = run(sys.executable, SAMPLE)
+    got = run(sys.executable, traced)
+    print(got, end="")
+    if got != expected:
+        sys.stdout.writelines(difflib.unified_diff(expected.splitlines(1), got.splitlines(1)))
+        sys.exit("demo: the instrumented model printed something else")
+    print("\nThe original prints the same.")
+
+    say(f"monitorch-instrument --strip {traced.name}")
+    stripped = folder / "transformer_block.py"
+    run("monitorch-instrument", "--strip", traced, "-o", stripped)
+    if stripped.read_bytes() != SAMPLE.read_bytes():
+        sys.exit("demo: --strip did not give the original back")
+    print("gives the original back, byte for byte.")
+
+
+if __name__ == "__main__":
+    main()
