@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-find "$objects/instrument" "$objects/runtime" -name '*.gcda' | while read -r counts; do
-    gcov --no-output "$counts" 2>/dev/null
+find "$objects/instrument" "$objects/runtime" -name '*.gcno' | while read -r notes; do
+    gcov --no-output "$notes" 2>/dev/null
 done | awk '
     /^File / { file = substr($2, 2, length($2) - 2) }
     /^Lines executed:/ && file ~ /^(instrument|runtime)\/.*\.c$/ {
