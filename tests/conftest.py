@@ -1,4 +1,4 @@
-"""What all tests share: the path to their helpers, and the marker of the slow ones."""
+"""What all tests share: the path to their helpers, the slow ones left out, the compiler under test."""
 
 import pathlib
 import sys
@@ -12,10 +12,6 @@ if str(ROOT) not in sys.path:
 
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes minutes; runs with --slow or -m slow")
 
 
 def pytest_collection_modifyitems(config, items):
