@@ -130,9 +130,8 @@ def test_traced_file_is_brought_in_step(repository):
 
     repository.add("model_traced.py")
     repository.commit()
-    assert repository.run("monitorch-instrument", "--strip", "model_traced.py", "-o", "-") == (
-        repository.read("model.py")
-    )
+    stripped = repository.run("monitorch-instrument", "--strip", "model_traced.py")
+    assert stripped == repository.read("model.py")
 
 
 def test_update_keeps_the_selection(repository):
