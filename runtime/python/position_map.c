@@ -208,12 +208,12 @@ static void map_anchor(const struct position_map *map,
         }
         size_t line = map_find_line(map, insertion->anchor_start);
         size_t end_line = map_find_line(map, insertion->anchor_end);
-        if (line + 1 == (size_t)range->line) {
-            range->column = (int32_t)(insertion->anchor_start - map->lines[line].start);
-            range->end_column =
-                (int32_t)(insertion->anchor_end - map->lines[end_line].start);
-            range->end_line = (int32_t)(end_line + 1);
-        }
+        *range = (struct position_range){
+            .line = (int32_t)(line + 1),
+            .end_line = (int32_t)(end_line + 1),
+            .column = (int32_t)(insertion->anchor_start - map->lines[line].start),
+            .end_column = (int32_t)(insertion->anchor_end - map->lines[end_line].start),
+        };
         return;
     }
 }
@@ -396,7 +396,8 @@ bool position_map_table(const struct position_map *map,
                         struct error *error)
 {
     struct table_reader reader = {.table = table};
-    int32_t line = first_line;
+    int32_t line_read = first_line;
+    int32_t line_written = first_line;
 
     if (first_line < 0) {
         error_set(error, ERROR_INPUT, "a code object that starts on line %d",
@@ -407,7 +408,7 @@ bool position_map_table(const struct position_map *map,
         size_t entry_offset = reader.offset;
         uint8_t head = reader_byte(&reader);
         int kind = head >> 3 & 15;
-        struct position_range range = reader_range(&reader, kind, line);
+        struct position_range range = reader_range(&reader, kind, line_read);
 
         if (!(head & 0x80) || reader.is_damaged) {
             error_set(error, ERROR_INPUT,
@@ -415,11 +416,10 @@ bool position_map_table(const struct position_map *map,
                       table.size);
             return false;
         }
+        line_read = range.line >= 0 ? range.line : line_read;
         position_map_range(map, &range);
-        output_add_range(output, &range, line, head & 7);
-        if (range.line >= 0) {
-            line = range.line;
-        }
+        output_add_range(output, &range, line_written, head & 7);
+        line_written = range.line >= 0 ? range.line : line_written;
     }
     if (output->has_failed) {
         error_set_memory(error);

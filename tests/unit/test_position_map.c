@@ -142,8 +142,8 @@ static void test_anchors(void)
     CHECK(maps(&sample, 2, 0, 1, 0, 1));
     CHECK(maps_lines(&sample, (struct position_range){1, 1, 8, 9},
                      (struct position_range){1, 2, 7, 1}));
-    /* The anchor starts on another line, which an instruction may not change to. */
-    CHECK(maps(&sample, 2, 6, 9, -1, -1));
+    CHECK(maps_lines(&sample, (struct position_range){2, 2, 6, 9},
+                     (struct position_range){1, 2, 7, 1}));
     CHECK(maps_lines(&sample, (struct position_range){1, 2, 7, 21},
                      (struct position_range){1, 2, 7, 1}));
     CHECK(maps_lines(&sample, (struct position_range){1, 2, 0, 21},
@@ -238,6 +238,19 @@ static void test_table_changes(void)
     /* b: long form, column 108 to 109, becomes short 4 to 5. */
     CHECK(table_maps_to(&sample, SLICE("\xf0\x00\x00\x6d\x01\x6e\x01"),
                         SLICE("\x80\x41")));
+    position_map_release(&sample.map);
+}
+
+/* Inserted code moves to its anchor's line and back from there. */
+static void test_table_moves_to_anchors(void)
+{
+    struct sample sample = {0};
+
+    /* `x = (\n1); _mt and _mt(1)\n2`, the record anchored at the statement. */
+    sample_insert_anchored(&sample, 8, 15, 0, 8);
+    sample_start(&sample, SLICE("x = (\n1)\n2\n"));
+    CHECK(table_maps_to(&sample, SLICE("\x80\x01\xd9\x06\x0a\xd8\x00\x01"),
+                        SLICE("\x80\x01\xf1\x00\x01\x01\x03\xe0\x00\x01")));
     position_map_release(&sample.map);
 }
 
@@ -355,6 +368,7 @@ int main(void)
     test_places_that_the_text_lacks();
     test_table_forms();
     test_table_changes();
+    test_table_moves_to_anchors();
     test_table_damage();
     test_table_of_random_bytes();
     test_no_memory();
