@@ -1,0 +1,74 @@
+/* Ending when told to without leaving temporary files behind. */
+#include "instrument/interrupt.h"
+
+#include "runtime/base/file.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+void interrupt_end_by(int signal_number)
+{
+    sigset_t only;
+
+    file_abandon_all();
+    signal(signal_number, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, signal_number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(signal_number);
+    _exit(128 + signal_number);
+}
+
+/* The signals that are not ignored; a shell lets background jobs ignore SIGINT. */
+static sigset_t wanted_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
+        struct sigaction action;
+
+        if (sigaction(ending_signals[i], NULL, &action) == 0 &&
+            action.sa_handler != SIG_IGN) {
+            sigaddset(&set, ending_signals[i]);
+        }
+    }
+    return set;
+}
+
+/* A thread of its own waits for the signals, because it may take locks, and a handler not. */
+static void *wait_for_signal(void *unused)
+{
+    sigset_t set = wanted_signals();
+    int signal_number = SIGTERM;
+
+    (void)unused;
+    if (sigwait(&set, &signal_number) == 0) {
+        interrupt_end_by(signal_number);
+    }
+    return NULL;
+}
+
+void interrupt_start(void)
+{
+    sigset_t set = wanted_signals();
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int failure;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (pthread_attr_init(&attributes) != 0) {
+        return;
+    }
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    failure = pthread_create(&thread, &attributes, wait_for_signal, NULL);
+    pthread_attr_destroy(&attributes);
+    if (failure != 0) { /* better to end at once than not at all */
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    }
+}

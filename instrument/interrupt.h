@@ -1,0 +1,13 @@
+/* Ending when told to (Ctrl-C, SIGTERM, SIGHUP) without leaving temporary files behind. */
+#ifndef MONITORCH_INSTRUMENT_INTERRUPT_H
+#define MONITORCH_INSTRUMENT_INTERRUPT_H
+
+/* Call before other threads start. From then on a signal that would end the process first
+ * removes the temporary files; a signal that was ignored stays ignored. Writing to a closed
+ * pipe gives EPIPE instead of a signal. */
+void interrupt_start(void);
+
+/* Ends the process as that signal would have, after the temporary files are gone. */
+void interrupt_end_by(int signal_number);
+
+#endif

@@ -1,0 +1,451 @@
+/* The work on one file. */
+#include "instrument/job.h"
+
+#include "instrument/encoding.h"
+#include "instrument/listing.h"
+#include "instrument/message.h"
+#include "instrument/selection.h"
+#include "runtime/base/file.h"
+#include "runtime/base/hash.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A traced file is larger than its source, but never by this much. */
+#define TRACED_SIZE_LIMIT (INSTRUMENT_SIZE_LIMIT * 16)
+
+/* The item at hand, with everything that the work on it needs. */
+struct job {
+    struct worker *worker;   /* borrowed */
+    const struct item *item; /* borrowed */
+    const char *name;        /* of the source, in messages and tables */
+    struct outcome *outcome; /* borrowed */
+    struct error error;
+};
+
+void outcome_init(struct outcome *outcome)
+{
+    *outcome = (struct outcome){.out = BUFFER_INIT, .messages = BUFFER_INIT};
+}
+
+void outcome_release(struct outcome *outcome)
+{
+    buffer_release(&outcome->out);
+    buffer_release(&outcome->messages);
+}
+
+void worker_init(struct worker *worker, const struct options *options)
+{
+    *worker = (struct worker){.options = options};
+    instrumented_init(&worker->result);
+    arena_init(&worker->arena);
+}
+
+void worker_release(struct worker *worker)
+{
+    instrumented_release(&worker->result);
+    arena_release(&worker->arena);
+    buffer_release(&worker->source);
+    buffer_release(&worker->other);
+    buffer_release(&worker->words);
+}
+
+/* ---- telling ---- */
+
+static void job_raise_code(struct job *job, enum exit_code code)
+{
+    if (code > job->outcome->exit_code) {
+        job->outcome->exit_code = code;
+    }
+}
+
+static void job_fail(struct job *job)
+{
+    message_add_error(&job->outcome->messages, job->name, &job->error,
+                      job->worker->has_message_color);
+    job_raise_code(job, EXIT_CODE_INPUT_FAILED);
+}
+
+static void job_add_notes(struct job *job, const struct note *notes, size_t count)
+{
+    if (job->worker->options->is_quiet) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        message_add_note(&job->outcome->messages, job->name, &notes[i],
+                         job->worker->has_message_color);
+    }
+}
+
+static void job_remark(struct job *job, enum note_kind kind, const char *text)
+{
+    struct note note = {kind, 1, 1, slice_of(text)};
+
+    job_add_notes(job, &note, 1);
+}
+
+/* A check that did not hold: told even where quiet is wanted, it is the answer. */
+static void
+job_fail_check(struct job *job, const char *path, const char *what, const char *source)
+{
+    struct error place;
+
+    error_set_at(&place, ERROR_INPUT, path, 1, 1, "%s%s", what, source);
+    message_add_text(&job->outcome->messages, slice_of(place.text),
+                     job->worker->has_message_color);
+    job_raise_code(job, EXIT_CODE_CHECK_FAILED);
+}
+
+/* ---- reading and writing ---- */
+
+static bool job_read(struct job *job, size_t limit)
+{
+    struct worker *worker = job->worker;
+
+    worker->source.size = 0;
+    worker->source.has_failed = false;
+    if (strcmp(job->item->path, "-") == 0) {
+        return file_read_descriptor(STDIN_FILENO, job->name, limit, &worker->source,
+                                    &job->error);
+    }
+    return file_read(job->item->path, limit, &worker->source, &job->error);
+}
+
+static bool job_read_other(struct job *job, const char *path)
+{
+    struct worker *worker = job->worker;
+
+    worker->other.size = 0;
+    worker->other.has_failed = false;
+    return file_read(path, TRACED_SIZE_LIMIT, &worker->other, &job->error);
+}
+
+/* Takes the text to where the item's output belongs. To standard output it moves: the buffer
+ * is then an empty one. */
+static bool job_write(struct job *job, struct buffer *text, bool is_changed)
+{
+    const struct item *item = job->item;
+    struct buffer taken = *text;
+
+    if (item->output == NULL) {
+        *text = job->outcome->out;
+        job->outcome->out = taken;
+        return true;
+    }
+    if (job->worker->options->is_in_place && !is_changed) {
+        return true;
+    }
+    if (!file_write(item->output, buffer_slice(text), item->mode, &job->error)) {
+        return false;
+    }
+    job->outcome->is_written = true;
+    return true;
+}
+
+/* ---- tables of traced files ---- */
+
+/* The table that a traced file carries. It is read from the text in UTF-8, because another
+ * encoding may have ASCII bytes inside its characters. */
+static bool read_table(struct job *job,
+                       struct slice bytes,
+                       const char *path,
+                       struct site_table *table,
+                       bool *has_table)
+{
+    struct arena *arena = &job->worker->arena;
+    struct decoded decoded;
+    struct slice text;
+
+    *has_table = false;
+    if (!encoding_decode(bytes, path, arena, &decoded, &job->error)) {
+        return false;
+    }
+    if (!instrument_find_table(decoded.utf8, &text) || text.bytes == NULL) {
+        return true;
+    }
+    if (!site_table_read(table, text, arena, &job->error)) {
+        struct error reason = job->error;
+
+        error_set_at(&job->error, reason.kind, path, 1, 1, "%s", reason.text);
+        return false;
+    }
+    *has_table = true;
+    return true;
+}
+
+static bool is_made_from(const struct site_table *table, struct slice source)
+{
+    uint64_t hash[2];
+
+    hash_128(source, hash);
+    return hash[0] == table->source_hash[0] && hash[1] == table->source_hash[1];
+}
+
+/* ---- the modes ---- */
+
+static void count_functions(struct job *job)
+{
+    const struct instrumented *result = &job->worker->result;
+
+    job->outcome->function_count = result->function_count;
+    job->outcome->selected_count = result->selected_count;
+    job->outcome->skipped_count = result->skipped_count;
+}
+
+static bool run_instrument(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct instrumented *result = &worker->result;
+
+    if (!job_read(job, INSTRUMENT_SIZE_LIMIT) ||
+        !instrument(buffer_slice(&worker->source), job->name,
+                    &worker->options->selection, result, &job->error)) {
+        return false;
+    }
+    job_add_notes(job, result->notes, result->note_count);
+    if (!result->is_changed && worker->is_alone) {
+        job_remark(job, NOTE_REMARK,
+                   "nothing is selected, the output equals the source");
+    }
+    count_functions(job);
+    return job_write(job, &result->text, result->is_changed);
+}
+
+static bool run_strip(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct slice text;
+    bool is_exact;
+
+    if (!job_read(job, TRACED_SIZE_LIMIT)) {
+        return false;
+    }
+    text = buffer_slice(&worker->source);
+    worker->other.size = 0;
+    worker->other.has_failed = false;
+    if (!instrument_strip(text, job->name, &worker->other, &is_exact, &job->error)) {
+        return false;
+    }
+    if (!is_exact) {
+        job_remark(
+            job, NOTE_WARNING,
+            "was edited after it was instrumented: this is not the source that it "
+            "was made from");
+    }
+    return job_write(job, &worker->other,
+                     !slice_equal(text, buffer_slice(&worker->other)));
+}
+
+static bool has_other_options(struct job *job, const struct site_table *table)
+{
+    struct worker *worker = job->worker;
+
+    if (!worker->options->has_selection) {
+        return false;
+    }
+    worker->words.size = 0;
+    selection_write(&worker->options->selection, &worker->words);
+    return !slice_equal(buffer_slice(&worker->words), table->options);
+}
+
+static bool run_check(struct job *job)
+{
+    struct worker *worker = job->worker;
+    const char *output = job->item->output;
+    struct slice source;
+    struct site_table table;
+    bool has_table;
+
+    if (!job_read(job, INSTRUMENT_SIZE_LIMIT)) {
+        return false;
+    }
+    source = buffer_slice(&worker->source);
+    if (!file_inspect(output).is_there) {
+        job_fail_check(job, output, "missing, expected to be made from ", job->name);
+        return true;
+    }
+    if (!job_read_other(job, output) ||
+        !read_table(job, buffer_slice(&worker->other), output, &table, &has_table)) {
+        return false;
+    }
+    if (!has_table) {
+        /* Where nothing was selected the output is the source, and that is as it should be. */
+        if (!slice_equal(source, buffer_slice(&worker->other))) {
+            job_fail_check(job, output, "not instrumented, expected to be made from ",
+                           job->name);
+        }
+    } else if (!is_made_from(&table, source)) {
+        job_fail_check(job, output, "out of date, expected to be made again from ",
+                       job->name);
+    } else if (has_other_options(job, &table)) {
+        job_fail_check(job, output, "made with another selection, expected ",
+                       arena_copy(&worker->arena, buffer_slice(&worker->words)).bytes);
+    }
+    return true;
+}
+
+static bool run_list(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct instrumented *result = &worker->result;
+    struct buffer *out = &job->outcome->out;
+    struct site_table table = {0};
+    struct slice source;
+
+    if (!job_read(job, TRACED_SIZE_LIMIT)) {
+        return false;
+    }
+    source = buffer_slice(&worker->source);
+    if (instrument_is_instrumented(source)) {
+        bool has_table;
+
+        if (!read_table(job, source, job->name, &table, &has_table)) {
+            return false;
+        }
+        if (!has_table) {
+            error_set_at(&job->error, ERROR_INPUT, job->name, 1, 1,
+                         "instrumented, but its site table cannot be found");
+            return false;
+        }
+    } else {
+        if (!instrument(source, job->name, &worker->options->selection, result,
+                        &job->error)) {
+            return false;
+        }
+        table = result->table;
+    }
+    if (worker->options->is_json) {
+        listing_add_json(&table, job->name, result->notes, result->note_count, out);
+    } else {
+        job_add_notes(job, result->notes, result->note_count);
+        listing_add_text(&table, job->name, worker->has_out_color, out);
+    }
+    count_functions(job);
+    return true;
+}
+
+static bool make_again(struct job *job, const struct site_table *table)
+{
+    struct worker *worker = job->worker;
+    struct instrumented *result = &worker->result;
+    struct slice path = arena_copy(&worker->arena, table->path);
+    struct selection selection;
+
+    if (path.bytes == NULL) {
+        error_set_memory(&job->error);
+        return false;
+    }
+    if (!selection_read(&selection, table->options, &worker->arena, &job->error)) {
+        struct error reason = job->error;
+
+        error_set_at(&job->error, reason.kind, job->item->output, 1, 1, "%s",
+                     reason.text);
+        return false;
+    }
+    if (!instrument(buffer_slice(&worker->source), path.bytes, &selection, result,
+                    &job->error)) {
+        return false;
+    }
+    job_add_notes(job, result->notes, result->note_count);
+    count_functions(job);
+    return job_write(job, &result->text, true);
+}
+
+static bool run_update(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct buffer *out = &job->outcome->out;
+    const char *output = job->item->output;
+    struct site_table table;
+    bool has_table;
+
+    if (!job_read(job, INSTRUMENT_SIZE_LIMIT) || !job_read_other(job, output) ||
+        !read_table(job, buffer_slice(&worker->other), output, &table, &has_table)) {
+        return false;
+    }
+    /* A file that only has such a name is no business of ours. */
+    if (!has_table || is_made_from(&table, buffer_slice(&worker->source))) {
+        return true;
+    }
+    if (!make_again(job, &table)) {
+        return false;
+    }
+    buffer_add_printable(out, slice_of(output));
+    buffer_add(out, SLICE(": made again from "));
+    buffer_add_printable(out, slice_of(job->name));
+    buffer_add_byte(out, '\n');
+    job_raise_code(job, EXIT_CODE_CHECK_FAILED);
+    return true;
+}
+
+static bool run_refuse(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct note *notes;
+    size_t count;
+
+    if (!job_read(job, TRACED_SIZE_LIMIT) ||
+        !instrument_find_debug_code(buffer_slice(&worker->source), job->name,
+                                    &worker->arena, &notes, &count, &job->error)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct error place;
+
+        error_set_at(&place, ERROR_INPUT, job->name, notes[i].line, notes[i].column,
+                     "%.*s", (int)notes[i].text.size, notes[i].text.bytes);
+        message_add_text(&job->outcome->messages, slice_of(place.text),
+                         worker->has_message_color);
+        job_raise_code(job, EXIT_CODE_CHECK_FAILED);
+    }
+    return true;
+}
+
+static bool run_mode(struct job *job)
+{
+    switch (job->worker->options->mode) {
+    case MODE_STRIP:
+        return run_strip(job);
+    case MODE_CHECK:
+        return run_check(job);
+    case MODE_LIST:
+        return run_list(job);
+    case MODE_UPDATE:
+        return run_update(job);
+    case MODE_REFUSE:
+        return run_refuse(job);
+    default:
+        return run_instrument(job);
+    }
+}
+
+void worker_run(struct worker *worker, const struct item *item, struct outcome *outcome)
+{
+    bool is_standard_input = strcmp(item->path, "-") == 0;
+    struct job job = {.worker = worker,
+                      .item = item,
+                      .name = is_standard_input ? "<stdin>" : item->path,
+                      .outcome = outcome};
+
+    if (item->is_repeated) {
+        return;
+    }
+    if (item->refusal != NULL) {
+        message_add_text(&outcome->messages, slice_of(item->refusal),
+                         worker->has_message_color);
+        job_raise_code(&job, EXIT_CODE_INPUT_FAILED);
+        return;
+    }
+    instrumented_reset(&worker->result);
+    arena_reset(&worker->arena);
+    if (!run_mode(&job)) {
+        job_fail(&job);
+    } else if (outcome->out.has_failed) {
+        error_set_memory(&job.error);
+        outcome->out.size = 0;
+        job_fail(&job);
+    }
+    if (outcome->messages.has_failed) {
+        job_raise_code(&job, EXIT_CODE_INPUT_FAILED);
+    }
+}

@@ -1,0 +1,399 @@
+/* What the command line of monitorch-instrument asks for. */
+#include "instrument/options.h"
+
+#include "instrument/selection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "instrument/options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+struct option {
+    char letter; /* 0 where there is no short form */
+    const char *text;
+    const char *argument; /* NULL where it takes none */
+};
+
+static const struct option option_table[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "instrument/options.def"
+#undef OPTION
+};
+
+/* The words that are left to read. */
+struct word_reader {
+    char **words;
+    int count;
+    int next;
+};
+
+static const char *const mode_words[] = {
+    [MODE_STRIP] = "--strip",   [MODE_CHECK] = "--check",   [MODE_LIST] = "--list",
+    [MODE_UPDATE] = "--update", [MODE_REFUSE] = "--refuse",
+};
+
+static bool set_mode(struct options *options, enum mode mode, struct error *error)
+{
+    if (options->mode != MODE_INSTRUMENT && options->mode != mode) {
+        error_set(error, ERROR_USAGE, "%s and %s exclude each other",
+                  mode_words[options->mode], mode_words[mode]);
+        return false;
+    }
+    options->mode = mode;
+    return true;
+}
+
+static bool set_jobs(struct options *options, const char *argument, struct error *error)
+{
+    char *end;
+    unsigned long count = strtoul(argument, &end, 10);
+
+    if (argument[0] < '0' || argument[0] > '9' || *end != '\0' || count > 1024) {
+        error_set(error, ERROR_USAGE, "-j %s: expected a number from 0 to 1024",
+                  argument);
+        return false;
+    }
+    options->job_count = count;
+    return true;
+}
+
+static bool
+set_color(struct options *options, const char *argument, struct error *error)
+{
+    static const char *const texts[] = {"auto", "always", "never"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(argument, texts[i]) == 0) {
+            options->color = (enum color)i;
+            return true;
+        }
+    }
+    error_set(error, ERROR_USAGE, "--color %s: expected auto, always or never",
+              argument);
+    return false;
+}
+
+static bool set_once(const char **place,
+                     const char *argument,
+                     const char *word,
+                     struct error *error)
+{
+    if (*place != NULL) {
+        error_set(error, ERROR_USAGE, "%s given twice", word);
+        return false;
+    }
+    *place = argument;
+    return true;
+}
+
+static bool select_with(struct options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    struct selection *selection = &options->selection;
+    struct arena *arena = &options->arena;
+
+    options->has_selection = true;
+    switch (id) {
+    case OPTION_ALL:
+        selection->everything = true;
+        return true;
+    case OPTION_FORWARD:
+        selection->forward = true;
+        return true;
+    case OPTION_FUNCTION:
+        return function_glob_add(selection, slice_of(argument), arena, error);
+    case OPTION_LINES:
+        return line_range_add(selection, slice_of(argument), arena, error);
+    default:
+        break;
+    }
+    if (!globs_add(&selection->spy_names, &selection->spy_count, slice_of(argument),
+                   arena, error)) {
+        return false;
+    }
+    if (selection->spy_count == 0) {
+        error_set(error, ERROR_USAGE, "--spy %s: expected names, such as q,k,v or '*'",
+                  argument);
+        return false;
+    }
+    return true;
+}
+
+/* `argument` is NULL for the options that take none. */
+static bool option_take(struct options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    switch (id) {
+    case OPTION_OUTPUT:
+        return set_once(&options->output, argument, "-o", error);
+    case OPTION_DIRECTORY:
+        return set_once(&options->directory, argument, "-d", error);
+    case OPTION_STRIP:
+        return set_mode(options, MODE_STRIP, error);
+    case OPTION_CHECK:
+        return set_mode(options, MODE_CHECK, error);
+    case OPTION_LIST:
+        return set_mode(options, MODE_LIST, error);
+    case OPTION_UPDATE:
+        return set_mode(options, MODE_UPDATE, error);
+    case OPTION_REFUSE:
+        return set_mode(options, MODE_REFUSE, error);
+    case OPTION_JOBS:
+        return set_jobs(options, argument, error);
+    case OPTION_COLOR:
+        return set_color(options, argument, error);
+    case OPTION_IN_PLACE:
+        options->is_in_place = true;
+        return true;
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
+    case OPTION_RECURSIVE:
+        options->is_recursive = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default:
+        return select_with(options, id, argument, error);
+    }
+}
+
+static bool need_argument(struct word_reader *reader,
+                          enum option_id id,
+                          const char **argument,
+                          struct error *error)
+{
+    if (reader->next == reader->count) {
+        error_set(error, ERROR_USAGE, "--%s: expected %s after it",
+                  option_table[id].text, option_table[id].argument);
+        return false;
+    }
+    *argument = reader->words[reader->next++];
+    return true;
+}
+
+/* `--name`, `--name value` or `--name=value`; `text` begins behind the hyphens. */
+static bool take_long(struct options *options,
+                      struct word_reader *reader,
+                      const char *text,
+                      struct error *error)
+{
+    size_t size = strcspn(text, "=");
+    const char *argument = text[size] == '=' ? text + size + 1 : NULL;
+
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const struct option *option = &option_table[id];
+
+        if (strlen(option->text) != size || memcmp(option->text, text, size) != 0) {
+            continue;
+        }
+        if (option->argument == NULL && argument != NULL) {
+            error_set(error, ERROR_USAGE, "--%s takes no argument", option->text);
+            return false;
+        }
+        if (option->argument != NULL && argument == NULL &&
+            !need_argument(reader, (enum option_id)id, &argument, error)) {
+            return false;
+        }
+        return option_take(options, (enum option_id)id, argument, error);
+    }
+    error_set(error, ERROR_USAGE, "no option --%.*s", (int)(size < 80 ? size : 80),
+              text);
+    return false;
+}
+
+/* `-q`, several as `-qr`, with a value as `-j2` or `-j 2`. */
+static bool take_short(struct options *options,
+                       struct word_reader *reader,
+                       const char *letters,
+                       struct error *error)
+{
+    for (; *letters != '\0'; letters++) {
+        const char *argument = NULL;
+        int id = 0;
+
+        while (id < OPTION_COUNT && option_table[id].letter != *letters) {
+            id++;
+        }
+        if (id == OPTION_COUNT) {
+            error_set(error, ERROR_USAGE, "no option -%c", *letters);
+            return false;
+        }
+        if (option_table[id].argument == NULL) {
+            if (!option_take(options, (enum option_id)id, NULL, error)) {
+                return false;
+            }
+            continue;
+        }
+        argument = letters + 1;
+        if (*argument == '\0' &&
+            !need_argument(reader, (enum option_id)id, &argument, error)) {
+            return false;
+        }
+        return option_take(options, (enum option_id)id, argument, error);
+    }
+    return true;
+}
+
+static bool
+take_words(struct options *options, int word_count, char **words, struct error *error)
+{
+    struct word_reader reader = {words, word_count, 1};
+    bool is_behind_options = false;
+
+    while (reader.next < reader.count) {
+        const char *word = words[reader.next++];
+        bool is_taken = true;
+
+        if (is_behind_options || word[0] != '-' || word[1] == '\0') {
+            options->files[options->file_count++] = word;
+        } else if (strcmp(word, "--") == 0) {
+            is_behind_options = true;
+        } else if (word[1] == '-') {
+            is_taken = take_long(options, &reader, word + 2, error);
+        } else {
+            is_taken = take_short(options, &reader, word + 1, error);
+        }
+        if (!is_taken) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool refuse(const char *message, struct error *error)
+{
+    error_set(error, ERROR_USAGE, "%s", message);
+    return false;
+}
+
+/* Where the outputs go: at most one of -o, -d and --in-place, and the modes that take it. */
+static bool check_outputs(const struct options *options, struct error *error)
+{
+    int ways =
+        (options->output != NULL) + (options->directory != NULL) + options->is_in_place;
+    bool is_checking = options->mode == MODE_CHECK;
+    bool takes_output = options->mode <= MODE_CHECK;
+
+    if (ways > 1) {
+        return refuse("-o, -d and --in-place exclude each other", error);
+    }
+    if (ways > 0 && !takes_output) {
+        error_set(error, ERROR_USAGE, "%s takes no -o, -d or --in-place",
+                  mode_words[options->mode]);
+        return false;
+    }
+    if (is_checking && options->is_in_place) {
+        return refuse("--check --in-place: an output in place has no source to be held "
+                      "against, expected -o or -d",
+                      error);
+    }
+    if (options->output != NULL && (options->file_count > 1 || options->is_recursive)) {
+        return refuse("-o takes one file, expected -d DIR for more of them", error);
+    }
+    if (ways == 0 && takes_output && !is_checking &&
+        (options->file_count > 1 || options->is_recursive)) {
+        return refuse("more than one file, expected -d DIR or --in-place", error);
+    }
+    return true;
+}
+
+static bool check_standard_input(const struct options *options, struct error *error)
+{
+    for (size_t i = 0; i < options->file_count; i++) {
+        if (strcmp(options->files[i], "-") != 0) {
+            continue;
+        }
+        if (options->directory != NULL || options->is_in_place) {
+            return refuse("standard input has no name, expected -o for its output",
+                          error);
+        }
+        if (options->mode == MODE_UPDATE ||
+            (options->mode == MODE_CHECK && options->output == NULL)) {
+            return refuse("standard input has no name, expected files", error);
+        }
+        if (options->file_count > 1) {
+            return refuse("standard input stands alone, expected no other file", error);
+        }
+    }
+    return true;
+}
+
+static bool options_check(const struct options *options, struct error *error)
+{
+    bool selects = options->mode == MODE_INSTRUMENT || options->mode == MODE_CHECK ||
+                   options->mode == MODE_LIST;
+
+    if (options->has_selection && !selects) {
+        error_set(error, ERROR_USAGE,
+                  "%s takes no --all, --forward, --function, --lines or --spy",
+                  mode_words[options->mode]);
+        return false;
+    }
+    if (options->is_json && options->mode != MODE_LIST) {
+        return refuse("--json goes with --list", error);
+    }
+    /* pre-commit may well call with no file that matches. */
+    if (options->file_count == 0 && options->mode != MODE_UPDATE &&
+        options->mode != MODE_REFUSE) {
+        return refuse("no file, expected FILE or -", error);
+    }
+    return check_outputs(options, error) && check_standard_input(options, error);
+}
+
+/* --help and --version win over everything else, wrong words too. */
+static bool wants(int word_count, char **words, const char *text, const char *letter)
+{
+    for (int i = 1; i < word_count && strcmp(words[i], "--") != 0; i++) {
+        if (strcmp(words[i], text) == 0 || strcmp(words[i], letter) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool options_parse(struct options *options,
+                   int word_count,
+                   char **words,
+                   struct error *error)
+{
+    *options = (struct options){.mode = MODE_INSTRUMENT};
+    arena_init(&options->arena);
+    if (wants(word_count, words, "--help", "-h")) {
+        options->mode = MODE_HELP;
+        return true;
+    }
+    if (wants(word_count, words, "--version", "-V")) {
+        options->mode = MODE_VERSION;
+        return true;
+    }
+    options->files =
+        arena_allocate(&options->arena, (size_t)word_count + 1, sizeof *options->files);
+    if (options->files == NULL) {
+        error_set_memory(error);
+        return false;
+    }
+    if (!take_words(options, word_count, words, error) ||
+        !options_check(options, error)) {
+        return false;
+    }
+    if (!options->has_selection) {
+        options->selection.forward = true;
+    }
+    return true;
+}
+
+void options_release(struct options *options)
+{
+    arena_release(&options->arena);
+}
