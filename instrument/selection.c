@@ -93,13 +93,16 @@ static bool parse_range(struct line_range *range, struct slice text)
     struct line_range result = {1, SIZE_MAX};
     bool has_first = text.size > 0 && text.bytes[0] != '-';
 
+    if (text.size == 0) {
+        return false;
+    }
     if (has_first && (!read_decimal(&text, &result.first) || result.first == 0)) {
         return false;
     }
     if (text.size == 0) {
         result.last = result.first;
         *range = result;
-        return has_first;
+        return true;
     }
     if (text.bytes[0] != '-') {
         return false;
