@@ -127,6 +127,10 @@ static bool job_write(struct job *job, struct buffer *text, bool is_changed)
     const struct item *item = job->item;
     struct buffer taken = *text;
 
+    if (text->has_failed) {
+        error_set_memory(&job->error);
+        return false;
+    }
     if (item->output == NULL) {
         *text = job->outcome->out;
         job->outcome->out = taken;
@@ -236,16 +240,28 @@ static bool run_strip(struct job *job)
                      !slice_equal(text, buffer_slice(&worker->other)));
 }
 
-static bool has_other_options(struct job *job, const struct site_table *table)
+static bool check_options(struct job *job, const struct site_table *table)
 {
     struct worker *worker = job->worker;
+    const char *output = job->item->output;
+    struct slice wanted;
 
     if (!worker->options->has_selection) {
-        return false;
+        return true;
     }
     worker->words.size = 0;
+    worker->words.has_failed = false;
     selection_write(&worker->options->selection, &worker->words);
-    return !slice_equal(buffer_slice(&worker->words), table->options);
+    wanted = arena_copy(&worker->arena, buffer_slice(&worker->words));
+    if (worker->words.has_failed || wanted.bytes == NULL) {
+        error_set_memory(&job->error);
+        return false;
+    }
+    if (!slice_equal(wanted, table->options)) {
+        job_fail_check(job, output, "made with another selection, expected ",
+                       wanted.bytes);
+    }
+    return true;
 }
 
 static bool run_check(struct job *job)
@@ -277,9 +293,8 @@ static bool run_check(struct job *job)
     } else if (!is_made_from(&table, source)) {
         job_fail_check(job, output, "out of date, expected to be made again from ",
                        job->name);
-    } else if (has_other_options(job, &table)) {
-        job_fail_check(job, output, "made with another selection, expected ",
-                       arena_copy(&worker->arena, buffer_slice(&worker->words)).bytes);
+    } else {
+        return check_options(job, &table);
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* The text of --help. */
 #include "instrument/options.h"
 
+/* clang-format off: a line of the text is a line here. */
 const char options_help[] =
     "usage: monitorch-instrument [what] FILE... [where] [how]\n"
     "\n"
@@ -34,10 +35,11 @@ const char options_help[] =
     "\n"
     "Something else than to instrument:\n"
     "  --strip            give the original back\n"
-    "  --check            exit 1 where an output (-o, -d, or FILE_traced.py beside "
-    "FILE.py) is\n"
-    "                     missing, or not made from its source as it is now, with the\n"
-    "                     selection that is given if one is\n"
+    "  --check            exit 1 where an output (of -o or -d, or FILE_traced.py "
+    "beside\n"
+    "                     FILE.py) is missing, or was not made from the source as it "
+    "is\n"
+    "                     now, or not with the selection that is given, if one is\n"
     "  --list [--json]    print the sites: for people, or one JSON object a file\n"
     "  --update           where FILE_traced.py stands beside FILE.py and is older, "
     "make it\n"
@@ -68,3 +70,4 @@ const char options_help[] =
     "Exit codes: 0 done; 1 a check failed; 2 wrong usage; 3 an input could not be read "
     "or\n"
     "instrumented, or an output not written (the other files still were).\n";
+/* clang-format on */

@@ -339,13 +339,15 @@ static bool write_directly(const char *path, struct slice bytes, struct error *e
     return close_written(descriptor) || fail_errno(error, path, "cannot write");
 }
 
+/* `path` is what the user calls the file, `target` the same without symbolic links. */
 static bool write_and_rename(const char *path,
+                             const char *target,
                              struct slice bytes,
                              uint32_t mode,
                              struct error *error)
 {
     struct temporary temporary;
-    int descriptor = temporary_open(&temporary, path);
+    int descriptor = temporary_open(&temporary, target);
     bool is_written;
     int number;
 
@@ -364,7 +366,7 @@ static bool write_and_rename(const char *path,
         errno = number;
         return fail_errno(error, path, "cannot write");
     }
-    return temporary_rename(&temporary, path) ||
+    return temporary_rename(&temporary, target) ||
            fail_errno(error, path, "cannot write");
 }
 
@@ -377,7 +379,7 @@ bool file_write(const char *path,
     char resolved[PATH_MAX];
 
     if (!info.is_there) {
-        return write_and_rename(path, bytes, mode, error);
+        return write_and_rename(path, path, bytes, mode, error);
     }
     if (info.is_directory) {
         error_set_at(error, ERROR_INPUT, path, 1, 1,
@@ -390,5 +392,5 @@ bool file_write(const char *path,
     if (access(path, W_OK) != 0 || realpath(path, resolved) == NULL) {
         return fail_errno(error, path, "cannot write");
     }
-    return write_and_rename(resolved, bytes, info.mode, error);
+    return write_and_rename(path, resolved, bytes, info.mode, error);
 }
