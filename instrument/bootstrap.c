@@ -1,0 +1,451 @@
+/* What brings `_mt` and `spy_save` into a file: before anything that calls them, on lines that
+ * are there already. */
+#include "instrument/rewriter.h"
+
+#include <string.h>
+
+enum slot_kind {
+    SLOT_NONE,
+    SLOT_AFTER,      /* behind a simple statement: documentation or a __future__ import */
+    SLOT_BEFORE,     /* before a simple statement */
+    SLOT_HEADER,     /* around an expression in a header or decorator */
+    SLOT_CLASS,      /* among a class's bases */
+    SLOT_BLANK_LINE, /* on a blank or comment line between statements */
+};
+
+struct slot {
+    enum slot_kind kind;
+    uint32_t node;   /* the statement, expression or class */
+    uint32_t offset; /* of a blank line's start */
+};
+
+static const struct syntax_node *node_at(const struct rewriter *rewriter, uint32_t node)
+{
+    return &rewriter->syntax.nodes[node];
+}
+
+static uint32_t sibling(const struct rewriter *rewriter, uint32_t parent, uint32_t node)
+{
+    return syntax_sibling(&rewriter->syntax, parent, node);
+}
+
+static bool is_simple(const struct rewriter *rewriter, uint32_t node)
+{
+    enum kind kind = (enum kind)node_at(rewriter, node)->kind;
+
+    return kind >= KIND_EXPRESSION_STATEMENT && kind <= KIND_TYPE_ALIAS_STATEMENT &&
+           kind != KIND_ASSIGNMENT && kind != KIND_AUGMENTED_ASSIGNMENT &&
+           is_sound(rewriter, node);
+}
+
+/* A statement before which nothing may be inserted where an ERROR may have eaten its start. */
+static bool follows_error(const struct rewriter *rewriter, uint32_t node)
+{
+    for (uint32_t i = syntax_child(&rewriter->syntax, 0); i != 0 && i < node;
+         i = sibling(rewriter, 0, i)) {
+        if (node_at(rewriter, i)->kind == KIND_ERROR && node_at(rewriter, i)->next == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The expression in the header of a compound statement that runs first, or 0. */
+static uint32_t header_expression(const struct rewriter *rewriter, uint32_t statement)
+{
+    uint32_t child = syntax_child(&rewriter->syntax, statement);
+
+    if (child == 0 || node_at(rewriter, child)->has_error) {
+        return 0;
+    }
+    switch (node_at(rewriter, statement)->kind) {
+    case KIND_IF_STATEMENT:
+    case KIND_WHILE_STATEMENT:
+        return child;
+    case KIND_MATCH_STATEMENT:
+        child = sibling(rewriter, statement, child) != 0 &&
+                        node_at(rewriter, sibling(rewriter, statement, child))->kind ==
+                            KIND_BLOCK
+                    ? child
+                    : 0; /* a subject without parentheses around its commas */
+        return child;
+    case KIND_FOR_STATEMENT:
+        return sibling(rewriter, statement, child);
+    case KIND_WITH_STATEMENT:
+        child++; /* the first item */
+        child = child < node_at(rewriter, statement)->next ? child + 1 : 0;
+        return child != 0 && (node_at(rewriter, child)->kind == KIND_CALL ||
+                              node_at(rewriter, child)->kind == KIND_IDENTIFIER)
+                   ? child
+                   : 0;
+    case KIND_DECORATED_DEFINITION:
+        return node_at(rewriter, child)->kind == KIND_DECORATOR ? child + 1 : 0;
+    default:
+        return 0;
+    }
+}
+
+static struct slot find_slot_at(const struct rewriter *rewriter, uint32_t statement)
+{
+    enum kind kind = (enum kind)node_at(rewriter, statement)->kind;
+    uint32_t expression;
+
+    if (follows_error(rewriter, statement)) {
+        return (struct slot){.kind = SLOT_NONE};
+    }
+    if (is_simple(rewriter, statement)) {
+        return (struct slot){.kind = SLOT_BEFORE, .node = statement};
+    }
+    if (kind == KIND_TRY_STATEMENT) {
+        uint32_t block = syntax_find(&rewriter->syntax, statement, KIND_BLOCK);
+        uint32_t first = block == 0 ? 0 : syntax_child(&rewriter->syntax, block);
+
+        return first == 0 ? (struct slot){.kind = SLOT_NONE} : find_slot_at(rewriter, first);
+    }
+    if (kind == KIND_CLASS_DEFINITION && !node_at(rewriter, statement)->has_error &&
+        syntax_find(&rewriter->syntax, statement, KIND_TYPE_PARAMETER) == 0) {
+        return (struct slot){.kind = SLOT_CLASS, .node = statement};
+    }
+    expression = header_expression(rewriter, statement);
+    return expression == 0 ? (struct slot){.kind = SLOT_NONE}
+                           : (struct slot){.kind = SLOT_HEADER, .node = expression};
+}
+
+/* Lines 1 and 2 may name the encoding or the interpreter. */
+static bool is_reserved_line(const struct rewriter *rewriter, uint32_t row)
+{
+    struct slice line = slice_part(rewriter->syntax.text, rewriter->syntax.row_starts[row],
+                                   rewriter->syntax.row_starts[row + 1]);
+
+    return row < 2 && (slice_starts(line, SLICE("#!")) ||
+                       slice_find(line, SLICE("coding"), 0) < line.size);
+}
+
+/* A blank or comment line that begins in column 0, all of it between two offsets. */
+static struct slot find_blank_line(const struct rewriter *rewriter, uint32_t from,
+                                   uint32_t to)
+{
+    const struct syntax *syntax = &rewriter->syntax;
+
+    for (uint32_t row = syntax_row(syntax, from);
+         row < syntax->row_count && syntax->row_starts[row] < to; row++) {
+        uint32_t start = syntax->row_starts[row];
+        uint32_t end = syntax->row_starts[row + 1];
+        struct slice line = slice_part(syntax->text, start, end);
+
+        if (start < from || end > to || line.size == 0 || is_reserved_line(rewriter, row)) {
+            continue;
+        }
+        if (line.bytes[0] == '#' || line.bytes[0] == '\n' || line.bytes[0] == '\r') {
+            return (struct slot){.kind = SLOT_BLANK_LINE, .offset = start};
+        }
+    }
+    return (struct slot){.kind = SLOT_NONE};
+}
+
+static bool is_future_import(const struct rewriter *rewriter, uint32_t statement)
+{
+    return node_at(rewriter, statement)->kind == KIND_FUTURE_IMPORT_STATEMENT;
+}
+
+/* Finds the first place, in the order in which the file runs. Plain functions may stand before
+ * it: they are not called yet. `next` is the statement that follows the place, or 0. */
+static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
+{
+    struct slot slot = {.kind = SLOT_NONE};
+    uint32_t statement = syntax_child(&rewriter->syntax, 0);
+    uint32_t previous_end = 0;
+
+    *next = 0;
+    if (statement != 0 && is_docstring(rewriter, statement) &&
+        is_sound(rewriter, statement)) {
+        slot = (struct slot){.kind = SLOT_AFTER, .node = statement};
+        statement = sibling(rewriter, 0, statement);
+    }
+    while (statement != 0 && is_future_import(rewriter, statement)) {
+        slot = is_sound(rewriter, statement)
+                   ? (struct slot){.kind = SLOT_AFTER, .node = statement}
+                   : (struct slot){.kind = SLOT_NONE};
+        statement = sibling(rewriter, 0, statement);
+    }
+    *next = statement;
+    for (; slot.kind == SLOT_NONE && statement != 0;
+         statement = sibling(rewriter, 0, statement)) {
+        slot = find_slot_at(rewriter, statement);
+        *next = sibling(rewriter, 0, statement);
+        if (slot.kind == SLOT_NONE) {
+            slot = find_blank_line(rewriter, previous_end,
+                                   node_at(rewriter, statement)->start);
+        }
+        if (slot.kind == SLOT_NONE &&
+            node_at(rewriter, statement)->kind != KIND_FUNCTION_DEFINITION) {
+            return slot;
+        }
+        previous_end = node_at(rewriter, statement)->end;
+    }
+    if (slot.kind == SLOT_NONE) {
+        slot = find_blank_line(rewriter, previous_end, (uint32_t)rewriter->syntax.text.size);
+    }
+    return slot;
+}
+
+/* The next simple statement on another line, before anything is recorded: the table stands
+ * there, so that the line that fails where monitorch is missing is a short one. */
+static struct slot find_table_slot(const struct rewriter *rewriter,
+                                   const struct slot *first, uint32_t next)
+{
+    struct slot none = {.kind = SLOT_NONE};
+    uint32_t row;
+
+    if (first->kind != SLOT_AFTER && first->kind != SLOT_BEFORE) {
+        return none;
+    }
+    row = syntax_row(&rewriter->syntax, first->kind == SLOT_AFTER
+                                            ? node_at(rewriter, first->node)->end
+                                            : node_at(rewriter, first->node)->start);
+    for (uint32_t i = next; i != 0; i = sibling(rewriter, 0, i)) {
+        if (!is_simple(rewriter, i) || follows_error(rewriter, i) ||
+            node_at(rewriter, i)->start > rewriter->first_module_edit) {
+            return none;
+        }
+        if (node_at(rewriter, i)->row > row) {
+            return (struct slot){.kind = SLOT_BEFORE, .node = i};
+        }
+    }
+    return none;
+}
+
+static void add_import(struct buffer *text)
+{
+    buffer_add(text, SLICE(FORM_IMPORT));
+    buffer_add(text, SLICE(FORM_IMPORT_HELP));
+    buffer_add(text, SLICE(FORM_IMPORT_END));
+}
+
+static void add_table(struct buffer *text, struct slice table)
+{
+    buffer_add(text, SLICE(FORM_TABLE));
+    buffer_add(text, table);
+    buffer_add(text, SLICE(FORM_TABLE_END));
+}
+
+/* `_mt = …`: with the table, or to be called with it later. */
+static void add_statements(const struct rewriter *rewriter, struct buffer *text,
+                           struct slice table, bool has_table)
+{
+    const struct forms *forms = &rewriter->forms;
+
+    if (rewriter->sites.count > 0) {
+        buffer_add(text, forms->hook);
+        buffer_add(text, SLICE(" = "));
+        add_import(text);
+        if (has_table) {
+            add_table(text, table);
+            if (rewriter->uses_module_temporary) {
+                buffer_add(text, SLICE("; "));
+                buffer_add(text, forms->temporary);
+                buffer_add(text, SLICE(" = None"));
+            }
+        }
+    }
+    if (rewriter->has_spy_call) {
+        buffer_add(text, rewriter->sites.count > 0 ? SLICE("; ") : SLICE(""));
+        buffer_add(text, SLICE(FORM_SPY_IMPORT));
+    }
+}
+
+static void insert_table(struct rewriter *rewriter, const struct slot *slot,
+                         struct slice table)
+{
+    struct buffer *text = &rewriter->edits->text;
+    size_t begin = edits_begin(rewriter->edits);
+
+    buffer_add(text, rewriter->forms.hook);
+    buffer_add(text, SLICE(" = "));
+    buffer_add(text, rewriter->forms.hook);
+    add_table(text, table);
+    buffer_add(text, SLICE("; "));
+    if (rewriter->uses_module_temporary) {
+        buffer_add(text, rewriter->forms.temporary);
+        buffer_add(text, SLICE(" = None; "));
+    }
+    edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->start, EDIT_BOOT);
+}
+
+/* The expressions `(_mt := …) and ()`, all false, joined by or. */
+static void add_expressions(const struct rewriter *rewriter, struct buffer *text,
+                            struct slice table)
+{
+    const struct forms *forms = &rewriter->forms;
+
+    if (rewriter->sites.count > 0) {
+        buffer_add_byte(text, '(');
+        buffer_add(text, forms->hook);
+        buffer_add(text, SLICE(" := "));
+        add_import(text);
+        add_table(text, table);
+        buffer_add(text, SLICE(") and () or "));
+        if (rewriter->uses_module_temporary) {
+            buffer_add_byte(text, '(');
+            buffer_add(text, forms->temporary);
+            buffer_add(text, SLICE(" := None) or "));
+        }
+    }
+    if (rewriter->has_spy_call) {
+        buffer_add(text, SLICE("(spy_save := " FORM_SPY_VALUE ") and () or "));
+    }
+}
+
+static void insert_header_slot(struct rewriter *rewriter, const struct slot *slot,
+                               struct slice table)
+{
+    struct buffer *text = &rewriter->edits->text;
+    uint32_t start = node_at(rewriter, slot->node)->start;
+    uint32_t end = node_at(rewriter, slot->node)->end;
+    size_t begin = edits_begin(rewriter->edits);
+
+    add_expressions(rewriter, text, table);
+    buffer_add_byte(text, '(');
+    edits_end_open(rewriter->edits, begin, start, end, 0);
+    begin = edits_begin(rewriter->edits);
+    buffer_add_byte(text, ')');
+    edits_end_close(rewriter->edits, begin, start, end, 0);
+}
+
+static void insert_class_slot(struct rewriter *rewriter, const struct slot *slot,
+                              struct slice table)
+{
+    struct buffer *text = &rewriter->edits->text;
+    uint32_t bases = syntax_find(&rewriter->syntax, slot->node, KIND_ARGUMENT_LIST);
+    uint32_t name = syntax_find(&rewriter->syntax, slot->node, KIND_IDENTIFIER);
+    size_t begin = edits_begin(rewriter->edits);
+
+    buffer_add(text, bases == 0 ? SLICE("(*(") : SLICE("*("));
+    add_expressions(rewriter, text, table);
+    buffer_add(text, SLICE("())"));
+    if (bases == 0) {
+        buffer_add_byte(text, ')');
+    } else if (syntax_child(&rewriter->syntax, bases) != 0) {
+        buffer_add(text, SLICE(", "));
+    }
+    edits_end(rewriter->edits, begin,
+              bases == 0 ? node_at(rewriter, name)->end : node_at(rewriter, bases)->start + 1,
+              EDIT_BOOT);
+}
+
+static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
+                        struct slice table, bool has_table)
+{
+    struct buffer *text = &rewriter->edits->text;
+    size_t begin = edits_begin(rewriter->edits);
+
+    switch (slot->kind) {
+    case SLOT_AFTER:
+        buffer_add(text, SLICE("; "));
+        add_statements(rewriter, text, table, has_table);
+        edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->end, EDIT_BOOT);
+        break;
+    case SLOT_BEFORE:
+        add_statements(rewriter, text, table, has_table);
+        buffer_add(text, SLICE("; "));
+        edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->start, EDIT_BOOT);
+        break;
+    case SLOT_BLANK_LINE:
+        add_statements(rewriter, text, table, has_table);
+        buffer_add_byte(text, ';'); /* tells it from a line that a person wrote */
+        if (rewriter->syntax.text.bytes[slot->offset] == '#') {
+            buffer_add(text, SLICE("  "));
+        }
+        edits_end(rewriter->edits, begin, slot->offset, EDIT_BOOT);
+        break;
+    case SLOT_HEADER:
+        insert_header_slot(rewriter, slot, table);
+        break;
+    case SLOT_CLASS:
+        insert_class_slot(rewriter, slot, table);
+        break;
+    default:
+        break;
+    }
+}
+
+/* `'_mt' in globals() or globals().__setitem__('_mt', …)`: for files of functions alone, where
+ * no place at the module's level is free, each function asks when it begins. */
+static void add_lazy(const struct rewriter *rewriter, struct buffer *text,
+                     struct slice table)
+{
+    struct slice name =
+        rewriter->sites.count > 0 ? rewriter->forms.hook : SLICE("spy_save");
+
+    buffer_add_byte(text, '\'');
+    buffer_add(text, name);
+    buffer_add(text, SLICE("' in globals() or globals().__setitem__('"));
+    buffer_add(text, name);
+    buffer_add(text, SLICE("', "));
+    if (rewriter->sites.count > 0) {
+        add_import(text);
+        add_table(text, table);
+    } else {
+        buffer_add(text, SLICE(FORM_SPY_VALUE));
+    }
+    buffer_add_byte(text, ')');
+}
+
+static void insert_lazily(struct rewriter *rewriter, uint32_t function, struct slice table)
+{
+    struct buffer *text = &rewriter->edits->text;
+    uint32_t block = syntax_find(&rewriter->syntax, function, KIND_BLOCK);
+    uint32_t statement = block == 0 ? 0 : syntax_child(&rewriter->syntax, block);
+    size_t begin = edits_begin(rewriter->edits);
+    struct slot slot = {.kind = SLOT_NONE};
+
+    if (statement != 0 && is_docstring(rewriter, statement)) {
+        buffer_add(text, SLICE("; "));
+        add_lazy(rewriter, text, table);
+        edits_end(rewriter->edits, begin, node_at(rewriter, statement)->end, EDIT_BOOT);
+        return;
+    }
+    for (; statement != 0 && slot.kind == SLOT_NONE;
+         statement = sibling(rewriter, block, statement)) {
+        slot = find_slot_at(rewriter, statement);
+    }
+    if (slot.kind == SLOT_BEFORE) {
+        add_lazy(rewriter, text, table);
+        buffer_add(text, SLICE("; "));
+        edits_end(rewriter->edits, begin, node_at(rewriter, slot.node)->start, EDIT_BOOT);
+    } else if (slot.kind == SLOT_HEADER) {
+        uint32_t start = node_at(rewriter, slot.node)->start;
+        uint32_t end = node_at(rewriter, slot.node)->end;
+
+        buffer_add_byte(text, '(');
+        add_lazy(rewriter, text, table);
+        buffer_add(text, SLICE(") and () or ("));
+        edits_end_open(rewriter->edits, begin, start, end, 0);
+        begin = edits_begin(rewriter->edits);
+        buffer_add_byte(text, ')');
+        edits_end_close(rewriter->edits, begin, start, end, 0);
+    }
+}
+
+void insert_bootstrap(struct rewriter *rewriter, struct slice table)
+{
+    uint32_t next;
+    struct slot slot = find_slot(rewriter, &next);
+    struct slot table_slot;
+
+    if (slot.kind == SLOT_NONE) {
+        for (uint32_t i = syntax_child(&rewriter->syntax, 0); i != 0;
+             i = sibling(rewriter, 0, i)) {
+            if (node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION) {
+                insert_lazily(rewriter, i, table);
+            }
+        }
+        return;
+    }
+    table_slot = find_table_slot(rewriter, &slot, next);
+    insert_slot(rewriter, &slot, table,
+                table_slot.kind == SLOT_NONE || rewriter->sites.count == 0);
+    if (table_slot.kind != SLOT_NONE && rewriter->sites.count > 0) {
+        insert_table(rewriter, &table_slot, table);
+    }
+}

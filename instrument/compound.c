@@ -1,0 +1,535 @@
+/* Compound statements: which way they went, and what their headers bind. */
+#include "instrument/rewriter.h"
+
+#include <string.h>
+
+/* The states at the ends of the arms so far, joined. */
+struct flow {
+    struct scope_state merged;
+    bool has_arm;
+};
+
+static const struct syntax_node *node_at(const struct rewriter *rewriter, uint32_t node)
+{
+    return &rewriter->syntax.nodes[node];
+}
+
+static struct slice text_of(const struct rewriter *rewriter, uint32_t node)
+{
+    return syntax_text(&rewriter->syntax, node);
+}
+
+/* One more way through the statement ends here. */
+static void flow_add(struct rewriter *rewriter, struct flow *flow)
+{
+    struct scope *scope = &rewriter->place->scope;
+
+    if (flow->has_arm) {
+        scope_join(scope, &flow->merged);
+    }
+    flow->merged = scope_save(scope);
+    flow->has_arm = true;
+}
+
+static uint32_t child_of(const struct rewriter *rewriter, uint32_t node)
+{
+    return syntax_child(&rewriter->syntax, node);
+}
+
+static uint32_t find(const struct rewriter *rewriter, uint32_t node, enum kind kind)
+{
+    return syntax_find(&rewriter->syntax, node, kind);
+}
+
+/* Drafts the site of an arm that is named by a condition's text. */
+static void draft_arm(struct rewriter *rewriter, uint32_t node, uint32_t arm,
+                      uint32_t first, uint32_t end)
+{
+    draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, node);
+    rewriter->draft.arm = arm;
+    draft_condition(&rewriter->draft,
+                    slice_part(rewriter->syntax.text, node_at(rewriter, first)->start,
+                               node_at(rewriter, end - 1)->end));
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope, first, end);
+}
+
+/* `(c) and not (_mt and _mt(1))`, and ` or _mt and _mt(2)` for the other way: the condition's
+ * truth is asked once. */
+static void insert_turn(struct rewriter *rewriter, uint32_t condition,
+                        const struct record *taken, const struct record *other)
+{
+    struct buffer *text = &rewriter->edits->text;
+    uint32_t start = node_at(rewriter, condition)->start;
+    uint32_t end = node_at(rewriter, condition)->end;
+    size_t begin = edits_begin(rewriter->edits);
+
+    if (taken->site == SITE_NONE && other->site == SITE_NONE) {
+        return;
+    }
+    buffer_add_byte(text, '(');
+    edits_end_open(rewriter->edits, begin, start, end, 1);
+    begin = edits_begin(rewriter->edits);
+    buffer_add_byte(text, ')');
+    if (taken->site != SITE_NONE) {
+        buffer_add(text, SLICE(" and "));
+        forms_quiet(&rewriter->forms, taken, text);
+    }
+    if (other->site != SITE_NONE) {
+        buffer_add(text, SLICE(" or "));
+        forms_record(&rewriter->forms, other, text);
+    }
+    edits_end_close(rewriter->edits, begin, start, end, 1);
+    if (rewriter->place->kind != SCOPE_FUNCTION && start < rewriter->first_module_edit) {
+        rewriter->first_module_edit = start;
+    }
+}
+
+/* Rewrites an arm's block; the record stands at its start, or is handed back in `in_header`
+ * where nothing in the block can carry it. */
+static void rewrite_arm(struct rewriter *rewriter, uint32_t block,
+                        const struct record *record, struct record *in_header)
+{
+    struct pending pending = {.count = 0};
+
+    if (record->site != SITE_NONE && in_header != NULL &&
+        !block_can_carry(rewriter, block)) {
+        *in_header = *record;
+    } else {
+        pending_add(&pending, record);
+    }
+    rewrite_block(rewriter, block, &pending, false);
+}
+
+/* One `if` or `elif`, and what follows it in the chain. */
+static void rewrite_condition(struct rewriter *rewriter, uint32_t statement,
+                              uint32_t clause, uint32_t arm, struct flow *flow)
+{
+    const struct record nothing = {.site = SITE_NONE};
+    uint32_t condition = child_of(rewriter, clause);
+    uint32_t block = find(rewriter, clause, KIND_BLOCK);
+    uint32_t next = clause;
+    struct record taken_in_header = nothing;
+    struct record other_in_header = nothing;
+    struct record record;
+    struct scope_state before;
+
+    if (condition == 0 || block == 0) {
+        return;
+    }
+    rewrite_walruses(rewriter, condition, node_at(rewriter, condition)->next);
+    before = scope_save(&rewriter->place->scope);
+    draft_arm(rewriter, clause, arm, condition, node_at(rewriter, condition)->next);
+    record = record_make(rewriter, NULL, 0);
+    rewrite_arm(rewriter, block, &record, &taken_in_header);
+    flow_add(rewriter, flow);
+    scope_restore(&rewriter->place->scope, &before);
+    next = clause == statement ? syntax_sibling(&rewriter->syntax, statement, block)
+                               : syntax_sibling(&rewriter->syntax, statement, clause);
+    if (next == 0) {
+        flow_add(rewriter, flow);
+    } else if (node_at(rewriter, next)->kind == KIND_ELSE_CLAUSE) {
+        uint32_t else_block = find(rewriter, next, KIND_BLOCK);
+
+        draft_arm(rewriter, next, arm + 1, condition, node_at(rewriter, condition)->next);
+        record = record_make(rewriter, NULL, 0);
+        if (else_block != 0) {
+            rewrite_arm(rewriter, else_block, &record, &other_in_header);
+        }
+        flow_add(rewriter, flow);
+    } else if (node_at(rewriter, next)->kind == KIND_ELIF_CLAUSE) {
+        rewrite_condition(rewriter, statement, next, arm + 1, flow);
+    }
+    insert_turn(rewriter, condition, &taken_in_header, &other_in_header);
+}
+
+static void rewrite_if(struct rewriter *rewriter, uint32_t statement,
+                       const struct pending *pending)
+{
+    uint32_t condition = child_of(rewriter, statement);
+    struct flow flow = {.has_arm = false};
+
+    if (condition != 0) {
+        insert_header(rewriter, node_at(rewriter, condition)->start,
+                      node_at(rewriter, condition)->end, pending);
+    }
+    rewrite_condition(rewriter, statement, statement, 0, &flow);
+    if (flow.has_arm) {
+        scope_restore(&rewriter->place->scope, &flow.merged);
+    }
+}
+
+/* The else block of a loop or a try. */
+static void rewrite_else(struct rewriter *rewriter, uint32_t statement,
+                         struct slice condition)
+{
+    uint32_t clause = find(rewriter, statement, KIND_ELSE_CLAUSE);
+    uint32_t block = clause == 0 ? 0 : find(rewriter, clause, KIND_BLOCK);
+    struct record record;
+
+    if (block == 0) {
+        return;
+    }
+    draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, clause);
+    rewriter->draft.arm = 1;
+    draft_condition(&rewriter->draft, condition);
+    record = record_make(rewriter, NULL, 0);
+    rewrite_arm(rewriter, block, &record, NULL);
+}
+
+/* After a loop, what was bound in it is uncertain. */
+static void leave_loop(struct rewriter *rewriter, uint32_t statement,
+                       const struct scope_state *before)
+{
+    scope_restore(&rewriter->place->scope, before);
+    scope_forget(&rewriter->place->scope, statement, node_at(rewriter, statement)->next);
+}
+
+static void rewrite_while(struct rewriter *rewriter, uint32_t statement,
+                          struct pending *pending)
+{
+    const struct record nothing = {.site = SITE_NONE};
+    struct scope *scope = &rewriter->place->scope;
+    uint32_t condition = child_of(rewriter, statement);
+    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    struct pending inner = {.count = 0};
+    struct scope_state before;
+    struct record record;
+
+    if (condition == 0 || block == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < pending->count; i++) {
+        rewriter->sites.items[pending->items[i].site].repeats = true;
+    }
+    insert_header(rewriter, node_at(rewriter, condition)->start,
+                  node_at(rewriter, condition)->end, pending);
+    scope_forget(scope, statement, node_at(rewriter, statement)->next);
+    before = scope_save(scope);
+    rewrite_walruses(rewriter, condition, node_at(rewriter, condition)->next);
+    draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, scope, condition, node_at(rewriter, condition)->next);
+    record = record_make(rewriter, NULL, 0);
+    insert_turn(rewriter, condition, &record, &nothing);
+    rewrite_block(rewriter, block, &inner, false);
+    leave_loop(rewriter, statement, &before);
+    rewrite_else(rewriter, statement, text_of(rewriter, condition));
+    leave_loop(rewriter, statement, &before);
+}
+
+/* Adds the names that targets bind to the draft; `next_name` finds them. */
+static uint32_t draft_targets(struct rewriter *rewriter, struct slice *arguments,
+                              uint32_t count, uint32_t first, uint32_t end,
+                              uint32_t (*next_name)(const struct syntax *, uint32_t,
+                                                    uint32_t))
+{
+    for (uint32_t i = next_name(&rewriter->syntax, first, end); i < end;
+         i = next_name(&rewriter->syntax, i + 1, end)) {
+        struct slice name = text_of(rewriter, i);
+
+        if (rewriter->names.of_node[i] != NAME_NONE && !slice_equal(name, SLICE("_")) &&
+            draft_write(&rewriter->draft, name, SITE_SOURCE_VALUE)) {
+            arguments[count++] = name;
+        }
+    }
+    return count;
+}
+
+static void bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end,
+                       uint32_t site)
+{
+    struct scope *scope = &rewriter->place->scope;
+
+    for (uint32_t i = first; i < end; i++) {
+        if (rewriter->names.is_binding[i]) {
+            scope_bind(scope, rewriter->names.of_node[i], site);
+        }
+    }
+}
+
+static void rewrite_for(struct rewriter *rewriter, uint32_t statement,
+                        const struct pending *pending)
+{
+    struct scope *scope = &rewriter->place->scope;
+    uint32_t left = child_of(rewriter, statement);
+    uint32_t right = left == 0 ? 0 : syntax_sibling(&rewriter->syntax, statement, left);
+    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    struct slice arguments[WRITES_LIMIT];
+    struct scope_state before;
+    struct record record;
+    uint32_t count;
+
+    if (right == 0 || block == 0 || block == right) {
+        return;
+    }
+    insert_header(rewriter, node_at(rewriter, right)->start,
+                  node_at(rewriter, right)->end, pending);
+    rewrite_walruses(rewriter, right, node_at(rewriter, right)->next);
+    draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, scope, right, node_at(rewriter, right)->next);
+    count = draft_targets(rewriter, arguments, 0, left, node_at(rewriter, left)->next,
+                          scope_next_target);
+    record = record_make(rewriter, arguments, count);
+    scope_forget(scope, statement, node_at(rewriter, statement)->next);
+    before = scope_save(scope);
+    bind_range(rewriter, left, node_at(rewriter, left)->next, record.site);
+    rewrite_arm(rewriter, block, &record, NULL);
+    leave_loop(rewriter, statement, &before);
+    rewrite_else(rewriter, statement, text_of(rewriter, right));
+    leave_loop(rewriter, statement, &before);
+}
+
+static void rewrite_handler(struct rewriter *rewriter, uint32_t clause, uint32_t arm)
+{
+    uint32_t block = find(rewriter, clause, KIND_BLOCK);
+    struct slice arguments[WRITES_LIMIT];
+    struct record record;
+    uint32_t count = 0;
+    uint32_t value;
+
+    if (block == 0) {
+        return;
+    }
+    value = child_of(rewriter, clause);
+    if (value == block) {
+        draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, clause);
+        rewriter->draft.arm = arm;
+        draft_condition(&rewriter->draft, SLICE("except"));
+    } else {
+        rewrite_walruses(rewriter, value, node_at(rewriter, value)->next);
+        draft_arm(rewriter, clause, arm, value, block);
+        for (uint32_t i = value; i < block; i++) {
+            if (node_at(rewriter, i)->kind == KIND_AS_PATTERN_TARGET) {
+                count = draft_targets(rewriter, arguments, count, i,
+                                      node_at(rewriter, i)->next, scope_next_target);
+            }
+        }
+    }
+    record = record_make(rewriter, arguments, count);
+    bind_range(rewriter, clause, block, record.site);
+    rewrite_arm(rewriter, block, &record, NULL);
+    scope_forget(&rewriter->place->scope, clause, block);
+}
+
+static void rewrite_try(struct rewriter *rewriter, uint32_t statement,
+                        struct pending *pending)
+{
+    struct scope *scope = &rewriter->place->scope;
+    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    struct flow flow = {.has_arm = false};
+    struct scope_state before;
+    uint32_t arm = 0;
+    uint32_t finally;
+
+    if (block == 0) {
+        return;
+    }
+    before = scope_save(scope);
+    rewrite_block(rewriter, block, pending, false);
+    rewrite_else(rewriter, statement, SLICE("try"));
+    flow_add(rewriter, &flow);
+    for (uint32_t i = child_of(rewriter, statement); i != 0;
+         i = syntax_sibling(&rewriter->syntax, statement, i)) {
+        if (node_at(rewriter, i)->kind == KIND_EXCEPT_CLAUSE) {
+            scope_restore(scope, &before);
+            scope_forget(scope, block, node_at(rewriter, block)->next);
+            rewrite_handler(rewriter, i, arm++);
+            flow_add(rewriter, &flow);
+        }
+    }
+    scope_restore(scope, &flow.merged);
+    finally = find(rewriter, statement, KIND_FINALLY_CLAUSE);
+    if (finally != 0 && find(rewriter, finally, KIND_BLOCK) != 0) {
+        struct pending nothing = {.count = 0};
+        bool is_reachable = scope->is_reachable;
+
+        scope_forget(scope, statement, finally);
+        scope->is_reachable = true;
+        rewrite_block(rewriter, find(rewriter, finally, KIND_BLOCK), &nothing, false);
+        scope->is_reachable = scope->is_reachable && is_reachable;
+    }
+}
+
+/* The expression that a with statement evaluates first. Where the items are in parentheses
+ * that the grammar took for a tuple, it is inside them. */
+static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
+{
+    uint32_t node = child_of(rewriter, clause);
+    uint32_t inner;
+
+    if (node == 0 || child_of(rewriter, node) == 0) {
+        return 0;
+    }
+    node = child_of(rewriter, node); /* below the with_item */
+    for (;;) {
+        enum kind kind = (enum kind)node_at(rewriter, node)->kind;
+
+        inner = child_of(rewriter, node);
+        if (inner == 0) {
+            return node;
+        }
+        if (kind == KIND_AS_PATTERN) {
+            node = inner;
+        } else if ((kind == KIND_TUPLE || kind == KIND_PARENTHESIZED_EXPRESSION) &&
+                   node_at(rewriter, node)->end == node_at(rewriter, clause)->end &&
+                   node_at(rewriter, inner)->kind != KIND_YIELD &&
+                   node_at(rewriter, inner)->kind != KIND_LIST_SPLAT) {
+            node = inner;
+        } else {
+            return node;
+        }
+    }
+}
+
+static void rewrite_with(struct rewriter *rewriter, uint32_t statement,
+                         const struct pending *pending)
+{
+    uint32_t clause = find(rewriter, statement, KIND_WITH_CLAUSE);
+    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    uint32_t first = clause == 0 ? 0 : first_context(rewriter, clause);
+    struct slice arguments[WRITES_LIMIT];
+    struct record record = {.site = SITE_NONE};
+    uint32_t count = 0;
+
+    if (first == 0 || block == 0) {
+        return;
+    }
+    insert_header(rewriter, node_at(rewriter, first)->start,
+                  node_at(rewriter, first)->end, pending);
+    rewrite_walruses(rewriter, clause, node_at(rewriter, clause)->next);
+    draft_init(&rewriter->draft, SITE_ASSIGN, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope, clause,
+              node_at(rewriter, clause)->next);
+    for (uint32_t i = clause; i < node_at(rewriter, clause)->next; i++) {
+        if (node_at(rewriter, i)->kind == KIND_AS_PATTERN_TARGET) {
+            count = draft_targets(rewriter, arguments, count, i,
+                                  node_at(rewriter, i)->next, scope_next_target);
+        }
+    }
+    if (count > 0) {
+        record = record_make(rewriter, arguments, count);
+        bind_range(rewriter, clause, node_at(rewriter, clause)->next, record.site);
+    }
+    rewrite_arm(rewriter, block, &record, NULL);
+}
+
+static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t arm)
+{
+    uint32_t block = find(rewriter, clause, KIND_BLOCK);
+    uint32_t guard = find(rewriter, clause, KIND_IF_CLAUSE);
+    struct slice arguments[WRITES_LIMIT];
+    struct record record;
+    uint32_t count = 0;
+
+    if (block == 0) {
+        return;
+    }
+    if (guard != 0) {
+        rewrite_walruses(rewriter, guard, node_at(rewriter, guard)->next);
+    }
+    draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, clause);
+    rewriter->draft.arm = arm;
+    draft_condition(&rewriter->draft,
+                    slice_part(rewriter->syntax.text, node_at(rewriter, clause)->start,
+                               node_at(rewriter, block - 1)->end));
+    for (uint32_t i = child_of(rewriter, clause); i != 0 && i < block;
+         i = syntax_sibling(&rewriter->syntax, clause, i)) {
+        if (node_at(rewriter, i)->kind == KIND_CASE_PATTERN) {
+            count = draft_targets(rewriter, arguments, count, i,
+                                  node_at(rewriter, i)->next, scope_next_capture);
+        }
+    }
+    if (guard != 0) {
+        reads_add(&rewriter->draft.reads, &rewriter->place->scope, guard,
+                  node_at(rewriter, guard)->next);
+    }
+    record = record_make(rewriter, arguments, count);
+    bind_range(rewriter, clause, block, record.site);
+    rewrite_arm(rewriter, block, &record, NULL);
+}
+
+/* A trailing comma makes the subject a tuple and belongs to it. */
+static uint32_t after_comma(struct slice text, uint32_t end)
+{
+    uint32_t at = end;
+
+    while (at < text.size && text.bytes[at] != '\0' &&
+           strchr(" \t\f\\\r\n", text.bytes[at]) != NULL) {
+        at++;
+    }
+    return at < text.size && text.bytes[at] == ',' ? at + 1 : end;
+}
+
+static void rewrite_match(struct rewriter *rewriter, uint32_t statement,
+                          const struct pending *pending)
+{
+    struct scope *scope = &rewriter->place->scope;
+    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    uint32_t first = child_of(rewriter, statement);
+    uint32_t last = first;
+    struct flow flow = {.has_arm = false};
+    struct scope_state before;
+    uint32_t arm = 0;
+
+    if (block == 0 || first == block) {
+        return;
+    }
+    for (uint32_t i = first; i != block; i = syntax_sibling(&rewriter->syntax, statement, i)) {
+        last = i;
+    }
+    insert_header(rewriter, node_at(rewriter, first)->start,
+                  after_comma(rewriter->syntax.text, node_at(rewriter, last)->end), pending);
+    rewrite_walruses(rewriter, first, block);
+    before = scope_save(scope);
+    flow_add(rewriter, &flow);
+    for (uint32_t i = child_of(rewriter, block); i != 0;
+         i = syntax_sibling(&rewriter->syntax, block, i)) {
+        if (node_at(rewriter, i)->kind == KIND_CASE_CLAUSE) {
+            scope_restore(scope, &before);
+            rewrite_case(rewriter, i, arm++);
+            flow_add(rewriter, &flow);
+        }
+    }
+    scope_restore(scope, &flow.merged);
+}
+
+bool is_compound(enum kind kind)
+{
+    switch (kind) {
+    case KIND_IF_STATEMENT:
+    case KIND_WHILE_STATEMENT:
+    case KIND_FOR_STATEMENT:
+    case KIND_TRY_STATEMENT:
+    case KIND_WITH_STATEMENT:
+    case KIND_MATCH_STATEMENT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void rewrite_compound(struct rewriter *rewriter, uint32_t statement,
+                      struct pending *pending)
+{
+    switch (node_at(rewriter, statement)->kind) {
+    case KIND_IF_STATEMENT:
+        rewrite_if(rewriter, statement, pending);
+        break;
+    case KIND_WHILE_STATEMENT:
+        rewrite_while(rewriter, statement, pending);
+        break;
+    case KIND_FOR_STATEMENT:
+        rewrite_for(rewriter, statement, pending);
+        break;
+    case KIND_TRY_STATEMENT:
+        rewrite_try(rewriter, statement, pending);
+        break;
+    case KIND_WITH_STATEMENT:
+        rewrite_with(rewriter, statement, pending);
+        break;
+    case KIND_MATCH_STATEMENT:
+        rewrite_match(rewriter, statement, pending);
+        break;
+    default:
+        break;
+    }
+}

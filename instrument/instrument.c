@@ -1,0 +1,350 @@
+/* From source to source: the order of the stages. */
+#include "instrument/instrument.h"
+
+#include "instrument/edits.h"
+#include "instrument/encoding.h"
+#include "instrument/forms.h"
+#include "instrument/rewriter.h"
+#include "instrument/selection.h"
+#include "instrument/strip.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/memory.h"
+
+#include <string.h>
+
+void instrumented_init(struct instrumented *result)
+{
+    memset(result, 0, sizeof *result);
+    arena_init(&result->arena);
+    result->text = BUFFER_INIT;
+}
+
+void instrumented_release(struct instrumented *result)
+{
+    arena_release(&result->arena);
+    buffer_release(&result->text);
+    instrumented_init(result);
+}
+
+void instrumented_reset(struct instrumented *result)
+{
+    struct arena arena = result->arena;
+    struct buffer text = result->text;
+
+    arena_reset(&arena);
+    text.size = 0;
+    text.has_failed = false;
+    memset(result, 0, sizeof *result);
+    result->arena = arena;
+    result->text = text;
+}
+
+/* Functions without sites leave the table; ids of the others close up. */
+static void keep_used_functions(struct sites *sites)
+{
+    uint32_t kept = 1; /* the module stays */
+
+    for (uint32_t i = 0; i < sites->count; i++) {
+        sites->functions[sites->items[i].function].is_used = true;
+    }
+    for (uint32_t i = 1; i < sites->function_count; i++) {
+        sites->functions[i].new_index = kept;
+        kept += sites->functions[i].is_used;
+    }
+    for (uint32_t i = 0; i < sites->count; i++) {
+        uint32_t function = sites->items[i].function;
+
+        sites->items[i].function = function == 0 ? 0 : sites->functions[function].new_index;
+    }
+}
+
+static bool fill_table(struct rewriter *rewriter, const char *path, struct slice source,
+                       struct site_table *table)
+{
+    struct sites *sites = &rewriter->sites;
+    struct buffer options = BUFFER_INIT;
+    bool is_done;
+
+    keep_used_functions(sites);
+    selection_write(rewriter->choice.selection, &options);
+    table->options = arena_copy(rewriter->arena, buffer_slice(&options));
+    table->path = arena_copy(rewriter->arena, slice_of(path));
+    table->prefix = rewriter->forms.hook;
+    hash_128(source, table->source_hash);
+    table->sites = arena_allocate(rewriter->arena, sites->count, sizeof *table->sites);
+    table->functions = arena_allocate(rewriter->arena, sites->function_count,
+                                      sizeof *table->functions);
+    is_done = !options.has_failed && !rewriter->arena->has_failed;
+    buffer_release(&options);
+    if (!is_done) {
+        return false;
+    }
+    if (sites->count > 0) {
+        memcpy(table->sites, sites->items, sites->count * sizeof *table->sites);
+    }
+    table->site_count = sites->count;
+    for (uint32_t i = 0; i < sites->function_count; i++) {
+        if (i == 0 || sites->functions[i].is_used) {
+            table->functions[table->function_count++] = sites->functions[i].function;
+        }
+    }
+    return true;
+}
+
+/* Writes the bootstrap with the table in it. */
+static bool add_bootstrap(struct rewriter *rewriter, const struct site_table *table)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_done;
+
+    site_table_write(table, &text);
+    is_done = !text.has_failed;
+    if (is_done) {
+        insert_bootstrap(rewriter, buffer_slice(&text));
+    }
+    buffer_release(&text);
+    return is_done;
+}
+
+static bool keep_insertions(const struct edits *edits, struct instrumented *result)
+{
+    result->insertions =
+        arena_allocate(&result->arena, edits->count, sizeof *result->insertions);
+    result->insertion_text = arena_copy(&result->arena, buffer_slice(&edits->text));
+    if (result->insertions == NULL || result->insertion_text.bytes == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < edits->count; i++) {
+        result->insertions[i] = edits->items[i].insertion;
+    }
+    result->insertion_count = edits->count;
+    return true;
+}
+
+static void sort_notes(struct instrumented *result)
+{
+    for (size_t i = 1; i < result->note_count; i++) {
+        struct note note = result->notes[i];
+        size_t at = i;
+
+        while (at > 0 && result->notes[at - 1].line > note.line) {
+            result->notes[at] = result->notes[at - 1];
+            at--;
+        }
+        result->notes[at] = note;
+    }
+}
+
+/* Runs the rewriter over the decoded text; the insertions are in rewriter->edits after. */
+static bool rewrite(struct rewriter *rewriter, struct slice text, struct slice source,
+                    const struct selection *selection, struct error *error)
+{
+    struct instrumented *result = rewriter->result;
+
+    if (!syntax_parse(&rewriter->syntax, text, rewriter->path, rewriter->arena, error)) {
+        return false;
+    }
+    if (!names_read(&rewriter->names, &rewriter->syntax, rewriter->arena) ||
+        !choice_read(&rewriter->choice, selection, &rewriter->syntax, rewriter->arena) ||
+        !foreign_read(&rewriter->foreign, &rewriter->syntax, &rewriter->names,
+                      rewriter->arena) ||
+        !forms_choose(&rewriter->forms, text, rewriter->arena)) {
+        error_set_memory(error);
+        return false;
+    }
+    sites_init(&rewriter->sites, &rewriter->syntax, rewriter->arena);
+    rewrite_module(rewriter);
+    if (rewriter->has_failed || rewriter->sites.has_failed || rewriter->arena->has_failed ||
+        !fill_table(rewriter, rewriter->path, source, &result->table) ||
+        ((rewriter->sites.count > 0 || rewriter->has_spy_call) &&
+         !add_bootstrap(rewriter, &result->table)) ||
+        !edits_sort(rewriter->edits) || !keep_insertions(rewriter->edits, result)) {
+        error_set_memory(error);
+        return false;
+    }
+    sort_notes(result);
+    return true;
+}
+
+/* What was written must come out again: checked on every file, so that no traced file exists
+ * from which the original cannot be had. */
+static bool check_strip(const struct rewriter *rewriter, struct slice text,
+                        struct slice output, struct error *error)
+{
+    struct buffer back = BUFFER_INIT;
+    bool is_equal;
+
+    if (!strip_text(output, rewriter->arena, &back)) {
+        buffer_release(&back);
+        error_set_memory(error);
+        return false;
+    }
+    is_equal = slice_equal(buffer_slice(&back), text);
+    buffer_release(&back);
+    if (!is_equal) {
+        error_set_at(error, ERROR_INPUT, rewriter->path, 1, 1,
+                     "the inserted calls could not be told from the program again, "
+                     "the file is left alone");
+    }
+    return is_equal;
+}
+
+static bool write_output(const struct rewriter *rewriter, const struct decoded *decoded,
+                         struct slice source, struct error *error)
+{
+    struct instrumented *result = rewriter->result;
+    struct buffer output = BUFFER_INIT;
+    bool is_done;
+
+    result->is_changed = rewriter->edits->count > 0;
+    if (!result->is_changed) {
+        buffer_add(&result->text, source);
+        if (result->text.has_failed) {
+            error_set_memory(error);
+        }
+        return !result->text.has_failed;
+    }
+    if (decoded->is_utf8 && !decoded->has_bom) {
+        is_done = edits_apply(rewriter->edits, decoded->utf8, &result->text);
+        if (!is_done) {
+            error_set_memory(error);
+        }
+        return is_done &&
+               check_strip(rewriter, decoded->utf8, buffer_slice(&result->text), error);
+    }
+    is_done = edits_apply(rewriter->edits, decoded->utf8, &output);
+    if (!is_done) {
+        error_set_memory(error);
+    }
+    is_done = is_done &&
+              check_strip(rewriter, decoded->utf8, buffer_slice(&output), error) &&
+              encoding_encode(decoded, buffer_slice(&output), &result->text, error);
+    buffer_release(&output);
+    return is_done;
+}
+
+static bool check_source(struct slice source, const char *path, struct error *error)
+{
+    if (source.size > INSTRUMENT_SIZE_LIMIT) {
+        error_set_at(error, ERROR_INPUT, path, 1, 1,
+                     "the file has %zu bytes, more than the %zu that are taken",
+                     source.size, INSTRUMENT_SIZE_LIMIT);
+        return false;
+    }
+    if (instrument_is_instrumented(source)) {
+        error_set_at(error, ERROR_INPUT, path, 1, 1,
+                     "the file is instrumented already, expected its original (see --strip)");
+        return false;
+    }
+    return true;
+}
+
+bool instrument(struct slice source, const char *path, const struct selection *selection,
+                struct instrumented *result, struct error *error)
+{
+    struct rewriter *rewriter;
+    struct decoded decoded;
+    struct edits edits;
+    struct slice text;
+    bool is_done = false;
+
+    if (!check_source(source, path, error) ||
+        !encoding_decode(source, path, &result->arena, &decoded, error)) {
+        return false;
+    }
+    rewriter = memory_allocate_zeroed(1, sizeof *rewriter);
+    text = decoded.is_utf8 ? arena_copy(&result->arena, decoded.utf8) : decoded.utf8;
+    edits_init(&edits);
+    if (rewriter == NULL || text.bytes == NULL) {
+        error_set_memory(error);
+    } else {
+        rewriter->path = path;
+        rewriter->edits = &edits;
+        rewriter->result = result;
+        rewriter->arena = &result->arena;
+        rewriter->first_module_edit = UINT32_MAX;
+        decoded.utf8 = text;
+        is_done = rewrite(rewriter, text, source, selection, error) &&
+                  write_output(rewriter, &decoded, source, error);
+        sites_release(&rewriter->sites);
+    }
+    memory_free(rewriter);
+    edits_release(&edits);
+    if (!is_done) {
+        instrumented_reset(result);
+    }
+    return is_done;
+}
+
+bool instrument_is_instrumented(struct slice text)
+{
+    return strip_find_hook(text).size > 0;
+}
+
+bool instrument_find_table(struct slice text, struct slice *table)
+{
+    struct slice hook = strip_find_hook(text);
+    struct slice opening = SLICE(FORM_TABLE);
+    size_t start;
+    size_t end;
+
+    *table = (struct slice){NULL, 0};
+    if (hook.size == 0) {
+        return false;
+    }
+    start = slice_find(text, opening, (size_t)(hook.bytes - text.bytes));
+    if (start == text.size) {
+        return false;
+    }
+    start += opening.size;
+    end = slice_find(text, SLICE("'"), start);
+    if (end == text.size) {
+        return false;
+    }
+    *table = slice_part(text, start, end);
+    return true;
+}
+
+/* Whether the stripped bytes are those that the table was made from. */
+static bool is_original(struct slice text, struct slice original, struct arena *arena)
+{
+    struct slice table_text;
+    struct site_table table;
+    struct error ignored = ERROR_INIT;
+    uint64_t hash[2];
+
+    if (!instrument_find_table(text, &table_text)) {
+        return !instrument_is_instrumented(text);
+    }
+    if (!site_table_read(&table, table_text, arena, &ignored)) {
+        return false;
+    }
+    hash_128(original, hash);
+    return hash[0] == table.source_hash[0] && hash[1] == table.source_hash[1];
+}
+
+bool instrument_strip(struct slice text, const char *path, struct buffer *original,
+                      bool *is_exact, struct error *error)
+{
+    struct buffer stripped = BUFFER_INIT;
+    size_t before = original->size;
+    struct decoded decoded;
+    struct arena arena;
+    bool is_done;
+
+    arena_init(&arena);
+    is_done = encoding_decode(text, path, &arena, &decoded, error);
+    if (is_done && !strip_text(decoded.utf8, &arena, &stripped)) {
+        error_set_memory(error);
+        is_done = false;
+    }
+    is_done = is_done &&
+              encoding_encode(&decoded, buffer_slice(&stripped), original, error);
+    if (is_done) {
+        *is_exact = is_original(
+            text, slice_part(buffer_slice(original), before, original->size), &arena);
+    }
+    buffer_release(&stripped);
+    arena_release(&arena);
+    return is_done;
+}

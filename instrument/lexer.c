@@ -1,0 +1,187 @@
+/* Strings, with expressions inside them. */
+#include "instrument/lexer.h"
+
+#include <string.h>
+
+/* Strings nested in strings deeper than this are not looked into. */
+#define DEPTH_LIMIT 64
+
+static size_t string_end(struct slice text, size_t at, bool is_format, bool is_raw,
+                         int depth);
+
+size_t lexer_word_end(struct slice text, size_t at)
+{
+    while (at < text.size && lexer_is_word_byte(text.bytes[at])) {
+        at++;
+    }
+    return at;
+}
+
+bool lexer_is_string_prefix(struct slice word)
+{
+    if (word.size == 0 || word.size > 3) {
+        return false;
+    }
+    for (size_t i = 0; i < word.size; i++) {
+        if (strchr("rRbBuUfFtT", word.bytes[i]) == NULL || word.bytes[i] == '\0') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_letter(struct slice word, char lower)
+{
+    for (size_t i = 0; i < word.size; i++) {
+        if ((word.bytes[i] | 0x20) == lower) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A word, and the string that it begins if it is a prefix. */
+static size_t word_end(struct slice text, size_t at, int depth)
+{
+    size_t end = lexer_word_end(text, at);
+    struct slice word = slice_part(text, at, end);
+
+    if (end < text.size && (text.bytes[end] == '"' || text.bytes[end] == '\'') &&
+        lexer_is_string_prefix(word)) {
+        return string_end(text, end, has_letter(word, 'f') || has_letter(word, 't'),
+                          has_letter(word, 'r'), depth + 1);
+    }
+    return end;
+}
+
+static size_t field_end(struct slice text, size_t at, int depth);
+
+/* The part of a replacement field after its colon: plain text with fields in it. */
+static size_t specification_end(struct slice text, size_t at, int depth)
+{
+    while (at < text.size && text.bytes[at] != '}') {
+        if (text.bytes[at] == '\n') {
+            return at;
+        }
+        at = text.bytes[at] == '{' ? field_end(text, at, depth + 1) : at + 1;
+    }
+    return at < text.size ? at + 1 : at;
+}
+
+/* The offset after the `}` that ends the replacement field at `at`. */
+static size_t field_end(struct slice text, size_t at, int depth)
+{
+    size_t nesting = 0;
+
+    if (depth > DEPTH_LIMIT) {
+        return at + 1;
+    }
+    for (at++; at < text.size;) {
+        char byte = text.bytes[at];
+
+        if (lexer_is_word_byte(byte)) {
+            at = word_end(text, at, depth);
+            continue;
+        }
+        switch (byte) {
+        case '"':
+        case '\'':
+            at = string_end(text, at, false, false, depth + 1);
+            continue;
+        case '(':
+        case '[':
+        case '{':
+            nesting++;
+            break;
+        case ')':
+        case ']':
+            nesting -= nesting > 0;
+            break;
+        case '}':
+            if (nesting == 0) {
+                return at + 1;
+            }
+            nesting--;
+            break;
+        case ':':
+            if (nesting == 0) {
+                return specification_end(text, at + 1, depth);
+            }
+            break;
+        case '#':
+            while (at + 1 < text.size && text.bytes[at + 1] != '\n') {
+                at++;
+            }
+            break;
+        default:
+            break;
+        }
+        at++;
+    }
+    return at;
+}
+
+/* The offset after an escape. `\N{DASH}` holds braces that are no field; before a field's
+ * brace a backslash stands alone. */
+static size_t escape_end(struct slice text, size_t at, bool is_format, bool is_raw)
+{
+    size_t next = at + 1;
+
+    if (next >= text.size) {
+        return text.size;
+    }
+    if (is_format && (text.bytes[next] == '{' || text.bytes[next] == '}')) {
+        return next;
+    }
+    if (is_format && !is_raw && text.bytes[next] == 'N' && next + 1 < text.size &&
+        text.bytes[next + 1] == '{') {
+        while (next < text.size && text.bytes[next] != '}' && text.bytes[next] != '\n') {
+            next++;
+        }
+        return next < text.size && text.bytes[next] == '}' ? next + 1 : next;
+    }
+    if (text.bytes[next] == '\r' && next + 1 < text.size && text.bytes[next + 1] == '\n') {
+        return next + 2;
+    }
+    return next + 1;
+}
+
+static size_t string_end(struct slice text, size_t at, bool is_format, bool is_raw,
+                         int depth)
+{
+    char quote = text.bytes[at];
+    bool is_triple = at + 2 < text.size && text.bytes[at + 1] == quote &&
+                     text.bytes[at + 2] == quote;
+
+    at += is_triple ? 3 : 1;
+    while (at < text.size) {
+        char byte = text.bytes[at];
+
+        if (byte == '\\') {
+            at = escape_end(text, at, is_format, is_raw);
+        } else if (byte == quote) {
+            if (!is_triple) {
+                return at + 1;
+            }
+            if (at + 2 < text.size && text.bytes[at + 1] == quote &&
+                text.bytes[at + 2] == quote) {
+                return at + 3;
+            }
+            at++;
+        } else if (!is_triple && (byte == '\n' || byte == '\r')) {
+            return at;
+        } else if (is_format && byte == '{') {
+            bool is_doubled = at + 1 < text.size && text.bytes[at + 1] == '{';
+
+            at = is_doubled ? at + 2 : field_end(text, at, depth);
+        } else {
+            at++;
+        }
+    }
+    return at;
+}
+
+size_t lexer_string_end(struct slice text, size_t at, bool is_format, bool is_raw)
+{
+    return string_end(text, at, is_format, is_raw, 0);
+}

@@ -1,0 +1,29 @@
+/* Each different identifier of a file gets a number; some facts hold for a number anywhere. */
+#ifndef MONITORCH_INSTRUMENT_NAMES_H
+#define MONITORCH_INSTRUMENT_NAMES_H
+
+#include "instrument/syntax.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NAME_NONE UINT32_MAX
+
+struct name {
+    struct slice text; /* borrowed from the source */
+    bool is_shared;    /* declared global or nonlocal somewhere: others may rebind it */
+    bool is_deleted;   /* the object of a del statement somewhere */
+};
+
+struct names {
+    struct name *items; /* borrowed from the arena */
+    uint32_t count;
+    uint32_t *of_node; /* borrowed from the arena; by node: NAME_NONE where it is no identifier, or the
+                          name of an attribute or of a keyword argument */
+    bool *is_binding;  /* borrowed from the arena; by node: set by scopes as they open */
+};
+
+/* False where memory ran out. */
+bool names_read(struct names *names, const struct syntax *syntax, struct arena *arena);
+
+#endif

@@ -1,0 +1,626 @@
+/* Blocks, functions, classes and the module: who is selected, and how records that wait find
+ * a statement that carries them. */
+#include "instrument/rewriter.h"
+
+#include <string.h>
+
+static const struct syntax_node *node_at(const struct rewriter *rewriter, uint32_t node)
+{
+    return &rewriter->syntax.nodes[node];
+}
+
+static struct slice text_of(const struct rewriter *rewriter, uint32_t node)
+{
+    return syntax_text(&rewriter->syntax, node);
+}
+
+static bool is_definition(enum kind kind)
+{
+    return kind == KIND_FUNCTION_DEFINITION || kind == KIND_CLASS_DEFINITION ||
+           kind == KIND_DECORATED_DEFINITION;
+}
+
+/* A string literal whose prefix does not make it bytes or a format. */
+static bool is_plain_string(struct slice text)
+{
+    for (size_t i = 0; i < text.size && text.bytes[i] != '"' && text.bytes[i] != '\''; i++) {
+        if (strchr("bBfFtT", text.bytes[i]) != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The strings of a concatenation are not in the flat tree: their quotes are looked for. A
+ * concatenation with a format or bytes in it is taken for no documentation only where its
+ * first string says so; that only moves where a record stands. */
+bool is_docstring(const struct rewriter *rewriter, uint32_t statement)
+{
+    uint32_t string;
+
+    if (node_at(rewriter, statement)->kind != KIND_EXPRESSION_STATEMENT ||
+        syntax_child(&rewriter->syntax, statement) == 0 ||
+        node_at(rewriter, statement + 1)->next != node_at(rewriter, statement)->next) {
+        return false;
+    }
+    string = syntax_unwrap(&rewriter->syntax, statement + 1);
+    return (node_at(rewriter, string)->kind == KIND_STRING ||
+            node_at(rewriter, string)->kind == KIND_CONCATENATED_STRING) &&
+           is_plain_string(text_of(rewriter, string));
+}
+
+/* The definition below decorators, or the node itself. */
+static uint32_t definition_of(const struct rewriter *rewriter, uint32_t node)
+{
+    return node_at(rewriter, node)->kind == KIND_DECORATED_DEFINITION
+               ? syntax_last(&rewriter->syntax, node)
+               : node;
+}
+
+/* A class without type parameters takes `*((record) or ())` among its bases. */
+static bool class_can_carry(const struct rewriter *rewriter, uint32_t definition)
+{
+    return node_at(rewriter, definition)->kind == KIND_CLASS_DEFINITION &&
+           syntax_find(&rewriter->syntax, definition, KIND_TYPE_PARAMETER) == 0 &&
+           syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER) != 0;
+}
+
+/* Whether a definition's header has a place for a record: a decorator, a class's bases. */
+static bool definition_can_carry(const struct rewriter *rewriter, uint32_t node)
+{
+    if (node_at(rewriter, node)->kind == KIND_DECORATED_DEFINITION) {
+        uint32_t decorator = syntax_child(&rewriter->syntax, node);
+
+        return syntax_child(&rewriter->syntax, decorator) != 0 &&
+               !node_at(rewriter, decorator)->has_error;
+    }
+    return class_can_carry(rewriter, node);
+}
+
+bool block_can_carry(const struct rewriter *rewriter, uint32_t block)
+{
+    for (uint32_t i = syntax_child(&rewriter->syntax, block); i != 0;
+         i = syntax_sibling(&rewriter->syntax, block, i)) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+
+        if (kind == KIND_ERROR) {
+            continue;
+        }
+        if (kind == KIND_TRY_STATEMENT) {
+            uint32_t body = syntax_find(&rewriter->syntax, i, KIND_BLOCK);
+
+            return body != 0 && block_can_carry(rewriter, body);
+        }
+        if (!is_definition(kind) || definition_can_carry(rewriter, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void insert_class_header(struct rewriter *rewriter, uint32_t definition,
+                                const struct pending *pending)
+{
+    struct buffer *text = &rewriter->edits->text;
+    uint32_t bases = syntax_find(&rewriter->syntax, definition, KIND_ARGUMENT_LIST);
+    uint32_t name = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
+    size_t begin = edits_begin(rewriter->edits);
+    uint32_t offset = bases == 0 ? node_at(rewriter, name)->end
+                                 : node_at(rewriter, bases)->start + 1;
+
+    buffer_add(text, bases == 0 ? SLICE("(*(") : SLICE("*("));
+    for (uint32_t i = 0; i < pending->count; i++) {
+        buffer_add_byte(text, '(');
+        forms_record(&rewriter->forms, &pending->items[i], text);
+        buffer_add(text, SLICE(") or "));
+    }
+    buffer_add(text, SLICE("())"));
+    if (bases == 0) {
+        buffer_add_byte(text, ')');
+    } else if (syntax_child(&rewriter->syntax, bases) != 0) {
+        buffer_add(text, SLICE(", "));
+    }
+    edits_end(rewriter->edits, begin, offset, EDIT_BEFORE);
+    if (rewriter->place->kind != SCOPE_FUNCTION && offset < rewriter->first_module_edit) {
+        rewriter->first_module_edit = offset;
+    }
+}
+
+/* A record that passes over a definition cannot pass the name that the definition rebinds. */
+static void pending_drop(struct rewriter *rewriter, struct pending *pending,
+                         struct slice name)
+{
+    for (uint32_t i = 0; i < pending->count; i++) {
+        struct record *record = &pending->items[i];
+        struct site *site = &rewriter->sites.items[record->site];
+        uint32_t argument = 0;
+
+        for (uint32_t j = 0; j < site->write_count; j++) {
+            if (site->writes[j].source == SITE_SOURCE_NONE) {
+                continue;
+            }
+            if (!slice_equal(record->arguments[argument], name)) {
+                argument++;
+                continue;
+            }
+            site->writes[j].source = SITE_SOURCE_NONE;
+            memmove(record->arguments + argument, record->arguments + argument + 1,
+                    (record->argument_count - argument - 1) * sizeof *record->arguments);
+            record->argument_count--;
+        }
+    }
+}
+
+/* Gives pending records to a definition's header, or takes them past it. */
+static void carry_to_definition(struct rewriter *rewriter, uint32_t node,
+                                struct pending *pending)
+{
+    uint32_t definition = definition_of(rewriter, node);
+
+    if (pending->count == 0) {
+        return;
+    }
+    if (!definition_can_carry(rewriter, node)) {
+        uint32_t name = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
+
+        if (name != 0) {
+            pending_drop(rewriter, pending, text_of(rewriter, name));
+        }
+        return;
+    }
+    if (node != definition) {
+        uint32_t expression = syntax_child(&rewriter->syntax, node) + 1;
+
+        insert_header(rewriter, node_at(rewriter, expression)->start,
+                      node_at(rewriter, expression)->end, pending);
+    } else {
+        insert_class_header(rewriter, definition, pending);
+    }
+    pending->count = 0;
+}
+
+/* The first node between two that the parser could not read, in no nested function; 0 where
+ * there is none. */
+static uint32_t find_damage(const struct rewriter *rewriter, uint32_t node)
+{
+    uint32_t end = node_at(rewriter, node)->next;
+
+    for (uint32_t i = node + 1; i < end;) {
+        if (node_at(rewriter, i)->kind == KIND_ERROR) {
+            return i;
+        }
+        if (!node_at(rewriter, i)->has_error ||
+            node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION) {
+            i = node_at(rewriter, i)->next;
+        } else {
+            i++;
+        }
+    }
+    return 0;
+}
+
+static size_t count_functions(const struct rewriter *rewriter, uint32_t node)
+{
+    size_t count = 0;
+
+    for (uint32_t i = node; i < node_at(rewriter, node)->next; i++) {
+        count += node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION;
+    }
+    return count;
+}
+
+/* Leaves everything below `node` alone, and says so. */
+static void skip_damaged(struct rewriter *rewriter, uint32_t node, uint32_t damage,
+                         struct slice name)
+{
+    size_t count = count_functions(rewriter, node);
+
+    rewriter->result->function_count += count;
+    rewriter->result->skipped_count += count;
+    if (name.size > 0) {
+        note_add(rewriter, NOTE_WARNING, damage,
+                 "function '%.*s' is left as it is: the parser cannot read this place",
+                 (int)name.size, name.bytes);
+    } else {
+        note_add(rewriter, NOTE_WARNING, damage,
+                 "the parser cannot read this place: what stands here is left as it is");
+    }
+}
+
+/* `Outer.inner`, `f.<locals>.inner`; an empty slice where memory ran out. */
+static struct slice qualified_name(struct rewriter *rewriter, struct slice name)
+{
+    const struct place *place = rewriter->place;
+    struct slice middle = place->kind == SCOPE_FUNCTION ? SLICE(".<locals>.") : SLICE(".");
+    char *bytes;
+
+    if (place->name.size == 0) {
+        return name;
+    }
+    bytes = arena_allocate(rewriter->arena, place->name.size + middle.size + name.size, 1);
+    if (bytes == NULL) {
+        rewriter->has_failed = true;
+        return name;
+    }
+    memcpy(bytes, place->name.bytes, place->name.size);
+    memcpy(bytes + place->name.size, middle.bytes, middle.size);
+    memcpy(bytes + place->name.size + middle.size, name.bytes, name.size);
+    return (struct slice){bytes, place->name.size + middle.size + name.size};
+}
+
+/* The identifier of a parameter, or 0 for `*` and `/`. */
+static uint32_t parameter_name(const struct rewriter *rewriter, uint32_t parameter)
+{
+    while (node_at(rewriter, parameter)->kind != KIND_IDENTIFIER) {
+        parameter = syntax_child(&rewriter->syntax, parameter);
+        if (parameter == 0) {
+            return 0;
+        }
+    }
+    return parameter;
+}
+
+static bool has_decorator(const struct rewriter *rewriter, uint32_t node, struct slice name)
+{
+    if (node_at(rewriter, node)->kind != KIND_DECORATED_DEFINITION) {
+        return false;
+    }
+    for (uint32_t i = syntax_child(&rewriter->syntax, node); i != 0;
+         i = syntax_sibling(&rewriter->syntax, node, i)) {
+        if (node_at(rewriter, i)->kind == KIND_DECORATOR &&
+            slice_equal(text_of(rewriter, i + 1), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The enter site: every parameter's value. */
+static void make_enter(struct rewriter *rewriter, uint32_t definition,
+                       struct pending *pending)
+{
+    uint32_t parameters = syntax_find(&rewriter->syntax, definition, KIND_PARAMETERS);
+    struct slice arguments[WRITES_LIMIT];
+    uint32_t count = 0;
+    struct record record;
+
+    draft_init(&rewriter->draft, SITE_ENTER, rewriter->place->function, definition);
+    for (uint32_t i = parameters == 0 ? 0 : syntax_child(&rewriter->syntax, parameters);
+         i != 0; i = syntax_sibling(&rewriter->syntax, parameters, i)) {
+        uint32_t name = parameter_name(rewriter, i);
+
+        if (name != 0 && draft_write(&rewriter->draft, text_of(rewriter, name),
+                                     SITE_SOURCE_VALUE)) {
+            arguments[count++] = text_of(rewriter, name);
+        }
+    }
+    record = record_make(rewriter, arguments, count);
+    for (uint32_t i = parameters; parameters != 0 && i < node_at(rewriter, parameters)->next;
+         i++) {
+        if (rewriter->names.is_binding[i]) {
+            scope_bind(&rewriter->place->scope, rewriter->names.of_node[i], record.site);
+        }
+    }
+    pending_add(pending, &record);
+}
+
+static bool mentions_word(struct slice text, struct slice word)
+{
+    return slice_find(text, word, 0) < text.size;
+}
+
+/* Whether a text may look at the local variables around it. */
+static bool mentions_locals(struct slice text)
+{
+    return mentions_word(text, SLICE("locals")) || mentions_word(text, SLICE("vars")) ||
+           mentions_word(text, SLICE("dir")) || mentions_word(text, SLICE("eval")) ||
+           mentions_word(text, SLICE("exec"));
+}
+
+/* A word of its own, not a part of `directory`: only asked where the parts occur. */
+static bool mentions_locals_exactly(const struct rewriter *rewriter, uint32_t node)
+{
+    static const char *const words[] = {"locals", "vars", "dir", "eval", "exec"};
+
+    for (uint32_t i = node; i < node_at(rewriter, node)->next; i++) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+
+        if ((kind == KIND_STRING || kind == KIND_CONCATENATED_STRING) &&
+            mentions_locals(text_of(rewriter, i))) {
+            return true; /* an f-string's inside is not looked at more closely */
+        }
+        for (size_t j = 0; kind == KIND_IDENTIFIER && j < sizeof words / sizeof *words; j++) {
+            if (slice_equal(text_of(rewriter, i), slice_of(words[j]))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void open_function(struct rewriter *rewriter, struct place *place, uint32_t node,
+                          uint32_t definition)
+{
+    uint32_t parameters = syntax_find(&rewriter->syntax, definition, KIND_PARAMETERS);
+    uint32_t first =
+        parameters == 0 ? 0 : syntax_child(&rewriter->syntax, parameters);
+    bool is_method = place->outer->kind == SCOPE_CLASS;
+
+    place->is_selected = (place->outer->kind == SCOPE_FUNCTION && place->outer->is_selected) ||
+                         choice_has_function(&rewriter->choice, place->name, is_method);
+    place->is_names_only =
+        rewriter->mentions_locals && mentions_locals_exactly(rewriter, definition);
+    if (is_method && first != 0 && !has_decorator(rewriter, node, SLICE("staticmethod"))) {
+        first = parameter_name(rewriter, first);
+        place->self = first == 0 ? (struct slice){NULL, 0} : text_of(rewriter, first);
+    }
+    place->function = sites_add_function(&rewriter->sites, place->name,
+                                         node_at(rewriter, definition)->row + 1);
+}
+
+static void rewrite_function(struct rewriter *rewriter, uint32_t node, uint32_t definition,
+                             struct slice name)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    struct place place = {
+        .outer = rewriter->place,
+        .kind = SCOPE_FUNCTION,
+        .node = definition,
+        .name = name,
+    };
+    struct pending pending = {.count = 0};
+
+    rewriter->result->function_count++;
+    if (block == 0 || !scope_open(&place.scope, &rewriter->place->scope, SCOPE_FUNCTION,
+                                  definition, &rewriter->syntax, &rewriter->names,
+                                  rewriter->arena)) {
+        rewriter->has_failed |= block != 0;
+        return;
+    }
+    open_function(rewriter, &place, node, definition);
+    rewriter->place = &place;
+    make_enter(rewriter, definition, &pending);
+    rewrite_block(rewriter, block, &pending, true);
+    rewriter->place = place.outer;
+    rewriter->result->selected_count += place.emitted_count > 0;
+}
+
+static void rewrite_class(struct rewriter *rewriter, uint32_t definition, struct slice name)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    struct place place = {
+        .outer = rewriter->place,
+        .kind = SCOPE_CLASS,
+        .node = definition,
+        .function = rewriter->place->function,
+        .name = name,
+        .is_selected = rewriter->place->is_selected,
+    };
+    struct pending pending = {.count = 0};
+
+    if (block == 0) {
+        return;
+    }
+    if (!scope_open(&place.scope, &rewriter->place->scope, SCOPE_CLASS, definition,
+                    &rewriter->syntax, &rewriter->names, rewriter->arena)) {
+        rewriter->has_failed = true;
+        return;
+    }
+    rewriter->place = &place;
+    rewrite_block(rewriter, block, &pending, true);
+    rewriter->place = place.outer;
+}
+
+/* Assignment expressions in decorators, bases and defaults run where the definition stands. */
+static void rewrite_definition_header(struct rewriter *rewriter, uint32_t node,
+                                      uint32_t definition)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    bool is_generic = syntax_find(&rewriter->syntax, definition, KIND_TYPE_PARAMETER) != 0;
+
+    if (node != definition) {
+        rewrite_walruses(rewriter, node, definition);
+    }
+    if (block != 0 && !is_generic) {
+        rewrite_walruses(rewriter, definition, block);
+    }
+}
+
+static void rewrite_definition(struct rewriter *rewriter, uint32_t node,
+                               struct pending *pending, bool is_before_damage)
+{
+    uint32_t definition = definition_of(rewriter, node);
+    uint32_t identifier = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
+    bool is_function = node_at(rewriter, definition)->kind == KIND_FUNCTION_DEFINITION;
+    struct slice compiler;
+    struct slice name;
+    uint32_t damage;
+
+    if (identifier == 0 || !is_definition((enum kind)node_at(rewriter, definition)->kind)) {
+        skip_damaged(rewriter, node, node, (struct slice){NULL, 0});
+        return;
+    }
+    name = qualified_name(rewriter, text_of(rewriter, identifier));
+    scope_bind(&rewriter->place->scope, rewriter->names.of_node[identifier], SITE_NONE);
+    damage = is_function ? find_damage(rewriter, definition) : 0;
+    if (is_function && (damage != 0 || is_before_damage)) {
+        skip_damaged(rewriter, node, damage != 0 ? damage : node_at(rewriter, node)->next,
+                     name);
+        return;
+    }
+    compiler = foreign_compiler(&rewriter->foreign, definition,
+                                node == definition ? 0 : node);
+    if (compiler.size > 0) {
+        rewriter->result->function_count += count_functions(rewriter, node);
+        note_add(rewriter, NOTE_REMARK, definition,
+                 "'%.*s' is left as it is: %.*s reads its source", (int)name.size,
+                 name.bytes, (int)compiler.size, compiler.bytes);
+        carry_to_definition(rewriter, definition, pending);
+        return;
+    }
+    carry_to_definition(rewriter, node, pending);
+    rewrite_definition_header(rewriter, node, definition);
+    if (is_function) {
+        rewrite_function(rewriter, node, definition, name);
+    } else {
+        rewrite_class(rewriter, definition, name);
+    }
+}
+
+/* Whether a statement with an ERROR in it is damaged itself, not only its inner blocks. */
+static bool is_damaged(const struct rewriter *rewriter, uint32_t statement)
+{
+    if (!node_at(rewriter, statement)->has_error) {
+        return false;
+    }
+    for (uint32_t i = syntax_child(&rewriter->syntax, statement); i != 0;
+         i = syntax_sibling(&rewriter->syntax, statement, i)) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+
+        if (node_at(rewriter, i)->has_error && kind != KIND_BLOCK &&
+            kind != KIND_ELIF_CLAUSE && kind != KIND_ELSE_CLAUSE &&
+            kind != KIND_EXCEPT_CLAUSE && kind != KIND_FINALLY_CLAUSE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a node that the parser could not read touches the statement: it may have eaten a
+ * part of it. */
+static bool is_beside_damage(const struct rewriter *rewriter, uint32_t block,
+                             uint32_t statement, uint32_t previous)
+{
+    uint32_t next = syntax_sibling(&rewriter->syntax, block, statement);
+
+    return (next != 0 && node_at(rewriter, next)->kind == KIND_ERROR) ||
+           (previous != 0 && node_at(rewriter, previous)->kind == KIND_ERROR);
+}
+
+/* A statement for which CPython makes no code: a record before it would give its line an event
+ * that it does not have. */
+static bool has_no_code(const struct rewriter *rewriter, uint32_t statement)
+{
+    enum kind kind = (enum kind)node_at(rewriter, statement)->kind;
+    uint32_t child = syntax_child(&rewriter->syntax, statement);
+
+    if (kind == KIND_GLOBAL_STATEMENT || kind == KIND_NONLOCAL_STATEMENT) {
+        return true;
+    }
+    if (kind != KIND_EXPRESSION_STATEMENT || child == 0 ||
+        node_at(rewriter, child)->next != node_at(rewriter, statement)->next) {
+        return false;
+    }
+    switch (node_at(rewriter, child)->kind) {
+    case KIND_ASSIGNMENT:
+        return rewriter->place->kind == SCOPE_FUNCTION &&
+               node_at(rewriter, child + 1)->kind == KIND_IDENTIFIER &&
+               node_at(rewriter, syntax_last(&rewriter->syntax, child))->kind == KIND_TYPE;
+    case KIND_INTEGER:
+    case KIND_FLOAT:
+    case KIND_STRING:
+    case KIND_TRUE:
+    case KIND_FALSE:
+    case KIND_NONE:
+    case KIND_ELLIPSIS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether the next statement can take over what is recorded after one that ends on a later
+ * line than it starts: there the record would give the last line an event of its own. */
+static bool can_take_over(const struct rewriter *rewriter, uint32_t next)
+{
+    enum kind kind;
+
+    if (next == 0) {
+        return false;
+    }
+    kind = (enum kind)node_at(rewriter, next)->kind;
+    if (node_at(rewriter, next)->has_error || is_definition(kind) ||
+        kind == KIND_WHILE_STATEMENT || kind == KIND_TRY_STATEMENT) {
+        return false;
+    }
+    return is_compound(kind) || (is_sound(rewriter, next) && !has_no_code(rewriter, next));
+}
+
+/* Rewrites one statement that is no definition. */
+static void rewrite_statement(struct rewriter *rewriter, uint32_t block,
+                              uint32_t statement, struct pending *pending)
+{
+    uint32_t next = syntax_sibling(&rewriter->syntax, block, statement);
+
+    if (is_compound((enum kind)node_at(rewriter, statement)->kind)) {
+        if (node_at(rewriter, statement)->kind == KIND_TRY_STATEMENT) {
+            rewrite_compound(rewriter, statement, pending);
+            return;
+        }
+        rewrite_compound(rewriter, statement, pending);
+        pending->count = 0;
+    } else if (is_sound(rewriter, statement)) {
+        if (next == 0 || !has_no_code(rewriter, statement)) {
+            insert_before(rewriter, statement, pending);
+            pending->count = 0;
+        }
+        if (is_on_several_lines(rewriter, statement) && can_take_over(rewriter, next)) {
+            rewriter->place->later = pending;
+        }
+        rewrite_simple(rewriter, statement, next == 0);
+        rewriter->place->later = NULL;
+    }
+}
+
+void rewrite_block(struct rewriter *rewriter, uint32_t block, struct pending *pending,
+                   bool has_docstring)
+{
+    uint32_t previous = 0;
+
+    for (uint32_t i = syntax_child(&rewriter->syntax, block); i != 0;
+         previous = i, i = syntax_sibling(&rewriter->syntax, block, i)) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+        bool has_damage = node_at(rewriter, block)->has_error &&
+                          is_beside_damage(rewriter, block, i, previous);
+
+        if (has_docstring && previous == 0 && is_docstring(rewriter, i)) {
+            bool is_last = node_at(rewriter, i)->next >= node_at(rewriter, block)->next;
+
+            insert_after(rewriter, i, is_last, pending->items, pending->count, NULL, 0,
+                         false);
+            pending->count = 0;
+        } else if (kind == KIND_ERROR || is_damaged(rewriter, i)) {
+            if (!is_definition(kind)) {
+                skip_damaged(rewriter, i, i, (struct slice){NULL, 0});
+            } else {
+                rewrite_definition(rewriter, i, pending, true);
+            }
+        } else if (is_definition(kind)) {
+            rewrite_definition(rewriter, i, pending, has_damage);
+        } else if (!has_damage) {
+            rewrite_statement(rewriter, block, i, pending);
+        }
+    }
+    rewriter->result->lost_count += pending->count;
+    pending->count = 0;
+}
+
+void rewrite_module(struct rewriter *rewriter)
+{
+    struct place place = {
+        .kind = SCOPE_MODULE,
+        .is_selected = rewriter->choice.selection->everything,
+    };
+    struct pending pending = {.count = 0};
+
+    rewriter->mentions_locals = mentions_locals(rewriter->syntax.text);
+    if (!scope_open(&place.scope, NULL, SCOPE_MODULE, 0, &rewriter->syntax,
+                    &rewriter->names, rewriter->arena)) {
+        rewriter->has_failed = true;
+        return;
+    }
+    place.function = sites_add_function(&rewriter->sites, SLICE("<module>"), 1);
+    rewriter->place = &place;
+    rewrite_block(rewriter, 0, &pending, false);
+    rewriter->place = NULL;
+}

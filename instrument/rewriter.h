@@ -1,0 +1,136 @@
+/* The state of rewriting one file, shared by the modules that rewrite its parts:
+ * rewrite.c (blocks, functions, classes), compound.c (if, for, try …), simple.c (assignments,
+ * calls, returns), insert.c (how records are placed). Nothing else includes this. */
+#ifndef MONITORCH_INSTRUMENT_REWRITER_H
+#define MONITORCH_INSTRUMENT_REWRITER_H
+
+#include "instrument/choice.h"
+#include "instrument/edits.h"
+#include "instrument/foreign.h"
+#include "instrument/forms.h"
+#include "instrument/instrument.h"
+#include "instrument/scope.h"
+#include "instrument/sites.h"
+#include "instrument/syntax.h"
+
+/* Records that wait for the next statement that can carry them. More than these never wait:
+ * each comes from one enclosing construct whose block begins with another. */
+#define PENDING_LIMIT 8
+
+struct pending {
+    struct record items[PENDING_LIMIT];
+    uint32_t count;
+};
+
+/* The function, class or module whose statements are being rewritten. */
+struct place {
+    struct place *outer; /* borrowed; NULL for the module */
+    enum scope_kind kind;
+    uint32_t node;
+    uint32_t function;     /* index in the site table of the nearest function, or 0 */
+    struct slice name;     /* qualified; empty for the module */
+    bool is_selected;      /* the function as a whole, or everything */
+    bool is_names_only;    /* no temporaries: it looks at its own locals */
+    struct slice self;     /* a method's first parameter; empty elsewhere */
+    struct pending *later; /* records that the next statement takes; borrowed, or NULL */
+    uint32_t emitted_count; /* sites and spy calls in it, nested functions not counted */
+    struct scope scope;
+};
+
+struct rewriter {
+    const char *path; /* borrowed */
+    struct syntax syntax;
+    struct names names;
+    struct choice choice;
+    struct foreign foreign;
+    struct forms forms;
+    struct sites sites;
+    struct edits *edits;         /* borrowed */
+    struct instrumented *result; /* borrowed: counts and notes go there */
+    struct arena *arena;         /* borrowed */
+    struct place *place;         /* the innermost; borrowed from the stack */
+    struct site_draft draft;     /* the site being made; reused, for it is large */
+    size_t note_capacity;
+    uint32_t first_module_edit;  /* offset of the first insertion that runs at import */
+    bool uses_module_temporary;
+    bool has_spy_call;
+    bool mentions_locals; /* the words locals, vars, dir, eval or exec are in the file */
+    bool has_failed;      /* out of memory; checked at the end */
+};
+
+/* insert.c */
+
+/* Makes the drafted site; the record is to be inserted unless its site is SITE_NONE. */
+struct record record_make(struct rewriter *rewriter, const struct slice *arguments,
+                          uint32_t argument_count);
+
+void pending_add(struct pending *pending, const struct record *record);
+
+/* Whether the drafted statement at `node` is recorded. */
+bool is_recorded(const struct rewriter *rewriter, uint32_t node);
+
+/* Whether a node ends on a later line than it starts. */
+bool is_on_several_lines(const struct rewriter *rewriter, uint32_t node);
+
+/* `; _mt and _mt(…)` behind the simple statement; `temporary`: it used `_mt_t`. */
+void insert_after(struct rewriter *rewriter, uint32_t statement, bool is_last_in_block,
+                  const struct record *records, uint32_t record_count,
+                  const struct slice *spy_names, uint32_t spy_count, bool has_temporary);
+
+/* `not (_mt and _mt(…)); ` before the simple statement. */
+void insert_before(struct rewriter *rewriter, uint32_t statement,
+                   const struct pending *pending);
+
+/* `(_mt and _mt(…)) or (` … `)` around an expression. */
+void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
+                   const struct pending *pending);
+
+/* `opening` and `closing` around a range; level 0 is the outermost at equal ranges. */
+void insert_around(struct rewriter *rewriter, uint32_t start, uint32_t end, uint32_t level,
+                   struct slice opening, struct slice closing);
+
+/* Adds a note; the text is copied. */
+void note_add(struct rewriter *rewriter, enum note_kind kind, uint32_t node,
+              const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* simple.c */
+
+/* Rewrites a simple statement: what it binds, changes or returns. */
+void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last);
+
+/* Assignment expressions between two nodes. */
+void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end);
+
+/* Whether the statement is complete: after it comes a line's end, `;` or a comment. */
+bool is_sound(const struct rewriter *rewriter, uint32_t statement);
+
+/* compound.c */
+
+/* Rewrites an if, for, while, try, with or match statement, the pending records in its
+ * header. */
+void rewrite_compound(struct rewriter *rewriter, uint32_t statement,
+                      struct pending *pending);
+bool is_compound(enum kind kind);
+
+/* rewrite.c */
+
+/* Rewrites the statements of a block or of the module. What is still pending at its end is
+ * lost and reported. */
+void rewrite_block(struct rewriter *rewriter, uint32_t block, struct pending *pending,
+                   bool has_docstring);
+
+/* Whether some statement of the block can carry a record that stands before it. */
+bool block_can_carry(const struct rewriter *rewriter, uint32_t block);
+
+/* The whole file. */
+void rewrite_module(struct rewriter *rewriter);
+
+/* Whether the statement is a string alone, which Python takes as documentation. */
+bool is_docstring(const struct rewriter *rewriter, uint32_t statement);
+
+/* bootstrap.c */
+
+/* Inserts what brings `_mt` into the file. */
+void insert_bootstrap(struct rewriter *rewriter, struct slice table);
+
+#endif

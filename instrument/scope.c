@@ -1,0 +1,361 @@
+/* Bindings of names, function by function. */
+#include "instrument/scope.h"
+
+#include <string.h>
+
+uint32_t scope_next_target(const struct syntax *syntax, uint32_t node, uint32_t end_node)
+{
+    while (node < end_node) {
+        switch (syntax->nodes[node].kind) {
+        case KIND_IDENTIFIER:
+            return node;
+        case KIND_ATTRIBUTE:
+        case KIND_SUBSCRIPT:
+        case KIND_CALL:
+            node = syntax->nodes[node].next;
+            break;
+        default:
+            node++;
+        }
+    }
+    return end_node;
+}
+
+/* Whether a dotted name in a pattern is one plain name: `x` captures, `A.b` compares. */
+static bool is_plain_name(const struct syntax *syntax, uint32_t node)
+{
+    return syntax->nodes[node].next == node + 2;
+}
+
+uint32_t scope_next_capture(const struct syntax *syntax, uint32_t node, uint32_t end_node)
+{
+    while (node < end_node) {
+        switch (syntax->nodes[node].kind) {
+        case KIND_IDENTIFIER:
+            return node;
+        case KIND_DOTTED_NAME:
+            if (is_plain_name(syntax, node)) {
+                return node + 1;
+            }
+            node = syntax->nodes[node].next;
+            break;
+        case KIND_CLASS_PATTERN:   /* its first child names the class */
+        case KIND_KEYWORD_PATTERN: /* its first child names the attribute */
+            node = syntax->nodes[node + 1].next;
+            break;
+        default:
+            node++;
+        }
+    }
+    return end_node;
+}
+
+/* Slot numbers of names that the scope declares to live elsewhere. */
+#define SLOT_NONE     UINT32_MAX
+#define SLOT_GLOBAL   (UINT32_MAX - 1)
+#define SLOT_NONLOCAL (UINT32_MAX - 2)
+
+/* Gives a name its slot unless it has one: a `global` statement comes before other uses. */
+static void add_slot(struct scope *scope, uint32_t name, uint32_t special)
+{
+    uint32_t at = name * 2654435761u & scope->mask;
+
+    while (scope->slots[at] != 0) {
+        if (scope->slots[at] == name + 1) {
+            return;
+        }
+        at = (at + 1) & scope->mask;
+    }
+    scope->slots[at] = name + 1;
+    scope->slot_numbers[at] = special == SLOT_NONE ? scope->count++ : special;
+}
+
+/* The identifier at `node` binds its name here. */
+static void declare(struct scope *scope, uint32_t node)
+{
+    scope->names->is_binding[node] = true;
+    add_slot(scope, scope->names->of_node[node], SLOT_NONE);
+}
+
+static void declare_elsewhere(struct scope *scope, uint32_t statement, uint32_t special)
+{
+    for (uint32_t i = statement + 1; i < scope->syntax->nodes[statement].next; i++) {
+        if (scope->names->of_node[i] != NAME_NONE) {
+            add_slot(scope, scope->names->of_node[i], special);
+        }
+    }
+}
+
+/* The name's slot number, a special one, or SLOT_NONE. */
+static uint32_t find_slot(const struct scope *scope, uint32_t name)
+{
+    uint32_t at = name * 2654435761u & scope->mask;
+
+    while (scope->slots[at] != 0) {
+        if (scope->slots[at] == name + 1) {
+            return scope->slot_numbers[at];
+        }
+        at = (at + 1) & scope->mask;
+    }
+    return SLOT_NONE;
+}
+
+static void declare_targets(struct scope *scope, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = scope_next_target(scope->syntax, first, end); i < end;
+         i = scope_next_target(scope->syntax, i + 1, end)) {
+        declare(scope, i);
+    }
+}
+
+static void declare_captures(struct scope *scope, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = scope_next_capture(scope->syntax, first, end); i < end;
+         i = scope_next_capture(scope->syntax, i + 1, end)) {
+        declare(scope, i);
+    }
+}
+
+static void declare_parameters(struct scope *scope, uint32_t parameters)
+{
+    const struct syntax *syntax = scope->syntax;
+
+    for (uint32_t i = syntax_child(syntax, parameters); i != 0;
+         i = syntax_sibling(syntax, parameters, i)) {
+        uint32_t name = i;
+
+        while (syntax->nodes[name].kind != KIND_IDENTIFIER &&
+               syntax_child(syntax, name) != 0) {
+            name = syntax_child(syntax, name);
+        }
+        if (syntax->nodes[name].kind == KIND_IDENTIFIER) {
+            declare(scope, name);
+        }
+    }
+}
+
+/* `import a.b as c, d.e` binds c and d. */
+static void declare_imports(struct scope *scope, uint32_t statement)
+{
+    const struct syntax *syntax = scope->syntax;
+    bool is_from = syntax->nodes[statement].kind == KIND_IMPORT_FROM_STATEMENT;
+    uint32_t i = syntax_child(syntax, statement);
+
+    if (is_from && i != 0) {
+        i = syntax_sibling(syntax, statement, i); /* the module's name binds nothing */
+    }
+    for (; i != 0; i = syntax_sibling(syntax, statement, i)) {
+        uint32_t name = i;
+
+        if (syntax->nodes[i].kind == KIND_ALIASED_IMPORT) {
+            name = syntax_last(syntax, i);
+        } else if (syntax->nodes[i].kind == KIND_DOTTED_NAME) {
+            name = syntax_child(syntax, i);
+        }
+        if (name != 0 && syntax->nodes[name].kind == KIND_IDENTIFIER) {
+            declare(scope, name);
+        }
+    }
+}
+
+/* Declares what one node binds. Returns the node to go on with: its first child, or the one
+ * after it where its inside belongs to another scope. */
+static uint32_t declare_node(struct scope *scope, uint32_t node)
+{
+    const struct syntax *syntax = scope->syntax;
+    uint32_t end = syntax->nodes[node].next;
+
+    switch (syntax->nodes[node].kind) {
+    case KIND_FUNCTION_DEFINITION:
+    case KIND_CLASS_DEFINITION:
+        if (node + 1 < end && syntax->nodes[node + 1].kind == KIND_IDENTIFIER) {
+            declare(scope, node + 1);
+        }
+        return end;
+    case KIND_LAMBDA:
+        return end;
+    case KIND_ASSIGNMENT:
+    case KIND_AUGMENTED_ASSIGNMENT:
+    case KIND_FOR_STATEMENT:
+    case KIND_NAMED_EXPRESSION:
+        if (node + 1 < end) {
+            declare_targets(scope, node + 1, syntax->nodes[node + 1].next);
+        }
+        break;
+    case KIND_DELETE_STATEMENT:
+    case KIND_AS_PATTERN_TARGET:
+        declare_targets(scope, node + 1, end);
+        break;
+    case KIND_IMPORT_STATEMENT:
+    case KIND_IMPORT_FROM_STATEMENT:
+        declare_imports(scope, node);
+        return end;
+    case KIND_GLOBAL_STATEMENT:
+        declare_elsewhere(scope, node, SLOT_GLOBAL);
+        return end;
+    case KIND_NONLOCAL_STATEMENT:
+        declare_elsewhere(scope, node, SLOT_NONLOCAL);
+        return end;
+    case KIND_CASE_PATTERN:
+        declare_captures(scope, node + 1, end);
+        return end;
+    default:
+        break;
+    }
+    return node + 1;
+}
+
+static bool allocate(struct scope *scope, uint32_t node_count)
+{
+    uint32_t size = 8;
+
+    while (size < node_count) {
+        size *= 2;
+    }
+    scope->mask = size - 1;
+    scope->slots = arena_allocate(scope->arena, size, sizeof *scope->slots);
+    scope->slot_numbers =
+        arena_allocate(scope->arena, size, sizeof *scope->slot_numbers);
+    if (scope->slots == NULL || scope->slot_numbers == NULL) {
+        return false;
+    }
+    memset(scope->slots, 0, size * sizeof *scope->slots);
+    return true;
+}
+
+/* An upper bound of the names that can be bound: every identifier that is not in a nested
+ * definition. */
+static uint32_t count_identifiers(const struct syntax *syntax, uint32_t node)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = node + 1; i < syntax->nodes[node].next;) {
+        enum kind kind = (enum kind)syntax->nodes[i].kind;
+
+        count += kind == KIND_IDENTIFIER;
+        if (kind == KIND_FUNCTION_DEFINITION || kind == KIND_CLASS_DEFINITION) {
+            count++;
+            i = syntax->nodes[i].next;
+        } else {
+            i++;
+        }
+    }
+    return count;
+}
+
+bool scope_open(struct scope *scope, struct scope *parent, enum scope_kind kind,
+                uint32_t node, const struct syntax *syntax, const struct names *names,
+                struct arena *arena)
+{
+    uint32_t body = kind == SCOPE_MODULE ? node : syntax_find(syntax, node, KIND_BLOCK);
+    uint32_t parameters = syntax_find(syntax, node, KIND_PARAMETERS);
+
+    *scope = (struct scope){
+        .parent = parent,
+        .kind = kind,
+        .syntax = syntax,
+        .names = names,
+        .arena = arena,
+        .is_reachable = true,
+    };
+    if (!allocate(scope, 2 * count_identifiers(syntax, node))) {
+        return false;
+    }
+    if (kind == SCOPE_FUNCTION && parameters != 0) {
+        declare_parameters(scope, parameters);
+    }
+    if (body != 0 || kind == SCOPE_MODULE) {
+        for (uint32_t i = body + 1; i < syntax->nodes[body].next;) {
+            i = declare_node(scope, i);
+        }
+    }
+    scope->bindings = arena_allocate(arena, scope->count, sizeof *scope->bindings);
+    if (scope->bindings == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < scope->count; i++) {
+        scope->bindings[i] = SITE_NONE;
+    }
+    return true;
+}
+
+void scope_bind(struct scope *scope, uint32_t name, uint32_t site)
+{
+    uint32_t slot = find_slot(scope, name);
+
+    if (slot < scope->count) {
+        scope->bindings[slot] = site;
+    }
+}
+
+enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t *site)
+{
+    uint32_t slot = find_slot(scope, name);
+
+    *site = SITE_NONE;
+    if (slot == SLOT_GLOBAL) {
+        return SITE_SCOPE_GLOBAL;
+    }
+    if (slot == SLOT_NONLOCAL) {
+        return SITE_SCOPE_FREE;
+    }
+    if (slot != SLOT_NONE) {
+        if (!scope->names->items[name].is_shared) {
+            *site = scope->bindings[slot];
+        }
+        return scope->kind == SCOPE_MODULE ? SITE_SCOPE_GLOBAL : SITE_SCOPE_LOCAL;
+    }
+    for (const struct scope *outer = scope->parent; outer != NULL; outer = outer->parent) {
+        if (outer->kind == SCOPE_FUNCTION) {
+            slot = find_slot(outer, name);
+            if (slot != SLOT_NONE) {
+                return slot == SLOT_GLOBAL ? SITE_SCOPE_GLOBAL : SITE_SCOPE_FREE;
+            }
+        }
+    }
+    return SITE_SCOPE_GLOBAL;
+}
+
+void scope_forget(struct scope *scope, uint32_t first_node, uint32_t end_node)
+{
+    for (uint32_t i = first_node; i < end_node; i++) {
+        if (scope->names->is_binding[i]) {
+            scope_bind(scope, scope->names->of_node[i], SITE_NONE);
+        }
+    }
+}
+
+struct scope_state scope_save(const struct scope *scope)
+{
+    struct scope_state state = {NULL, scope->is_reachable};
+
+    state.bindings = arena_allocate(scope->arena, scope->count, sizeof *state.bindings);
+    if (state.bindings != NULL && scope->count > 0) {
+        memcpy(state.bindings, scope->bindings, scope->count * sizeof *state.bindings);
+    }
+    return state;
+}
+
+void scope_restore(struct scope *scope, const struct scope_state *state)
+{
+    if (state->bindings != NULL && scope->count > 0) {
+        memcpy(scope->bindings, state->bindings, scope->count * sizeof *scope->bindings);
+    }
+    scope->is_reachable = state->is_reachable;
+}
+
+void scope_join(struct scope *scope, const struct scope_state *other)
+{
+    if (!other->is_reachable || other->bindings == NULL) {
+        return;
+    }
+    if (!scope->is_reachable) {
+        scope_restore(scope, other);
+        return;
+    }
+    for (uint32_t i = 0; i < scope->count; i++) {
+        if (scope->bindings[i] != other->bindings[i]) {
+            scope->bindings[i] = SITE_NONE;
+        }
+    }
+}

@@ -1,0 +1,770 @@
+/* Simple statements: what is recorded after (or in) an assignment, a call, a return. */
+#include "instrument/rewriter.h"
+
+#include <string.h>
+
+/* What the record of one statement will pass to the hook. */
+struct passing {
+    struct slice arguments[WRITES_LIMIT];
+    uint32_t argument_count;
+    struct slice spy_names[WRITES_LIMIT];
+    uint32_t spy_count;
+    bool is_recorded;    /* insertions are wanted, not only the count of sites */
+    bool has_temporary;  /* `_mt_t` holds a value of this statement */
+    bool may_suspend;    /* holds a yield or await: no temporary may be seen there */
+    bool is_all_changed; /* every target so far is a part of something: x[i] */
+};
+
+static const struct syntax_node *node_at(const struct rewriter *rewriter, uint32_t node)
+{
+    return &rewriter->syntax.nodes[node];
+}
+
+static struct slice text_of(const struct rewriter *rewriter, uint32_t node)
+{
+    return syntax_text(&rewriter->syntax, node);
+}
+
+static bool may_suspend(const struct rewriter *rewriter, uint32_t statement)
+{
+    for (uint32_t i = statement; i < node_at(rewriter, statement)->next; i++) {
+        if (node_at(rewriter, i)->kind == KIND_YIELD ||
+            node_at(rewriter, i)->kind == KIND_AWAIT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void passing_init(struct passing *passing, const struct rewriter *rewriter,
+                         uint32_t statement)
+{
+    passing->argument_count = 0;
+    passing->spy_count = 0;
+    passing->is_recorded = is_recorded(rewriter, statement);
+    passing->has_temporary = false;
+    passing->may_suspend = may_suspend(rewriter, statement);
+    passing->is_all_changed = true;
+}
+
+/* Adds a written name and the argument that brings its value. */
+static void pass(struct rewriter *rewriter, struct passing *passing, struct slice name,
+                 enum site_source source, struct slice argument)
+{
+    if (draft_write(&rewriter->draft, name, source) && source != SITE_SOURCE_NONE) {
+        passing->arguments[passing->argument_count++] = argument;
+    }
+}
+
+/* An attribute's name in tables: `self.x`, or `.x` where it hangs on something unnamed. */
+static struct slice attribute_name(const struct rewriter *rewriter, uint32_t attribute)
+{
+    struct slice text = text_of(rewriter, attribute);
+    uint32_t last = node_at(rewriter, attribute)->next - 1;
+    size_t size;
+
+    if (reads_is_dotted(&rewriter->syntax, attribute)) {
+        return text;
+    }
+    size = text_of(rewriter, last).size;
+    if (size < text.size && text.bytes[text.size - size - 1] == '.') {
+        size++;
+    }
+    return slice_part(text, text.size - size, text.size);
+}
+
+/* Passes the object at the root of `a.b.c`, for the recorder to look the rest up. */
+static void pass_peek(struct rewriter *rewriter, struct passing *passing,
+                      uint32_t attribute)
+{
+    uint32_t root = reads_root(&rewriter->syntax, attribute);
+
+    if (root != 0 && reads_is_dotted(&rewriter->syntax, attribute)) {
+        pass(rewriter, passing, text_of(rewriter, attribute), SITE_SOURCE_PEEK,
+             text_of(rewriter, root));
+    } else {
+        pass(rewriter, passing, attribute_name(rewriter, attribute), SITE_SOURCE_NONE,
+             (struct slice){NULL, 0});
+    }
+}
+
+static bool can_use_temporary(const struct rewriter *rewriter,
+                              const struct passing *passing)
+{
+    return !passing->has_temporary && !passing->may_suspend &&
+           !rewriter->place->is_names_only;
+}
+
+/* Catches the value of an attribute where it is used: `(_mt_t := self.b)[i] = v`. */
+static void pass_caught(struct rewriter *rewriter, struct passing *passing,
+                        uint32_t attribute)
+{
+    const struct syntax_node *node = node_at(rewriter, attribute);
+
+    if (!can_use_temporary(rewriter, passing)) {
+        pass_peek(rewriter, passing, attribute);
+        return;
+    }
+    pass(rewriter, passing, attribute_name(rewriter, attribute), SITE_SOURCE_VALUE,
+         rewriter->forms.temporary);
+    passing->has_temporary = true;
+    if (passing->is_recorded) {
+        struct buffer *text = &rewriter->edits->text;
+        size_t begin = edits_begin(rewriter->edits);
+
+        buffer_add_byte(text, '(');
+        buffer_add(text, rewriter->forms.temporary);
+        buffer_add(text, SLICE(" := "));
+        edits_end_open(rewriter->edits, begin, node->start, node->end, 9);
+        begin = edits_begin(rewriter->edits);
+        buffer_add_byte(text, ')');
+        edits_end_close(rewriter->edits, begin, node->start, node->end, 9);
+    }
+}
+
+static bool is_constant(enum kind kind)
+{
+    return kind == KIND_INTEGER || kind == KIND_FLOAT || kind == KIND_STRING ||
+           kind == KIND_TRUE || kind == KIND_FALSE || kind == KIND_NONE ||
+           kind == KIND_ELLIPSIS;
+}
+
+/* The object that `x[i]`, `x[i][j]` is a part of. */
+static uint32_t base_of(const struct rewriter *rewriter, uint32_t node)
+{
+    while (node_at(rewriter, node)->kind == KIND_SUBSCRIPT) {
+        node++;
+    }
+    return node;
+}
+
+/* `x[i] = v` changes x, `self.b[i] = v` changes self.b. */
+static void pass_changed(struct rewriter *rewriter, struct passing *passing,
+                         uint32_t subscript, bool is_alone)
+{
+    uint32_t base = base_of(rewriter, subscript);
+
+    if (node_at(rewriter, base)->kind == KIND_IDENTIFIER) {
+        pass(rewriter, passing, text_of(rewriter, base), SITE_SOURCE_VALUE,
+             text_of(rewriter, base));
+    } else if (node_at(rewriter, base)->kind == KIND_ATTRIBUTE) {
+        if (is_alone) {
+            pass_caught(rewriter, passing, base);
+        } else {
+            pass_peek(rewriter, passing, base);
+        }
+    }
+}
+
+static bool wants_spy(const struct rewriter *rewriter, struct slice name)
+{
+    return rewriter->choice.selection->spy_count > 0 &&
+           rewriter->place->kind == SCOPE_FUNCTION && rewriter->place->self.size > 0 &&
+           choice_has_spy(&rewriter->choice, name);
+}
+
+static void pass_name(struct rewriter *rewriter, struct passing *passing,
+                      uint32_t identifier)
+{
+    struct slice name = text_of(rewriter, identifier);
+
+    pass(rewriter, passing, name, SITE_SOURCE_VALUE, name);
+    passing->is_all_changed = false;
+    if (wants_spy(rewriter, name) && passing->spy_count < WRITES_LIMIT) {
+        for (uint32_t i = 0; i < passing->spy_count; i++) {
+            if (slice_equal(passing->spy_names[i], name)) {
+                return;
+            }
+        }
+        passing->spy_names[passing->spy_count++] = name;
+    }
+}
+
+/* Targets inside a tuple or list: names are passed, attributes looked up. */
+static void pass_targets(struct rewriter *rewriter, struct passing *passing,
+                         uint32_t target)
+{
+    uint32_t end = node_at(rewriter, target)->next;
+
+    for (uint32_t i = target; i < end;) {
+        switch (node_at(rewriter, i)->kind) {
+        case KIND_IDENTIFIER:
+            pass_name(rewriter, passing, i);
+            i++;
+            break;
+        case KIND_ATTRIBUTE:
+            pass_peek(rewriter, passing, i);
+            passing->is_all_changed = false;
+            i = node_at(rewriter, i)->next;
+            break;
+        case KIND_SUBSCRIPT:
+            pass_changed(rewriter, passing, i, false);
+            i = node_at(rewriter, i)->next;
+            break;
+        default:
+            i++;
+        }
+    }
+}
+
+/* `o.x = e`: the value is a name that stands there already, or is caught by one more target,
+ * the last: nothing is kept where setting the attribute fails. */
+static void pass_attribute(struct rewriter *rewriter, struct passing *passing,
+                           uint32_t attribute, struct slice direct, uint32_t value)
+{
+    const struct syntax_node *node = node_at(rewriter, value);
+    struct slice name = attribute_name(rewriter, attribute);
+
+    passing->is_all_changed = false;
+    if (direct.size > 0) {
+        pass(rewriter, passing, name, SITE_SOURCE_VALUE, direct);
+    } else if (node->kind == KIND_IDENTIFIER) {
+        pass(rewriter, passing, name, SITE_SOURCE_VALUE, text_of(rewriter, value));
+    } else if (is_constant((enum kind)node->kind)) {
+        pass(rewriter, passing, name, SITE_SOURCE_NONE, name);
+    } else if (passing->has_temporary) {
+        pass(rewriter, passing, name, SITE_SOURCE_VALUE, rewriter->forms.temporary);
+    } else if (rewriter->place->is_names_only) {
+        pass_peek(rewriter, passing, attribute);
+    } else {
+        pass(rewriter, passing, name, SITE_SOURCE_VALUE, rewriter->forms.temporary);
+        passing->has_temporary = true;
+        if (passing->is_recorded) {
+            size_t begin = edits_begin(rewriter->edits);
+
+            buffer_add(&rewriter->edits->text, rewriter->forms.temporary);
+            buffer_add(&rewriter->edits->text, SLICE(" = "));
+            edits_end(rewriter->edits, begin, node->start, EDIT_BEFORE);
+        }
+    }
+}
+
+/* Makes the site of the drafted statement and inserts its record and spy calls. */
+static void finish(struct rewriter *rewriter, struct passing *passing, uint32_t statement,
+                   bool is_last)
+{
+    struct record record = {.site = SITE_NONE};
+
+    if (rewriter->draft.write_count > 0) {
+        record = record_make(rewriter, passing->arguments, passing->argument_count);
+    }
+    if (rewriter->place->later != NULL && record.site != SITE_NONE &&
+        !passing->has_temporary && passing->spy_count == 0) {
+        pending_add(rewriter->place->later, &record);
+        return;
+    }
+    insert_after(rewriter, statement, is_last, &record, 1, passing->spy_names,
+                 passing->spy_count, passing->has_temporary && passing->is_recorded);
+}
+
+static void bind_targets(struct rewriter *rewriter, uint32_t first, uint32_t end,
+                         uint32_t site)
+{
+    for (uint32_t i = scope_next_target(&rewriter->syntax, first, end); i < end;
+         i = scope_next_target(&rewriter->syntax, i + 1, end)) {
+        scope_bind(&rewriter->place->scope, rewriter->names.of_node[i], site);
+    }
+}
+
+/* The site that the draft became, if it was recorded. */
+static uint32_t last_site(const struct rewriter *rewriter, const struct passing *passing)
+{
+    return passing->is_recorded && rewriter->sites.count > 0 &&
+                   rewriter->draft.write_count > 0
+               ? rewriter->sites.count - 1
+               : SITE_NONE;
+}
+
+/* Reads in a target: the index of a subscript, the object of an attribute. */
+static void read_target(struct rewriter *rewriter, uint32_t target)
+{
+    struct reads *reads = &rewriter->draft.reads;
+    uint32_t end = node_at(rewriter, target)->next;
+
+    for (uint32_t i = target; i < end;) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+
+        if (kind == KIND_SUBSCRIPT) {
+            reads_add(reads, &rewriter->place->scope, i, node_at(rewriter, i)->next);
+            i = node_at(rewriter, i)->next;
+        } else if (kind == KIND_ATTRIBUTE) {
+            reads_add(reads, &rewriter->place->scope, i + 1, node_at(rewriter, i + 1)->next);
+            i = node_at(rewriter, i)->next;
+        } else {
+            i++;
+        }
+    }
+}
+
+/* The direct name among the targets of `a = o.x = e`, which has the value too. */
+static struct slice direct_name(const struct rewriter *rewriter, uint32_t assignment)
+{
+    while (node_at(rewriter, assignment)->kind == KIND_ASSIGNMENT) {
+        uint32_t left = assignment + 1;
+
+        if (node_at(rewriter, left)->kind == KIND_IDENTIFIER) {
+            return text_of(rewriter, left);
+        }
+        assignment = syntax_last(&rewriter->syntax, assignment);
+    }
+    return (struct slice){NULL, 0};
+}
+
+/* `a = o.x = b[i], c = value`: returns the value's node, 0 where there is none. */
+static uint32_t value_of(const struct rewriter *rewriter, uint32_t assignment)
+{
+    while (node_at(rewriter, assignment)->kind == KIND_ASSIGNMENT) {
+        uint32_t last = syntax_last(&rewriter->syntax, assignment);
+
+        if (last == assignment + 1 || node_at(rewriter, last)->kind == KIND_TYPE) {
+            return 0;
+        }
+        assignment = last;
+    }
+    return assignment;
+}
+
+static void rewrite_assignment(struct rewriter *rewriter, uint32_t statement,
+                               bool is_last)
+{
+    uint32_t assignment = statement + 1;
+    uint32_t value = value_of(rewriter, assignment);
+    struct slice direct = direct_name(rewriter, assignment);
+    bool is_chain;
+    struct passing passing;
+
+    if (value == 0) {
+        return;
+    }
+    rewrite_walruses(rewriter, statement, node_at(rewriter, statement)->next);
+    is_chain = syntax_last(&rewriter->syntax, assignment) != value;
+    passing_init(&passing, rewriter, statement);
+    draft_init(&rewriter->draft, SITE_ASSIGN, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope, value,
+              node_at(rewriter, value)->next);
+    for (uint32_t i = assignment; i != value; i = syntax_last(&rewriter->syntax, i)) {
+        uint32_t target = i + 1;
+
+        read_target(rewriter, target);
+        switch (node_at(rewriter, target)->kind) {
+        case KIND_ATTRIBUTE:
+            pass_attribute(rewriter, &passing, target, direct, value);
+            break;
+        case KIND_SUBSCRIPT:
+            pass_changed(rewriter, &passing, target, !is_chain);
+            break;
+        default:
+            pass_targets(rewriter, &passing, target);
+        }
+    }
+    if (passing.is_all_changed) {
+        rewriter->draft.kind = SITE_MUTATE;
+    }
+    finish(rewriter, &passing, statement, is_last);
+    for (uint32_t i = assignment; i != value; i = syntax_last(&rewriter->syntax, i)) {
+        bind_targets(rewriter, i + 1, node_at(rewriter, i + 1)->next,
+                     last_site(rewriter, &passing));
+    }
+}
+
+/* `self.x: T = e` has no room for one more target: the value is caught in place. */
+static void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_last)
+{
+    uint32_t target = statement + 2;
+    uint32_t value = value_of(rewriter, statement + 1);
+    const struct syntax_node *node = node_at(rewriter, value);
+    struct passing passing;
+
+    if (value == 0) {
+        return;
+    }
+    rewrite_walruses(rewriter, value, node->next);
+    passing_init(&passing, rewriter, statement);
+    draft_init(&rewriter->draft, SITE_ASSIGN, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope, value, node->next);
+    read_target(rewriter, target);
+    if (node_at(rewriter, target)->kind == KIND_SUBSCRIPT) {
+        rewriter->draft.kind = SITE_MUTATE;
+        pass_changed(rewriter, &passing, target, false);
+    } else if (node_at(rewriter, target)->kind != KIND_ATTRIBUTE) {
+        pass_targets(rewriter, &passing, target);
+    } else if (node->kind == KIND_IDENTIFIER || is_constant((enum kind)node->kind) ||
+               rewriter->place->is_names_only) {
+        pass_attribute(rewriter, &passing, target, (struct slice){NULL, 0}, value);
+    } else {
+        pass(rewriter, &passing, attribute_name(rewriter, target), SITE_SOURCE_VALUE,
+             rewriter->forms.temporary);
+        passing.has_temporary = true;
+        if (passing.is_recorded) {
+            struct buffer *text = &rewriter->edits->text;
+            size_t begin = edits_begin(rewriter->edits);
+
+            buffer_add_byte(text, '(');
+            buffer_add(text, rewriter->forms.temporary);
+            buffer_add(text, SLICE(" := ("));
+            edits_end_open(rewriter->edits, begin, node->start, node->end, 0);
+            begin = edits_begin(rewriter->edits);
+            buffer_add(text, SLICE("))"));
+            edits_end_close(rewriter->edits, begin, node->start, node->end, 0);
+        }
+    }
+    finish(rewriter, &passing, statement, is_last);
+    bind_targets(rewriter, target, node_at(rewriter, target)->next,
+                 last_site(rewriter, &passing));
+}
+
+static void rewrite_augmented(struct rewriter *rewriter, uint32_t statement, bool is_last)
+{
+    uint32_t target = statement + 2;
+    struct passing passing;
+
+    rewrite_walruses(rewriter, statement, node_at(rewriter, statement)->next);
+    passing_init(&passing, rewriter, statement);
+    draft_init(&rewriter->draft, SITE_ASSIGN, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope, target,
+              node_at(rewriter, statement)->next);
+    switch (node_at(rewriter, target)->kind) {
+    case KIND_SUBSCRIPT:
+        rewriter->draft.kind = SITE_MUTATE;
+        pass_changed(rewriter, &passing, target, true);
+        break;
+    default:
+        pass_targets(rewriter, &passing, target);
+    }
+    finish(rewriter, &passing, statement, is_last);
+    bind_targets(rewriter, target, node_at(rewriter, target)->next,
+                 last_site(rewriter, &passing));
+}
+
+/* A name that another function may delete cannot be passed after a call. */
+static bool may_vanish(const struct rewriter *rewriter, uint32_t identifier)
+{
+    uint32_t name = rewriter->names.of_node[identifier];
+
+    return name == NAME_NONE || (rewriter->names.items[name].is_shared &&
+                                 rewriter->names.items[name].is_deleted);
+}
+
+static bool is_imported(const struct rewriter *rewriter, uint32_t identifier)
+{
+    uint32_t name = rewriter->names.of_node[identifier];
+
+    return name != NAME_NONE && rewriter->foreign.imports[name].size > 0;
+}
+
+/* Something that a call may have changed: its receiver or an argument. */
+static void pass_candidate(struct rewriter *rewriter, struct passing *passing,
+                           uint32_t node, bool is_surely_changed)
+{
+    uint32_t base = base_of(rewriter, node);
+    uint32_t root = reads_root(&rewriter->syntax, base);
+    struct slice text = text_of(rewriter, base);
+
+    if (root == 0 || may_vanish(rewriter, root) || is_imported(rewriter, root)) {
+        return;
+    }
+    if (node_at(rewriter, base)->kind == KIND_IDENTIFIER) {
+        if (!slice_equal(text, rewriter->place->self)) {
+            pass(rewriter, passing, text, SITE_SOURCE_VALUE, text);
+        }
+    } else if (is_surely_changed) {
+        pass_caught(rewriter, passing, base);
+    } else if (reads_is_dotted(&rewriter->syntax, base)) {
+        pass_peek(rewriter, passing, base);
+    }
+}
+
+/* `add_`, `zero_`: torch's mark of a method that changes its object. */
+static bool is_in_place(struct slice method)
+{
+    return slice_ends(method, SLICE("_")) && !slice_ends(method, SLICE("__"));
+}
+
+static void pass_arguments(struct rewriter *rewriter, struct passing *passing,
+                           uint32_t arguments)
+{
+    for (uint32_t i = syntax_child(&rewriter->syntax, arguments); i != 0;
+         i = syntax_sibling(&rewriter->syntax, arguments, i)) {
+        if (node_at(rewriter, i)->kind == KIND_KEYWORD_ARGUMENT) {
+            uint32_t value = syntax_last(&rewriter->syntax, i);
+
+            pass_candidate(rewriter, passing, value,
+                           slice_equal(text_of(rewriter, i + 1), SLICE("out")));
+        } else {
+            pass_candidate(rewriter, passing, i, false);
+        }
+    }
+}
+
+/* A call that stands alone may change what it is given. */
+static void rewrite_call(struct rewriter *rewriter, uint32_t statement, uint32_t call,
+                         bool is_last)
+{
+    uint32_t callee = call + 1;
+    uint32_t arguments = syntax_find(&rewriter->syntax, call, KIND_ARGUMENT_LIST);
+    struct passing passing;
+
+    passing_init(&passing, rewriter, statement);
+    draft_init(&rewriter->draft, SITE_MUTATE, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope, call,
+              node_at(rewriter, call)->next);
+    if (node_at(rewriter, callee)->kind == KIND_ATTRIBUTE) {
+        uint32_t method = node_at(rewriter, callee)->next - 1;
+
+        pass_candidate(rewriter, &passing, callee + 1,
+                       is_in_place(text_of(rewriter, method)));
+    } else if (slice_equal(text_of(rewriter, callee), SLICE("spy_save"))) {
+        rewriter->draft.kind = SITE_SPY;
+    }
+    if (arguments != 0) {
+        pass_arguments(rewriter, &passing, arguments);
+    }
+    finish(rewriter, &passing, statement, is_last);
+}
+
+/* Inserts a record before the statement itself. */
+static void insert_own_before(struct rewriter *rewriter, uint32_t statement,
+                              const struct record *record)
+{
+    struct pending pending = {.count = 0};
+
+    pending_add(&pending, record);
+    insert_before(rewriter, statement, &pending);
+}
+
+/* `return e` becomes `return (_mt_v := (e)) is not _mt and _mt and _mt(i, _mt_v) or _mt_v`. */
+static void insert_return(struct rewriter *rewriter, uint32_t statement, uint32_t value,
+                          const struct record *record)
+{
+    const struct forms *forms = &rewriter->forms;
+    struct buffer *text = &rewriter->edits->text;
+    uint32_t keyword_end = node_at(rewriter, statement)->start + (uint32_t)strlen("return");
+    uint32_t end = node_at(rewriter, value)->end;
+    size_t begin = edits_begin(rewriter->edits);
+
+    buffer_add(text, SLICE(" ("));
+    buffer_add(text, forms->value);
+    buffer_add(text, SLICE(" := ("));
+    edits_end_open(rewriter->edits, begin, keyword_end, end, 0);
+    begin = edits_begin(rewriter->edits);
+    buffer_add(text, SLICE(")) is not "));
+    buffer_add(text, forms->hook);
+    buffer_add(text, SLICE(" and "));
+    forms_record(forms, record, text);
+    buffer_add(text, SLICE(" or "));
+    buffer_add(text, forms->value);
+    edits_end_close(rewriter->edits, begin, keyword_end, end, 0);
+    if (is_on_several_lines(rewriter, statement)) {
+        edits_anchor(rewriter->edits, node_at(rewriter, statement)->start, end);
+    }
+}
+
+static void rewrite_return(struct rewriter *rewriter, uint32_t statement)
+{
+    uint32_t value = syntax_child(&rewriter->syntax, statement);
+    enum kind kind = value == 0 ? KIND_NONE : (enum kind)node_at(rewriter, value)->kind;
+    struct slice argument = rewriter->forms.value;
+    struct record record;
+    bool is_before = true;
+
+    draft_init(&rewriter->draft, SITE_RETURN, rewriter->place->function, statement);
+    if (value != 0) {
+        rewrite_walruses(rewriter, statement, node_at(rewriter, statement)->next);
+        reads_add(&rewriter->draft.reads, &rewriter->place->scope, value,
+                  node_at(rewriter, value)->next);
+    }
+    if (kind == KIND_IDENTIFIER) {
+        argument = text_of(rewriter, value);
+        draft_write(&rewriter->draft, SLICE("return"), SITE_SOURCE_VALUE);
+    } else if (is_constant(kind) || rewriter->place->is_names_only) {
+        draft_write(&rewriter->draft, SLICE("return"), SITE_SOURCE_NONE);
+    } else {
+        is_before = false;
+        draft_write(&rewriter->draft, SLICE("return"), SITE_SOURCE_VALUE);
+    }
+    record = record_make(rewriter, &argument,
+                         rewriter->draft.writes[0].source == SITE_SOURCE_VALUE);
+    if (record.site == SITE_NONE) {
+        return;
+    }
+    if (!is_before) {
+        insert_return(rewriter, statement, value, &record);
+        return;
+    }
+    insert_own_before(rewriter, statement, &record);
+    if (kind == KIND_IDENTIFIER) {
+        edits_anchor(rewriter->edits, node_at(rewriter, value)->start,
+                     node_at(rewriter, value)->end);
+    }
+}
+
+/* Whether the binding inside an expression may be skipped at run time. */
+static bool is_conditional(const struct rewriter *rewriter, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+
+        if (kind == KIND_BOOLEAN_OPERATOR || kind == KIND_CONDITIONAL_EXPRESSION ||
+            kind == KIND_COMPARISON_OPERATOR) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `n := e` becomes `((n := e) is not _mt and _mt and _mt(i, n) or n)`. */
+static void insert_walrus(struct rewriter *rewriter, uint32_t node, struct slice name,
+                          const struct record *record)
+{
+    struct buffer *text = &rewriter->edits->text;
+    uint32_t start = node_at(rewriter, node)->start;
+    uint32_t end = node_at(rewriter, node)->end;
+    size_t begin = edits_begin(rewriter->edits);
+
+    buffer_add(text, SLICE("(("));
+    edits_end_open(rewriter->edits, begin, start, end, 10);
+    begin = edits_begin(rewriter->edits);
+    buffer_add(text, SLICE(") is not "));
+    buffer_add(text, rewriter->forms.hook);
+    buffer_add(text, SLICE(" and "));
+    forms_record(&rewriter->forms, record, text);
+    buffer_add(text, SLICE(" or "));
+    buffer_add(text, name);
+    buffer_add_byte(text, ')');
+    edits_end_close(rewriter->edits, begin, start, end, 10);
+    if (rewriter->place->kind == SCOPE_MODULE && start < rewriter->first_module_edit) {
+        rewriter->first_module_edit = start;
+    }
+}
+
+static void rewrite_walrus(struct rewriter *rewriter, uint32_t node, bool is_certain)
+{
+    uint32_t target = node + 1;
+    struct slice name = text_of(rewriter, target);
+    struct record record;
+
+    draft_init(&rewriter->draft, SITE_ASSIGN, rewriter->place->function, node);
+    draft_write(&rewriter->draft, name, SITE_SOURCE_VALUE);
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope,
+              node_at(rewriter, target)->next, node_at(rewriter, node)->next);
+    record = record_make(rewriter, &name, 1);
+    scope_bind(&rewriter->place->scope, rewriter->names.of_node[target],
+               is_certain ? record.site : SITE_NONE);
+    if (record.site != SITE_NONE) {
+        insert_walrus(rewriter, node, name, &record);
+    }
+}
+
+void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end)
+{
+    bool is_certain = false;
+    bool is_known = false;
+
+    if (rewriter->place->kind == SCOPE_CLASS) {
+        return;
+    }
+    for (uint32_t i = first; i < end;) {
+        switch (node_at(rewriter, i)->kind) {
+        case KIND_LAMBDA:
+        case KIND_LIST_COMPREHENSION:
+        case KIND_SET_COMPREHENSION:
+        case KIND_DICTIONARY_COMPREHENSION:
+        case KIND_GENERATOR_EXPRESSION:
+            i = node_at(rewriter, i)->next;
+            break;
+        case KIND_NAMED_EXPRESSION:
+            if (!is_known) {
+                is_certain = !is_conditional(rewriter, first, end);
+                is_known = true;
+            }
+            rewrite_walrus(rewriter, i, is_certain);
+            i++;
+            break;
+        default:
+            i++;
+        }
+    }
+}
+
+bool is_sound(const struct rewriter *rewriter, uint32_t statement)
+{
+    struct slice text = rewriter->syntax.text;
+    uint32_t at = node_at(rewriter, statement)->end;
+
+    if (node_at(rewriter, statement)->has_error) {
+        return false;
+    }
+    while (at < text.size && (text.bytes[at] == ' ' || text.bytes[at] == '\t' ||
+                              text.bytes[at] == '\f')) {
+        at++;
+    }
+    return at >= text.size ||
+           (text.bytes[at] != '\0' && strchr("\n\r;#\\", text.bytes[at]) != NULL);
+}
+
+static void rewrite_expression(struct rewriter *rewriter, uint32_t statement,
+                               bool is_last)
+{
+    uint32_t expression = statement + 1;
+
+    if (syntax_sibling(&rewriter->syntax, statement, expression) == 0) {
+        if (node_at(rewriter, expression)->kind == KIND_AWAIT) {
+            expression++;
+        }
+        if (node_at(rewriter, expression)->kind == KIND_CALL) {
+            rewrite_walruses(rewriter, statement, node_at(rewriter, statement)->next);
+            rewrite_call(rewriter, statement, expression, is_last);
+            return;
+        }
+    }
+    rewrite_walruses(rewriter, statement, node_at(rewriter, statement)->next);
+}
+
+void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
+{
+    uint32_t end = node_at(rewriter, statement)->next;
+    uint32_t child = syntax_child(&rewriter->syntax, statement);
+    struct scope *scope = &rewriter->place->scope;
+
+    switch (node_at(rewriter, statement)->kind) {
+    case KIND_EXPRESSION_STATEMENT:
+        if (child == 0) {
+            break;
+        }
+        if (node_at(rewriter, child)->kind == KIND_AUGMENTED_ASSIGNMENT) {
+            rewrite_augmented(rewriter, statement, is_last);
+        } else if (node_at(rewriter, child)->kind != KIND_ASSIGNMENT) {
+            rewrite_expression(rewriter, statement, is_last);
+        } else if (syntax_find(&rewriter->syntax, child, KIND_TYPE) != 0) {
+            rewrite_annotated(rewriter, statement, is_last);
+        } else {
+            rewrite_assignment(rewriter, statement, is_last);
+        }
+        break;
+    case KIND_RETURN_STATEMENT:
+        rewrite_return(rewriter, statement);
+        scope->is_reachable = false;
+        break;
+    case KIND_RAISE_STATEMENT:
+        rewrite_walruses(rewriter, statement, end);
+        scope->is_reachable = false;
+        break;
+    case KIND_BREAK_STATEMENT:
+    case KIND_CONTINUE_STATEMENT:
+        scope->is_reachable = false;
+        break;
+    case KIND_ASSERT_STATEMENT:
+        rewrite_walruses(rewriter, statement, end);
+        break;
+    case KIND_DELETE_STATEMENT:
+        rewrite_walruses(rewriter, statement, end);
+        bind_targets(rewriter, statement + 1, end, SITE_NONE);
+        break;
+    case KIND_IMPORT_STATEMENT:
+    case KIND_IMPORT_FROM_STATEMENT:
+        scope_forget(scope, statement, end);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,419 @@
+/* From tree-sitter's tree to the flat array. */
+#include "instrument/syntax.h"
+
+#include "instrument/region.h"
+#include "runtime/base/memory.h"
+
+#include <setjmp.h>
+#include <string.h>
+#include <threads.h>
+#include <tree_sitter/api.h>
+
+const TSLanguage *tree_sitter_python(void);
+
+/* Grows while the tree is walked; memory_free'd after its items are copied to the arena. */
+struct node_list {
+    struct syntax_node *items; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
+struct comment_list {
+    struct syntax_comment *items; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
+/* Everything that must be freed when a parse is left by longjmp lives here, outside the
+ * function that calls setjmp. */
+struct parse {
+    struct region region;
+    struct node_list nodes;
+    struct comment_list comments;
+    size_t *open; /* owned; a stack of the nodes whose `next` is not known yet */
+    size_t open_capacity;
+    char *copy; /* owned; may be NULL: the text as tree-sitter is shown it */
+    bool is_out_of_memory;
+};
+
+#define SYMBOL_LIMIT 512
+
+/* Symbols of the grammar to our kinds; written once, then only read. */
+static uint16_t kind_of_symbol[SYMBOL_LIMIT];
+static TSSymbol async_symbol;
+static once_flag symbols_once = ONCE_FLAG_INIT;
+
+static void read_symbols(void)
+{
+    static const char *const names[] = {
+        "",
+#define KIND(NAME, text) text,
+#include "grammar/kinds.def"
+#undef KIND
+    };
+    const TSLanguage *language = tree_sitter_python();
+    uint32_t count = ts_language_symbol_count(language);
+
+    for (uint32_t symbol = 0; symbol < count && symbol < SYMBOL_LIMIT; symbol++) {
+        const char *name = ts_language_symbol_name(language, (TSSymbol)symbol);
+
+        if (ts_language_symbol_type(language, (TSSymbol)symbol) != TSSymbolTypeRegular) {
+            if (strcmp(name, "async") == 0) {
+                async_symbol = (TSSymbol)symbol;
+            }
+            continue;
+        }
+        for (uint16_t kind = 1; kind < KIND_COUNT; kind++) {
+            if (strcmp(name, names[kind]) == 0) {
+                kind_of_symbol[symbol] = kind;
+            }
+        }
+    }
+}
+
+static enum kind node_kind(TSNode node)
+{
+    TSSymbol symbol = ts_node_symbol(node);
+
+    if (symbol >= SYMBOL_LIMIT) {
+        return KIND_ERROR; /* tree-sitter's own symbol for what it could not parse */
+    }
+    return (enum kind)kind_of_symbol[symbol];
+}
+
+/* Nothing that is recorded stands inside these, so their children are not looked at. */
+static bool is_opaque(enum kind kind)
+{
+    return kind == KIND_STRING || kind == KIND_CONCATENATED_STRING || kind == KIND_TYPE ||
+           kind == KIND_TYPE_PARAMETER || kind == KIND_TYPE_ALIAS_STATEMENT;
+}
+
+static bool is_statement_holder(enum kind kind)
+{
+    return kind == KIND_BLOCK;
+}
+
+static void add_node(struct parse *parse, TSNode node, enum kind kind)
+{
+    struct syntax_node *item;
+
+    if (!memory_grow((void **)&parse->nodes.items, &parse->nodes.capacity,
+                     parse->nodes.count + 1, sizeof *item)) {
+        longjmp(parse->region.out_of_memory, 1);
+    }
+    item = &parse->nodes.items[parse->nodes.count++];
+    *item = (struct syntax_node){
+        .start = ts_node_start_byte(node),
+        .end = ts_node_end_byte(node),
+        .row = ts_node_start_point(node).row,
+        .kind = (uint16_t)kind,
+        .has_error = ts_node_has_error(node),
+    };
+}
+
+static void add_comment(struct parse *parse, TSNode node)
+{
+    if (!memory_grow((void **)&parse->comments.items, &parse->comments.capacity,
+                     parse->comments.count + 1, sizeof *parse->comments.items)) {
+        longjmp(parse->region.out_of_memory, 1);
+    }
+    parse->comments.items[parse->comments.count++] = (struct syntax_comment){
+        ts_node_start_byte(node), ts_node_end_byte(node), ts_node_start_point(node).row};
+}
+
+/* Takes the node under the cursor into the arrays. Returns whether its children matter. */
+static bool visit(struct parse *parse, TSNode node, size_t parent)
+{
+    enum kind kind;
+
+    if (!ts_node_is_named(node)) {
+        if (ts_node_symbol(node) == async_symbol) {
+            parse->nodes.items[parent].is_async = true;
+        }
+        if (ts_node_is_missing(node)) {
+            add_node(parse, node, KIND_ERROR);
+            parse->nodes.items[parse->nodes.count - 1].next = (uint32_t)parse->nodes.count;
+        }
+        return false;
+    }
+    kind = ts_node_is_missing(node) ? KIND_ERROR : node_kind(node);
+    if (kind == KIND_COMMENT) {
+        add_comment(parse, node);
+        return false;
+    }
+    if (kind == KIND_OTHER && ts_node_child_count(node) == 0) {
+        return false; /* line continuations, operators */
+    }
+    add_node(parse, node, kind);
+    return !is_opaque(kind);
+}
+
+static void push_open(struct parse *parse, size_t depth, size_t node)
+{
+    if (!memory_grow((void **)&parse->open, &parse->open_capacity, depth + 1,
+                     sizeof *parse->open)) {
+        longjmp(parse->region.out_of_memory, 1);
+    }
+    parse->open[depth] = node;
+}
+
+/* Walks the whole tree; false where statements are nested too deep. */
+static bool flatten(struct parse *parse, TSTree *tree)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+    size_t depth = 0;
+    size_t block_depth = 0;
+    bool is_done;
+
+    add_node(parse, ts_tree_cursor_current_node(&cursor), KIND_MODULE);
+    push_open(parse, depth++, 0);
+    is_done = !ts_tree_cursor_goto_first_child(&cursor);
+    while (!is_done) {
+        size_t before = parse->nodes.count;
+        bool is_deeper = visit(parse, ts_tree_cursor_current_node(&cursor),
+                               parse->open[depth - 1]);
+        bool was_added = parse->nodes.count > before;
+
+        if (is_deeper && ts_tree_cursor_goto_first_child(&cursor)) {
+            block_depth += is_statement_holder(parse->nodes.items[before].kind);
+            if (block_depth > SYNTAX_DEPTH_LIMIT) {
+                return false;
+            }
+            push_open(parse, depth++, before);
+            continue;
+        }
+        if (was_added) {
+            parse->nodes.items[before].next = (uint32_t)parse->nodes.count;
+        }
+        while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
+            size_t closed = parse->open[--depth];
+
+            parse->nodes.items[closed].next = (uint32_t)parse->nodes.count;
+            block_depth -= is_statement_holder(parse->nodes.items[closed].kind);
+            if (depth == 0 || !ts_tree_cursor_goto_parent(&cursor)) {
+                is_done = true;
+                break;
+            }
+        }
+    }
+    parse->nodes.items[0].next = (uint32_t)parse->nodes.count;
+    return true;
+}
+
+/* tree-sitter is shown the text with two changes that keep every offset: a CR that ends a line
+ * alone becomes LF, and each tab in an indentation becomes one space. CPython orders lines by
+ * columns with tabs of eight and demands the same order with tabs of one, so counting tabs as
+ * one gives its nesting; tree-sitter counts eight without stops. */
+static bool show_text(struct parse *parse, struct slice text, struct slice *shown)
+{
+    bool at_line_start = true;
+
+    *shown = text;
+    if (memchr(text.bytes, '\t', text.size) == NULL &&
+        memchr(text.bytes, '\r', text.size) == NULL) {
+        return true;
+    }
+    parse->copy = memory_allocate(text.size, 1);
+    if (parse->copy == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        char byte = text.bytes[i];
+
+        if (byte == '\r' && (i + 1 == text.size || text.bytes[i + 1] != '\n')) {
+            byte = '\n';
+        } else if (byte == '\t' && at_line_start) {
+            byte = ' ';
+        }
+        parse->copy[i] = byte;
+        at_line_start = byte == '\n' || byte == '\r' || byte == '\f' ||
+                        (at_line_start && byte == ' ');
+    }
+    shown->bytes = parse->copy;
+    return true;
+}
+
+static bool find_rows(struct syntax *syntax, struct slice shown, struct arena *arena)
+{
+    size_t count = 1;
+    size_t row = 0;
+
+    for (const char *at = shown.bytes, *end = at + shown.size; at < end; at++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        if (at == NULL) {
+            break;
+        }
+        count++;
+    }
+    syntax->row_starts = arena_allocate(arena, count + 1, sizeof *syntax->row_starts);
+    if (syntax->row_starts == NULL) {
+        return false;
+    }
+    syntax->row_starts[row++] = 0;
+    for (const char *at = shown.bytes, *end = at + shown.size; at < end; at++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        if (at == NULL) {
+            break;
+        }
+        syntax->row_starts[row++] = (uint32_t)(at + 1 - shown.bytes);
+    }
+    syntax->row_count = (uint32_t)count;
+    syntax->row_starts[count] = (uint32_t)shown.size;
+    return true;
+}
+
+/* Runs tree-sitter; false where statements are nested too deep. Leaves by longjmp where memory
+ * runs out. The tree is not freed: the region is. */
+static bool run_parser(struct parse *parse, struct slice shown)
+{
+    TSParser *parser = ts_parser_new();
+    TSTree *tree;
+
+    ts_parser_set_language(parser, tree_sitter_python());
+    tree = ts_parser_parse_string(parser, NULL, shown.bytes, (uint32_t)shown.size);
+    return flatten(parse, tree);
+}
+
+static bool parse_in_region(struct parse *parse, struct slice shown)
+{
+    bool is_done;
+
+    if (setjmp(parse->region.out_of_memory) != 0) {
+        region_leave();
+        parse->is_out_of_memory = true;
+        return false;
+    }
+    region_enter(&parse->region);
+    is_done = run_parser(parse, shown);
+    region_leave();
+    return is_done;
+}
+
+static bool keep_nodes(struct syntax *syntax, const struct parse *parse,
+                       struct arena *arena)
+{
+    syntax->count = (uint32_t)parse->nodes.count;
+    syntax->nodes = arena_allocate(arena, parse->nodes.count, sizeof *syntax->nodes);
+    syntax->comment_count = (uint32_t)parse->comments.count;
+    syntax->comments =
+        arena_allocate(arena, parse->comments.count, sizeof *syntax->comments);
+    if (syntax->nodes == NULL || syntax->comments == NULL) {
+        return false;
+    }
+    memcpy(syntax->nodes, parse->nodes.items, parse->nodes.count * sizeof *syntax->nodes);
+    if (parse->comments.count > 0) {
+        memcpy(syntax->comments, parse->comments.items,
+               parse->comments.count * sizeof *syntax->comments);
+    }
+    return true;
+}
+
+static void parse_release(struct parse *parse)
+{
+    memory_free(parse->nodes.items);
+    memory_free(parse->comments.items);
+    memory_free(parse->open);
+    memory_free(parse->copy);
+    region_release(&parse->region);
+}
+
+bool syntax_parse(struct syntax *syntax, struct slice text, const char *path,
+                  struct arena *arena, struct error *error)
+{
+    struct parse parse = {0};
+    struct slice shown;
+    bool is_done;
+
+    call_once(&symbols_once, read_symbols);
+    region_init(&parse.region);
+    *syntax = (struct syntax){.text = text};
+    is_done = show_text(&parse, text, &shown) && find_rows(syntax, shown, arena);
+    if (!is_done) {
+        error_set_memory(error);
+    } else if (!parse_in_region(&parse, shown)) {
+        is_done = false;
+        if (parse.is_out_of_memory) {
+            error_set_memory(error);
+        } else {
+            const struct syntax_node *deepest = &parse.nodes.items[parse.nodes.count - 1];
+
+            error_set_at(error, ERROR_INPUT, path, deepest->row + 1,
+                         syntax_column(syntax, deepest->start),
+                         "statements are nested deeper than %d levels, Python allows 100",
+                         SYNTAX_DEPTH_LIMIT);
+        }
+    } else if (!keep_nodes(syntax, &parse, arena)) {
+        is_done = false;
+        error_set_memory(error);
+    }
+    parse_release(&parse);
+    return is_done;
+}
+
+uint32_t syntax_row(const struct syntax *syntax, uint32_t offset)
+{
+    uint32_t low = 0;
+    uint32_t high = syntax->row_count;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (syntax->row_starts[middle] <= offset) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static uint32_t column_in_row(const struct syntax *syntax, uint32_t row, uint32_t offset)
+{
+    uint32_t column = 1;
+
+    for (uint32_t at = syntax->row_starts[row]; at < offset; at++) {
+        column += ((unsigned char)syntax->text.bytes[at] & 0xC0) != 0x80;
+    }
+    return column;
+}
+
+uint32_t syntax_column(const struct syntax *syntax, uint32_t offset)
+{
+    return column_in_row(syntax, syntax_row(syntax, offset), offset);
+}
+
+uint32_t syntax_node_column(const struct syntax *syntax, uint32_t node)
+{
+    return column_in_row(syntax, syntax->nodes[node].row, syntax->nodes[node].start);
+}
+
+uint32_t syntax_find(const struct syntax *syntax, uint32_t parent, enum kind kind)
+{
+    for (uint32_t child = syntax_child(syntax, parent); child != 0;
+         child = syntax_sibling(syntax, parent, child)) {
+        if (syntax->nodes[child].kind == kind) {
+            return child;
+        }
+    }
+    return 0;
+}
+
+uint32_t syntax_last(const struct syntax *syntax, uint32_t parent)
+{
+    uint32_t last = 0;
+
+    for (uint32_t child = syntax_child(syntax, parent); child != 0;
+         child = syntax_sibling(syntax, parent, child)) {
+        last = child;
+    }
+    return last;
+}
+
+uint32_t syntax_unwrap(const struct syntax *syntax, uint32_t node)
+{
+    while (syntax->nodes[node].kind == KIND_PARENTHESIZED_EXPRESSION &&
+           syntax_child(syntax, node) != 0) {
+        node = syntax_child(syntax, node);
+    }
+    return node;
+}
