@@ -1,0 +1,34 @@
+/* Any bytes as a site table: refused, or read, and what is written of it reads the same. */
+#include "runtime/trace/site_table.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct slice text = {(const char *)data, size};
+    struct buffer once = BUFFER_INIT;
+    struct buffer twice = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+    struct site_table table;
+    struct arena arena;
+
+    arena_init(&arena);
+    if (site_table_read(&table, text, &arena, &error)) {
+        site_table_write(&table, &once);
+        if (!site_table_read(&table, buffer_slice(&once), &arena, &error)) {
+            abort();
+        }
+        site_table_write(&table, &twice);
+        if (!slice_equal(buffer_slice(&once), buffer_slice(&twice))) {
+            abort();
+        }
+    } else if (error.kind != ERROR_INPUT) {
+        abort();
+    }
+    buffer_release(&once);
+    buffer_release(&twice);
+    arena_release(&arena);
+    return 0;
+}
