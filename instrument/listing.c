@@ -84,10 +84,12 @@ static size_t width_from(const struct buffer *text, size_t start)
                : 0;
 }
 
-static void
+/* False where memory ran out. */
+static bool
 measure(const struct site_table *table, const char *path, size_t widths[COLUMN_COUNT])
 {
     struct buffer cell = BUFFER_INIT;
+    bool is_measured;
 
     for (int column = 0; column < COLUMN_COUNT; column++) {
         widths[column] = 0;
@@ -102,7 +104,9 @@ measure(const struct site_table *table, const char *path, size_t widths[COLUMN_C
             }
         }
     }
+    is_measured = !cell.has_failed;
     buffer_release(&cell);
+    return is_measured;
 }
 
 void listing_add_text(const struct site_table *table,
@@ -112,7 +116,10 @@ void listing_add_text(const struct site_table *table,
 {
     size_t widths[COLUMN_COUNT];
 
-    measure(table, path, widths);
+    if (!measure(table, path, widths)) {
+        text->has_failed = true;
+        return;
+    }
     for (uint32_t i = 0; i < table->site_count; i++) {
         for (int column = 0; column < COLUMN_COUNT; column++) {
             bool is_colored = has_color && column_colors[column][0] != '\0';
