@@ -17,6 +17,10 @@ ifeq ($(filter $(MODE),release debug asan fuzz coverage),)
 $(error MODE=$(MODE) is not one of release, debug, asan, fuzz, coverage)
 endif
 
+ifeq ($(strip $(BUILD)),)
+$(error BUILD is empty: name a folder, or leave it out for `build`)
+endif
+
 OBJ         := $(BUILD)/obj/$(MODE)
 THIRD_PARTY := $(BUILD)/third_party
 FETCHED     := $(THIRD_PARTY)/.fetched
@@ -119,7 +123,11 @@ endef
 
 # What is compiled and linked depends on how, and on which files there are.
 $(FLAGS_FILE): FORCE
-	$(call write_if_changed,'$(CC) $(OUR_CFLAGS) $(OUR_LDFLAGS) $(PYTHON)')
+	$(call write_if_changed,'$(CC) $(OUR_CFLAGS) $(OUR_LDFLAGS)')
+$(OBJ)/parser-flags: FORCE
+	$(call write_if_changed,'$(CC) $(filter-out -W%,$(PARSER_CFLAGS))')
+$(OBJ)/python: FORCE
+	$(call write_if_changed,'$(PYTHON)')
 $(OBJ)/library-list: FORCE
 	$(call write_if_changed,'$(LIBRARY_OBJECTS)')
 $(OBJ)/extension-list: FORCE
@@ -143,14 +151,14 @@ $(OBJ)/%.o: %.c $(FLAGS_FILE) | $(FETCHED)
 	$(call compile,$(OUR_CFLAGS),$<)
 
 # An extension module's PyInit function stands in no header.
-$(OBJ)/runtime/python/%.o: runtime/python/%.c $(FLAGS_FILE) | $(FETCHED)
+$(OBJ)/runtime/python/%.o: runtime/python/%.c $(FLAGS_FILE) $(OBJ)/python | $(FETCHED)
 	@tools/python_headers.sh '$(PYTHON)' >/dev/null
 	$(call compile,$(OUR_CFLAGS) -Wno-missing-prototypes -DPy_LIMITED_API=0x030A0000 \
 	    -isystem "$$(tools/python_headers.sh '$(PYTHON)')",$<)
 
-$(OBJ)/third_party/tree-sitter.o: $(FETCHED) $(FLAGS_FILE)
+$(OBJ)/third_party/tree-sitter.o: $(FETCHED) $(OBJ)/parser-flags
 	$(call compile,$(PARSER_CFLAGS),$(THIRD_PARTY)/tree-sitter/src/lib.c)
-$(OBJ)/third_party/python-%.o: $(FETCHED) $(FLAGS_FILE)
+$(OBJ)/third_party/python-%.o: $(FETCHED) $(OBJ)/parser-flags
 	$(call compile,$(PARSER_CFLAGS),$(THIRD_PARTY)/tree-sitter-python/$*.c)
 
 $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
