@@ -10,6 +10,14 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 
+try:
+    from hypothesis.configuration import set_hypothesis_home_dir
+except ImportError:
+    pass
+else:
+    set_hypothesis_home_dir(ROOT / "build" / "hypothesis")
+
+
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
 
