@@ -312,27 +312,6 @@ static void insert_header_slot(struct rewriter *rewriter, const struct slot *slo
     edits_end_close(rewriter->edits, begin, start, end, 0);
 }
 
-static void insert_class_slot(struct rewriter *rewriter, const struct slot *slot,
-                              struct slice table)
-{
-    struct buffer *text = &rewriter->edits->text;
-    uint32_t bases = syntax_find(&rewriter->syntax, slot->node, KIND_ARGUMENT_LIST);
-    uint32_t name = syntax_find(&rewriter->syntax, slot->node, KIND_IDENTIFIER);
-    size_t begin = edits_begin(rewriter->edits);
-
-    buffer_add(text, bases == 0 ? SLICE("(*(") : SLICE("*("));
-    add_expressions(rewriter, text, table);
-    buffer_add(text, SLICE("())"));
-    if (bases == 0) {
-        buffer_add_byte(text, ')');
-    } else if (syntax_child(&rewriter->syntax, bases) != 0) {
-        buffer_add(text, SLICE(", "));
-    }
-    edits_end(rewriter->edits, begin,
-              bases == 0 ? node_at(rewriter, name)->end : node_at(rewriter, bases)->start + 1,
-              EDIT_BOOT);
-}
-
 static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
                         struct slice table, bool has_table)
 {
@@ -362,7 +341,9 @@ static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
         insert_header_slot(rewriter, slot, table);
         break;
     case SLOT_CLASS:
-        insert_class_slot(rewriter, slot, table);
+        begin = insert_base_begin(rewriter, slot->node);
+        add_expressions(rewriter, text, table);
+        insert_base_end(rewriter, slot->node, begin, EDIT_BOOT);
         break;
     default:
         break;

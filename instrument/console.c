@@ -159,9 +159,11 @@ void console_finish(struct console *console)
     if (console->options->is_quiet || (!has_summary && console->skipped_count == 0)) {
         return;
     }
-    add_count(&line, console->written_count, "file");
-    buffer_add(&line, SLICE(" written"));
-    if (console->failed_count > 0) {
+    if (mode != MODE_LIST) {
+        add_count(&line, console->written_count, "file");
+        buffer_add(&line, SLICE(" written"));
+    }
+    if (mode != MODE_LIST && console->failed_count > 0) {
         buffer_add_format(&line, ", %zu failed", console->failed_count);
     }
     if (is_instrumenting) {
@@ -170,7 +172,8 @@ void console_finish(struct console *console)
                            : 100.0 * (double)console->skipped_count /
                                  (double)console->function_count;
 
-        buffer_add_format(&line, "; %zu of ", console->selected_count);
+        buffer_add(&line, line.size > 0 ? SLICE("; ") : SLICE(""));
+        buffer_add_format(&line, "%zu of ", console->selected_count);
         add_count(&line, console->function_count, "function");
         buffer_add(&line, SLICE(" instrumented, "));
         buffer_add_format(&line, "%zu skipped (%.3f%%)", console->skipped_count, share);

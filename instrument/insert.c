@@ -104,7 +104,8 @@ static void add_cleaning(struct rewriter *rewriter)
 
 static void note_module_edit(struct rewriter *rewriter, uint32_t offset)
 {
-    if (rewriter->place->kind != SCOPE_FUNCTION && offset < rewriter->first_module_edit) {
+    if (rewriter->place != NULL && rewriter->place->kind != SCOPE_FUNCTION &&
+        offset < rewriter->first_module_edit) {
         rewriter->first_module_edit = offset;
     }
 }
@@ -196,6 +197,29 @@ void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
     buffer_add_byte(text, ')');
     edits_end_close(rewriter->edits, begin, start, end, 0);
     note_module_edit(rewriter, start);
+}
+
+size_t insert_base_begin(struct rewriter *rewriter, uint32_t definition)
+{
+    uint32_t bases = syntax_find(&rewriter->syntax, definition, KIND_ARGUMENT_LIST);
+    size_t begin = edits_begin(rewriter->edits);
+
+    buffer_add(&rewriter->edits->text, bases == 0 ? SLICE("(*(") : SLICE("*("));
+    return begin;
+}
+
+/* Empty parentheses get a comma too, which tells them from ones that were inserted. */
+void insert_base_end(struct rewriter *rewriter, uint32_t definition, size_t begin,
+                     enum edit_rank rank)
+{
+    uint32_t bases = syntax_find(&rewriter->syntax, definition, KIND_ARGUMENT_LIST);
+    uint32_t name = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
+    uint32_t offset = bases == 0 ? rewriter->syntax.nodes[name].end
+                                 : rewriter->syntax.nodes[bases].start + 1;
+
+    buffer_add(&rewriter->edits->text, bases == 0 ? SLICE("()))") : SLICE("()), "));
+    edits_end(rewriter->edits, begin, offset, rank);
+    note_module_edit(rewriter, offset);
 }
 
 void note_add(struct rewriter *rewriter, enum note_kind kind, uint32_t node,

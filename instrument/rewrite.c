@@ -102,28 +102,14 @@ static void insert_class_header(struct rewriter *rewriter, uint32_t definition,
                                 const struct pending *pending)
 {
     struct buffer *text = &rewriter->edits->text;
-    uint32_t bases = syntax_find(&rewriter->syntax, definition, KIND_ARGUMENT_LIST);
-    uint32_t name = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
-    size_t begin = edits_begin(rewriter->edits);
-    uint32_t offset = bases == 0 ? node_at(rewriter, name)->end
-                                 : node_at(rewriter, bases)->start + 1;
+    size_t begin = insert_base_begin(rewriter, definition);
 
-    buffer_add(text, bases == 0 ? SLICE("(*(") : SLICE("*("));
     for (uint32_t i = 0; i < pending->count; i++) {
         buffer_add_byte(text, '(');
         forms_record(&rewriter->forms, &pending->items[i], text);
         buffer_add(text, SLICE(") or "));
     }
-    buffer_add(text, SLICE("())"));
-    if (bases == 0) {
-        buffer_add_byte(text, ')');
-    } else if (syntax_child(&rewriter->syntax, bases) != 0) {
-        buffer_add(text, SLICE(", "));
-    }
-    edits_end(rewriter->edits, begin, offset, EDIT_BEFORE);
-    if (rewriter->place->kind != SCOPE_FUNCTION && offset < rewriter->first_module_edit) {
-        rewriter->first_module_edit = offset;
-    }
+    insert_base_end(rewriter, definition, begin, EDIT_BEFORE);
 }
 
 /* A record that passes over a definition cannot pass the name that the definition rebinds. */

@@ -2,6 +2,7 @@
 #include "instrument/syntax.h"
 
 #include "instrument/region.h"
+#include "instrument/repair.h"
 #include "runtime/base/memory.h"
 
 #include <setjmp.h>
@@ -33,6 +34,7 @@ struct parse {
     size_t *open; /* owned; a stack of the nodes whose `next` is not known yet */
     size_t open_capacity;
     char *copy; /* owned; may be NULL: the text as tree-sitter is shown it */
+    char *repaired; /* owned; may be NULL */
     bool is_out_of_memory;
 };
 
@@ -105,7 +107,6 @@ static void add_node(struct parse *parse, TSNode node, enum kind kind)
     *item = (struct syntax_node){
         .start = ts_node_start_byte(node),
         .end = ts_node_end_byte(node),
-        .row = ts_node_start_point(node).row,
         .kind = (uint16_t)kind,
         .has_error = ts_node_has_error(node),
     };
@@ -118,7 +119,7 @@ static void add_comment(struct parse *parse, TSNode node)
         longjmp(parse->region.out_of_memory, 1);
     }
     parse->comments.items[parse->comments.count++] = (struct syntax_comment){
-        ts_node_start_byte(node), ts_node_end_byte(node), ts_node_start_point(node).row};
+        .start = ts_node_start_byte(node), .end = ts_node_end_byte(node)};
 }
 
 /* Takes the node under the cursor into the arrays. Returns whether its children matter. */
@@ -233,6 +234,29 @@ static bool show_text(struct parse *parse, struct slice text, struct slice *show
     return true;
 }
 
+/* Rows are counted in the original text: what tree-sitter was shown may have fewer. Nodes and
+ * comments stand in the order of the text. */
+static void number_rows(struct syntax *syntax)
+{
+    uint32_t row = 0;
+
+    for (uint32_t i = 0; i < syntax->count; i++) {
+        while (row + 1 < syntax->row_count &&
+               syntax->row_starts[row + 1] <= syntax->nodes[i].start) {
+            row++;
+        }
+        syntax->nodes[i].row = row;
+    }
+    row = 0;
+    for (uint32_t i = 0; i < syntax->comment_count; i++) {
+        while (row + 1 < syntax->row_count &&
+               syntax->row_starts[row + 1] <= syntax->comments[i].start) {
+            row++;
+        }
+        syntax->comments[i].row = row;
+    }
+}
+
 static bool find_rows(struct syntax *syntax, struct slice shown, struct arena *arena)
 {
     size_t count = 1;
@@ -278,6 +302,9 @@ static bool parse_in_region(struct parse *parse, struct slice shown)
 {
     bool is_done;
 
+    parse->nodes.count = 0;
+    parse->comments.count = 0;
+    region_reset(&parse->region);
     if (setjmp(parse->region.out_of_memory) != 0) {
         region_leave();
         parse->is_out_of_memory = true;
@@ -287,6 +314,38 @@ static bool parse_in_region(struct parse *parse, struct slice shown)
     is_done = run_parser(parse, shown);
     region_leave();
     return is_done;
+}
+
+static size_t count_errors(const struct parse *parse)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < parse->nodes.count; i++) {
+        count += parse->nodes.items[i].kind == KIND_ERROR;
+    }
+    return count;
+}
+
+/* Parses again with what the grammar does not know repaired; keeps the better of the two. */
+static bool parse_repaired(struct parse *parse, struct slice shown)
+{
+    struct slice repaired = {NULL, shown.size};
+    size_t before = count_errors(parse);
+    char *copy = memory_allocate(shown.size, 1);
+
+    if (copy == NULL) {
+        parse->is_out_of_memory = true;
+        return false;
+    }
+    memcpy(copy, shown.bytes, shown.size);
+    repair_text(copy, shown.size);
+    memory_free(parse->repaired);
+    parse->repaired = copy;
+    repaired.bytes = copy;
+    if (parse_in_region(parse, repaired) && count_errors(parse) < before) {
+        return true;
+    }
+    return !parse->is_out_of_memory && parse_in_region(parse, shown);
 }
 
 static bool keep_nodes(struct syntax *syntax, const struct parse *parse,
@@ -314,6 +373,7 @@ static void parse_release(struct parse *parse)
     memory_free(parse->comments.items);
     memory_free(parse->open);
     memory_free(parse->copy);
+    memory_free(parse->repaired);
     region_release(&parse->region);
 }
 
@@ -330,21 +390,24 @@ bool syntax_parse(struct syntax *syntax, struct slice text, const char *path,
     is_done = show_text(&parse, text, &shown) && find_rows(syntax, shown, arena);
     if (!is_done) {
         error_set_memory(error);
-    } else if (!parse_in_region(&parse, shown)) {
+    } else if (!parse_in_region(&parse, shown) ||
+               (parse.nodes.items[0].has_error && !parse_repaired(&parse, shown))) {
         is_done = false;
         if (parse.is_out_of_memory) {
             error_set_memory(error);
         } else {
-            const struct syntax_node *deepest = &parse.nodes.items[parse.nodes.count - 1];
+            uint32_t deepest = parse.nodes.items[parse.nodes.count - 1].start;
 
-            error_set_at(error, ERROR_INPUT, path, deepest->row + 1,
-                         syntax_column(syntax, deepest->start),
+            error_set_at(error, ERROR_INPUT, path, syntax_row(syntax, deepest) + 1,
+                         syntax_column(syntax, deepest),
                          "statements are nested deeper than %d levels, Python allows 100",
                          SYNTAX_DEPTH_LIMIT);
         }
     } else if (!keep_nodes(syntax, &parse, arena)) {
         is_done = false;
         error_set_memory(error);
+    } else {
+        number_rows(syntax);
     }
     parse_release(&parse);
     return is_done;
