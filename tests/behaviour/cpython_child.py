@@ -17,7 +17,7 @@ def install_finder(module_name, how):
         import monitorch._instrument
 
         def compile_source(data, path):
-            return monitorch._instrument.compile_source(data, path, all=True)
+            return monitorch._instrument.compile_source(data, path, all=True)[0]
     else:
 
         def compile_source(data, path):

@@ -66,7 +66,7 @@ def code_objects(source):
         "written, on": ("on", compile(text, FILE, "exec", dont_inherit=True)),
     }
     if compiler.EXTENSION is not None and hasattr(compiler.EXTENSION, "compile_source"):
-        code = compiler.EXTENSION.compile_source(source, FILE, all=True)
+        code, _ = compiler.EXTENSION.compile_source(source, FILE, all=True)
         codes["compiled, on"] = ("on", code)
     return codes
 

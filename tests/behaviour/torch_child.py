@@ -23,7 +23,7 @@ def install_finder():
         def source_to_code(self, data, path, *, _optimize=-1):
             if not isinstance(data, bytes):
                 return super().source_to_code(data, path, _optimize=_optimize)
-            return monitorch._instrument.compile_source(bytes(data), path, all=True)
+            return monitorch._instrument.compile_source(bytes(data), path, all=True)[0]
 
         def path_stats(self, path):
             raise OSError("never from a cache")

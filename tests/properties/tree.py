@@ -20,7 +20,7 @@ def _is_bootstrap(node):
             name = call.args[0]
             if isinstance(name, ast.BoolOp):
                 name = name.values[0]
-            if isinstance(name, ast.Constant) and name.value == "monitorch":
+            if isinstance(name, ast.Constant) and name.value in ("monitorch", "monitorch.spy"):
                 return True
     return False
 
@@ -33,10 +33,33 @@ def find_prefix(tree):
         elif isinstance(node, ast.NamedExpr):
             target = node.target
         else:
+            prefix = _prefix_set_in_function(node)
+            if prefix is not None:
+                return prefix
             continue
         if isinstance(target, ast.Name) and _is_bootstrap(node.value):
             return target.id
     return None
+
+
+def _prefix_set_in_function(node):
+    """The prefix that `'_mt' in globals() or globals().__setitem__('_mt', ...)` sets: files that
+    begin with a def have their bootstrap in functions."""
+    if not (isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)):
+        return None
+    test, call = node.values[0], node.values[-1]
+    if not (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Constant)
+        and ast.unparse(test.comparators[0]) == "globals()"
+        and isinstance(call, ast.Call)
+        and ast.unparse(call.func) == "globals().__setitem__"
+        and len(call.args) == 2
+        and ast.unparse(call.args[0]) == repr(test.left.value)
+        and _is_bootstrap(call.args[1])
+    ):
+        return None
+    return test.left.value
 
 
 class Difference(Exception):
@@ -51,7 +74,9 @@ class Comparison:
     # What is an insertion
 
     def is_ours(self, node):
-        return isinstance(node, ast.Name) and node.id.startswith(self.prefix)
+        return isinstance(node, ast.Name) and (
+            node.id.startswith(self.prefix) or (self.spy and node.id == "spy_save")
+        )
 
     def is_inert(self, node):
         """An expression that is an insertion and nothing else."""
@@ -63,14 +88,20 @@ class Comparison:
             return isinstance(node.op, ast.Not) and self.is_inert(node.operand)
         if isinstance(node, ast.NamedExpr):
             return self.is_ours(node.target) and (
-                _is_bootstrap(node.value) or self.is_inert(node.value)
+                _is_bootstrap(node.value) or self._is_none(node.value)
             )
         if isinstance(node, ast.Compare):
             return self.is_inert(node.left) and all(map(self.is_inert, node.comparators))
         if isinstance(node, ast.BoolOp):
+            if _prefix_set_in_function(node) == self.prefix:
+                return True
             rest = [v for v in node.values if not self.is_inert(v)]
             return len(rest) < len(node.values) and all(self._is_nothing(v) for v in rest)
         return _is_bootstrap(node) and isinstance(node, ast.Attribute)
+
+    @staticmethod
+    def _is_none(node):
+        return isinstance(node, ast.Constant) and node.value is None
 
     @staticmethod
     def _is_nothing(node):

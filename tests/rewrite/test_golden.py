@@ -52,7 +52,7 @@ def read_selection(name):
 
 
 def text_of_notes(result):
-    return "".join(f"{note.line}:{note.column}: {note.text}\n" for note in result.notes)
+    return "".join(f"{line}:{column}: {text}\n" for _, line, column, text in result.notes)
 
 
 @pytest.mark.parametrize("name", NAMES)
