@@ -151,12 +151,12 @@ def test_result():
 
 
 def test_notes():
-    source = SOURCE + b"@torch.jit.script\ndef s(a):\n    b = a\n    return b\n"
+    source = b"import torch\n" + SOURCE + b"@torch.jit.script\ndef s(a):\n    b = a\n    return b\n"
     result = I.instrument(source, "m.py", all=True)
     assert result.notes, "a function left alone is told of"
     kind, line, column, text = result.notes[0]
     assert kind in ("warning", "remark")
-    assert line in (14, 15) and column >= 1 and isinstance(text, str) and text
+    assert line == source[: source.index(b"def s")].count(b"\n") + 1 and column >= 1 and isinstance(text, str) and text
 
 
 def test_results_are_freed():
@@ -302,7 +302,7 @@ def test_syntax_warnings_come_once(recwarn):
 
 
 def test_the_gil_is_released():
-    source = b"def f(a):\n    b = a + 1\n    return b\n" * 40000
+    source = b"import os\n" + b"def f(a):\n    b = a + 1\n    return b\n" * 40000
     text = I.instrument(source, all=True).text
     program = """
 import sys, threading

@@ -34,11 +34,12 @@ def node_positions(source):
     }
 
 
-def statement_positions(source):
+def quiet_positions(source):
+    """Where nothing is raised: whole statements stand for the compiler's own glue."""
     return {
         (n.lineno, n.end_lineno, n.col_offset, n.end_col_offset)
         for n in ast.walk(ast.parse(source))
-        if isinstance(n, ast.stmt)
+        if isinstance(n, (ast.stmt, ast.Constant))
     }
 
 
@@ -63,7 +64,7 @@ def check(source, path):
     mapped = list(codes(I.compile_source(source, path, all=True)[0]))
     assert [c.co_qualname for c in original] == [c.co_qualname for c in mapped], path
     nodes = node_positions(source)
-    statements = statement_positions(source)
+    quiet = quiet_positions(source)
     lines = utf8_lines(source)
     wrong = []
     count = 0
@@ -81,12 +82,11 @@ def check(source, path):
             and position not in nodes
             and not is_parenthesised(lines, position)
         ]
-        # All that raises stands where it stood. Whole statements stand for the compiler's
-        # own glue, of which an inserted statement may spare some.
+        # All that raises stands where it stood.
         wrong += [
             (before.co_qualname, "lost", position)
             for position in known - got
-            if position not in statements and position[2] is not None
+            if position not in quiet and position[2] is not None
         ]
     return count, wrong
 
