@@ -24,9 +24,9 @@ enum site_kind {
 /* How the value of a written name reaches the recorder. */
 enum site_source {
     SITE_SOURCE_VALUE, /* the argument is the value */
-    SITE_SOURCE_PEEK,  /* the argument is the object at the root of a dotted name: look the
+    SITE_SOURCE_PEEK, /* the argument is the object at the root of a dotted name: look the
                           rest up in __dict__, _parameters, _buffers, _modules; run no code */
-    SITE_SOURCE_NONE,  /* no argument: the name alone is known */
+    SITE_SOURCE_NONE, /* no argument: the name alone is known */
 };
 
 struct site_write {
@@ -52,9 +52,10 @@ struct site {
     uint32_t line;     /* from 1 */
     uint32_t column;   /* from 1, in characters */
     uint32_t function; /* index into functions; 0 is the module */
-    uint32_t ordinal;  /* among the function's sites of equal kind and name, selected or not */
-    uint32_t arm;      /* BRANCH: which arm of its statement, from 0 */
-    bool repeats;      /* stands in a while header: seen again on each turn of that loop */
+    uint32_t
+        ordinal; /* among the function's sites of equal kind and name, selected or not */
+    uint32_t arm; /* BRANCH: which arm of its statement, from 0 */
+    bool repeats; /* stands in a while header: seen again on each turn of that loop */
     bool has_condition; /* BRANCH: condition holds a hash of the condition's text */
     uint32_t condition;
     struct site_write *writes; /* borrowed from the table's arena */
@@ -64,15 +65,17 @@ struct site {
 };
 
 struct site_function {
-    struct slice name; /* qualified: `Attention.forward`, `f.<locals>.g`; "<module>" for 0 */
-    uint32_t line;     /* of its `def`; 1 for the module */
+    struct slice
+        name; /* qualified: `Attention.forward`, `f.<locals>.g`; "<module>" for 0 */
+    uint32_t line; /* of its `def`; 1 for the module */
 };
 
 struct site_table {
-    struct slice path;        /* the source file as it was named to the compiler */
-    struct slice prefix;      /* of the inserted names: "_mt" unless the file uses that */
-    struct slice options;     /* the selection that made the table, as command line words */
-    uint64_t source_hash[2];  /* XXH3, 128 bits, low half first, of the source file's bytes */
+    struct slice path;    /* the source file as it was named to the compiler */
+    struct slice prefix;  /* of the inserted names: "_mt" unless the file uses that */
+    struct slice options; /* the selection that made the table, as command line words */
+    uint64_t
+        source_hash[2]; /* XXH3, 128 bits, low half first, of the source file's bytes */
     struct site_function *functions; /* borrowed from the arena */
     uint32_t function_count;
     struct site *sites; /* borrowed from the arena */
@@ -86,7 +89,8 @@ const char *site_kind_text(enum site_kind kind);
 void site_add_name(const struct site *site, struct buffer *text);
 
 /* `path:function:kind:name:ordinal`, the key that stays when unrelated lines are added. */
-void site_add_key(const struct site_table *table, const struct site *site,
+void site_add_key(const struct site_table *table,
+                  const struct site *site,
                   struct buffer *text);
 
 /* Appends the table as text without quotes, backslashes or line ends: it can stand inside
@@ -95,7 +99,9 @@ void site_table_write(const struct site_table *table, struct buffer *text);
 
 /* Reads such a text, which may be damaged or hostile. Everything in the table is borrowed
  * from `text` and `arena`. */
-bool site_table_read(struct site_table *table, struct slice text, struct arena *arena,
+bool site_table_read(struct site_table *table,
+                     struct slice text,
+                     struct arena *arena,
                      struct error *error);
 
 #endif

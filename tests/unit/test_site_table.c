@@ -128,6 +128,41 @@ static void test_text(void)
     buffer_release(&text);
 }
 
+/* A name that stood before is told by its number, or by the site that wrote it. */
+static void test_short_forms(void)
+{
+    static struct site_write parameters[] = {{{"self", 4}, SITE_SOURCE_VALUE},
+                                             {{"weight", 6}, SITE_SOURCE_VALUE}};
+    static struct site_write empty[] = {{{"", 0}, SITE_SOURCE_NONE},
+                                        {{"2d", 2}, SITE_SOURCE_VALUE}};
+    static struct site_read reads[] = {{{"self", 4}, SITE_SCOPE_LOCAL, 0},
+                                       {{"weight", 6}, SITE_SCOPE_LOCAL, 0},
+                                       {{"other", 5}, SITE_SCOPE_LOCAL, 0},
+                                       {{"weight", 6}, SITE_SCOPE_GLOBAL, SITE_NONE},
+                                       {{"other", 5}, SITE_SCOPE_FREE, 1}};
+    static struct site sites[] = {
+        {.kind = SITE_ENTER, .line = 1, .writes = parameters, .write_count = 2},
+        {.kind = SITE_ASSIGN,
+         .line = 2,
+         .writes = empty,
+         .write_count = 2,
+         .reads = reads,
+         .read_count = 5},
+    };
+    struct site_table table = {.functions = example_functions,
+                               .function_count = 1,
+                               .sites = sites,
+                               .site_count = 2};
+    struct buffer text = BUFFER_INIT;
+    size_t start;
+
+    site_table_write(&table, &text);
+    start = slice_find(buffer_slice(&text), SLICE("e1"), 0);
+    CHECK_TEXT(slice_part(buffer_slice(&text), start, text.size),
+               "e1=self=weight a1=-!=%32d,-1,-1.1,other-1(1;3+0 .");
+    buffer_release(&text);
+}
+
 static void test_keys(void)
 {
     struct site_table table = example_table();
@@ -190,7 +225,7 @@ static struct slice random_text(struct arena *arena)
     char bytes[64];
     size_t size = 0;
 
-    for (int i = rand() % 12; i > 0; i--) {
+    for (int i = rand() % (rand() % 2 ? 12 : 3); i > 0; i--) {
         const char *part = parts[(size_t)rand() % (sizeof parts / sizeof *parts)];
 
         memcpy(bytes + size, part, strlen(part));
@@ -247,6 +282,16 @@ static struct site_table random_table(struct arena *arena)
     }
     for (uint32_t i = 0; i < table.site_count; i++) {
         random_site(&table.sites[i], &table, arena);
+    }
+    /* Half of the reads read what the site that they refer to wrote. */
+    for (uint32_t i = 0; i < table.site_count; i++) {
+        struct site_read *read = &table.sites[i].reads[0];
+        const struct site *site =
+            &table.sites[read->site != SITE_NONE ? read->site : 0];
+
+        if (rand() % 2 && site->write_count > 0) {
+            read->name = site->writes[(uint32_t)rand() % site->write_count].name;
+        }
     }
     return table;
 }
@@ -363,6 +408,14 @@ static void test_hostile_texts(void)
         {HEAD "1,1 1,0,f a .x",
          "damaged site table: byte 67 of 68: expected the end of "
          "the text"},
+        {HEAD "1,1 1,0,f a,-0 .", "damaged site table: byte 68 of 70: expected the "
+                                  "distance of an earlier site"},
+        {HEAD "1,2 1,0,f a=x a,-1.1 .",
+         "damaged site table: byte 74 of 76: expected the "
+         "number of a name that the site wrote"},
+        {HEAD "1,1 1,0,f a=xy=1 .", "damaged site table: byte 70 of 72: expected the "
+                                    "number of a name that stood before"},
+        {HEAD "1,1 1,0,f a= .", "damaged site table: byte 66 of 68: expected a name"},
         {HEAD "1,1 1,0,%g0 a .",
          "damaged site table: byte 63 of 69: expected a hex digit"},
     };
@@ -378,6 +431,7 @@ static void test_hostile_texts(void)
 int main(void)
 {
     test_text();
+    test_short_forms();
     test_keys();
     test_round_trip();
     test_damaged_texts();
