@@ -1,0 +1,4 @@
+# Annotated attribute from name.
+def f(self, a):
+    self.x: int = a
+    pass

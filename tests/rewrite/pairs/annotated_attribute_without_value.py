@@ -1,0 +1,4 @@
+# Annotated attribute without value.
+def f(self):
+    self.x: int
+    pass

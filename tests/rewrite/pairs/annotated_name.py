@@ -1,0 +1,4 @@
+# Annotated name.
+def f(a, b):
+    c: int = a + b
+    pass

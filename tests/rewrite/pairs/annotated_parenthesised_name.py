@@ -1,0 +1,4 @@
+# Annotated parenthesised name.
+def f(a, b):
+    (c): int = a
+    pass

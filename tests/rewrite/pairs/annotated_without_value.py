@@ -1,0 +1,5 @@
+# Annotated without value.
+def f(a, b):
+    c: int
+    c = a
+    pass

@@ -1,0 +1,4 @@
+# Assign attribute.
+def f(a, b):
+    a.x = b + 1
+    pass

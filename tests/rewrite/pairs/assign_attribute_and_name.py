@@ -1,0 +1,4 @@
+# Assign attribute and name.
+def f(a, b):
+    a.x = c = b + 1
+    pass

@@ -1,0 +1,4 @@
+# Assign attribute from constant.
+def f(a, b):
+    a.x = None
+    pass

@@ -1,0 +1,4 @@
+# Assign attribute from name.
+def f(a, b):
+    a.x = b
+    pass

@@ -1,0 +1,8 @@
+# Assign attribute multiline.
+def f(a):
+    a.x = g(
+        a,
+    )
+    a.y = [
+        a,
+    ]

@@ -1,0 +1,4 @@
+# Assign attribute yield.
+def f(a, b):
+    a.x = yield b
+    pass

@@ -1,0 +1,5 @@
+# Assign backslash.
+def f(a, b):
+    c = a + \
+        b
+    pass

@@ -1,0 +1,4 @@
+# Assign chain.
+def f(a, b):
+    c = d = a + b
+    pass

@@ -1,0 +1,4 @@
+# Assign comment behind.
+def f(a, b):
+    c = a  # the sum
+    pass

@@ -1,0 +1,4 @@
+# Assign conditional.
+def f(a, b):
+    c = a if b else 0
+    pass

@@ -1,0 +1,5 @@
+# Assign global.
+def f(a, b):
+    global g
+    g = a
+    pass

@@ -1,0 +1,4 @@
+# Assign lambda.
+def f(a, b):
+    c = lambda d: d + a
+    pass

@@ -1,0 +1,4 @@
+# Assign list target.
+def f(a, b):
+    [c, d] = a
+    pass

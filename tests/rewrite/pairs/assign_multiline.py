@@ -1,0 +1,5 @@
+# Assign multiline.
+def f(a, b):
+    c = (a +
+         b)
+    pass

@@ -1,0 +1,9 @@
+# Assign multiline last in block.
+def f(a):
+    if a:
+        b = g(
+            a,
+        )
+    b = [
+        a,
+    ]

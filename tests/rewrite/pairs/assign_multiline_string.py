@@ -1,0 +1,5 @@
+# Assign multiline string.
+def f(a, b):
+    c = """a
+    b"""
+    pass

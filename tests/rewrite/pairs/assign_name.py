@@ -1,0 +1,4 @@
+# Assign name.
+def f(a, b):
+    c = a + b
+    pass

@@ -1,0 +1,3 @@
+# Assign name last in block.
+def f(a, b):
+    c = a + b

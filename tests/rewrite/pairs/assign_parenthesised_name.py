@@ -1,0 +1,4 @@
+# Assign parenthesised name.
+def f(a, b):
+    (c) = a
+    pass

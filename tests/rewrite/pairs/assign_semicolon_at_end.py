@@ -1,0 +1,4 @@
+# Assign semicolon at end.
+def f(a, b):
+    c = a;
+    pass

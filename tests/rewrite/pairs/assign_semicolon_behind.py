@@ -1,0 +1,3 @@
+# Assign semicolon behind.
+def f(a, b):
+    c = a; d = b; pass

@@ -1,0 +1,4 @@
+# Assign subscript.
+def f(a, b):
+    a[0] = b
+    pass

@@ -1,0 +1,4 @@
+# Assign to parameter.
+def f(a, b):
+    a = a * b
+    pass

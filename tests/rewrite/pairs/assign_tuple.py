@@ -1,0 +1,4 @@
+# Assign tuple.
+def f(a, b):
+    c, d = b, a
+    pass

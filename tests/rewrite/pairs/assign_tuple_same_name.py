@@ -1,0 +1,4 @@
+# Assign tuple same name.
+def f(a, b):
+    c, c = a
+    pass

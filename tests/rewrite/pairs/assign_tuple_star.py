@@ -1,0 +1,4 @@
+# Assign tuple star.
+def f(a, b):
+    c, *d, e = a
+    pass

@@ -1,0 +1,4 @@
+# Assign tuple with attribute.
+def f(a, b):
+    a.x, c = b
+    pass

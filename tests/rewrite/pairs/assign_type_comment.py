@@ -1,0 +1,4 @@
+# Assign type comment.
+def f(a, b):
+    c = []  # type: list[int]
+    pass

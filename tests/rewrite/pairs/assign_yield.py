@@ -1,0 +1,4 @@
+# Assign yield.
+def f(a, b):
+    c = yield a
+    pass

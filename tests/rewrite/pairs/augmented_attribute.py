@@ -1,0 +1,4 @@
+# Augmented attribute.
+def f(self, a):
+    self.x += a
+    pass

@@ -1,0 +1,4 @@
+# Augmented attribute deep.
+def f(self, a):
+    self.x.y *= a
+    pass

@@ -1,0 +1,4 @@
+# Augmented attribute of call.
+def f(a, b):
+    a().x += b
+    pass

@@ -1,0 +1,5 @@
+# Augmented global.
+def f(a, b):
+    global g
+    g += a
+    pass

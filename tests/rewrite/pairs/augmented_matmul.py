@@ -1,0 +1,4 @@
+# Augmented matmul.
+def f(a, b):
+    a @= b
+    pass

@@ -1,0 +1,4 @@
+# Augmented name.
+def f(a, b):
+    a += b
+    pass

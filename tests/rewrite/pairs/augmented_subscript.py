@@ -1,0 +1,4 @@
+# Augmented subscript.
+def f(a, b):
+    a[0] += b
+    pass

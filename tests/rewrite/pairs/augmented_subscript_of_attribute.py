@@ -1,0 +1,4 @@
+# Augmented subscript of attribute.
+def f(self, i):
+    self.x[i] -= 1
+    pass

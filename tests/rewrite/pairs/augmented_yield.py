@@ -1,0 +1,4 @@
+# Augmented yield.
+def f(a, b):
+    a += yield b
+    pass

@@ -1,0 +1,4 @@
+# Await statement.
+async def f(a, b):
+    await a
+    await b.c()

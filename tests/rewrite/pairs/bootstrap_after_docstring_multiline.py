@@ -1,0 +1,6 @@
+"""What
+it is.
+"""  # so
+class A:
+    def forward(self, x):
+        return x

@@ -1,0 +1,4 @@
+x = 1
+class A:
+    def forward(self, x):
+        return x

@@ -1,0 +1,5 @@
+#!/usr/bin/env python
+# A model.
+class A:
+    def forward(self, x):
+        return x

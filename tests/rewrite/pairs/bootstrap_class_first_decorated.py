@@ -1,0 +1,4 @@
+@register
+class A:
+    def forward(self, x):
+        return x

@@ -1,0 +1,4 @@
+@register(1)
+class A:
+    def forward(self, x):
+        return x

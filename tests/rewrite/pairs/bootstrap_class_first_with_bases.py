@@ -1,0 +1,3 @@
+class A(B, metaclass=C):
+    def forward(self, x):
+        return x

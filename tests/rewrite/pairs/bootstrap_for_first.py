@@ -1,0 +1,5 @@
+for name in ():
+    pass
+class A:
+    def forward(self, x):
+        return x

@@ -1,0 +1,5 @@
+if TYPING:
+    import torch
+class A:
+    def forward(self, x):
+        return x

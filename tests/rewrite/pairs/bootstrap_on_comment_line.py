@@ -1,0 +1,4 @@
+# A model.
+class A:
+    def forward(self, x):
+        return x

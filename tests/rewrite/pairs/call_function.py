@@ -1,0 +1,5 @@
+# Call function.
+def f(a, b):
+    print(a)
+    b(a)
+    pass

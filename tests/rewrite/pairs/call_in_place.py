@@ -1,0 +1,4 @@
+# Call in place.
+def f(a, b):
+    a.add_(b)
+    pass

@@ -1,0 +1,4 @@
+# Call in place await.
+async def f(a, b):
+    await a.x.add_(b)
+    pass

@@ -1,0 +1,4 @@
+# Call in place chain.
+def f(a, b):
+    a.add_(1).mul_(b)
+    pass

@@ -1,0 +1,4 @@
+# Call in place of attribute.
+def f(self, a):
+    self.x.add_(a)
+    pass

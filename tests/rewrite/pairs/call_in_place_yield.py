@@ -1,0 +1,4 @@
+# Call in place yield.
+def f(a, b):
+    a.x.add_((yield b))
+    pass

@@ -1,0 +1,8 @@
+# Call multiline.
+def f(a):
+    g(
+        a,
+    )
+    a.x.add_(
+        1,
+    )

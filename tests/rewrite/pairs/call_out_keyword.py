@@ -1,0 +1,4 @@
+# Call out keyword.
+def f(a, b):
+    torch.add(a, b, out=b)
+    pass

@@ -1,0 +1,4 @@
+# Call out keyword assigned.
+def f(a, b):
+    c = torch.add(a, b, out=b)
+    pass

@@ -1,0 +1,6 @@
+# Call private method.
+def f(a, b):
+    a._
+    a._()
+    a.b__()
+    pass

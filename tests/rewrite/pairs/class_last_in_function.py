@@ -1,0 +1,4 @@
+# Class last in function.
+def f(a):
+    b = a
+    class A(b): pass

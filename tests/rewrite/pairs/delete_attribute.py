@@ -1,0 +1,4 @@
+# Delete attribute.
+def f(a, b):
+    del a.x, a.y
+    pass

@@ -1,0 +1,5 @@
+# Delete name.
+def f(a, b):
+    c = a
+    del c
+    pass

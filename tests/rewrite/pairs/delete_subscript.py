@@ -1,0 +1,4 @@
+# Delete subscript.
+def f(a, b):
+    del a[0]
+    pass

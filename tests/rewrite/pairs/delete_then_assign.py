@@ -1,0 +1,6 @@
+# Delete then assign.
+def f(a, b):
+    c = a
+    del c
+    c = b
+    return c

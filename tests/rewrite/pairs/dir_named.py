@@ -1,0 +1,3 @@
+# Dir named.
+def f(a, b):
+    return dir() + [a]

@@ -1,0 +1,3 @@
+# Enter all kinds of parameters.
+def f(a, b=1, /, c: int = 2, *d, e, f=3, **g):
+    return a

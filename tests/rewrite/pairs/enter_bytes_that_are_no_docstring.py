@@ -1,0 +1,4 @@
+# Enter bytes that are no docstring.
+def f(a, b):
+    b"no"
+    return a

@@ -1,0 +1,3 @@
+# Enter deleted parameter.
+def f(a):
+    del a

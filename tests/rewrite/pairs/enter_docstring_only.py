@@ -1,0 +1,3 @@
+# Enter docstring only.
+def f(a, b):
+    """What f does."""

@@ -1,0 +1,4 @@
+# Enter docstring semicolon.
+def f(a, b):
+    "What f does."; c = a
+    return c

@@ -1,0 +1,3 @@
+# Enter ellipsis only.
+def f(a, b):
+    ...

@@ -1,0 +1,3 @@
+# Enter keyword only.
+def f(*, a):
+    return a

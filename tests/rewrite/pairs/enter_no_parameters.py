@@ -1,0 +1,4 @@
+# Enter no parameters.
+def f():
+    g()
+    return 1

@@ -1,0 +1,2 @@
+# Enter one line.
+def f(a): return a

@@ -1,0 +1,2 @@
+# Enter one line docstring.
+def f(a): "What f does."

@@ -1,0 +1,2 @@
+# Enter one line several.
+def f(a): b = a; return b

@@ -1,0 +1,3 @@
+# Enter pass only.
+def f(a, b):
+    pass

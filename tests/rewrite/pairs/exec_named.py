@@ -1,0 +1,4 @@
+# Exec named.
+def f(a, b):
+    exec("c = a")
+    return eval("c") + b

@@ -1,0 +1,3 @@
+# For first statement.
+def f(a, b):
+    for c in a: pass

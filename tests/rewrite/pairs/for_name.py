@@ -1,0 +1,5 @@
+# For name.
+def f(a, b):
+    for c in a:
+        pass
+    return b

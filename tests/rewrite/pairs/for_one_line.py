@@ -1,0 +1,4 @@
+# For one line.
+def f(a, b):
+    for c in a: d = c
+    return b

@@ -1,0 +1,4 @@
+# Function async.
+async def f(a):
+    b = await a
+    return b

@@ -1,0 +1,4 @@
+# Function decorated.
+@cache
+def f(a):
+    return a

@@ -1,0 +1,3 @@
+# Function return annotation.
+def f(a: "int") -> dict[str, int]:
+    return {str(a): a}

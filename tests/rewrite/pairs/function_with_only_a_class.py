@@ -1,0 +1,3 @@
+# Function with only a class.
+def f(a):
+    class A: pass

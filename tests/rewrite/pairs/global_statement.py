@@ -1,0 +1,6 @@
+# Global statement.
+def f(a, b):
+    c = a
+    global g
+    g = c
+    return g

@@ -1,0 +1,6 @@
+# If after assignment.
+def f(a, b):
+    c = a
+    if c:
+        return c
+    return b

@@ -1,0 +1,7 @@
+# If else.
+def f(a, b):
+    if a:
+        c = 1
+    else:
+        c = 2
+    return c

@@ -1,0 +1,4 @@
+# If first statement.
+def f(a, b):
+    if a: return b
+    return a

@@ -1,0 +1,6 @@
+# If multiline condition.
+def f(a, b):
+    if (a and
+            b):
+        return 1
+    return 2

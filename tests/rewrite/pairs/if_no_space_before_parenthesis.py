@@ -1,0 +1,5 @@
+# If no space before parenthesis.
+def f(a, b):
+    if(a)and(b):
+        return 1
+    return 2

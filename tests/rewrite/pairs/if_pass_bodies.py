@@ -1,0 +1,6 @@
+# If pass bodies.
+def f(a, b):
+    if a:
+        pass
+    elif b:
+        pass

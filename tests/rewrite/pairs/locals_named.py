@@ -1,0 +1,5 @@
+# Locals named.
+def f(a, b):
+    c = a
+    c.x = b + 1
+    return sorted(locals())

@@ -1,0 +1,4 @@
+# Locals named method.
+def f(a, b):
+    c = a.locals
+    return c

@@ -1,0 +1,4 @@
+# Match first statement.
+def f(a, b):
+    match a:
+        case 1: return b

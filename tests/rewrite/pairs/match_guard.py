@@ -1,0 +1,6 @@
+# Match guard.
+def f(a, b):
+    match a:
+        case [c, d] if c < d:
+            pass
+    return b

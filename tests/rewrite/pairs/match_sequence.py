@@ -1,0 +1,8 @@
+# Match sequence.
+def f(a, b):
+    match a:
+        case [c, d, *e]:
+            pass
+        case (c, *_):
+            pass
+    return b

@@ -1,0 +1,5 @@
+# Match subject parenthesised.
+def f(a, b):
+    match (a):
+        case 1: pass
+    return a

@@ -1,0 +1,5 @@
+# Match subject star.
+def f(a, b):
+    match *a, b:
+        case [d, *_]: pass
+    return a

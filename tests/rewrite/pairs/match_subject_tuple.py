@@ -1,0 +1,5 @@
+# Match subject tuple.
+def f(a, b):
+    match a, b:
+        case [1, d]: pass
+    return a

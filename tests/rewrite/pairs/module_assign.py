@@ -1,0 +1,3 @@
+# Module assign.
+x = 1
+y = x

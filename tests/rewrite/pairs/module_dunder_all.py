@@ -1,0 +1,3 @@
+# Module dunder all.
+__all__ = ['f']
+def f(a): return a

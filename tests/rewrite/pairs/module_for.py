@@ -1,0 +1,3 @@
+# Module for.
+for i in range(3):
+    x = i

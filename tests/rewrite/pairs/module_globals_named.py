@@ -1,0 +1,3 @@
+# Module globals named.
+names = globals()
+x = 1

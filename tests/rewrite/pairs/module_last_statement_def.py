@@ -1,0 +1,3 @@
+# Module last statement def.
+x = 1
+def f(): return x

@@ -1,0 +1,6 @@
+# Module try import.
+try:
+    import torch
+except ImportError as error:
+    torch = None
+x = torch

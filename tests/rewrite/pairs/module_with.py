@@ -1,0 +1,4 @@
+# Module with.
+with open(__file__) as file:
+    text = file.read()
+x = text

@@ -1,0 +1,5 @@
+# Pass after assignment.
+def f(a, b):
+    c = a
+    pass
+    return c

@@ -1,0 +1,2 @@
+# Pep570 positional only.
+def f(a, /, b): return a

@@ -1,0 +1,6 @@
+# Pep701 fstring multiline.
+def f(a):
+    b = f"{
+        a  # the first
+    }"
+    return b

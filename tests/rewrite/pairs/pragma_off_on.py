@@ -1,0 +1,7 @@
+# Pragma off on.
+def f(a):
+    # monitorch: off
+    b = a
+    # monitorch: on
+    c = b
+    return c

@@ -1,0 +1,6 @@
+class M:
+    def forward(self, x):
+        # monitorch: maybe
+        # monitorchestra: on
+        y = x
+        return y

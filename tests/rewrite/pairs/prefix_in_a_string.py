@@ -1,0 +1,4 @@
+# Prefix in a string.
+def f(a):
+    b = "_mt"
+    return a + b

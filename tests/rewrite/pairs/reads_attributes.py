@@ -1,0 +1,4 @@
+# Reads attributes.
+def f(self, a):
+    c = self.w @ a.b.c
+    return c

@@ -1,0 +1,3 @@
+# Return attribute.
+def f(self):
+    return self.x

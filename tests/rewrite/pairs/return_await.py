@@ -1,0 +1,3 @@
+# Return await.
+async def f(a, b):
+    return await a

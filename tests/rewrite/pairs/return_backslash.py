@@ -1,0 +1,4 @@
+# Return backslash.
+def f(a, b):
+    return \
+        a + b

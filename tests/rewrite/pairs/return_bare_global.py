@@ -1,0 +1,3 @@
+# Return bare global.
+def f():
+    return GLOBAL

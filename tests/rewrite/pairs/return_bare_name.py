@@ -1,0 +1,3 @@
+# Return bare name.
+def f(a, b):
+    return a

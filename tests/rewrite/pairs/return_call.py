@@ -1,0 +1,3 @@
+# Return call.
+def f(self, a):
+    return self.layer(a)

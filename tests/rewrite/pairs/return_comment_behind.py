@@ -1,0 +1,3 @@
+# Return comment behind.
+def f(a, b):
+    return a + b  # the sum

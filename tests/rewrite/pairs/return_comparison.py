@@ -1,0 +1,3 @@
+# Return comparison.
+def f(a, b):
+    return 0 < a <= b

@@ -1,0 +1,3 @@
+# Return comprehension.
+def f(a, b):
+    return [c for c in a if c]

@@ -1,0 +1,3 @@
+# Return conditional.
+def f(a, b):
+    return a if b else None

@@ -1,0 +1,3 @@
+# Return constant.
+def f(a, b):
+    return 3

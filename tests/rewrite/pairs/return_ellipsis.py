@@ -1,0 +1,3 @@
+# Return ellipsis.
+def f(a, b):
+    return...

@@ -1,0 +1,3 @@
+# Return expression.
+def f(a, b):
+    return a + b

@@ -1,0 +1,3 @@
+# Return expression parenthesised.
+def f(a, b):
+    return (a + b)

@@ -1,0 +1,3 @@
+# Return generator expression.
+def f(a, b):
+    return (c for c in a)

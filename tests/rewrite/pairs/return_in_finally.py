@@ -1,0 +1,6 @@
+# Return in finally.
+def f(a, b):
+    try:
+        return a()
+    finally:
+        return b()

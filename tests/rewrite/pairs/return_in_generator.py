@@ -1,0 +1,4 @@
+# Return in generator.
+def f(a, b):
+    yield a
+    return b

@@ -1,0 +1,3 @@
+# Return lambda.
+def f(a, b):
+    return lambda c: c + a

@@ -1,0 +1,6 @@
+# Return multiline.
+def f(a, b):
+    return (
+        a
+        + b
+    )

@@ -1,0 +1,5 @@
+# Return multiline call.
+def f(a, b):
+    return a(
+        b,  # the second
+    )

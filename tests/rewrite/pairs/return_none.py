@@ -1,0 +1,3 @@
+# Return none.
+def f(a, b):
+    return None

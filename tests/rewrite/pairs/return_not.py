@@ -1,0 +1,3 @@
+# Return not.
+def f(a, b):
+    return not a

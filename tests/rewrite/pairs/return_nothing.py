@@ -1,0 +1,3 @@
+# Return nothing.
+def f(a, b):
+    return

@@ -1,0 +1,3 @@
+# Return parenthesised name.
+def f(a, b):
+    return (a)

@@ -1,0 +1,3 @@
+# Return semicolon before.
+def f(a, b):
+    c = a; return c + b

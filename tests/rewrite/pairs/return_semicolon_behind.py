@@ -1,0 +1,3 @@
+# Return semicolon behind.
+def f(a, b):
+    return a + b;

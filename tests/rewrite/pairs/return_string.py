@@ -1,0 +1,3 @@
+# Return string.
+def f(a, b):
+    return "text"

@@ -1,0 +1,3 @@
+# Return tuple.
+def f(a, b):
+    return a, b

@@ -1,0 +1,3 @@
+# Return tuple star.
+def f(a, b):
+    return *a, b

@@ -1,0 +1,3 @@
+# Return tuple trailing comma.
+def f(a, b):
+    return a,

@@ -1,0 +1,4 @@
+# Return with pending assignment.
+def f(a, b):
+    c = a
+    return c

@@ -1,0 +1,3 @@
+# Return without space brace.
+def f(a, b):
+    return{a: b}

@@ -1,0 +1,3 @@
+# Return without space list.
+def f(a, b):
+    return[a, b]

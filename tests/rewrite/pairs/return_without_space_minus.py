@@ -1,0 +1,3 @@
+# Return without space minus.
+def f(a, b):
+    return-a

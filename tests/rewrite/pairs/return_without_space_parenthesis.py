@@ -1,0 +1,3 @@
+# Return without space parenthesis.
+def f(a, b):
+    return(a)+b

@@ -1,0 +1,3 @@
+# Return without space string.
+def f(a, b):
+    return"text".join(a)

@@ -1,0 +1,3 @@
+# Return yield.
+def f(a, b):
+    return (yield a)

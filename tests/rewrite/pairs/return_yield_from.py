@@ -1,0 +1,3 @@
+# Return yield from.
+def f(a, b):
+    return (yield from a)

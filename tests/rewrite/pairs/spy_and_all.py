@@ -1,0 +1,5 @@
+# Spy and all.
+class A:
+    def f(self, x):
+        q = x
+        return q

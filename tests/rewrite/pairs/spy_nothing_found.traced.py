@@ -1,0 +1,4 @@
+# Spy nothing found.
+class A:
+    def f(self, x):
+        return x

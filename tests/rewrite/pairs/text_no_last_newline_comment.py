@@ -1,0 +1,7 @@
+class A:
+    def forward(self, x):
+        y = x + 1
+        if y:
+            return y
+        return x + y
+# end

@@ -1,0 +1,2 @@
+# Text quotes in path and options.
+def f(a): return a

@@ -1,0 +1,2 @@
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or take the calls out with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 7c757cb73c76fdc7de960acd754a0d93 _mt text_quotes_in_path_and_options.py --all%20--function=f%27%22* 2,2 1,0,<module> 1,0,f e2:1/1=a r:11=return,a-1 .');  # Text quotes in path and options.
+def f(a): not (_mt and _mt(0, a)); not (_mt and _mt(1, a)); return a

@@ -1,0 +1,6 @@
+# coding: shift_jis
+import torch
+class A:
+    def forward(self, x):
+        •Ï” = '•\' + x
+        return •Ï”

@@ -1,0 +1,6 @@
+class A:
+  def forward(self, x):
+    y = x + 1
+    if y:
+      return y
+    return x + y

@@ -1,0 +1,5 @@
+import torch
+class A:
+    def forward(self, x):
+        y = '日本語' + x; z = y
+        return z

@@ -1,0 +1,4 @@
+# Vars named.
+def f(a, b):
+    c = vars()
+    return c

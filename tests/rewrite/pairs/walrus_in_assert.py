@@ -1,0 +1,4 @@
+# Walrus in assert.
+def f(a, b):
+    assert (n := a), n
+    pass

@@ -1,0 +1,4 @@
+# Walrus in call.
+def f(a, b):
+    print(n := a, b)
+    pass

@@ -1,0 +1,3 @@
+# Walrus in default.
+def f(a=(n := 3)):
+    return a

@@ -1,0 +1,6 @@
+# Walrus in elif.
+def f(a, b):
+    if a:
+        pass
+    elif (n := b):
+        pass

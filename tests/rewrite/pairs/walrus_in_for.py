@@ -1,0 +1,4 @@
+# Walrus in for.
+def f(a, b):
+    for c in (n := a):
+        pass

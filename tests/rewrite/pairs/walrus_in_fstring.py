@@ -1,0 +1,4 @@
+# Walrus in fstring.
+def f(a, b):
+    c = f"{(n := a)}"
+    pass

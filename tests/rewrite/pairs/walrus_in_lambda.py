@@ -1,0 +1,4 @@
+# Walrus in lambda.
+def f(a, b):
+    c = lambda: (n := a)
+    pass

@@ -1,0 +1,4 @@
+# Walrus in subscript.
+def f(a, b):
+    c = a[n := b]
+    pass

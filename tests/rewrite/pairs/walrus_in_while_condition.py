@@ -1,0 +1,4 @@
+# Walrus in while condition.
+def f(a, b):
+    while (n := a()):
+        pass

@@ -1,0 +1,4 @@
+# Walrus nested.
+def f(a, b):
+    c = (n := (m := a) + 1)
+    pass

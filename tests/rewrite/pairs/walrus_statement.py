@@ -1,0 +1,4 @@
+# Walrus statement.
+def f(a, b):
+    (n := a)
+    pass

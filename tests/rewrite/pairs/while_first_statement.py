@@ -1,0 +1,5 @@
+# While first statement.
+def f(a, b):
+    while a:
+        a -= 1
+    return a

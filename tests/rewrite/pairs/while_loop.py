@@ -1,0 +1,6 @@
+# While loop.
+def f(a, b):
+    c = a
+    while c:
+        c -= 1
+    return c

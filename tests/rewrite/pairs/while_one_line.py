@@ -1,0 +1,5 @@
+# While one line.
+def f(a, b):
+    c = a
+    while c: c -= 1
+    return c

@@ -1,0 +1,6 @@
+# While pass body.
+def f(a, b):
+    c = b
+    while a(c):
+        pass
+    return c

@@ -1,0 +1,5 @@
+# While true.
+def f(a, b):
+    while True:
+        if a(): break
+    return b

@@ -1,0 +1,5 @@
+# With call.
+def f(a, b):
+    with torch.no_grad(), b(a):
+        d = a
+    return d

@@ -1,0 +1,3 @@
+# With first statement.
+def f(a, b):
+    with a: pass

@@ -1,0 +1,4 @@
+# With one line.
+def f(a, b):
+    with a as c: d = c
+    return b

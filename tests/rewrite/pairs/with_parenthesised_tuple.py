@@ -1,0 +1,5 @@
+# With parenthesised tuple.
+def f(a, b):
+    with (a, b):
+        pass
+    return a

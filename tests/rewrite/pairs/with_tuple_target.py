@@ -1,0 +1,5 @@
+# With tuple target.
+def f(a, b):
+    with a as (c, d):
+        pass
+    return b

@@ -1,0 +1,6 @@
+# Yield statement.
+def f(a, b):
+    yield
+    yield a
+    yield from b
+    yield a, b
