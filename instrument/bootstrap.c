@@ -4,19 +4,24 @@
 
 #include <string.h>
 
+/* So many bytes of tables are repeated, no more. */
+#define REPEATED_TABLES_LIMIT ((size_t)16 << 10)
+
 enum slot_kind {
     SLOT_NONE,
     SLOT_AFTER,      /* behind a simple statement: documentation or a __future__ import */
     SLOT_BEFORE,     /* before a simple statement */
-    SLOT_HEADER,     /* around an expression in a header or decorator */
+    SLOT_HEADER,     /* around an expression in a header, decorator or default */
     SLOT_CLASS,      /* among a class's bases */
     SLOT_BLANK_LINE, /* on a blank or comment line between statements */
+    SLOT_END,        /* behind the text's last line end */
 };
 
 struct slot {
     enum slot_kind kind;
-    uint32_t node;   /* the statement, expression or class */
-    uint32_t offset; /* of a blank line's start */
+    uint32_t node;  /* the statement or class */
+    uint32_t start; /* of the expression or line */
+    uint32_t end;   /* of the expression */
 };
 
 static const struct syntax_node *node_at(const struct rewriter *rewriter, uint32_t node)
@@ -50,45 +55,38 @@ static bool follows_error(const struct rewriter *rewriter, uint32_t node)
     return false;
 }
 
-/* The expression in the header of a compound statement that runs first, or 0. */
-static uint32_t header_expression(const struct rewriter *rewriter, uint32_t statement)
+static struct slot header_slot(uint32_t start, uint32_t end)
 {
-    uint32_t child = syntax_child(&rewriter->syntax, statement);
+    return (struct slot){.kind = SLOT_HEADER, .start = start, .end = end};
+}
 
-    if (child == 0 || node_at(rewriter, child)->has_error) {
-        return 0;
+/* The first default value among a function's parameters runs where the function is defined. */
+static struct slot default_slot(const struct rewriter *rewriter, uint32_t definition)
+{
+    uint32_t parameters = syntax_find(&rewriter->syntax, definition, KIND_PARAMETERS);
+
+    if (parameters == 0 || node_at(rewriter, parameters)->has_error ||
+        syntax_find(&rewriter->syntax, definition, KIND_TYPE_PARAMETER) != 0) {
+        return (struct slot){.kind = SLOT_NONE};
     }
-    switch (node_at(rewriter, statement)->kind) {
-    case KIND_IF_STATEMENT:
-    case KIND_WHILE_STATEMENT:
-        return child;
-    case KIND_MATCH_STATEMENT:
-        child = sibling(rewriter, statement, child) != 0 &&
-                        node_at(rewriter, sibling(rewriter, statement, child))->kind ==
-                            KIND_BLOCK
-                    ? child
-                    : 0; /* a subject without parentheses around its commas */
-        return child;
-    case KIND_FOR_STATEMENT:
-        return sibling(rewriter, statement, child);
-    case KIND_WITH_STATEMENT:
-        child++; /* the first item */
-        child = child < node_at(rewriter, statement)->next ? child + 1 : 0;
-        return child != 0 && (node_at(rewriter, child)->kind == KIND_CALL ||
-                              node_at(rewriter, child)->kind == KIND_IDENTIFIER)
-                   ? child
-                   : 0;
-    case KIND_DECORATED_DEFINITION:
-        return node_at(rewriter, child)->kind == KIND_DECORATOR ? child + 1 : 0;
-    default:
-        return 0;
+    for (uint32_t i = syntax_child(&rewriter->syntax, parameters); i != 0;
+         i = sibling(rewriter, parameters, i)) {
+        if (node_at(rewriter, i)->kind == KIND_DEFAULT_PARAMETER ||
+            node_at(rewriter, i)->kind == KIND_TYPED_DEFAULT_PARAMETER) {
+            uint32_t value = syntax_last(&rewriter->syntax, i);
+
+            return header_slot(node_at(rewriter, value)->start,
+                               node_at(rewriter, value)->end);
+        }
     }
+    return (struct slot){.kind = SLOT_NONE};
 }
 
 static struct slot find_slot_at(const struct rewriter *rewriter, uint32_t statement)
 {
     enum kind kind = (enum kind)node_at(rewriter, statement)->kind;
-    uint32_t expression;
+    uint32_t start;
+    uint32_t end;
 
     if (follows_error(rewriter, statement)) {
         return (struct slot){.kind = SLOT_NONE};
@@ -106,9 +104,20 @@ static struct slot find_slot_at(const struct rewriter *rewriter, uint32_t statem
         syntax_find(&rewriter->syntax, statement, KIND_TYPE_PARAMETER) == 0) {
         return (struct slot){.kind = SLOT_CLASS, .node = statement};
     }
-    expression = header_expression(rewriter, statement);
-    return expression == 0 ? (struct slot){.kind = SLOT_NONE}
-                           : (struct slot){.kind = SLOT_HEADER, .node = expression};
+    if (kind == KIND_DECORATED_DEFINITION) {
+        uint32_t expression = syntax_child(&rewriter->syntax, statement) + 1;
+
+        return node_at(rewriter, expression)->has_error
+                   ? (struct slot){.kind = SLOT_NONE}
+                   : header_slot(node_at(rewriter, expression)->start,
+                                 node_at(rewriter, expression)->end);
+    }
+    if (kind == KIND_FUNCTION_DEFINITION) {
+        return default_slot(rewriter, statement);
+    }
+    return header_range(rewriter, statement, &start, &end)
+               ? header_slot(start, end)
+               : (struct slot){.kind = SLOT_NONE};
 }
 
 /* Lines 1 and 2 may name the encoding or the interpreter. */
@@ -119,6 +128,17 @@ static bool is_reserved_line(const struct rewriter *rewriter, uint32_t row)
 
     return row < 2 && (slice_starts(line, SLICE("#!")) ||
                        slice_find(line, SLICE("coding"), 0) < line.size);
+}
+
+/* Whether the line before an offset goes on behind it. */
+static bool follows_continuation(const struct rewriter *rewriter, uint32_t start)
+{
+    const char *bytes = rewriter->syntax.text.bytes;
+
+    while (start > 0 && (bytes[start - 1] == '\n' || bytes[start - 1] == '\r')) {
+        start--;
+    }
+    return start > 0 && bytes[start - 1] == '\\';
 }
 
 /* A blank or comment line that begins in column 0, all of it between two offsets. */
@@ -133,11 +153,12 @@ static struct slot find_blank_line(const struct rewriter *rewriter, uint32_t fro
         uint32_t end = syntax->row_starts[row + 1];
         struct slice line = slice_part(syntax->text, start, end);
 
-        if (start < from || end > to || line.size == 0 || is_reserved_line(rewriter, row)) {
+        if (start < from || end > to || line.size == 0 || is_reserved_line(rewriter, row) ||
+            follows_continuation(rewriter, start)) {
             continue;
         }
         if (line.bytes[0] == '#' || line.bytes[0] == '\n' || line.bytes[0] == '\r') {
-            return (struct slot){.kind = SLOT_BLANK_LINE, .offset = start};
+            return (struct slot){.kind = SLOT_BLANK_LINE, .start = start};
         }
     }
     return (struct slot){.kind = SLOT_NONE};
@@ -148,11 +169,20 @@ static bool is_future_import(const struct rewriter *rewriter, uint32_t statement
     return node_at(rewriter, statement)->kind == KIND_FUTURE_IMPORT_STATEMENT;
 }
 
+/* Definitions in which nothing that is recorded runs before they are called. A generic class
+ * has no room for the bootstrap; its body seldom calls what it defines. */
+static bool may_precede(const struct rewriter *rewriter, uint32_t statement)
+{
+    return node_at(rewriter, statement)->kind == KIND_FUNCTION_DEFINITION ||
+           node_at(rewriter, statement)->kind == KIND_CLASS_DEFINITION;
+}
+
 /* Finds the first place, in the order in which the file runs. Plain functions may stand before
  * it: they are not called yet. `next` is the statement that follows the place, or 0. */
 static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
 {
     struct slot slot = {.kind = SLOT_NONE};
+    uint32_t size = (uint32_t)rewriter->syntax.text.size;
     uint32_t statement = syntax_child(&rewriter->syntax, 0);
     uint32_t previous_end = 0;
 
@@ -177,16 +207,32 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
             slot = find_blank_line(rewriter, previous_end,
                                    node_at(rewriter, statement)->start);
         }
-        if (slot.kind == SLOT_NONE &&
-            node_at(rewriter, statement)->kind != KIND_FUNCTION_DEFINITION) {
+        if (slot.kind == SLOT_NONE && !may_precede(rewriter, statement)) {
             return slot;
         }
         previous_end = node_at(rewriter, statement)->end;
     }
     if (slot.kind == SLOT_NONE) {
-        slot = find_blank_line(rewriter, previous_end, (uint32_t)rewriter->syntax.text.size);
+        slot = find_blank_line(rewriter, previous_end, size);
     }
     return slot;
+}
+
+/* Files of many functions alone would hold the table many times: it goes behind the text's last
+ * line end instead. */
+static bool find_end_slot(const struct rewriter *rewriter, struct slice table,
+                          struct slot *slot)
+{
+    struct slice text = rewriter->syntax.text;
+    uint32_t size = (uint32_t)text.size;
+
+    if (rewriter->result->function_count * table.size < REPEATED_TABLES_LIMIT ||
+        size == 0 || (text.bytes[size - 1] != '\n' && text.bytes[size - 1] != '\r') ||
+        follows_continuation(rewriter, size)) {
+        return false;
+    }
+    *slot = (struct slot){.kind = SLOT_END, .start = size};
+    return true;
 }
 
 /* The next simple statement on another line, before anything is recorded: the table stands
@@ -300,16 +346,14 @@ static void insert_header_slot(struct rewriter *rewriter, const struct slot *slo
                                struct slice table)
 {
     struct buffer *text = &rewriter->edits->text;
-    uint32_t start = node_at(rewriter, slot->node)->start;
-    uint32_t end = node_at(rewriter, slot->node)->end;
     size_t begin = edits_begin(rewriter->edits);
 
     add_expressions(rewriter, text, table);
     buffer_add_byte(text, '(');
-    edits_end_open(rewriter->edits, begin, start, end, 0);
+    edits_end_open(rewriter->edits, begin, slot->start, slot->end, 0);
     begin = edits_begin(rewriter->edits);
     buffer_add_byte(text, ')');
-    edits_end_close(rewriter->edits, begin, start, end, 0);
+    edits_end_close(rewriter->edits, begin, slot->start, slot->end, 0);
 }
 
 static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
@@ -330,12 +374,14 @@ static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
         edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->start, EDIT_BOOT);
         break;
     case SLOT_BLANK_LINE:
+    case SLOT_END:
         add_statements(rewriter, text, table, has_table);
         buffer_add_byte(text, ';'); /* tells it from a line that a person wrote */
-        if (rewriter->syntax.text.bytes[slot->offset] == '#') {
+        if (slot->kind == SLOT_BLANK_LINE &&
+            rewriter->syntax.text.bytes[slot->start] == '#') {
             buffer_add(text, SLICE("  "));
         }
-        edits_end(rewriter->edits, begin, slot->offset, EDIT_BOOT);
+        edits_end(rewriter->edits, begin, slot->start, EDIT_BOOT);
         break;
     case SLOT_HEADER:
         insert_header_slot(rewriter, slot, table);
@@ -372,39 +418,68 @@ static void add_lazy(const struct rewriter *rewriter, struct buffer *text,
     buffer_add_byte(text, ')');
 }
 
-static void insert_lazily(struct rewriter *rewriter, uint32_t function, struct slice table)
+/* Where the first statement of the block that can carry it runs; false where there is none. */
+static bool insert_in_block(struct rewriter *rewriter, uint32_t block, struct slice table)
 {
     struct buffer *text = &rewriter->edits->text;
-    uint32_t block = syntax_find(&rewriter->syntax, function, KIND_BLOCK);
-    uint32_t statement = block == 0 ? 0 : syntax_child(&rewriter->syntax, block);
+    uint32_t statement = syntax_child(&rewriter->syntax, block);
     size_t begin = edits_begin(rewriter->edits);
     struct slot slot = {.kind = SLOT_NONE};
 
     if (statement != 0 && is_docstring(rewriter, statement)) {
-        buffer_add(text, SLICE("; "));
+        buffer_add(text, SLICE("; not ("));
         add_lazy(rewriter, text, table);
+        buffer_add_byte(text, ')');
         edits_end(rewriter->edits, begin, node_at(rewriter, statement)->end, EDIT_BOOT);
-        return;
+        return true;
     }
     for (; statement != 0 && slot.kind == SLOT_NONE;
          statement = sibling(rewriter, block, statement)) {
         slot = find_slot_at(rewriter, statement);
     }
-    if (slot.kind == SLOT_BEFORE) {
+    switch (slot.kind) {
+    case SLOT_BEFORE:
+        buffer_add(text, SLICE("not ("));
         add_lazy(rewriter, text, table);
-        buffer_add(text, SLICE("; "));
+        buffer_add(text, SLICE("); "));
         edits_end(rewriter->edits, begin, node_at(rewriter, slot.node)->start, EDIT_BOOT);
-    } else if (slot.kind == SLOT_HEADER) {
-        uint32_t start = node_at(rewriter, slot.node)->start;
-        uint32_t end = node_at(rewriter, slot.node)->end;
-
+        return true;
+    case SLOT_CLASS:
+        begin = insert_base_begin(rewriter, slot.node);
+        buffer_add_byte(text, '(');
+        add_lazy(rewriter, text, table);
+        buffer_add(text, SLICE(") and () or "));
+        insert_base_end(rewriter, slot.node, begin, EDIT_BOOT);
+        return true;
+    case SLOT_HEADER:
         buffer_add_byte(text, '(');
         add_lazy(rewriter, text, table);
         buffer_add(text, SLICE(") and () or ("));
-        edits_end_open(rewriter->edits, begin, start, end, 0);
+        edits_end_open(rewriter->edits, begin, slot.start, slot.end, 0);
         begin = edits_begin(rewriter->edits);
         buffer_add_byte(text, ')');
-        edits_end_close(rewriter->edits, begin, start, end, 0);
+        edits_end_close(rewriter->edits, begin, slot.start, slot.end, 0);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Each function asks for itself; one that has no statement to ask in leaves it to the functions
+ * in it. */
+static void insert_lazily(struct rewriter *rewriter, uint32_t node, struct slice table)
+{
+    for (uint32_t i = node + 1; i < node_at(rewriter, node)->next;) {
+        uint32_t block = 0;
+
+        if (node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION) {
+            block = syntax_find(&rewriter->syntax, i, KIND_BLOCK);
+        }
+        if (block != 0 && insert_in_block(rewriter, block, table)) {
+            i = node_at(rewriter, i)->next;
+        } else {
+            i++;
+        }
     }
 }
 
@@ -414,13 +489,8 @@ void insert_bootstrap(struct rewriter *rewriter, struct slice table)
     struct slot slot = find_slot(rewriter, &next);
     struct slot table_slot;
 
-    if (slot.kind == SLOT_NONE) {
-        for (uint32_t i = syntax_child(&rewriter->syntax, 0); i != 0;
-             i = sibling(rewriter, 0, i)) {
-            if (node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION) {
-                insert_lazily(rewriter, i, table);
-            }
-        }
+    if (slot.kind == SLOT_NONE && !find_end_slot(rewriter, table, &slot)) {
+        insert_lazily(rewriter, 0, table);
         return;
     }
     table_slot = find_table_slot(rewriter, &slot, next);

@@ -41,6 +41,136 @@ static uint32_t find(const struct rewriter *rewriter, uint32_t node, enum kind k
     return syntax_find(&rewriter->syntax, node, kind);
 }
 
+/* The expression that a with statement evaluates first. Where the items are in parentheses
+ * that the grammar took for a tuple, it is inside them. */
+static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
+{
+    uint32_t node = child_of(rewriter, clause);
+    uint32_t inner;
+
+    if (node == 0 || child_of(rewriter, node) == 0) {
+        return 0;
+    }
+    node = child_of(rewriter, node); /* below the with_item */
+    for (;;) {
+        enum kind kind = (enum kind)node_at(rewriter, node)->kind;
+
+        inner = child_of(rewriter, node);
+        if (inner == 0) {
+            return node;
+        }
+        if (kind == KIND_AS_PATTERN) {
+            node = inner;
+        } else if ((kind == KIND_TUPLE || kind == KIND_PARENTHESIZED_EXPRESSION) &&
+                   node_at(rewriter, node)->end == node_at(rewriter, clause)->end &&
+                   node_at(rewriter, inner)->kind != KIND_YIELD &&
+                   node_at(rewriter, inner)->kind != KIND_LIST_SPLAT) {
+            node = inner;
+        } else {
+            return node;
+        }
+    }
+}
+
+/* A trailing comma makes the subject a tuple and belongs to it. */
+static uint32_t after_comma(struct slice text, uint32_t end)
+{
+    uint32_t at = end;
+
+    while (at < text.size && text.bytes[at] != '\0' &&
+           strchr(" \t\f\\\r\n", text.bytes[at]) != NULL) {
+        at++;
+    }
+    return at < text.size && text.bytes[at] == ',' ? at + 1 : end;
+}
+
+/* In `with a if b else c as d` the grammar hangs `as d` on `c`: the expression ends before it. */
+static uint32_t context_end(const struct rewriter *rewriter, uint32_t context)
+{
+    uint32_t end = node_at(rewriter, context)->end;
+
+    for (uint32_t i = context; i < node_at(rewriter, context)->next; i++) {
+        if (node_at(rewriter, i)->kind == KIND_AS_PATTERN && node_at(rewriter, i)->end == end) {
+            return node_at(rewriter, i + 1)->end;
+        }
+    }
+    return end;
+}
+
+static bool with_range(const struct rewriter *rewriter, uint32_t statement,
+                       uint32_t *start, uint32_t *end)
+{
+    uint32_t clause = find(rewriter, statement, KIND_WITH_CLAUSE);
+    uint32_t first = clause == 0 ? 0 : first_context(rewriter, clause);
+
+    if (first == 0) {
+        return false;
+    }
+    *start = node_at(rewriter, first)->start;
+    *end = context_end(rewriter, first);
+    return true;
+}
+
+static bool match_range(const struct rewriter *rewriter, uint32_t statement,
+                        uint32_t *start, uint32_t *end)
+{
+    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    uint32_t first = child_of(rewriter, statement);
+    uint32_t last = first;
+
+    if (block == 0 || first == block) {
+        return false;
+    }
+    for (uint32_t i = first; i != block;
+         i = syntax_sibling(&rewriter->syntax, statement, i)) {
+        last = i;
+    }
+    *start = node_at(rewriter, first)->start;
+    *end = after_comma(rewriter->syntax.text, node_at(rewriter, last)->end);
+    return true;
+}
+
+bool header_range(const struct rewriter *rewriter, uint32_t statement, uint32_t *start,
+                  uint32_t *end)
+{
+    uint32_t node = child_of(rewriter, statement);
+
+    switch (node_at(rewriter, statement)->kind) {
+    case KIND_IF_STATEMENT:
+    case KIND_WHILE_STATEMENT:
+        break;
+    case KIND_FOR_STATEMENT:
+        node = node == 0 ? 0 : syntax_sibling(&rewriter->syntax, statement, node);
+        break;
+    case KIND_WITH_STATEMENT:
+        return with_range(rewriter, statement, start, end);
+    case KIND_MATCH_STATEMENT:
+        return match_range(rewriter, statement, start, end);
+    default:
+        return false;
+    }
+    if (node == 0 || node_at(rewriter, node)->kind == KIND_BLOCK ||
+        node_at(rewriter, node)->has_error) {
+        return false;
+    }
+    *start = node_at(rewriter, node)->start;
+    *end = node_at(rewriter, node)->end;
+    return true;
+}
+
+/* Puts pending records into a header. */
+static void carry_in_header(struct rewriter *rewriter, uint32_t statement,
+                            struct pending *pending)
+{
+    uint32_t start;
+    uint32_t end;
+
+    if (pending->count > 0 && header_range(rewriter, statement, &start, &end)) {
+        insert_header(rewriter, start, end, pending);
+        pending->count = 0;
+    }
+}
+
 /* Drafts the site of an arm that is named by a condition's text. */
 static void draft_arm(struct rewriter *rewriter, uint32_t node, uint32_t arm,
                       uint32_t first, uint32_t end)
@@ -142,16 +272,10 @@ static void rewrite_condition(struct rewriter *rewriter, uint32_t statement,
     insert_turn(rewriter, condition, &taken_in_header, &other_in_header);
 }
 
-static void rewrite_if(struct rewriter *rewriter, uint32_t statement,
-                       const struct pending *pending)
+static void rewrite_if(struct rewriter *rewriter, uint32_t statement)
 {
-    uint32_t condition = child_of(rewriter, statement);
     struct flow flow = {.has_arm = false};
 
-    if (condition != 0) {
-        insert_header(rewriter, node_at(rewriter, condition)->start,
-                      node_at(rewriter, condition)->end, pending);
-    }
     rewrite_condition(rewriter, statement, statement, 0, &flow);
     if (flow.has_arm) {
         scope_restore(&rewriter->place->scope, &flow.merged);
@@ -184,8 +308,7 @@ static void leave_loop(struct rewriter *rewriter, uint32_t statement,
     scope_forget(&rewriter->place->scope, statement, node_at(rewriter, statement)->next);
 }
 
-static void rewrite_while(struct rewriter *rewriter, uint32_t statement,
-                          struct pending *pending)
+static void rewrite_while(struct rewriter *rewriter, uint32_t statement)
 {
     const struct record nothing = {.site = SITE_NONE};
     struct scope *scope = &rewriter->place->scope;
@@ -198,11 +321,6 @@ static void rewrite_while(struct rewriter *rewriter, uint32_t statement,
     if (condition == 0 || block == 0) {
         return;
     }
-    for (uint32_t i = 0; i < pending->count; i++) {
-        rewriter->sites.items[pending->items[i].site].repeats = true;
-    }
-    insert_header(rewriter, node_at(rewriter, condition)->start,
-                  node_at(rewriter, condition)->end, pending);
     scope_forget(scope, statement, node_at(rewriter, statement)->next);
     before = scope_save(scope);
     rewrite_walruses(rewriter, condition, node_at(rewriter, condition)->next);
@@ -216,20 +334,56 @@ static void rewrite_while(struct rewriter *rewriter, uint32_t statement,
     leave_loop(rewriter, statement, &before);
 }
 
-/* Adds the names that targets bind to the draft; `next_name` finds them. */
-static uint32_t draft_targets(struct rewriter *rewriter, struct slice *arguments,
-                              uint32_t count, uint32_t first, uint32_t end,
-                              uint32_t (*next_name)(const struct syntax *, uint32_t,
-                                                    uint32_t))
+/* Adds one written name to the draft, and its argument. */
+static uint32_t draft_name(struct rewriter *rewriter, struct slice *arguments,
+                           uint32_t count, uint32_t identifier)
 {
-    for (uint32_t i = next_name(&rewriter->syntax, first, end); i < end;
-         i = next_name(&rewriter->syntax, i + 1, end)) {
-        struct slice name = text_of(rewriter, i);
+    struct slice name = text_of(rewriter, identifier);
 
-        if (rewriter->names.of_node[i] != NAME_NONE && !slice_equal(name, SLICE("_")) &&
-            draft_write(&rewriter->draft, name, SITE_SOURCE_VALUE)) {
-            arguments[count++] = name;
+    if (rewriter->names.of_node[identifier] != NAME_NONE &&
+        !slice_equal(name, SLICE("_")) &&
+        draft_write(&rewriter->draft, name, SITE_SOURCE_VALUE)) {
+        arguments[count++] = name;
+    }
+    return count;
+}
+
+/* Adds what targets bind: names, attributes to look up, objects whose items are set. */
+static uint32_t draft_targets(struct rewriter *rewriter, struct slice *arguments,
+                              uint32_t count, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end;) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+        uint32_t base = i;
+
+        if (kind != KIND_ATTRIBUTE && kind != KIND_SUBSCRIPT) {
+            count = kind == KIND_IDENTIFIER ? draft_name(rewriter, arguments, count, i)
+                                            : count;
+            i++;
+            continue;
         }
+        while (node_at(rewriter, base)->kind == KIND_SUBSCRIPT) {
+            base++;
+        }
+        if (reads_is_dotted(&rewriter->syntax, base)) {
+            if (draft_write(&rewriter->draft, text_of(rewriter, base), SITE_SOURCE_PEEK)) {
+                arguments[count++] =
+                    text_of(rewriter, reads_root(&rewriter->syntax, base));
+            }
+        } else if (node_at(rewriter, base)->kind == KIND_IDENTIFIER) {
+            count = draft_name(rewriter, arguments, count, base);
+        }
+        i = node_at(rewriter, i)->next;
+    }
+    return count;
+}
+
+static uint32_t draft_captures(struct rewriter *rewriter, struct slice *arguments,
+                               uint32_t count, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = scope_next_capture(&rewriter->syntax, first, end); i < end;
+         i = scope_next_capture(&rewriter->syntax, i + 1, end)) {
+        count = draft_name(rewriter, arguments, count, i);
     }
     return count;
 }
@@ -246,8 +400,7 @@ static void bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end,
     }
 }
 
-static void rewrite_for(struct rewriter *rewriter, uint32_t statement,
-                        const struct pending *pending)
+static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
 {
     struct scope *scope = &rewriter->place->scope;
     uint32_t left = child_of(rewriter, statement);
@@ -261,13 +414,10 @@ static void rewrite_for(struct rewriter *rewriter, uint32_t statement,
     if (right == 0 || block == 0 || block == right) {
         return;
     }
-    insert_header(rewriter, node_at(rewriter, right)->start,
-                  node_at(rewriter, right)->end, pending);
     rewrite_walruses(rewriter, right, node_at(rewriter, right)->next);
     draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
     reads_add(&rewriter->draft.reads, scope, right, node_at(rewriter, right)->next);
-    count = draft_targets(rewriter, arguments, 0, left, node_at(rewriter, left)->next,
-                          scope_next_target);
+    count = draft_targets(rewriter, arguments, 0, left, node_at(rewriter, left)->next);
     record = record_make(rewriter, arguments, count);
     scope_forget(scope, statement, node_at(rewriter, statement)->next);
     before = scope_save(scope);
@@ -300,7 +450,7 @@ static void rewrite_handler(struct rewriter *rewriter, uint32_t clause, uint32_t
         for (uint32_t i = value; i < block; i++) {
             if (node_at(rewriter, i)->kind == KIND_AS_PATTERN_TARGET) {
                 count = draft_targets(rewriter, arguments, count, i,
-                                      node_at(rewriter, i)->next, scope_next_target);
+                                      node_at(rewriter, i)->next);
             }
         }
     }
@@ -349,52 +499,17 @@ static void rewrite_try(struct rewriter *rewriter, uint32_t statement,
     }
 }
 
-/* The expression that a with statement evaluates first. Where the items are in parentheses
- * that the grammar took for a tuple, it is inside them. */
-static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
-{
-    uint32_t node = child_of(rewriter, clause);
-    uint32_t inner;
-
-    if (node == 0 || child_of(rewriter, node) == 0) {
-        return 0;
-    }
-    node = child_of(rewriter, node); /* below the with_item */
-    for (;;) {
-        enum kind kind = (enum kind)node_at(rewriter, node)->kind;
-
-        inner = child_of(rewriter, node);
-        if (inner == 0) {
-            return node;
-        }
-        if (kind == KIND_AS_PATTERN) {
-            node = inner;
-        } else if ((kind == KIND_TUPLE || kind == KIND_PARENTHESIZED_EXPRESSION) &&
-                   node_at(rewriter, node)->end == node_at(rewriter, clause)->end &&
-                   node_at(rewriter, inner)->kind != KIND_YIELD &&
-                   node_at(rewriter, inner)->kind != KIND_LIST_SPLAT) {
-            node = inner;
-        } else {
-            return node;
-        }
-    }
-}
-
-static void rewrite_with(struct rewriter *rewriter, uint32_t statement,
-                         const struct pending *pending)
+static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
 {
     uint32_t clause = find(rewriter, statement, KIND_WITH_CLAUSE);
     uint32_t block = find(rewriter, statement, KIND_BLOCK);
-    uint32_t first = clause == 0 ? 0 : first_context(rewriter, clause);
     struct slice arguments[WRITES_LIMIT];
     struct record record = {.site = SITE_NONE};
     uint32_t count = 0;
 
-    if (first == 0 || block == 0) {
+    if (clause == 0 || block == 0) {
         return;
     }
-    insert_header(rewriter, node_at(rewriter, first)->start,
-                  node_at(rewriter, first)->end, pending);
     rewrite_walruses(rewriter, clause, node_at(rewriter, clause)->next);
     draft_init(&rewriter->draft, SITE_ASSIGN, rewriter->place->function, statement);
     reads_add(&rewriter->draft.reads, &rewriter->place->scope, clause,
@@ -402,7 +517,7 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement,
     for (uint32_t i = clause; i < node_at(rewriter, clause)->next; i++) {
         if (node_at(rewriter, i)->kind == KIND_AS_PATTERN_TARGET) {
             count = draft_targets(rewriter, arguments, count, i,
-                                  node_at(rewriter, i)->next, scope_next_target);
+                                  node_at(rewriter, i)->next);
         }
     }
     if (count > 0) {
@@ -412,7 +527,8 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement,
     rewrite_arm(rewriter, block, &record, NULL);
 }
 
-static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t arm)
+static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t arm,
+                         uint32_t subject, uint32_t subject_end)
 {
     uint32_t block = find(rewriter, clause, KIND_BLOCK);
     uint32_t guard = find(rewriter, clause, KIND_IF_CLAUSE);
@@ -434,10 +550,11 @@ static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t ar
     for (uint32_t i = child_of(rewriter, clause); i != 0 && i < block;
          i = syntax_sibling(&rewriter->syntax, clause, i)) {
         if (node_at(rewriter, i)->kind == KIND_CASE_PATTERN) {
-            count = draft_targets(rewriter, arguments, count, i,
-                                  node_at(rewriter, i)->next, scope_next_capture);
+            count = draft_captures(rewriter, arguments, count, i,
+                                   node_at(rewriter, i)->next);
         }
     }
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope, subject, subject_end);
     if (guard != 0) {
         reads_add(&rewriter->draft.reads, &rewriter->place->scope, guard,
                   node_at(rewriter, guard)->next);
@@ -447,25 +564,11 @@ static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t ar
     rewrite_arm(rewriter, block, &record, NULL);
 }
 
-/* A trailing comma makes the subject a tuple and belongs to it. */
-static uint32_t after_comma(struct slice text, uint32_t end)
-{
-    uint32_t at = end;
-
-    while (at < text.size && text.bytes[at] != '\0' &&
-           strchr(" \t\f\\\r\n", text.bytes[at]) != NULL) {
-        at++;
-    }
-    return at < text.size && text.bytes[at] == ',' ? at + 1 : end;
-}
-
-static void rewrite_match(struct rewriter *rewriter, uint32_t statement,
-                          const struct pending *pending)
+static void rewrite_match(struct rewriter *rewriter, uint32_t statement)
 {
     struct scope *scope = &rewriter->place->scope;
     uint32_t block = find(rewriter, statement, KIND_BLOCK);
     uint32_t first = child_of(rewriter, statement);
-    uint32_t last = first;
     struct flow flow = {.has_arm = false};
     struct scope_state before;
     uint32_t arm = 0;
@@ -473,11 +576,6 @@ static void rewrite_match(struct rewriter *rewriter, uint32_t statement,
     if (block == 0 || first == block) {
         return;
     }
-    for (uint32_t i = first; i != block; i = syntax_sibling(&rewriter->syntax, statement, i)) {
-        last = i;
-    }
-    insert_header(rewriter, node_at(rewriter, first)->start,
-                  after_comma(rewriter->syntax.text, node_at(rewriter, last)->end), pending);
     rewrite_walruses(rewriter, first, block);
     before = scope_save(scope);
     flow_add(rewriter, &flow);
@@ -485,7 +583,7 @@ static void rewrite_match(struct rewriter *rewriter, uint32_t statement,
          i = syntax_sibling(&rewriter->syntax, block, i)) {
         if (node_at(rewriter, i)->kind == KIND_CASE_CLAUSE) {
             scope_restore(scope, &before);
-            rewrite_case(rewriter, i, arm++);
+            rewrite_case(rewriter, i, arm++, first, block);
             flow_add(rewriter, &flow);
         }
     }
@@ -510,24 +608,31 @@ bool is_compound(enum kind kind)
 void rewrite_compound(struct rewriter *rewriter, uint32_t statement,
                       struct pending *pending)
 {
-    switch (node_at(rewriter, statement)->kind) {
+    enum kind kind = (enum kind)node_at(rewriter, statement)->kind;
+
+    if (kind == KIND_TRY_STATEMENT) {
+        rewrite_try(rewriter, statement, pending);
+        return;
+    }
+    for (uint32_t i = 0; kind == KIND_WHILE_STATEMENT && i < pending->count; i++) {
+        rewriter->sites.items[pending->items[i].site].repeats = true;
+    }
+    carry_in_header(rewriter, statement, pending);
+    switch (kind) {
     case KIND_IF_STATEMENT:
-        rewrite_if(rewriter, statement, pending);
+        rewrite_if(rewriter, statement);
         break;
     case KIND_WHILE_STATEMENT:
-        rewrite_while(rewriter, statement, pending);
+        rewrite_while(rewriter, statement);
         break;
     case KIND_FOR_STATEMENT:
-        rewrite_for(rewriter, statement, pending);
-        break;
-    case KIND_TRY_STATEMENT:
-        rewrite_try(rewriter, statement, pending);
+        rewrite_for(rewriter, statement);
         break;
     case KIND_WITH_STATEMENT:
-        rewrite_with(rewriter, statement, pending);
+        rewrite_with(rewriter, statement);
         break;
     case KIND_MATCH_STATEMENT:
-        rewrite_match(rewriter, statement, pending);
+        rewrite_match(rewriter, statement);
         break;
     default:
         break;

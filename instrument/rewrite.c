@@ -497,22 +497,12 @@ static bool has_no_code(const struct rewriter *rewriter, uint32_t statement)
         node_at(rewriter, child)->next != node_at(rewriter, statement)->next) {
         return false;
     }
-    switch (node_at(rewriter, child)->kind) {
-    case KIND_ASSIGNMENT:
+    if (node_at(rewriter, child)->kind == KIND_ASSIGNMENT) {
         return rewriter->place->kind == SCOPE_FUNCTION &&
                node_at(rewriter, child + 1)->kind == KIND_IDENTIFIER &&
                node_at(rewriter, syntax_last(&rewriter->syntax, child))->kind == KIND_TYPE;
-    case KIND_INTEGER:
-    case KIND_FLOAT:
-    case KIND_STRING:
-    case KIND_TRUE:
-    case KIND_FALSE:
-    case KIND_NONE:
-    case KIND_ELLIPSIS:
-        return true;
-    default:
-        return false;
     }
+    return is_constant(rewriter, child);
 }
 
 /* Whether the next statement can take over what is recorded after one that ends on a later
@@ -539,12 +529,7 @@ static void rewrite_statement(struct rewriter *rewriter, uint32_t block,
     uint32_t next = syntax_sibling(&rewriter->syntax, block, statement);
 
     if (is_compound((enum kind)node_at(rewriter, statement)->kind)) {
-        if (node_at(rewriter, statement)->kind == KIND_TRY_STATEMENT) {
-            rewrite_compound(rewriter, statement, pending);
-            return;
-        }
         rewrite_compound(rewriter, statement, pending);
-        pending->count = 0;
     } else if (is_sound(rewriter, statement)) {
         if (next == 0 || !has_no_code(rewriter, statement)) {
             insert_before(rewriter, statement, pending);

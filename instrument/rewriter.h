@@ -107,6 +107,9 @@ void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
 /* Assignment expressions between two nodes. */
 void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end);
 
+/* Whether evaluating the expression does nothing: a number, a string that is no format. */
+bool is_constant(const struct rewriter *rewriter, uint32_t node);
+
 /* Whether the statement is complete: after it comes a line's end, `;` or a comment. */
 bool is_sound(const struct rewriter *rewriter, uint32_t statement);
 
@@ -117,6 +120,11 @@ bool is_sound(const struct rewriter *rewriter, uint32_t statement);
 void rewrite_compound(struct rewriter *rewriter, uint32_t statement,
                       struct pending *pending);
 bool is_compound(enum kind kind);
+
+/* The expression in the header of a compound statement (not try) that runs first, as offsets of
+ * the text. False where the header is not complete. */
+bool header_range(const struct rewriter *rewriter, uint32_t statement, uint32_t *start,
+                  uint32_t *end);
 
 /* rewrite.c */
 

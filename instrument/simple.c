@@ -122,11 +122,29 @@ static void pass_caught(struct rewriter *rewriter, struct passing *passing,
     }
 }
 
-static bool is_constant(enum kind kind)
+bool is_constant(const struct rewriter *rewriter, uint32_t node)
 {
-    return kind == KIND_INTEGER || kind == KIND_FLOAT || kind == KIND_STRING ||
-           kind == KIND_TRUE || kind == KIND_FALSE || kind == KIND_NONE ||
-           kind == KIND_ELLIPSIS;
+    struct slice text = text_of(rewriter, node);
+
+    switch (node_at(rewriter, node)->kind) {
+    case KIND_INTEGER:
+    case KIND_FLOAT:
+    case KIND_TRUE:
+    case KIND_FALSE:
+    case KIND_NONE:
+    case KIND_ELLIPSIS:
+        return true;
+    case KIND_STRING: /* unless it is a format */
+        for (size_t i = 0; i < text.size && text.bytes[i] != '"' && text.bytes[i] != '\'';
+             i++) {
+            if (strchr("fFtT", text.bytes[i]) != NULL) {
+                return false;
+            }
+        }
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* The object that `x[i]`, `x[i][j]` is a part of. */
@@ -220,7 +238,7 @@ static void pass_attribute(struct rewriter *rewriter, struct passing *passing,
         pass(rewriter, passing, name, SITE_SOURCE_VALUE, direct);
     } else if (node->kind == KIND_IDENTIFIER) {
         pass(rewriter, passing, name, SITE_SOURCE_VALUE, text_of(rewriter, value));
-    } else if (is_constant((enum kind)node->kind)) {
+    } else if (is_constant(rewriter, value)) {
         pass(rewriter, passing, name, SITE_SOURCE_NONE, name);
     } else if (passing->has_temporary) {
         pass(rewriter, passing, name, SITE_SOURCE_VALUE, rewriter->forms.temporary);
@@ -388,7 +406,7 @@ static void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, boo
         pass_changed(rewriter, &passing, target, false);
     } else if (node_at(rewriter, target)->kind != KIND_ATTRIBUTE) {
         pass_targets(rewriter, &passing, target);
-    } else if (node->kind == KIND_IDENTIFIER || is_constant((enum kind)node->kind) ||
+    } else if (node->kind == KIND_IDENTIFIER || is_constant(rewriter, value) ||
                rewriter->place->is_names_only) {
         pass_attribute(rewriter, &passing, target, (struct slice){NULL, 0}, value);
     } else {
@@ -480,6 +498,15 @@ static bool is_in_place(struct slice method)
     return slice_ends(method, SLICE("_")) && !slice_ends(method, SLICE("__"));
 }
 
+/* `out=(values, indices)` */
+static void pass_items(struct rewriter *rewriter, struct passing *passing, uint32_t tuple)
+{
+    for (uint32_t i = syntax_child(&rewriter->syntax, tuple); i != 0;
+         i = syntax_sibling(&rewriter->syntax, tuple, i)) {
+        pass_candidate(rewriter, passing, i, false);
+    }
+}
+
 static void pass_arguments(struct rewriter *rewriter, struct passing *passing,
                            uint32_t arguments)
 {
@@ -487,9 +514,13 @@ static void pass_arguments(struct rewriter *rewriter, struct passing *passing,
          i = syntax_sibling(&rewriter->syntax, arguments, i)) {
         if (node_at(rewriter, i)->kind == KIND_KEYWORD_ARGUMENT) {
             uint32_t value = syntax_last(&rewriter->syntax, i);
+            bool is_output = slice_equal(text_of(rewriter, i + 1), SLICE("out"));
 
-            pass_candidate(rewriter, passing, value,
-                           slice_equal(text_of(rewriter, i + 1), SLICE("out")));
+            if (is_output && node_at(rewriter, value)->kind == KIND_TUPLE) {
+                pass_items(rewriter, passing, value);
+            } else {
+                pass_candidate(rewriter, passing, value, is_output);
+            }
         } else {
             pass_candidate(rewriter, passing, i, false);
         }
@@ -562,28 +593,21 @@ static void insert_return(struct rewriter *rewriter, uint32_t statement, uint32_
 static void rewrite_return(struct rewriter *rewriter, uint32_t statement)
 {
     uint32_t value = syntax_child(&rewriter->syntax, statement);
-    enum kind kind = value == 0 ? KIND_NONE : (enum kind)node_at(rewriter, value)->kind;
-    struct slice argument = rewriter->forms.value;
+    bool is_name = value != 0 && node_at(rewriter, value)->kind == KIND_IDENTIFIER;
+    bool is_before = value == 0 || is_name || is_constant(rewriter, value) ||
+                     rewriter->place->is_names_only;
+    struct slice argument = is_name ? text_of(rewriter, value) : rewriter->forms.value;
     struct record record;
-    bool is_before = true;
 
+    rewrite_walruses(rewriter, statement, node_at(rewriter, statement)->next);
     draft_init(&rewriter->draft, SITE_RETURN, rewriter->place->function, statement);
     if (value != 0) {
-        rewrite_walruses(rewriter, statement, node_at(rewriter, statement)->next);
         reads_add(&rewriter->draft.reads, &rewriter->place->scope, value,
                   node_at(rewriter, value)->next);
     }
-    if (kind == KIND_IDENTIFIER) {
-        argument = text_of(rewriter, value);
-        draft_write(&rewriter->draft, SLICE("return"), SITE_SOURCE_VALUE);
-    } else if (is_constant(kind) || rewriter->place->is_names_only) {
-        draft_write(&rewriter->draft, SLICE("return"), SITE_SOURCE_NONE);
-    } else {
-        is_before = false;
-        draft_write(&rewriter->draft, SLICE("return"), SITE_SOURCE_VALUE);
-    }
-    record = record_make(rewriter, &argument,
-                         rewriter->draft.writes[0].source == SITE_SOURCE_VALUE);
+    draft_write(&rewriter->draft, SLICE("return"),
+                is_name || !is_before ? SITE_SOURCE_VALUE : SITE_SOURCE_NONE);
+    record = record_make(rewriter, &argument, is_name || !is_before);
     if (record.site == SITE_NONE) {
         return;
     }
@@ -592,7 +616,7 @@ static void rewrite_return(struct rewriter *rewriter, uint32_t statement)
         return;
     }
     insert_own_before(rewriter, statement, &record);
-    if (kind == KIND_IDENTIFIER) {
+    if (is_name) {
         edits_anchor(rewriter->edits, node_at(rewriter, value)->start,
                      node_at(rewriter, value)->end);
     }

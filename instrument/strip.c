@@ -231,6 +231,19 @@ static bool take_lazy(const struct strip *strip, size_t *at)
     return true;
 }
 
+/* The same as a statement: `not (…)` */
+static bool take_quiet_lazy(const struct strip *strip, size_t *at)
+{
+    size_t here = *at;
+
+    if (take(strip, &here, SLICE("not (")) && take_lazy(strip, &here) &&
+        take(strip, &here, SLICE(")"))) {
+        *at = here;
+        return true;
+    }
+    return false;
+}
+
 /* One of the false expressions, in parentheses and with the ` or ` behind it. */
 static bool take_false_expression(const struct strip *strip, size_t *at)
 {
@@ -301,7 +314,7 @@ static size_t strip_after(struct strip *strip, size_t at)
     if (take(strip, &here, SLICE("; ")) &&
         (take_record(strip, &here) || take_quiet(strip, &here) ||
          take_cleaning(strip, &here) || take_spy(strip, &here) ||
-         take_lazy(strip, &here) || take_boot_statements(strip, &here))) {
+         take_quiet_lazy(strip, &here) || take_boot_statements(strip, &here))) {
         remove_range(strip, at, here);
         return here;
     }
@@ -330,7 +343,7 @@ static size_t strip_before(struct strip *strip, size_t at)
         return here;
     }
     here = at;
-    if (take_lazy(strip, &here) && take(strip, &here, SLICE("; "))) {
+    if (take_quiet_lazy(strip, &here) && take(strip, &here, SLICE("; "))) {
         remove_range(strip, at, here);
         return here;
     }
@@ -517,15 +530,12 @@ static size_t strip_star(struct strip *strip, size_t at)
 static size_t strip_token(struct strip *strip, size_t at)
 {
     char byte = strip->text.bytes[at];
-    size_t here;
 
     if (lexer_is_word_byte(byte)) {
         return strip_word(strip, at);
     }
     switch (byte) {
     case '\'':
-        here = strip_before(strip, at);
-        return here != at ? here : lexer_string_end(strip->text, at, false, false);
     case '"':
         return lexer_string_end(strip->text, at, false, false);
     case '#':

@@ -201,35 +201,107 @@ static bool flatten(struct parse *parse, TSTree *tree)
     return true;
 }
 
-/* tree-sitter is shown the text with two changes that keep every offset: a CR that ends a line
- * alone becomes LF, and each tab in an indentation becomes one space. CPython orders lines by
- * columns with tabs of eight and demands the same order with tabs of one, so counting tabs as
- * one gives its nesting; tree-sitter counts eight without stops. */
-static bool show_text(struct parse *parse, struct slice text, struct slice *shown)
+/* The end of a run of lines that hold nothing but blanks and a backslash, and of the blanks of
+ * the line that they continue; `start` where there is no such line. The indentation of such a
+ * line is that of its first part. */
+static size_t blank_continuation_end(struct slice text, size_t start, size_t *indentation)
+{
+    size_t at = start;
+    size_t end = start;
+
+    for (;;) {
+        while (at < text.size && (text.bytes[at] == ' ' || text.bytes[at] == '\t')) {
+            at++;
+        }
+        if (end == start) {
+            *indentation = at - start;
+        } else {
+            end = at;
+        }
+        if (at >= text.size || text.bytes[at] != '\\') {
+            return end;
+        }
+        at++;
+        at += at < text.size && text.bytes[at] == '\r';
+        if (at < text.size && text.bytes[at] == '\n') {
+            at++;
+        } else if (text.bytes[at - 1] != '\r') {
+            return end;
+        }
+        end = at;
+    }
+}
+
+/* Whether a backslash stands first on some line. */
+static bool has_blank_continuation(struct slice text)
+{
+    const char *end = text.bytes + text.size;
+
+    for (const char *at = text.bytes; at < end; at++) {
+        const char *before;
+
+        at = memchr(at, '\\', (size_t)(end - at));
+        if (at == NULL) {
+            return false;
+        }
+        before = at;
+        while (before > text.bytes && (before[-1] == ' ' || before[-1] == '\t')) {
+            before--;
+        }
+        if ((before == text.bytes || before[-1] == '\n' || before[-1] == '\r') &&
+            at + 1 < end && (at[1] == '\n' || at[1] == '\r')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void copy_text(char *copy, struct slice text)
 {
     bool at_line_start = true;
 
+    for (size_t i = 0; i < text.size; i++) {
+        char byte = text.bytes[i];
+        size_t indentation = 0;
+        size_t end = i;
+
+        if (at_line_start && (i == 0 || strchr("\n\r\f", text.bytes[i - 1]) != NULL)) {
+            end = blank_continuation_end(text, i, &indentation);
+        }
+        if (end > i) {
+            memset(copy + i, ' ', end - i);
+            copy[end - indentation - 1] = '\f'; /* starts counting again */
+            i = end - 1;
+            continue;
+        }
+        if (byte == '\r' && (i + 1 == text.size || text.bytes[i + 1] != '\n')) {
+            byte = '\n';
+        } else if (byte == '\t' && at_line_start) {
+            byte = ' ';
+        }
+        copy[i] = byte;
+        at_line_start = byte == '\n' || byte == '\r' || byte == '\f' ||
+                        (at_line_start && byte == ' ');
+    }
+}
+
+/* tree-sitter is shown the text with three changes that keep every offset: a CR that ends a
+ * line alone becomes LF; each tab in an indentation becomes one space (CPython orders lines by
+ * columns with tabs of eight and demands the same order with tabs of one, so counting tabs as
+ * one gives its nesting; tree-sitter counts eight without stops); and a line that a lone
+ * backslash begins is joined to the next. */
+static bool show_text(struct parse *parse, struct slice text, struct slice *shown)
+{
     *shown = text;
     if (memchr(text.bytes, '\t', text.size) == NULL &&
-        memchr(text.bytes, '\r', text.size) == NULL) {
+        memchr(text.bytes, '\r', text.size) == NULL && !has_blank_continuation(text)) {
         return true;
     }
     parse->copy = memory_allocate(text.size, 1);
     if (parse->copy == NULL) {
         return false;
     }
-    for (size_t i = 0; i < text.size; i++) {
-        char byte = text.bytes[i];
-
-        if (byte == '\r' && (i + 1 == text.size || text.bytes[i + 1] != '\n')) {
-            byte = '\n';
-        } else if (byte == '\t' && at_line_start) {
-            byte = ' ';
-        }
-        parse->copy[i] = byte;
-        at_line_start = byte == '\n' || byte == '\r' || byte == '\f' ||
-                        (at_line_start && byte == ' ');
-    }
+    copy_text(parse->copy, text);
     shown->bytes = parse->copy;
     return true;
 }
@@ -257,16 +329,35 @@ static void number_rows(struct syntax *syntax)
     }
 }
 
-static bool find_rows(struct syntax *syntax, struct slice shown, struct arena *arena)
+/* The offset after the line end at or after `at`, or the text's size plus one where no line
+ * end follows. CR, LF and CRLF end lines. */
+static size_t next_row(struct slice text, size_t at, bool has_returns)
 {
+    const char *found;
+
+    if (!has_returns) {
+        found = memchr(text.bytes + at, '\n', text.size - at);
+        return found == NULL ? text.size + 1 : (size_t)(found - text.bytes) + 1;
+    }
+    while (at < text.size && text.bytes[at] != '\n' && text.bytes[at] != '\r') {
+        at++;
+    }
+    if (at >= text.size) {
+        return text.size + 1;
+    }
+    return at + 1 < text.size && text.bytes[at] == '\r' && text.bytes[at + 1] == '\n'
+               ? at + 2
+               : at + 1;
+}
+
+static bool find_rows(struct syntax *syntax, struct slice text, struct arena *arena)
+{
+    bool has_returns = memchr(text.bytes, '\r', text.size) != NULL;
     size_t count = 1;
     size_t row = 0;
 
-    for (const char *at = shown.bytes, *end = at + shown.size; at < end; at++) {
-        at = memchr(at, '\n', (size_t)(end - at));
-        if (at == NULL) {
-            break;
-        }
+    for (size_t at = next_row(text, 0, has_returns); at <= text.size;
+         at = next_row(text, at, has_returns)) {
         count++;
     }
     syntax->row_starts = arena_allocate(arena, count + 1, sizeof *syntax->row_starts);
@@ -274,15 +365,12 @@ static bool find_rows(struct syntax *syntax, struct slice shown, struct arena *a
         return false;
     }
     syntax->row_starts[row++] = 0;
-    for (const char *at = shown.bytes, *end = at + shown.size; at < end; at++) {
-        at = memchr(at, '\n', (size_t)(end - at));
-        if (at == NULL) {
-            break;
-        }
-        syntax->row_starts[row++] = (uint32_t)(at + 1 - shown.bytes);
+    for (size_t at = next_row(text, 0, has_returns); at <= text.size;
+         at = next_row(text, at, has_returns)) {
+        syntax->row_starts[row++] = (uint32_t)at;
     }
     syntax->row_count = (uint32_t)count;
-    syntax->row_starts[count] = (uint32_t)shown.size;
+    syntax->row_starts[count] = (uint32_t)text.size;
     return true;
 }
 
@@ -387,7 +475,7 @@ bool syntax_parse(struct syntax *syntax, struct slice text, const char *path,
     call_once(&symbols_once, read_symbols);
     region_init(&parse.region);
     *syntax = (struct syntax){.text = text};
-    is_done = show_text(&parse, text, &shown) && find_rows(syntax, shown, arena);
+    is_done = show_text(&parse, text, &shown) && find_rows(syntax, text, arena);
     if (!is_done) {
         error_set_memory(error);
     } else if (!parse_in_region(&parse, shown) ||
