@@ -34,7 +34,8 @@ void buffer_add_json(struct buffer *buffer, struct slice text);
 /* For people: control characters (C0, DEL, C1, bidirectional overrides) become `?`. */
 void buffer_add_printable(struct buffer *buffer, struct slice text);
 
-static inline void buffer_add_bytes(struct buffer *buffer, const char *bytes, size_t size)
+static inline void
+buffer_add_bytes(struct buffer *buffer, const char *bytes, size_t size)
 {
     if (size <= buffer->capacity - buffer->size || buffer_reserve(buffer, size)) {
         if (size > 0) {

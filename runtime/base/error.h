@@ -28,9 +28,13 @@ void error_set(struct error *error, enum error_kind kind, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 
 /* `PATH:LINE:COLUMN: message`; lines and columns count from 1, columns in characters. */
-void error_set_at(struct error *error, enum error_kind kind, const char *path,
-                  size_t line, size_t column, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+void error_set_at(struct error *error,
+                  enum error_kind kind,
+                  const char *path,
+                  size_t line,
+                  size_t column,
+                  const char *format,
+                  ...) __attribute__((format(printf, 6, 7)));
 
 /* `PATH: what: strerror(errno)`. */
 void error_set_errno(struct error *error, const char *path, const char *what);

@@ -38,8 +38,9 @@ static inline bool slice_starts(struct slice text, struct slice prefix)
 static inline bool slice_ends(struct slice text, struct slice suffix)
 {
     return text.size >= suffix.size &&
-           slice_equal((struct slice){text.bytes + text.size - suffix.size, suffix.size},
-                       suffix);
+           slice_equal(
+               (struct slice){text.bytes + text.size - suffix.size, suffix.size},
+               suffix);
 }
 
 /* The offset of the first place where `part` stands at or after `start`, or `text.size`
