@@ -2,11 +2,9 @@
 
 import json
 import os
-import pathlib
 import pty
 import re
 import resource
-import select
 import signal
 import stat
 import subprocess
