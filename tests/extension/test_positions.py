@@ -1,8 +1,11 @@
 """Code of compile_source stands where the original's code stands, to the column."""
 
 import ast
+import io
 import random
 import re
+import sys
+import tokenize
 import types
 
 import pytest
@@ -34,19 +37,22 @@ def node_positions(source):
     }
 
 
+# From 3.13 on, two loads of local names make one instruction, which has one position.
+QUIET = (ast.stmt, ast.Constant) + ((ast.Name,) if sys.version_info >= (3, 13) else ())
+
+
 def quiet_positions(source):
     """Where nothing is raised: whole statements stand for the compiler's own glue."""
     return {
         (n.lineno, n.end_lineno, n.col_offset, n.end_col_offset)
         for n in ast.walk(ast.parse(source))
-        if isinstance(n, (ast.stmt, ast.Constant))
+        if isinstance(n, QUIET)
     }
 
 
 def utf8_lines(source):
-    text = source.decode(re.match(rb".*coding[:=]\s*([\w-]+)", source)[1].decode()
-                         if re.match(rb".*coding[:=]", source) else "utf-8-sig")
-    return [line.encode() for line in re.split("\r\n|\r|\n", text)]
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    return [line.encode() for line in re.split("\r\n|\r|\n", source.decode(encoding))]
 
 
 def is_parenthesised(lines, position):
