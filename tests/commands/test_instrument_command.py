@@ -665,15 +665,14 @@ def test_signal_leaves_nothing_behind(folder, which):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 20
-    while not (folder.path / "out").exists() and time.monotonic() < deadline:
+    while not list(folder.path.glob("out/*.py")) and time.monotonic() < deadline:
         time.sleep(0.001)
     process.send_signal(which)
     process.communicate(timeout=60)
     assert process.returncode in (-which, 0)
     made = [p for p in (folder.path / "out").iterdir()]
     assert [p.name for p in made if not re.fullmatch(r"m\d{4}\.py", p.name)] == []
-    wanted = folder.run("--all", "--strip", "out/" + made[0].name, code=2)
-    assert wanted.out == ""
+    assert made
     for path in made[-20:]:
         assert folder.run("--strip", path).out == MODEL * 10
 
