@@ -1,0 +1,5 @@
+def make():
+    class A:
+        def forward(self, x):
+            return x
+    return A

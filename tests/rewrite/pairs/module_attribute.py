@@ -1,0 +1,4 @@
+# Module attribute.
+import m
+m.x = f()
+m.y = 1

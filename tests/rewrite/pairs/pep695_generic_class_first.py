@@ -1,0 +1,3 @@
+class A[T]:
+    def forward(self, a):
+        return a

@@ -1,0 +1,5 @@
+import os
+# monitorch: on
+a = os.sep
+def f(b):
+    return b

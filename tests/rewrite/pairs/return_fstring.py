@@ -1,0 +1,3 @@
+# Return fstring.
+def f(a, b):
+    return f"{a} {b!r:>{a}}"

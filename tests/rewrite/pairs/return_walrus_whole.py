@@ -1,0 +1,3 @@
+# Return walrus whole.
+def f(a, b):
+    return (c := a + b)

@@ -1,0 +1,3 @@
+# Walrus in return.
+def f(a, b):
+    return (n := a) + n
