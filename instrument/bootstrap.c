@@ -201,11 +201,15 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
     *next = statement;
     for (; slot.kind == SLOT_NONE && statement != 0;
          statement = sibling(rewriter, 0, statement)) {
+        struct slot blank = find_blank_line(rewriter, previous_end,
+                                            node_at(rewriter, statement)->start);
+
         slot = find_slot_at(rewriter, statement);
         *next = sibling(rewriter, 0, statement);
-        if (slot.kind == SLOT_NONE) {
-            slot = find_blank_line(rewriter, previous_end,
-                                   node_at(rewriter, statement)->start);
+        if (slot.kind == SLOT_NONE ||
+            (rewriter->has_spy_call && slot.kind != SLOT_BEFORE &&
+             blank.kind != SLOT_NONE)) {
+            slot = blank; /* a visible import stands best on a line of its own */
         }
         if (slot.kind == SLOT_NONE && !may_precede(rewriter, statement)) {
             return slot;
@@ -275,14 +279,14 @@ static void add_table(struct buffer *text, struct slice table)
     buffer_add(text, SLICE(FORM_TABLE_END));
 }
 
-/* `_mt = …`: with the table, or to be called with it later. */
+/* `_mt = …` with the table, or `_mt_t = …` to be called with it on a later line. */
 static void add_statements(const struct rewriter *rewriter, struct buffer *text,
                            struct slice table, bool has_table)
 {
     const struct forms *forms = &rewriter->forms;
 
-    if (rewriter->sites.count > 0) {
-        buffer_add(text, forms->hook);
+    if (rewriter->has_record) {
+        buffer_add(text, has_table ? forms->hook : forms->temporary);
         buffer_add(text, SLICE(" = "));
         add_import(text);
         if (has_table) {
@@ -295,7 +299,7 @@ static void add_statements(const struct rewriter *rewriter, struct buffer *text,
         }
     }
     if (rewriter->has_spy_call) {
-        buffer_add(text, rewriter->sites.count > 0 ? SLICE("; ") : SLICE(""));
+        buffer_add(text, rewriter->has_record ? SLICE("; ") : SLICE(""));
         buffer_add(text, SLICE(FORM_SPY_IMPORT));
     }
 }
@@ -308,13 +312,11 @@ static void insert_table(struct rewriter *rewriter, const struct slot *slot,
 
     buffer_add(text, rewriter->forms.hook);
     buffer_add(text, SLICE(" = "));
-    buffer_add(text, rewriter->forms.hook);
+    buffer_add(text, rewriter->forms.temporary);
     add_table(text, table);
     buffer_add(text, SLICE("; "));
-    if (rewriter->uses_module_temporary) {
-        buffer_add(text, rewriter->forms.temporary);
-        buffer_add(text, SLICE(" = None; "));
-    }
+    buffer_add(text, rewriter->forms.temporary);
+    buffer_add(text, SLICE(" = None; "));
     edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->start, EDIT_BOOT);
 }
 
@@ -324,7 +326,7 @@ static void add_expressions(const struct rewriter *rewriter, struct buffer *text
 {
     const struct forms *forms = &rewriter->forms;
 
-    if (rewriter->sites.count > 0) {
+    if (rewriter->has_record) {
         buffer_add_byte(text, '(');
         buffer_add(text, forms->hook);
         buffer_add(text, SLICE(" := "));
@@ -402,14 +404,14 @@ static void add_lazy(const struct rewriter *rewriter, struct buffer *text,
                      struct slice table)
 {
     struct slice name =
-        rewriter->sites.count > 0 ? rewriter->forms.hook : SLICE("spy_save");
+        rewriter->has_record ? rewriter->forms.hook : SLICE("spy_save");
 
     buffer_add_byte(text, '\'');
     buffer_add(text, name);
     buffer_add(text, SLICE("' in globals() or globals().__setitem__('"));
     buffer_add(text, name);
     buffer_add(text, SLICE("', "));
-    if (rewriter->sites.count > 0) {
+    if (rewriter->has_record) {
         add_import(text);
         add_table(text, table);
     } else {
@@ -495,8 +497,8 @@ void insert_bootstrap(struct rewriter *rewriter, struct slice table)
     }
     table_slot = find_table_slot(rewriter, &slot, next);
     insert_slot(rewriter, &slot, table,
-                table_slot.kind == SLOT_NONE || rewriter->sites.count == 0);
-    if (table_slot.kind != SLOT_NONE && rewriter->sites.count > 0) {
+                table_slot.kind == SLOT_NONE || !rewriter->has_record);
+    if (table_slot.kind != SLOT_NONE && rewriter->has_record) {
         insert_table(rewriter, &table_slot, table);
     }
 }

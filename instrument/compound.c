@@ -296,7 +296,7 @@ static void rewrite_else(struct rewriter *rewriter, uint32_t statement,
     draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, clause);
     rewriter->draft.arm = 1;
     draft_condition(&rewriter->draft, condition);
-    record = record_make(rewriter, NULL, 0);
+    record = record_make_in(rewriter, block, NULL, 0);
     rewrite_arm(rewriter, block, &record, NULL);
 }
 
@@ -418,7 +418,7 @@ static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
     draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
     reads_add(&rewriter->draft.reads, scope, right, node_at(rewriter, right)->next);
     count = draft_targets(rewriter, arguments, 0, left, node_at(rewriter, left)->next);
-    record = record_make(rewriter, arguments, count);
+    record = record_make_in(rewriter, block, arguments, count);
     scope_forget(scope, statement, node_at(rewriter, statement)->next);
     before = scope_save(scope);
     bind_range(rewriter, left, node_at(rewriter, left)->next, record.site);
@@ -454,7 +454,7 @@ static void rewrite_handler(struct rewriter *rewriter, uint32_t clause, uint32_t
             }
         }
     }
-    record = record_make(rewriter, arguments, count);
+    record = record_make_in(rewriter, block, arguments, count);
     bind_range(rewriter, clause, block, record.site);
     rewrite_arm(rewriter, block, &record, NULL);
     scope_forget(&rewriter->place->scope, clause, block);
@@ -521,7 +521,7 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
         }
     }
     if (count > 0) {
-        record = record_make(rewriter, arguments, count);
+        record = record_make_in(rewriter, block, arguments, count);
         bind_range(rewriter, clause, node_at(rewriter, clause)->next, record.site);
     }
     rewrite_arm(rewriter, block, &record, NULL);
@@ -559,7 +559,7 @@ static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t ar
         reads_add(&rewriter->draft.reads, &rewriter->place->scope, guard,
                   node_at(rewriter, guard)->next);
     }
-    record = record_make(rewriter, arguments, count);
+    record = record_make_in(rewriter, block, arguments, count);
     bind_range(rewriter, clause, block, record.site);
     rewrite_arm(rewriter, block, &record, NULL);
 }

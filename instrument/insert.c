@@ -29,6 +29,7 @@ struct record record_make(struct rewriter *rewriter, const struct slice *argumen
     if (record.site == SITE_NONE) {
         return record;
     }
+    rewriter->has_record = true;
     rewriter->place->emitted_count++;
     if (argument_count > 0) {
         record.arguments =

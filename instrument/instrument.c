@@ -156,7 +156,7 @@ static bool rewrite(struct rewriter *rewriter, struct slice text, struct slice s
     rewrite_module(rewriter);
     if (rewriter->has_failed || rewriter->sites.has_failed || rewriter->arena->has_failed ||
         !fill_table(rewriter, rewriter->path, source, &result->table) ||
-        ((rewriter->sites.count > 0 || rewriter->has_spy_call) &&
+        ((rewriter->has_record || rewriter->has_spy_call) &&
          !add_bootstrap(rewriter, &result->table)) ||
         !edits_sort(rewriter->edits) || !keep_insertions(rewriter->edits, result)) {
         error_set_memory(error);

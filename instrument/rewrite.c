@@ -98,6 +98,18 @@ bool block_can_carry(const struct rewriter *rewriter, uint32_t block)
     return false;
 }
 
+/* A record that only the statements of `block` can carry: no site is made where none can. */
+struct record record_make_in(struct rewriter *rewriter, uint32_t block,
+                             const struct slice *arguments, uint32_t argument_count)
+{
+    if (block_can_carry(rewriter, block)) {
+        return record_make(rewriter, arguments, argument_count);
+    }
+    sites_add(&rewriter->sites, &rewriter->draft, false);
+    rewriter->result->lost_count += is_recorded(rewriter, rewriter->draft.node);
+    return (struct record){.site = SITE_NONE};
+}
+
 static void insert_class_header(struct rewriter *rewriter, uint32_t definition,
                                 const struct pending *pending)
 {
@@ -269,6 +281,7 @@ static void make_enter(struct rewriter *rewriter, uint32_t definition,
     struct slice arguments[WRITES_LIMIT];
     uint32_t count = 0;
     struct record record;
+    uint32_t block;
 
     draft_init(&rewriter->draft, SITE_ENTER, rewriter->place->function, definition);
     for (uint32_t i = parameters == 0 ? 0 : syntax_child(&rewriter->syntax, parameters);
@@ -280,7 +293,10 @@ static void make_enter(struct rewriter *rewriter, uint32_t definition,
             arguments[count++] = text_of(rewriter, name);
         }
     }
-    record = record_make(rewriter, arguments, count);
+    block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    record = is_docstring(rewriter, syntax_child(&rewriter->syntax, block))
+                 ? record_make(rewriter, arguments, count)
+                 : record_make_in(rewriter, block, arguments, count);
     for (uint32_t i = parameters; parameters != 0 && i < node_at(rewriter, parameters)->next;
          i++) {
         if (rewriter->names.is_binding[i]) {
@@ -430,8 +446,7 @@ static void rewrite_definition(struct rewriter *rewriter, uint32_t node,
     scope_bind(&rewriter->place->scope, rewriter->names.of_node[identifier], SITE_NONE);
     damage = is_function ? find_damage(rewriter, definition) : 0;
     if (is_function && (damage != 0 || is_before_damage)) {
-        skip_damaged(rewriter, node, damage != 0 ? damage : node_at(rewriter, node)->next,
-                     name);
+        skip_damaged(rewriter, node, damage != 0 ? damage : definition, name);
         return;
     }
     compiler = foreign_compiler(&rewriter->foreign, definition,
@@ -572,7 +587,6 @@ void rewrite_block(struct rewriter *rewriter, uint32_t block, struct pending *pe
             rewrite_statement(rewriter, block, i, pending);
         }
     }
-    rewriter->result->lost_count += pending->count;
     pending->count = 0;
 }
 

@@ -53,6 +53,7 @@ struct rewriter {
     size_t note_capacity;
     uint32_t first_module_edit;  /* offset of the first insertion that runs at import */
     bool uses_module_temporary;
+    bool has_record; /* at least one call of the hook is inserted */
     bool has_spy_call;
     bool mentions_locals; /* the words locals, vars, dir, eval or exec are in the file */
     bool has_failed;      /* out of memory; checked at the end */
@@ -132,6 +133,10 @@ bool header_range(const struct rewriter *rewriter, uint32_t statement, uint32_t 
  * lost and reported. */
 void rewrite_block(struct rewriter *rewriter, uint32_t block, struct pending *pending,
                    bool has_docstring);
+
+/* The same as record_make, for a record that only the statements of `block` can carry. */
+struct record record_make_in(struct rewriter *rewriter, uint32_t block,
+                             const struct slice *arguments, uint32_t argument_count);
 
 /* Whether some statement of the block can carry a record that stands before it. */
 bool block_can_carry(const struct rewriter *rewriter, uint32_t block);

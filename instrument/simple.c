@@ -257,22 +257,36 @@ static void pass_attribute(struct rewriter *rewriter, struct passing *passing,
     }
 }
 
-/* Makes the site of the drafted statement and inserts its record and spy calls. */
-static void finish(struct rewriter *rewriter, struct passing *passing, uint32_t statement,
-                   bool is_last)
+/* A site for each visible call, so that listings show them. */
+static void make_spy_sites(struct rewriter *rewriter, const struct passing *passing,
+                           uint32_t statement)
+{
+    for (uint32_t i = 0; i < passing->spy_count; i++) {
+        draft_init(&rewriter->draft, SITE_SPY, rewriter->place->function, statement);
+        draft_write(&rewriter->draft, passing->spy_names[i], SITE_SOURCE_NONE);
+        sites_add(&rewriter->sites, &rewriter->draft, true);
+    }
+}
+
+/* Makes the site of the drafted statement and inserts its record and spy calls. Returns the
+ * site, or SITE_NONE where it is not recorded. */
+static uint32_t finish(struct rewriter *rewriter, struct passing *passing,
+                       uint32_t statement, bool is_last)
 {
     struct record record = {.site = SITE_NONE};
 
     if (rewriter->draft.write_count > 0) {
         record = record_make(rewriter, passing->arguments, passing->argument_count);
     }
+    make_spy_sites(rewriter, passing, statement);
     if (rewriter->place->later != NULL && record.site != SITE_NONE &&
         !passing->has_temporary && passing->spy_count == 0) {
         pending_add(rewriter->place->later, &record);
-        return;
+    } else {
+        insert_after(rewriter, statement, is_last, &record, 1, passing->spy_names,
+                     passing->spy_count, passing->has_temporary && passing->is_recorded);
     }
-    insert_after(rewriter, statement, is_last, &record, 1, passing->spy_names,
-                 passing->spy_count, passing->has_temporary && passing->is_recorded);
+    return record.site;
 }
 
 static void bind_targets(struct rewriter *rewriter, uint32_t first, uint32_t end,
@@ -282,15 +296,6 @@ static void bind_targets(struct rewriter *rewriter, uint32_t first, uint32_t end
          i = scope_next_target(&rewriter->syntax, i + 1, end)) {
         scope_bind(&rewriter->place->scope, rewriter->names.of_node[i], site);
     }
-}
-
-/* The site that the draft became, if it was recorded. */
-static uint32_t last_site(const struct rewriter *rewriter, const struct passing *passing)
-{
-    return passing->is_recorded && rewriter->sites.count > 0 &&
-                   rewriter->draft.write_count > 0
-               ? rewriter->sites.count - 1
-               : SITE_NONE;
 }
 
 /* Reads in a target: the index of a subscript, the object of an attribute. */
@@ -349,6 +354,7 @@ static void rewrite_assignment(struct rewriter *rewriter, uint32_t statement,
     uint32_t value = value_of(rewriter, assignment);
     struct slice direct = direct_name(rewriter, assignment);
     bool is_chain;
+    uint32_t site;
     struct passing passing;
 
     if (value == 0) {
@@ -378,10 +384,9 @@ static void rewrite_assignment(struct rewriter *rewriter, uint32_t statement,
     if (passing.is_all_changed) {
         rewriter->draft.kind = SITE_MUTATE;
     }
-    finish(rewriter, &passing, statement, is_last);
+    site = finish(rewriter, &passing, statement, is_last);
     for (uint32_t i = assignment; i != value; i = syntax_last(&rewriter->syntax, i)) {
-        bind_targets(rewriter, i + 1, node_at(rewriter, i + 1)->next,
-                     last_site(rewriter, &passing));
+        bind_targets(rewriter, i + 1, node_at(rewriter, i + 1)->next, site);
     }
 }
 
@@ -426,9 +431,8 @@ static void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, boo
             edits_end_close(rewriter->edits, begin, node->start, node->end, 0);
         }
     }
-    finish(rewriter, &passing, statement, is_last);
     bind_targets(rewriter, target, node_at(rewriter, target)->next,
-                 last_site(rewriter, &passing));
+                 finish(rewriter, &passing, statement, is_last));
 }
 
 static void rewrite_augmented(struct rewriter *rewriter, uint32_t statement, bool is_last)
@@ -449,9 +453,8 @@ static void rewrite_augmented(struct rewriter *rewriter, uint32_t statement, boo
     default:
         pass_targets(rewriter, &passing, target);
     }
-    finish(rewriter, &passing, statement, is_last);
     bind_targets(rewriter, target, node_at(rewriter, target)->next,
-                 last_site(rewriter, &passing));
+                 finish(rewriter, &passing, statement, is_last));
 }
 
 /* A name that another function may delete cannot be passed after a call. */

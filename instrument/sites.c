@@ -73,13 +73,13 @@ uint32_t sites_add_function(struct sites *sites, struct slice name, uint32_t lin
         return 0;
     }
     sites->functions[sites->function_count] =
-        (struct function_draft){.function = {name, line}};
+        (struct function_draft){.function = {name, line}, .name_hash = hash_64(name)};
     return sites->function_count++;
 }
 
-static uint64_t key_hash(const struct site_draft *draft)
+static uint64_t key_hash(const struct sites *sites, const struct site_draft *draft)
 {
-    uint64_t hash = ((uint64_t)draft->function << 8 | (uint64_t)draft->kind) *
+    uint64_t hash = (sites->functions[draft->function].name_hash ^ (uint64_t)draft->kind) *
                         0x9E3779B97F4A7C15u +
                     draft->condition;
 
@@ -122,13 +122,17 @@ static bool grow_keys(struct sites *sites)
 /* How many sites of this key came before; counts this one. */
 static uint32_t next_ordinal(struct sites *sites, const struct site_draft *draft)
 {
-    uint64_t hash = key_hash(draft);
+    uint64_t hash;
     uint32_t at;
 
+    if (sites->has_failed) {
+        return 0; /* the draft's function may be one that could not be added */
+    }
     if (2 * (sites->key_count + 1) > sites->key_size && !grow_keys(sites)) {
         sites->has_failed = true;
         return 0;
     }
+    hash = key_hash(sites, draft);
     at = (uint32_t)hash & (sites->key_size - 1);
     while (sites->keys[at].hash != 0 && sites->keys[at].hash != hash) {
         at = (at + 1) & (sites->key_size - 1);

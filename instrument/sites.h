@@ -29,6 +29,7 @@ struct site_draft {
 /* A function, and what becomes of it when functions without sites leave the table. */
 struct function_draft {
     struct site_function function;
+    uint64_t name_hash; /* functions of one qualified name share their ordinals */
     bool is_used;
     uint32_t new_index;
 };

@@ -190,10 +190,12 @@ static bool take_boot_statements(const struct strip *strip, size_t *at)
     size_t here = *at;
     bool is_taken = false;
 
-    if (strip->has_hook && take(strip, &here, strip->forms.hook) &&
+    if (strip->has_hook &&
+        (take(strip, &here, strip->forms.temporary) ||
+         take(strip, &here, strip->forms.hook)) &&
         take(strip, &here, SLICE(" = "))) {
-        if (take(strip, &here, strip->forms.hook) ? take_table(strip, &here)
-                                                  : take_import(strip, &here)) {
+        if (take(strip, &here, strip->forms.temporary) ? take_table(strip, &here)
+                                                       : take_import(strip, &here)) {
             *at = here;
             is_taken = true;
             if (take(strip, &here, SLICE("; ")) && take_cleaning(strip, &here)) {
@@ -626,6 +628,9 @@ struct slice strip_find_hook(struct slice text)
     start = end;
     while (start > 0 && lexer_is_word_byte(text.bytes[start - 1])) {
         start--;
+    }
+    if (slice_ends(slice_part(text, start, end), SLICE("_t"))) {
+        end -= 2; /* `_mt_t = …` comes before `_mt = _mt_t(…)` */
     }
     return slice_part(text, start, end);
 }

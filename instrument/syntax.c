@@ -35,6 +35,8 @@ struct parse {
     size_t open_capacity;
     char *copy; /* owned; may be NULL: the text as tree-sitter is shown it */
     char *repaired; /* owned; may be NULL */
+    int block_depth;
+    int bracket_depth;
     bool is_out_of_memory;
 };
 
@@ -90,9 +92,24 @@ static bool is_opaque(enum kind kind)
            kind == KIND_TYPE_PARAMETER || kind == KIND_TYPE_ALIAS_STATEMENT;
 }
 
-static bool is_statement_holder(enum kind kind)
+static bool is_bracketed(enum kind kind)
 {
-    return kind == KIND_BLOCK;
+    switch (kind) {
+    case KIND_PARENTHESIZED_EXPRESSION:
+    case KIND_TUPLE:
+    case KIND_LIST:
+    case KIND_SET:
+    case KIND_DICTIONARY:
+    case KIND_ARGUMENT_LIST:
+    case KIND_SUBSCRIPT:
+    case KIND_LIST_COMPREHENSION:
+    case KIND_SET_COMPREHENSION:
+    case KIND_DICTIONARY_COMPREHENSION:
+    case KIND_GENERATOR_EXPRESSION:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static void add_node(struct parse *parse, TSNode node, enum kind kind)
@@ -158,14 +175,26 @@ static void push_open(struct parse *parse, size_t depth, size_t node)
     parse->open[depth] = node;
 }
 
-/* Walks the whole tree; false where statements are nested too deep. */
+/* One level down (or up again, with `step` -1) below a node; false past a limit. */
+static bool nest(struct parse *parse, size_t node, int step)
+{
+    enum kind kind = (enum kind)parse->nodes.items[node].kind;
+
+    parse->block_depth += kind == KIND_BLOCK ? step : 0;
+    parse->bracket_depth += is_bracketed(kind) ? step : 0;
+    return parse->block_depth <= SYNTAX_DEPTH_LIMIT &&
+           parse->bracket_depth <= SYNTAX_DEPTH_LIMIT;
+}
+
+/* Walks the whole tree; false where statements or brackets are nested too deep. */
 static bool flatten(struct parse *parse, TSTree *tree)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
     size_t depth = 0;
-    size_t block_depth = 0;
     bool is_done;
 
+    parse->block_depth = 0;
+    parse->bracket_depth = 0;
     add_node(parse, ts_tree_cursor_current_node(&cursor), KIND_MODULE);
     push_open(parse, depth++, 0);
     is_done = !ts_tree_cursor_goto_first_child(&cursor);
@@ -176,8 +205,7 @@ static bool flatten(struct parse *parse, TSTree *tree)
         bool was_added = parse->nodes.count > before;
 
         if (is_deeper && ts_tree_cursor_goto_first_child(&cursor)) {
-            block_depth += is_statement_holder(parse->nodes.items[before].kind);
-            if (block_depth > SYNTAX_DEPTH_LIMIT) {
+            if (!nest(parse, before, 1)) {
                 return false;
             }
             push_open(parse, depth++, before);
@@ -190,7 +218,7 @@ static bool flatten(struct parse *parse, TSTree *tree)
             size_t closed = parse->open[--depth];
 
             parse->nodes.items[closed].next = (uint32_t)parse->nodes.count;
-            block_depth -= is_statement_holder(parse->nodes.items[closed].kind);
+            nest(parse, closed, -1);
             if (depth == 0 || !ts_tree_cursor_goto_parent(&cursor)) {
                 is_done = true;
                 break;
@@ -304,6 +332,28 @@ static bool show_text(struct parse *parse, struct slice text, struct slice *show
     copy_text(parse->copy, text);
     shown->bytes = parse->copy;
     return true;
+}
+
+/* The grammar binds `a := b if c else d` as `(a := b) if c else d`; Python the other way. Where a
+ * conditional expression begins with an assignment expression, the two change places; from the
+ * last to the first, so that nested ones move all the way up. */
+static void turn_assignments(struct syntax *syntax)
+{
+    for (uint32_t i = syntax->count; i-- > 1;) {
+        struct syntax_node *outer = &syntax->nodes[i];
+        struct syntax_node conditional = *outer;
+        uint32_t value = i + 3;
+
+        if (outer->kind != KIND_CONDITIONAL_EXPRESSION || value >= outer->next ||
+            outer[1].kind != KIND_NAMED_EXPRESSION || outer[2].next != value) {
+            continue;
+        }
+        conditional.start = syntax->nodes[value].start;
+        outer->kind = KIND_NAMED_EXPRESSION;
+        outer[1] = outer[2];
+        outer[1].next = i + 2;
+        outer[2] = conditional;
+    }
 }
 
 /* Rows are counted in the original text: what tree-sitter was shown may have fewer. Nodes and
@@ -488,13 +538,16 @@ bool syntax_parse(struct syntax *syntax, struct slice text, const char *path,
 
             error_set_at(error, ERROR_INPUT, path, syntax_row(syntax, deepest) + 1,
                          syntax_column(syntax, deepest),
-                         "statements are nested deeper than %d levels, Python allows 100",
+                         "%s are nested deeper than %d levels, more than Python takes",
+                         parse.block_depth > SYNTAX_DEPTH_LIMIT ? "statements"
+                                                                : "brackets",
                          SYNTAX_DEPTH_LIMIT);
         }
     } else if (!keep_nodes(syntax, &parse, arena)) {
         is_done = false;
         error_set_memory(error);
     } else {
+        turn_assignments(syntax);
         number_rows(syntax);
     }
     parse_release(&parse);

@@ -20,7 +20,7 @@ enum kind {
     KIND_COUNT
 };
 
-/* Statements nested deeper than this are refused; CPython itself stops at 100. */
+/* Statements or brackets nested deeper than this are refused; CPython stops at 100 and 200. */
 #define SYNTAX_DEPTH_LIMIT 200
 
 struct syntax_node {
