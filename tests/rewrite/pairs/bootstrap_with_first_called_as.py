@@ -1,0 +1,5 @@
+with open(a) as b:
+    c = b
+class A:
+    def forward(self, x):
+        return x

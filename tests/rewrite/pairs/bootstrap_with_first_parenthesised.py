@@ -1,0 +1,5 @@
+with (a as b, c):
+    d = b
+class A:
+    def forward(self, x):
+        return x

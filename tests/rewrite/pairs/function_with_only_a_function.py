@@ -1,0 +1,3 @@
+# Function with only a function.
+def f(a):
+    def g(): return 1

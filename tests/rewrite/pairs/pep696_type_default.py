@@ -1,0 +1,3 @@
+# Pep696 type default.
+def f[T = int](a: T):
+    return a

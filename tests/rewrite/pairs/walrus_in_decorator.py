@@ -1,0 +1,5 @@
+# Walrus in decorator.
+def f(a, b):
+    @(n := a)
+    def g(): pass
+    return n
