@@ -101,7 +101,6 @@ static bool is_bracketed(enum kind kind)
     case KIND_SET:
     case KIND_DICTIONARY:
     case KIND_ARGUMENT_LIST:
-    case KIND_SUBSCRIPT:
     case KIND_LIST_COMPREHENSION:
     case KIND_SET_COMPREHENSION:
     case KIND_DICTIONARY_COMPREHENSION:
