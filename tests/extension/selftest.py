@@ -97,7 +97,6 @@ def test_sites():
 
 
 def test_traced_file_off_and_on():
-    import monitorch
     from monitorch import _instrument, _registry
 
     text = _instrument.instrument(MODEL, "model.py", all=True).text

@@ -1,8 +1,8 @@
 """The extension module's functions: what they take, give and raise."""
 
 from __future__ import annotations
-
 import __future__
+
 import gc
 import os
 import pathlib
@@ -14,8 +14,8 @@ import pytest
 
 from tests.support import compiler, paths
 
-I = compiler.EXTENSION
-pytestmark = pytest.mark.skipif(I is None, reason="the extension is not built (make)")
+extension = compiler.EXTENSION
+pytestmark = pytest.mark.skipif(extension is None, reason="the extension is not built (make)")
 
 SOURCE = b"""class M:
     def forward(self, x):
@@ -33,7 +33,7 @@ def free(a):
 
 
 def functions_of(result):
-    return {site["function"] for site in I.sites(result.table)}
+    return {site["function"] for site in extension.sites(result.table)}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def functions_of(result):
     ],
 )
 def test_selection(selection, functions):
-    result = I.instrument(SOURCE, "m.py", **selection)
+    result = extension.instrument(SOURCE, "m.py", **selection)
     assert functions_of(result) <= functions
     assert functions_of(result) >= functions - {"<module>"}
     assert result.is_changed == bool(functions)
@@ -62,47 +62,47 @@ def test_selection(selection, functions):
 
 
 def test_spy():
-    result = I.instrument(SOURCE, "m.py", spy=["y", "q"])
+    result = extension.instrument(SOURCE, "m.py", spy=["y", "q"])
     assert b'spy_save("y", y, self)' in result.text
     assert b'spy_save("q", q, self)' in result.text
-    assert not I.is_instrumented(result.text)
-    assert I.strip(result.text) == SOURCE
+    assert not extension.is_instrumented(result.text)
+    assert extension.strip(result.text) == SOURCE
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, bytes.decode])
 def test_sources(kind):
     given = kind(SOURCE)
-    assert I.instrument(given, "m.py").text == I.instrument(SOURCE, "m.py").text
-    assert I.strip(kind(I.instrument(SOURCE).text)) == SOURCE
-    assert I.is_instrumented(given) is False
-    code, result = I.compile_source(given, "m.py")
+    assert extension.instrument(given, "m.py").text == extension.instrument(SOURCE, "m.py").text
+    assert extension.strip(kind(extension.instrument(SOURCE).text)) == SOURCE
+    assert extension.is_instrumented(given) is False
+    code, result = extension.compile_source(given, "m.py")
     assert code.co_filename == "m.py" and result.is_changed
 
 
 def test_a_declared_encoding_is_the_declared_one_for_strings_too():
     text = "# coding: latin-1\nclass M:\n    def forward(self, é):\n        ü = 'ß'; return ü\n"
-    result = I.instrument(text, "m.py")
-    assert result.text == I.instrument(text.encode("latin-1"), "m.py").text
+    result = extension.instrument(text, "m.py")
+    assert result.text == extension.instrument(text.encode("latin-1"), "m.py").text
     assert "ß".encode("latin-1") in result.text
     names = {}
-    code, _ = I.compile_source(text, "m.py")
+    code, _ = extension.compile_source(text, "m.py")
     exec(code, names)
     assert names["M"]().forward(1) == "ß"
-    assert ("ü", "value") in [w for site in I.sites(result.text) for w in site["writes"]]
-    assert I.strip(result.text).decode("latin-1") == text
+    assert ("ü", "value") in [w for site in extension.sites(result.text) for w in site["writes"]]
+    assert extension.strip(result.text).decode("latin-1") == text
 
 
 @pytest.mark.parametrize("source", [None, 3, [1, 2], object(), {}, ()])
 def test_other_sources_are_type_errors(source):
-    for call in (I.instrument, I.strip):
+    for call in (extension.instrument, extension.strip):
         with pytest.raises(TypeError):
             call(source, "m.py")
     with pytest.raises(TypeError):
-        I.is_instrumented(source)
+        extension.is_instrumented(source)
     with pytest.raises(TypeError):
-        I.sites(source)
+        extension.sites(source)
     with pytest.raises(TypeError):
-        I.compile_source(source, "m.py")
+        extension.compile_source(source, "m.py")
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_other_sources_are_type_errors(source):
 )
 def test_wrong_selections(error, selection):
     with pytest.raises(error):
-        I.instrument(SOURCE, "m.py", **selection)
+        extension.instrument(SOURCE, "m.py", **selection)
     with pytest.raises(error):
-        I.compile_source(SOURCE, "m.py", **selection)
+        extension.compile_source(SOURCE, "m.py", **selection)
 
 
 def test_result():
-    result = I.instrument(SOURCE, "m.py", all=True)
+    result = extension.instrument(SOURCE, "m.py", all=True)
     assert result.function_count == 3
     assert result.selected_count == 3
     assert result.skipped_count == 0
@@ -147,12 +147,12 @@ def test_result():
         result.text = b""
     with pytest.raises(TypeError):
         type(result)()
-    assert isinstance(result, I.Result)
+    assert isinstance(result, extension.Result)
 
 
 def test_notes():
     source = b"import torch\n" + SOURCE + b"@torch.jit.script\ndef s(a):\n    b = a\n    return b\n"
-    result = I.instrument(source, "m.py", all=True)
+    result = extension.instrument(source, "m.py", all=True)
     assert result.notes, "a function left alone is told of"
     kind, line, column, text = result.notes[0]
     assert kind in ("warning", "remark")
@@ -160,12 +160,12 @@ def test_notes():
 
 
 def test_results_are_freed():
-    result = I.instrument(SOURCE, "m.py")
+    result = extension.instrument(SOURCE, "m.py")
     result.notes.append(result)
-    I.instrument(SOURCE).notes.append(result)
+    extension.instrument(SOURCE).notes.append(result)
     before = len(gc.get_objects())
     for _ in range(50):
-        result = I.instrument(SOURCE, "m.py")
+        result = extension.instrument(SOURCE, "m.py")
         result.notes.append(result)
         del result
     gc.collect()
@@ -173,7 +173,7 @@ def test_results_are_freed():
 
 
 def test_sites():
-    sites = I.sites(I.instrument(SOURCE, "a b:c.py", all=True).table)
+    sites = extension.sites(extension.instrument(SOURCE, "a b:c.py", all=True).table)
     by_key = {site["key"]: site for site in sites}
     assert len(by_key) == len(sites)
     assign = by_key["a b:c.py:M.forward:assign:y:0"]
@@ -189,14 +189,14 @@ def test_sites():
 
 @pytest.mark.parametrize("text", ["", "nothing", b"\xff", "monitorch1 0", SOURCE])
 def test_sites_of_what_is_no_table(text):
-    with pytest.raises(I.InstrumentError):
-        I.sites(text)
+    with pytest.raises(extension.InstrumentError):
+        extension.sites(text)
 
 
 def test_instrumented_twice():
-    text = I.instrument(SOURCE, "m.py").text
-    with pytest.raises(I.InstrumentError, match=r"^m\.py:\d+:\d+: "):
-        I.instrument(text, "m.py")
+    text = extension.instrument(SOURCE, "m.py").text
+    with pytest.raises(extension.InstrumentError, match=r"^m\.py:\d+:\d+: "):
+        extension.instrument(text, "m.py")
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_instrumented_twice():
     ],
 )
 def test_errors_tell_where(path, source, line, column):
-    with pytest.raises(I.InstrumentError) as caught:
-        I.instrument(source, path)
+    with pytest.raises(extension.InstrumentError) as caught:
+        extension.instrument(source, path)
     error = caught.value
     assert error.path == os.fsdecode(path)
     assert error.line == line
@@ -220,16 +220,16 @@ def test_errors_tell_where(path, source, line, column):
 
 def test_paths_may_be_path_objects():
     path = pathlib.Path("a") / "m.py"
-    assert I.sites(I.instrument(SOURCE, path).table)[0]["key"].startswith("a/m.py:")
-    code, _ = I.compile_source(SOURCE, path)
+    assert extension.sites(extension.instrument(SOURCE, path).table)[0]["key"].startswith("a/m.py:")
+    code, _ = extension.compile_source(SOURCE, path)
     assert code.co_filename == "a/m.py"
     with pytest.raises(ValueError):
-        I.instrument(SOURCE, "a\0b")
+        extension.instrument(SOURCE, "a\0b")
 
 
 def test_strip_of_other_text_gives_it_back():
     for text in (b"", b"x = 1", b"\xef\xbb\xbfx = 1\r\n", SOURCE):
-        assert I.strip(text) == text
+        assert extension.strip(text) == text
 
 
 def same_error(source, **options):
@@ -237,7 +237,7 @@ def same_error(source, **options):
     errors = []
     for call in (
         lambda: compile(source, "bad.py", "exec", dont_inherit=True, **options),
-        lambda: I.compile_source(source, "bad.py", all=True, **options),
+        lambda: extension.compile_source(source, "bad.py", all=True, **options),
     ):
         with pytest.raises(Exception) as caught:
             call()
@@ -273,43 +273,43 @@ def test_what_python_refuses_is_refused_by_python(source):
 def test_compile_options():
     source = b"def f():\n    'doc'\n    assert 0\n    return __debug__\n"
     names = {}
-    exec(I.compile_source(source, "m.py", all=True, optimize=2)[0], names)
+    exec(extension.compile_source(source, "m.py", all=True, optimize=2)[0], names)
     assert names["f"].__doc__ is None and names["f"]() is False
     source = b"def f(a: b): return a.__class__\n"
     flags = __future__.annotations.compiler_flag
-    exec(I.compile_source(source, "m.py", all=True, flags=flags)[0], names)
+    exec(extension.compile_source(source, "m.py", all=True, flags=flags)[0], names)
     assert names["f"].__annotations__ == {"a": "b"}
     with pytest.raises(ValueError):
-        I.compile_source(source, "m.py", flags=0x400)
+        extension.compile_source(source, "m.py", flags=0x400)
 
 
 def test_compile_does_not_inherit():
     # This file itself is compiled with `annotations` from __future__.
     names = {}
-    exec(I.compile_source(b"def f(a: int): return a.real\n", "m.py", all=True)[0], names)
+    exec(extension.compile_source(b"def f(a: int): return a.real\n", "m.py", all=True)[0], names)
     assert names["f"].__annotations__ == {"a": int}
 
 
 def test_unchanged_source_compiles_as_it_is():
-    code, result = I.compile_source(SOURCE, "m.py", functions=["nothing"])
+    code, result = extension.compile_source(SOURCE, "m.py", functions=["nothing"])
     assert not result.is_changed
     assert code == compile(SOURCE, "m.py", "exec", dont_inherit=True)
 
 
 def test_syntax_warnings_come_once(recwarn):
-    I.compile_source(b"def f(a):\n    b = a is 3\n    return b\n", "m.py", all=True)
+    extension.compile_source(b"def f(a):\n    b = a is 3\n    return b\n", "m.py", all=True)
     assert [(w.category, w.lineno) for w in recwarn.list] == [(SyntaxWarning, 2)]
 
 
 def test_the_gil_is_released():
     source = b"import os\n" + b"def f(a):\n    b = a + 1\n    return b\n" * 40000
-    text = I.instrument(source, all=True).text
+    text = extension.instrument(source, all=True).text
     program = """
 import sys, threading
-from monitorch import _instrument as I
+from monitorch import _instrument as extension
 source = open(sys.argv[1], "rb").read()
-calls = {"instrument": lambda: I.instrument(source, all=True),
-         "strip": lambda: I.strip(source)}
+calls = {"instrument": lambda: extension.instrument(source, all=True),
+         "strip": lambda: extension.strip(source)}
 sys.setswitchinterval(1000)  # a thread that keeps the GIL keeps it to the end
 started, done = threading.Event(), []
 def work():
@@ -337,12 +337,12 @@ thread.join()
 
 def test_threads_give_the_same_texts():
     sources = [SOURCE.replace(b"forward", b"forward%d" % i) * 20 for i in range(8)]
-    expected = [I.instrument(source, all=True).text for source in sources]
+    expected = [extension.instrument(source, all=True).text for source in sources]
     wrong = []
 
     def work():
         for source, text in zip(sources, expected):
-            if I.instrument(source, all=True).text != text:
+            if extension.instrument(source, all=True).text != text:
                 wrong.append(source)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -384,13 +384,13 @@ assert first.strip(b"x") == b"x"
 def test_no_memory():
     program = """
 import sys
-from monitorch import _instrument as I
+from monitorch import _instrument as extension
 source = open(sys.argv[1], "rb").read()
-for call in (lambda: I.instrument(source, all=True), lambda: I.compile_source(source, "m.py"),
-             lambda: I.strip(source), lambda: I.sites("monitorch1 0")):
+for call in (lambda: extension.instrument(source, all=True), lambda: extension.compile_source(source, "m.py"),
+             lambda: extension.strip(source), lambda: extension.sites("monitorch1 0")):
     try: call()
     except MemoryError: pass
-    except I.InstrumentError: pass
+    except extension.InstrumentError: pass
 """
     path = paths.scratch("extension") / "memory.py"
     path.write_bytes(SOURCE)

@@ -12,9 +12,9 @@ import pytest
 
 from tests.support import compiler, paths
 
-I = compiler.EXTENSION
+extension = compiler.EXTENSION
 pytestmark = [
-    pytest.mark.skipif(I is None, reason="the extension is not built (make)"),
+    pytest.mark.skipif(extension is None, reason="the extension is not built (make)"),
     pytest.mark.skipif(
         not hasattr(types.CodeType, "co_positions"), reason="this Python knows lines only"
     ),
@@ -67,7 +67,7 @@ def is_parenthesised(lines, position):
 def check(source, path):
     """Returns how many positions were looked at, and what is wrong with them."""
     original = list(codes(compile(source, path, "exec", dont_inherit=True)))
-    mapped = list(codes(I.compile_source(source, path, all=True)[0]))
+    mapped = list(codes(extension.compile_source(source, path, all=True)[0]))
     assert [c.co_qualname for c in original] == [c.co_qualname for c in mapped], path
     nodes = node_positions(source)
     quiet = quiet_positions(source)

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support import compiler, paths
 
-I = compiler.EXTENSION
-pytestmark = pytest.mark.skipif(I is None, reason="the extension is not built (make)")
+extension = compiler.EXTENSION
+pytestmark = pytest.mark.skipif(extension is None, reason="the extension is not built (make)")
 
 
 def stub():
@@ -21,15 +21,15 @@ def of_class(name):
 
 def test_names():
     told = {n.name for n in stub().body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    there = {n for n in dir(I) if not n.startswith("_")}
+    there = {n for n in dir(extension) if not n.startswith("_")}
     assert told - {"Site"} == there
 
 
 def test_results_and_sites():
-    assert of_class("Result") == {n for n in dir(I.Result) if not n.startswith("_")}
-    sites = I.sites(I.instrument("class A:\n    def forward(self): return self\n").table)
+    assert of_class("Result") == {n for n in dir(extension.Result) if not n.startswith("_")}
+    sites = extension.sites(extension.instrument("class A:\n    def forward(self): return self\n").table)
     assert of_class("Site") == set(sites[0])
-    assert of_class("InstrumentError") <= set(dir(I.InstrumentError))
+    assert of_class("InstrumentError") <= set(dir(extension.InstrumentError))
 
 
 def test_arguments():
@@ -37,7 +37,7 @@ def test_arguments():
     for node in stub().body:
         if not isinstance(node, ast.FunctionDef) or node.name == "sites":
             continue
-        call = getattr(I, node.name)
+        call = getattr(extension, node.name)
         positional = [given[argument.arg] for argument in node.args.args]
         call(*positional)
         with pytest.raises(TypeError):

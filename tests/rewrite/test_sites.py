@@ -16,12 +16,12 @@ import pytest
 
 from tests.support import compiler
 
-I = compiler.EXTENSION
+extension = compiler.EXTENSION
 PAIRS = pathlib.Path(__file__).resolve().parent / "pairs"
-TRACED = sorted(p for p in PAIRS.glob("*.traced.py") if I and I.is_instrumented(p.read_bytes()))
+TRACED = sorted(p for p in PAIRS.glob("*.traced.py") if extension and extension.is_instrumented(p.read_bytes()))
 IS_UPDATING = os.environ.get("MONITORCH_UPDATE_GOLDEN") == "1"
 
-pytestmark = pytest.mark.skipif(I is None, reason="the extension is not built (make)")
+pytestmark = pytest.mark.skipif(extension is None, reason="the extension is not built (make)")
 
 
 def text_of_write(write):
@@ -51,7 +51,7 @@ def text_of_site(site):
 @pytest.mark.parametrize("path", TRACED, ids=[p.name.split(".")[0] for p in TRACED])
 def test_sites(path):
     listing = path.with_name(path.name.replace(".traced.py", ".sites"))
-    sites = I.sites(path.read_bytes())
+    sites = extension.sites(path.read_bytes())
     text = "".join(text_of_site(site) + "\n" for site in sites)
     if IS_UPDATING:
         listing.write_text(text, encoding="utf-8")
