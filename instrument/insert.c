@@ -178,6 +178,16 @@ void insert_around(struct rewriter *rewriter, uint32_t start, uint32_t end, uint
     note_module_edit(rewriter, start);
 }
 
+/* Where an expression in parentheses has its first code: behind parentheses and blanks. */
+static uint32_t first_code(struct slice text, uint32_t start, uint32_t end)
+{
+    while (start < end && strchr("( \t\r\n\f", text.bytes[start]) != NULL &&
+           text.bytes[start] != '\0') {
+        start++;
+    }
+    return start;
+}
+
 void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
                    const struct pending *pending)
 {
@@ -194,6 +204,9 @@ void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
     }
     buffer_add_byte(text, '(');
     edits_end_open(rewriter->edits, begin, start, end, 0);
+    if (first_code(rewriter->syntax.text, start, end) != start) {
+        edits_anchor(rewriter->edits, first_code(rewriter->syntax.text, start, end), end);
+    }
     begin = edits_begin(rewriter->edits);
     buffer_add_byte(text, ')');
     edits_end_close(rewriter->edits, begin, start, end, 0);

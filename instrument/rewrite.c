@@ -558,6 +558,20 @@ static void rewrite_statement(struct rewriter *rewriter, uint32_t block,
     }
 }
 
+/* A docstring makes no code, so its line has no event: what waits goes on to the next
+ * statement, where that can take it. */
+static void carry_past_docstring(struct rewriter *rewriter, uint32_t block,
+                                 uint32_t docstring, struct pending *pending)
+{
+    uint32_t next = syntax_sibling(&rewriter->syntax, block, docstring);
+
+    if (!can_take_over(rewriter, next)) {
+        insert_after(rewriter, docstring, next == 0, pending->items, pending->count, NULL,
+                     0, false);
+        pending->count = 0;
+    }
+}
+
 void rewrite_block(struct rewriter *rewriter, uint32_t block, struct pending *pending,
                    bool has_docstring)
 {
@@ -570,11 +584,7 @@ void rewrite_block(struct rewriter *rewriter, uint32_t block, struct pending *pe
                           is_beside_damage(rewriter, block, i, previous);
 
         if (has_docstring && previous == 0 && is_docstring(rewriter, i)) {
-            bool is_last = node_at(rewriter, i)->next >= node_at(rewriter, block)->next;
-
-            insert_after(rewriter, i, is_last, pending->items, pending->count, NULL, 0,
-                         false);
-            pending->count = 0;
+            carry_past_docstring(rewriter, block, i, pending);
         } else if (kind == KIND_ERROR || is_damaged(rewriter, i)) {
             if (!is_definition(kind)) {
                 skip_damaged(rewriter, i, i, (struct slice){NULL, 0});

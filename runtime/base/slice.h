@@ -19,9 +19,10 @@ static inline struct slice slice_of(const char *text)
     return (struct slice){text, strlen(text)};
 }
 
+/* The bytes from `start` up to `end`. Nothing may be added to a null pointer, not even 0. */
 static inline struct slice slice_part(struct slice whole, size_t start, size_t end)
 {
-    return (struct slice){whole.bytes + start, end - start};
+    return (struct slice){start == 0 ? whole.bytes : whole.bytes + start, end - start};
 }
 
 static inline bool slice_equal(struct slice a, struct slice b)
