@@ -245,9 +245,10 @@ bench: all environment ## measure each claim of speed against its peer
 	    echo "== $$file"; $(RUN_PYTHON) "$$file" || exit 1; done
 
 FUZZ_SECONDS ?= 60
-fuzz: ## fuzz each target for FUZZ_SECONDS (default 60), with clang, ASan and UBSan
+fuzz: environment ## fuzz each target for FUZZ_SECONDS (default 60), with clang, ASan and UBSan
+	@$(MAKE) MODE=release all
 	@$(MAKE) MODE=fuzz fuzz-programs
-	@tools/fuzz.sh '$(BUILD)' '$(FUZZ_SECONDS)'
+	@PYTHON=$(TEST_PYTHON) tools/fuzz.sh '$(BUILD)' '$(FUZZ_SECONDS)'
 
 faults: all unit-programs environment ## fail the n-th allocation, write and system call
 	@$(RUN_PYTEST) tests/faults
