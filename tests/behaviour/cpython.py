@@ -75,7 +75,8 @@ def make_overlay(is_instrumented):
         run = compiler.instrument_tree(copied, folder)
         if run.returncode not in (0, 3):
             raise SystemExit(f"instrumenting the standard library failed: {run.stderr}")
-        print(run.stderr.strip() or "standard library instrumented", file=sys.stderr)
+        if b"monitorch" not in (folder / "functools.py").read_bytes():
+            raise SystemExit(f"the standard library was not instrumented: {run.stderr}")
         shutil.rmtree(copied)
     stamp.touch()
     return folder

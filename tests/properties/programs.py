@@ -58,9 +58,11 @@ class Program:
             return self.atom()
         d = depth - 1
         e = self.expression
-        kind = self.choose(26)
+        kind = self.choose(30)
         if kind < 5:
             return self.atom()
+        if kind >= 26:
+            return self.flat(d)
         if kind == 5:
             return f"{e(d)} {self.pick(*BINARY)} {e(0)}"
         if kind == 6:
@@ -109,6 +111,18 @@ class Program:
                 return self.pick(f"(await {self.primary(0)})", "(yield)")
             return self.pick("(yield)", f"(yield {e(0)})", f"(yield from {e(0)})")
         return f"(*{self.primary(0)}, {e(d)})"
+
+    def flat(self, depth):
+        """Operators without brackets: how they bind is for the parser to know."""
+        a, b, c = (self.pick(self.atom(), self.primary(depth)) for _ in range(3))
+        return self.pick(
+            f"{a} if {b} else {c}", f"{a} if {b} else lambda: {c}", f"not {a} if {b} else not {c}",
+            f"lambda x: {a} if x else {b}", f"{a} or {b} and not {c}", f"not {a} in {b} == {c}",
+            f"-{a} ** -{b}", f"{a} < {b} < {c}", f"{a} if {b} if {c} else {a} else {b}",
+            f"({self.name()} := {a} if {b} else {c})", f"f({self.name()} := {a} or {b})",
+            f"[{self.name()} := {a} if {b} else {c}, *{a} or {b}]", f"{a} is not {b} or {c} not in {a}",
+            f"f(*{a} or {b}, **{a} if {b} else {c})", f"{a}[{b} if {c} else {a}:{b}, ::-{c}]",
+        )
 
     def primary(self, depth):
         if depth <= 0 or self.choose(2):

@@ -80,6 +80,8 @@ def strip(text, path="<source>"):
 
 
 def instrument_tree(folder, output, words=("--all",), jobs=2):
-    """Runs the command over a folder into a mirrored folder; returns the finished process."""
-    command = [str(paths.COMMAND), *words, str(folder), "-d", str(output), f"-j{jobs}"]
+    """Runs the command over a folder into a mirrored folder; returns the finished process.
+
+    Exit code 3 is right where some file cannot be read; the others are written then."""
+    command = [str(paths.COMMAND), *words, "-r", str(folder), "-d", str(output), f"-j{jobs}"]
     return subprocess.run(command, capture_output=True, text=True, env=os.environ)
