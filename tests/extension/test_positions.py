@@ -55,13 +55,24 @@ def utf8_lines(source):
     return [line.encode() for line in re.split("\r\n|\r|\n", source.decode(encoding))]
 
 
-def is_parenthesised(lines, position):
-    """A value with its own parentheses: where what is inserted around it may stand."""
-    line, end_line, column, end_column = position
-    return (
-        lines[line - 1][column : column + 1] == b"("
-        and lines[end_line - 1][end_column - 1 : end_column] == b")"
-    )
+class Ends:
+    """Where original code starts and where it ends, parentheses counted as code."""
+
+    def __init__(self, source, nodes):
+        self.lines = utf8_lines(source)
+        self.starts = {(line, column) for line, _, column, _ in nodes}
+        self.ends = {(line, column) for _, line, _, column in nodes}
+
+    def are_kept(self, position):
+        """What is inserted may stand for any stretch of original code."""
+        line, end_line, column, end_column = position
+        return (
+            (line, column) in self.starts
+            or self.lines[line - 1][column : column + 1] == b"("
+        ) and (
+            (end_line, end_column) in self.ends
+            or self.lines[end_line - 1][end_column - 1 : end_column] == b")"
+        )
 
 
 def check(source, path):
@@ -71,7 +82,7 @@ def check(source, path):
     assert [c.co_qualname for c in original] == [c.co_qualname for c in mapped], path
     nodes = node_positions(source)
     quiet = quiet_positions(source)
-    lines = utf8_lines(source)
+    ends = Ends(source, nodes)
     wrong = []
     count = 0
     for before, after in zip(original, mapped):
@@ -85,8 +96,7 @@ def check(source, path):
             for position in got
             if position[2] is not None
             and position not in known
-            and position not in nodes
-            and not is_parenthesised(lines, position)
+            and not ends.are_kept(position)
         ]
         # All that raises stands where it stood.
         wrong += [
