@@ -389,9 +389,8 @@ static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
         insert_header_slot(rewriter, slot, table);
         break;
     case SLOT_CLASS:
-        begin = insert_base_begin(rewriter, slot->node);
         add_expressions(rewriter, text, table);
-        insert_base_end(rewriter, slot->node, begin, EDIT_BOOT);
+        insert_base(rewriter, slot->node, begin, EDIT_BOOT);
         break;
     default:
         break;
@@ -447,11 +446,10 @@ static bool insert_in_block(struct rewriter *rewriter, uint32_t block, struct sl
         edits_end(rewriter->edits, begin, node_at(rewriter, slot.node)->start, EDIT_BOOT);
         return true;
     case SLOT_CLASS:
-        begin = insert_base_begin(rewriter, slot.node);
         buffer_add_byte(text, '(');
         add_lazy(rewriter, text, table);
         buffer_add(text, SLICE(") and () or "));
-        insert_base_end(rewriter, slot.node, begin, EDIT_BOOT);
+        insert_base(rewriter, slot.node, begin, EDIT_BOOT);
         return true;
     case SLOT_HEADER:
         buffer_add_byte(text, '(');

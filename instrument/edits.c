@@ -48,6 +48,11 @@ static void add(struct edits *edits, size_t begin, uint32_t offset, uint64_t ord
     };
 }
 
+enum edit_rank edits_rank(const struct edit *edit)
+{
+    return (enum edit_rank)(edit->order >> RANK_SHIFT);
+}
+
 void edits_end(struct edits *edits, size_t begin, uint32_t offset, enum edit_rank rank)
 {
     add(edits, begin, offset, (uint64_t)rank << RANK_SHIFT | edits->count);

@@ -13,6 +13,7 @@
 /* What stands before what, where several insertions meet at one offset. */
 enum edit_rank {
     EDIT_CLOSE,  /* ends a wrapped expression; inner ones first */
+    EDIT_BASE,   /* begins an inserted base of a class */
     EDIT_BOOT,   /* brings the hook into the file: before any call of it */
     EDIT_AFTER,  /* follows a statement */
     EDIT_BEFORE, /* precedes a statement or a value */
@@ -23,6 +24,8 @@ struct edit {
     uint64_t order; /* among insertions of one offset: rank, then nesting or sequence */
     struct insertion insertion;
 };
+
+enum edit_rank edits_rank(const struct edit *edit);
 
 struct edits {
     struct edit *items; /* owned */

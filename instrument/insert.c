@@ -178,11 +178,18 @@ void insert_around(struct rewriter *rewriter, uint32_t start, uint32_t end, uint
     note_module_edit(rewriter, start);
 }
 
-/* Where an expression in parentheses has its first code: behind parentheses and blanks. */
+/* Where an expression in parentheses has its first code: behind parentheses, blanks, comments. */
 static uint32_t first_code(struct slice text, uint32_t start, uint32_t end)
 {
-    while (start < end && strchr("( \t\r\n\f", text.bytes[start]) != NULL &&
-           text.bytes[start] != '\0') {
+    bool is_comment = false;
+
+    while (start < end) {
+        char byte = text.bytes[start];
+
+        is_comment = byte == '#' || (is_comment && byte != '\n' && byte != '\r');
+        if (!is_comment && (byte == '\0' || strchr("( \t\r\n\f\\", byte) == NULL)) {
+            break;
+        }
         start++;
     }
     return start;
@@ -213,26 +220,33 @@ void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
     note_module_edit(rewriter, start);
 }
 
-size_t insert_base_begin(struct rewriter *rewriter, uint32_t definition)
+/* Whether the class that begins its bases at `offset` has got an inserted one already. */
+static bool has_base(const struct edits *edits, uint32_t offset)
 {
-    uint32_t bases = syntax_find(&rewriter->syntax, definition, KIND_ARGUMENT_LIST);
-    size_t begin = edits_begin(rewriter->edits);
-
-    buffer_add(&rewriter->edits->text, bases == 0 ? SLICE("(*(") : SLICE("*("));
-    return begin;
+    for (size_t i = edits->count; i-- > 0;) {
+        if (edits->items[i].insertion.offset == offset &&
+            edits_rank(&edits->items[i]) == EDIT_BASE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Empty parentheses get a comma too, which tells them from ones that were inserted. */
-void insert_base_end(struct rewriter *rewriter, uint32_t definition, size_t begin,
-                     enum edit_rank rank)
+void insert_base(struct rewriter *rewriter, uint32_t definition, size_t begin,
+                 enum edit_rank rank)
 {
     uint32_t bases = syntax_find(&rewriter->syntax, definition, KIND_ARGUMENT_LIST);
     uint32_t name = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
     uint32_t offset = bases == 0 ? rewriter->syntax.nodes[name].end
                                  : rewriter->syntax.nodes[bases].start + 1;
 
-    buffer_add(&rewriter->edits->text, bases == 0 ? SLICE("()))") : SLICE("()), "));
     edits_end(rewriter->edits, begin, offset, rank);
+    if (!has_base(rewriter->edits, offset)) {
+        edits_add(rewriter->edits, offset, EDIT_BASE, bases == 0 ? SLICE("(*(") : SLICE("*("));
+        edits_add(rewriter->edits, offset, EDIT_OPEN,
+                  bases == 0 ? SLICE("()))") : SLICE("()), "));
+    }
     note_module_edit(rewriter, offset);
 }
 

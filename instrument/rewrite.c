@@ -114,14 +114,14 @@ static void insert_class_header(struct rewriter *rewriter, uint32_t definition,
                                 const struct pending *pending)
 {
     struct buffer *text = &rewriter->edits->text;
-    size_t begin = insert_base_begin(rewriter, definition);
+    size_t begin = edits_begin(rewriter->edits);
 
     for (uint32_t i = 0; i < pending->count; i++) {
         buffer_add_byte(text, '(');
         forms_record(&rewriter->forms, &pending->items[i], text);
         buffer_add(text, SLICE(") or "));
     }
-    insert_base_end(rewriter, definition, begin, EDIT_BEFORE);
+    insert_base(rewriter, definition, begin, EDIT_BEFORE);
 }
 
 /* A record that passes over a definition cannot pass the name that the definition rebinds. */

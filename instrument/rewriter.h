@@ -90,11 +90,10 @@ void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
 void insert_around(struct rewriter *rewriter, uint32_t start, uint32_t end, uint32_t level,
                    struct slice opening, struct slice closing);
 
-/* One more base of a class, which adds none: `*(expressions or ())`; the expressions, each
- * with ` or ` behind it, are added to the text between the two calls. */
-size_t insert_base_begin(struct rewriter *rewriter, uint32_t definition);
-void insert_base_end(struct rewriter *rewriter, uint32_t definition, size_t begin,
-                     enum edit_rank rank);
+/* One more base of a class, which adds none: `*(expressions ())`. The expressions, each with
+ * ` or ` behind it, are the text since `begin`. */
+void insert_base(struct rewriter *rewriter, uint32_t definition, size_t begin,
+                 enum edit_rank rank);
 
 /* Adds a note; the text is copied. */
 void note_add(struct rewriter *rewriter, enum note_kind kind, uint32_t node,

@@ -37,6 +37,7 @@ struct parse {
     char *repaired; /* owned; may be NULL */
     int block_depth;
     int bracket_depth;
+    bool has_error; /* somewhere in the tree */
     bool is_out_of_memory;
 };
 
@@ -85,11 +86,27 @@ static enum kind node_kind(TSNode node)
     return (enum kind)kind_of_symbol[symbol];
 }
 
-/* Nothing that is recorded stands inside these, so their children are not looked at. */
-static bool is_opaque(enum kind kind)
+/* Whether the children of a node are looked at: not of those in which nothing is recorded, and
+ * not of those that have none. */
+static bool has_inside(enum kind kind)
 {
-    return kind == KIND_STRING || kind == KIND_CONCATENATED_STRING || kind == KIND_TYPE ||
-           kind == KIND_TYPE_PARAMETER || kind == KIND_TYPE_ALIAS_STATEMENT;
+    switch (kind) {
+    case KIND_STRING:
+    case KIND_CONCATENATED_STRING:
+    case KIND_TYPE:
+    case KIND_TYPE_PARAMETER:
+    case KIND_TYPE_ALIAS_STATEMENT:
+    case KIND_IDENTIFIER:
+    case KIND_INTEGER:
+    case KIND_FLOAT:
+    case KIND_TRUE:
+    case KIND_FALSE:
+    case KIND_NONE:
+    case KIND_ELLIPSIS:
+        return false;
+    default:
+        return true;
+    }
 }
 
 static bool is_bracketed(enum kind kind)
@@ -115,7 +132,8 @@ static void add_node(struct parse *parse, TSNode node, enum kind kind)
 {
     struct syntax_node *item;
 
-    if (!memory_grow((void **)&parse->nodes.items, &parse->nodes.capacity,
+    if (parse->nodes.count == parse->nodes.capacity &&
+        !memory_grow((void **)&parse->nodes.items, &parse->nodes.capacity,
                      parse->nodes.count + 1, sizeof *item)) {
         longjmp(parse->region.out_of_memory, 1);
     }
@@ -124,7 +142,7 @@ static void add_node(struct parse *parse, TSNode node, enum kind kind)
         .start = ts_node_start_byte(node),
         .end = ts_node_end_byte(node),
         .kind = (uint16_t)kind,
-        .has_error = ts_node_has_error(node),
+        .has_error = parse->has_error && ts_node_has_error(node),
     };
 }
 
@@ -147,13 +165,13 @@ static bool visit(struct parse *parse, TSNode node, size_t parent)
         if (ts_node_symbol(node) == async_symbol) {
             parse->nodes.items[parent].is_async = true;
         }
-        if (ts_node_is_missing(node)) {
+        if (parse->has_error && ts_node_is_missing(node)) {
             add_node(parse, node, KIND_ERROR);
             parse->nodes.items[parse->nodes.count - 1].next = (uint32_t)parse->nodes.count;
         }
         return false;
     }
-    kind = ts_node_is_missing(node) ? KIND_ERROR : node_kind(node);
+    kind = parse->has_error && ts_node_is_missing(node) ? KIND_ERROR : node_kind(node);
     if (kind == KIND_COMMENT) {
         add_comment(parse, node);
         return false;
@@ -162,7 +180,7 @@ static bool visit(struct parse *parse, TSNode node, size_t parent)
         return false; /* line continuations, operators */
     }
     add_node(parse, node, kind);
-    return !is_opaque(kind);
+    return has_inside(kind);
 }
 
 static void push_open(struct parse *parse, size_t depth, size_t node)
@@ -192,6 +210,7 @@ static bool flatten(struct parse *parse, TSTree *tree)
     size_t depth = 0;
     bool is_done;
 
+    parse->has_error = ts_node_has_error(ts_tree_root_node(tree));
     parse->block_depth = 0;
     parse->bracket_depth = 0;
     add_node(parse, ts_tree_cursor_current_node(&cursor), KIND_MODULE);
