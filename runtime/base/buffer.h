@@ -57,7 +57,7 @@ static inline void buffer_add_byte(struct buffer *buffer, char byte)
 
 static inline struct slice buffer_slice(const struct buffer *buffer)
 {
-    return (struct slice){buffer->bytes, buffer->size};
+    return (struct slice){buffer->bytes == NULL ? "" : buffer->bytes, buffer->size};
 }
 
 #endif
