@@ -9,10 +9,10 @@
 
 enum slot_kind {
     SLOT_NONE,
-    SLOT_AFTER,      /* behind a simple statement: documentation or a __future__ import */
-    SLOT_BEFORE,     /* before a simple statement */
-    SLOT_HEADER,     /* around an expression in a header, decorator or default */
-    SLOT_CLASS,      /* among a class's bases */
+    SLOT_AFTER,  /* behind a simple statement: documentation or a __future__ import */
+    SLOT_BEFORE, /* before a simple statement */
+    SLOT_HEADER, /* around an expression in a header, decorator or default */
+    SLOT_CLASS,  /* among a class's bases */
     SLOT_BLANK_LINE, /* on a blank or comment line between statements */
     SLOT_END,        /* behind the text's last line end */
 };
@@ -23,11 +23,6 @@ struct slot {
     uint32_t start; /* of the expression or line */
     uint32_t end;   /* of the expression */
 };
-
-static const struct syntax_node *node_at(const struct rewriter *rewriter, uint32_t node)
-{
-    return &rewriter->syntax.nodes[node];
-}
 
 static uint32_t sibling(const struct rewriter *rewriter, uint32_t parent, uint32_t node)
 {
@@ -48,7 +43,8 @@ static bool follows_error(const struct rewriter *rewriter, uint32_t node)
 {
     for (uint32_t i = syntax_child(&rewriter->syntax, 0); i != 0 && i < node;
          i = sibling(rewriter, 0, i)) {
-        if (node_at(rewriter, i)->kind == KIND_ERROR && node_at(rewriter, i)->next == node) {
+        if (node_at(rewriter, i)->kind == KIND_ERROR &&
+            node_at(rewriter, i)->next == node) {
             return true;
         }
     }
@@ -98,7 +94,8 @@ static struct slot find_slot_at(const struct rewriter *rewriter, uint32_t statem
         uint32_t block = syntax_find(&rewriter->syntax, statement, KIND_BLOCK);
         uint32_t first = block == 0 ? 0 : syntax_child(&rewriter->syntax, block);
 
-        return first == 0 ? (struct slot){.kind = SLOT_NONE} : find_slot_at(rewriter, first);
+        return first == 0 ? (struct slot){.kind = SLOT_NONE}
+                          : find_slot_at(rewriter, first);
     }
     if (kind == KIND_CLASS_DEFINITION && !node_at(rewriter, statement)->has_error &&
         syntax_find(&rewriter->syntax, statement, KIND_TYPE_PARAMETER) == 0) {
@@ -123,8 +120,9 @@ static struct slot find_slot_at(const struct rewriter *rewriter, uint32_t statem
 /* Lines 1 and 2 may name the encoding or the interpreter. */
 static bool is_reserved_line(const struct rewriter *rewriter, uint32_t row)
 {
-    struct slice line = slice_part(rewriter->syntax.text, rewriter->syntax.row_starts[row],
-                                   rewriter->syntax.row_starts[row + 1]);
+    struct slice line =
+        slice_part(rewriter->syntax.text, rewriter->syntax.row_starts[row],
+                   rewriter->syntax.row_starts[row + 1]);
 
     return row < 2 && (slice_starts(line, SLICE("#!")) ||
                        slice_find(line, SLICE("coding"), 0) < line.size);
@@ -142,8 +140,8 @@ static bool follows_continuation(const struct rewriter *rewriter, uint32_t start
 }
 
 /* A blank or comment line that begins in column 0, all of it between two offsets. */
-static struct slot find_blank_line(const struct rewriter *rewriter, uint32_t from,
-                                   uint32_t to)
+static struct slot
+find_blank_line(const struct rewriter *rewriter, uint32_t from, uint32_t to)
 {
     const struct syntax *syntax = &rewriter->syntax;
 
@@ -153,8 +151,8 @@ static struct slot find_blank_line(const struct rewriter *rewriter, uint32_t fro
         uint32_t end = syntax->row_starts[row + 1];
         struct slice line = slice_part(syntax->text, start, end);
 
-        if (start < from || end > to || line.size == 0 || is_reserved_line(rewriter, row) ||
-            follows_continuation(rewriter, start)) {
+        if (start < from || end > to || line.size == 0 ||
+            is_reserved_line(rewriter, row) || follows_continuation(rewriter, start)) {
             continue;
         }
         if (line.bytes[0] == '#' || line.bytes[0] == '\n' || line.bytes[0] == '\r') {
@@ -224,8 +222,8 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
 
 /* Files of many functions alone would hold the table many times: it goes behind the text's last
  * line end instead. */
-static bool find_end_slot(const struct rewriter *rewriter, struct slice table,
-                          struct slot *slot)
+static bool
+find_end_slot(const struct rewriter *rewriter, struct slice table, struct slot *slot)
 {
     struct slice text = rewriter->syntax.text;
     uint32_t size = (uint32_t)text.size;
@@ -242,7 +240,8 @@ static bool find_end_slot(const struct rewriter *rewriter, struct slice table,
 /* The next simple statement on another line, before anything is recorded: the table stands
  * there, so that the line that fails where monitorch is missing is a short one. */
 static struct slot find_table_slot(const struct rewriter *rewriter,
-                                   const struct slot *first, uint32_t next)
+                                   const struct slot *first,
+                                   uint32_t next)
 {
     struct slot none = {.kind = SLOT_NONE};
     uint32_t row;
@@ -280,8 +279,10 @@ static void add_table(struct buffer *text, struct slice table)
 }
 
 /* `_mt = …` with the table, or `_mt_t = …` to be called with it on a later line. */
-static void add_statements(const struct rewriter *rewriter, struct buffer *text,
-                           struct slice table, bool has_table)
+static void add_statements(const struct rewriter *rewriter,
+                           struct buffer *text,
+                           struct slice table,
+                           bool has_table)
 {
     const struct forms *forms = &rewriter->forms;
 
@@ -304,8 +305,8 @@ static void add_statements(const struct rewriter *rewriter, struct buffer *text,
     }
 }
 
-static void insert_table(struct rewriter *rewriter, const struct slot *slot,
-                         struct slice table)
+static void
+insert_table(struct rewriter *rewriter, const struct slot *slot, struct slice table)
 {
     struct buffer *text = &rewriter->edits->text;
     size_t begin = edits_begin(rewriter->edits);
@@ -321,7 +322,8 @@ static void insert_table(struct rewriter *rewriter, const struct slot *slot,
 }
 
 /* The expressions `(_mt := …) and ()`, all false, joined by or. */
-static void add_expressions(const struct rewriter *rewriter, struct buffer *text,
+static void add_expressions(const struct rewriter *rewriter,
+                            struct buffer *text,
                             struct slice table)
 {
     const struct forms *forms = &rewriter->forms;
@@ -344,7 +346,8 @@ static void add_expressions(const struct rewriter *rewriter, struct buffer *text
     }
 }
 
-static void insert_header_slot(struct rewriter *rewriter, const struct slot *slot,
+static void insert_header_slot(struct rewriter *rewriter,
+                               const struct slot *slot,
                                struct slice table)
 {
     struct buffer *text = &rewriter->edits->text;
@@ -358,8 +361,10 @@ static void insert_header_slot(struct rewriter *rewriter, const struct slot *slo
     edits_end_close(rewriter->edits, begin, slot->start, slot->end, 0);
 }
 
-static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
-                        struct slice table, bool has_table)
+static void insert_slot(struct rewriter *rewriter,
+                        const struct slot *slot,
+                        struct slice table,
+                        bool has_table)
 {
     struct buffer *text = &rewriter->edits->text;
     size_t begin = edits_begin(rewriter->edits);
@@ -368,12 +373,14 @@ static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
     case SLOT_AFTER:
         buffer_add(text, SLICE("; "));
         add_statements(rewriter, text, table, has_table);
-        edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->end, EDIT_BOOT);
+        edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->end,
+                  EDIT_BOOT);
         break;
     case SLOT_BEFORE:
         add_statements(rewriter, text, table, has_table);
         buffer_add(text, SLICE("; "));
-        edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->start, EDIT_BOOT);
+        edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->start,
+                  EDIT_BOOT);
         break;
     case SLOT_BLANK_LINE:
     case SLOT_END:
@@ -399,11 +406,10 @@ static void insert_slot(struct rewriter *rewriter, const struct slot *slot,
 
 /* `'_mt' in globals() or globals().__setitem__('_mt', …)`: for files of functions alone, where
  * no place at the module's level is free, each function asks when it begins. */
-static void add_lazy(const struct rewriter *rewriter, struct buffer *text,
-                     struct slice table)
+static void
+add_lazy(const struct rewriter *rewriter, struct buffer *text, struct slice table)
 {
-    struct slice name =
-        rewriter->has_record ? rewriter->forms.hook : SLICE("spy_save");
+    struct slice name = rewriter->has_record ? rewriter->forms.hook : SLICE("spy_save");
 
     buffer_add_byte(text, '\'');
     buffer_add(text, name);
@@ -420,7 +426,8 @@ static void add_lazy(const struct rewriter *rewriter, struct buffer *text,
 }
 
 /* Where the first statement of the block that can carry it runs; false where there is none. */
-static bool insert_in_block(struct rewriter *rewriter, uint32_t block, struct slice table)
+static bool
+insert_in_block(struct rewriter *rewriter, uint32_t block, struct slice table)
 {
     struct buffer *text = &rewriter->edits->text;
     uint32_t statement = syntax_child(&rewriter->syntax, block);
@@ -443,7 +450,8 @@ static bool insert_in_block(struct rewriter *rewriter, uint32_t block, struct sl
         buffer_add(text, SLICE("not ("));
         add_lazy(rewriter, text, table);
         buffer_add(text, SLICE("); "));
-        edits_end(rewriter->edits, begin, node_at(rewriter, slot.node)->start, EDIT_BOOT);
+        edits_end(rewriter->edits, begin, node_at(rewriter, slot.node)->start,
+                  EDIT_BOOT);
         return true;
     case SLOT_CLASS:
         buffer_add_byte(text, '(');

@@ -77,7 +77,8 @@ static uint32_t indentation(const struct syntax *syntax, uint32_t row)
 {
     uint32_t column = 1;
 
-    for (uint32_t at = syntax->row_starts[row]; at < syntax->text.size; at++, column++) {
+    for (uint32_t at = syntax->row_starts[row]; at < syntax->text.size;
+         at++, column++) {
         if (strchr(" \t\f", syntax->text.bytes[at]) == NULL) {
             break;
         }
@@ -117,15 +118,16 @@ static enum row_state read_pragma(struct slice comment)
     return ROW_DEFAULT;
 }
 
-static void set_rows(struct choice *choice, uint32_t first, uint32_t last,
-                     enum row_state state)
+static void
+set_rows(struct choice *choice, uint32_t first, uint32_t last, enum row_state state)
 {
     for (uint32_t row = first; row <= last && row < choice->syntax->row_count; row++) {
         choice->rows[row] = (uint8_t)state;
     }
 }
 
-static void obey_comment(struct choice *choice, const struct syntax_comment *comment,
+static void obey_comment(struct choice *choice,
+                         const struct syntax_comment *comment,
                          enum row_state state)
 {
     const struct syntax *syntax = choice->syntax;
@@ -199,13 +201,15 @@ static bool has_comment_pragma(const struct syntax *syntax)
     return false;
 }
 
-bool choice_read(struct choice *choice, const struct selection *selection,
-                 const struct syntax *syntax, struct arena *arena)
+bool choice_read(struct choice *choice,
+                 const struct selection *selection,
+                 const struct syntax *syntax,
+                 struct arena *arena)
 {
     bool has_pragmas = !is_spy_alone(selection) && has_comment_pragma(syntax);
-    bool has_calls = !is_spy_alone(selection) &&
-                     slice_find(syntax->text, SLICE("monitorch.lines"), 0) <
-                         syntax->text.size;
+    bool has_calls =
+        !is_spy_alone(selection) &&
+        slice_find(syntax->text, SLICE("monitorch.lines"), 0) < syntax->text.size;
 
     *choice = (struct choice){.selection = selection, .syntax = syntax};
     if (!has_pragmas && !has_calls && selection->line_count == 0) {
@@ -260,7 +264,9 @@ bool choice_has_function(const struct choice *choice, struct slice name, bool is
     return false;
 }
 
-bool choice_has_row(const struct choice *choice, uint32_t row, bool is_function_selected)
+bool choice_has_row(const struct choice *choice,
+                    uint32_t row,
+                    bool is_function_selected)
 {
     uint8_t state = choice->rows == NULL ? ROW_DEFAULT : choice->rows[row];
 

@@ -11,20 +11,27 @@
 struct choice {
     const struct selection *selection; /* borrowed */
     const struct syntax *syntax;       /* borrowed */
-    uint8_t *rows; /* borrowed from the arena; NULL where nothing is asked for by line */
+    uint8_t
+        *rows; /* borrowed from the arena; NULL where nothing is asked for by line */
 };
 
 /* False where memory ran out. */
-bool choice_read(struct choice *choice, const struct selection *selection,
-                 const struct syntax *syntax, struct arena *arena);
+bool choice_read(struct choice *choice,
+                 const struct selection *selection,
+                 const struct syntax *syntax,
+                 struct arena *arena);
 
 /* Whether a function is selected as a whole. `name` is qualified; `is_method`: its parent is a
  * class. */
-bool choice_has_function(const struct choice *choice, struct slice name, bool is_method);
+bool choice_has_function(const struct choice *choice,
+                         struct slice name,
+                         bool is_method);
 
 /* Whether something that starts in `row` is recorded, in a function that is (or is not)
  * selected as a whole. */
-bool choice_has_row(const struct choice *choice, uint32_t row, bool is_function_selected);
+bool choice_has_row(const struct choice *choice,
+                    uint32_t row,
+                    bool is_function_selected);
 
 /* Whether nothing in rows `first` to `last` can be recorded, outside selected functions. */
 bool choice_is_empty(const struct choice *choice, uint32_t first, uint32_t last);

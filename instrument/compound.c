@@ -1,23 +1,11 @@
 /* Compound statements: which way they went, and what their headers bind. */
 #include "instrument/rewriter.h"
 
-#include <string.h>
-
 /* The states at the ends of the arms so far, joined. */
 struct flow {
     struct scope_state merged;
     bool has_arm;
 };
-
-static const struct syntax_node *node_at(const struct rewriter *rewriter, uint32_t node)
-{
-    return &rewriter->syntax.nodes[node];
-}
-
-static struct slice text_of(const struct rewriter *rewriter, uint32_t node)
-{
-    return syntax_text(&rewriter->syntax, node);
-}
 
 /* One more way through the statement ends here. */
 static void flow_add(struct rewriter *rewriter, struct flow *flow)
@@ -31,136 +19,9 @@ static void flow_add(struct rewriter *rewriter, struct flow *flow)
     flow->has_arm = true;
 }
 
-static uint32_t child_of(const struct rewriter *rewriter, uint32_t node)
-{
-    return syntax_child(&rewriter->syntax, node);
-}
-
-static uint32_t find(const struct rewriter *rewriter, uint32_t node, enum kind kind)
-{
-    return syntax_find(&rewriter->syntax, node, kind);
-}
-
-/* The expression that a with statement evaluates first. Where the items are in parentheses
- * that the grammar took for a tuple, it is inside them. */
-static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
-{
-    uint32_t node = child_of(rewriter, clause);
-    uint32_t inner;
-
-    if (node == 0 || child_of(rewriter, node) == 0) {
-        return 0;
-    }
-    node = child_of(rewriter, node); /* below the with_item */
-    for (;;) {
-        enum kind kind = (enum kind)node_at(rewriter, node)->kind;
-
-        inner = child_of(rewriter, node);
-        if (inner == 0) {
-            return node;
-        }
-        if (kind == KIND_AS_PATTERN) {
-            node = inner;
-        } else if ((kind == KIND_TUPLE || kind == KIND_PARENTHESIZED_EXPRESSION) &&
-                   node_at(rewriter, node)->end == node_at(rewriter, clause)->end &&
-                   node_at(rewriter, inner)->kind != KIND_YIELD &&
-                   node_at(rewriter, inner)->kind != KIND_LIST_SPLAT) {
-            node = inner;
-        } else {
-            return node;
-        }
-    }
-}
-
-/* A trailing comma makes the subject a tuple and belongs to it. */
-static uint32_t after_comma(struct slice text, uint32_t end)
-{
-    uint32_t at = end;
-
-    while (at < text.size && text.bytes[at] != '\0' &&
-           strchr(" \t\f\\\r\n", text.bytes[at]) != NULL) {
-        at++;
-    }
-    return at < text.size && text.bytes[at] == ',' ? at + 1 : end;
-}
-
-/* In `with a if b else c as d` the grammar hangs `as d` on `c`: the expression ends before it. */
-static uint32_t context_end(const struct rewriter *rewriter, uint32_t context)
-{
-    uint32_t end = node_at(rewriter, context)->end;
-
-    for (uint32_t i = context; i < node_at(rewriter, context)->next; i++) {
-        if (node_at(rewriter, i)->kind == KIND_AS_PATTERN && node_at(rewriter, i)->end == end) {
-            return node_at(rewriter, i + 1)->end;
-        }
-    }
-    return end;
-}
-
-static bool with_range(const struct rewriter *rewriter, uint32_t statement,
-                       uint32_t *start, uint32_t *end)
-{
-    uint32_t clause = find(rewriter, statement, KIND_WITH_CLAUSE);
-    uint32_t first = clause == 0 ? 0 : first_context(rewriter, clause);
-
-    if (first == 0) {
-        return false;
-    }
-    *start = node_at(rewriter, first)->start;
-    *end = context_end(rewriter, first);
-    return true;
-}
-
-static bool match_range(const struct rewriter *rewriter, uint32_t statement,
-                        uint32_t *start, uint32_t *end)
-{
-    uint32_t block = find(rewriter, statement, KIND_BLOCK);
-    uint32_t first = child_of(rewriter, statement);
-    uint32_t last = first;
-
-    if (block == 0 || first == block) {
-        return false;
-    }
-    for (uint32_t i = first; i != block;
-         i = syntax_sibling(&rewriter->syntax, statement, i)) {
-        last = i;
-    }
-    *start = node_at(rewriter, first)->start;
-    *end = after_comma(rewriter->syntax.text, node_at(rewriter, last)->end);
-    return true;
-}
-
-bool header_range(const struct rewriter *rewriter, uint32_t statement, uint32_t *start,
-                  uint32_t *end)
-{
-    uint32_t node = child_of(rewriter, statement);
-
-    switch (node_at(rewriter, statement)->kind) {
-    case KIND_IF_STATEMENT:
-    case KIND_WHILE_STATEMENT:
-        break;
-    case KIND_FOR_STATEMENT:
-        node = node == 0 ? 0 : syntax_sibling(&rewriter->syntax, statement, node);
-        break;
-    case KIND_WITH_STATEMENT:
-        return with_range(rewriter, statement, start, end);
-    case KIND_MATCH_STATEMENT:
-        return match_range(rewriter, statement, start, end);
-    default:
-        return false;
-    }
-    if (node == 0 || node_at(rewriter, node)->kind == KIND_BLOCK ||
-        node_at(rewriter, node)->has_error) {
-        return false;
-    }
-    *start = node_at(rewriter, node)->start;
-    *end = node_at(rewriter, node)->end;
-    return true;
-}
-
 /* Puts pending records into a header. */
-static void carry_in_header(struct rewriter *rewriter, uint32_t statement,
-                            struct pending *pending)
+static void
+carry_in_header(struct rewriter *rewriter, uint32_t statement, struct pending *pending)
 {
     uint32_t start;
     uint32_t end;
@@ -172,8 +33,11 @@ static void carry_in_header(struct rewriter *rewriter, uint32_t statement,
 }
 
 /* Drafts the site of an arm that is named by a condition's text. */
-static void draft_arm(struct rewriter *rewriter, uint32_t node, uint32_t arm,
-                      uint32_t first, uint32_t end)
+static void draft_arm(struct rewriter *rewriter,
+                      uint32_t node,
+                      uint32_t arm,
+                      uint32_t first,
+                      uint32_t end)
 {
     draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, node);
     rewriter->draft.arm = arm;
@@ -185,8 +49,10 @@ static void draft_arm(struct rewriter *rewriter, uint32_t node, uint32_t arm,
 
 /* `(c) and not (_mt and _mt(1))`, and ` or _mt and _mt(2)` for the other way: the condition's
  * truth is asked once. */
-static void insert_turn(struct rewriter *rewriter, uint32_t condition,
-                        const struct record *taken, const struct record *other)
+static void insert_turn(struct rewriter *rewriter,
+                        uint32_t condition,
+                        const struct record *taken,
+                        const struct record *other)
 {
     struct buffer *text = &rewriter->edits->text;
     uint32_t start = node_at(rewriter, condition)->start;
@@ -209,15 +75,18 @@ static void insert_turn(struct rewriter *rewriter, uint32_t condition,
         forms_record(&rewriter->forms, other, text);
     }
     edits_end_close(rewriter->edits, begin, start, end, 1);
-    if (rewriter->place->kind != SCOPE_FUNCTION && start < rewriter->first_module_edit) {
+    if (rewriter->place->kind != SCOPE_FUNCTION &&
+        start < rewriter->first_module_edit) {
         rewriter->first_module_edit = start;
     }
 }
 
 /* Rewrites an arm's block; the record stands at its start, or is handed back in `in_header`
  * where nothing in the block can carry it. */
-static void rewrite_arm(struct rewriter *rewriter, uint32_t block,
-                        const struct record *record, struct record *in_header)
+static void rewrite_arm(struct rewriter *rewriter,
+                        uint32_t block,
+                        const struct record *record,
+                        struct record *in_header)
 {
     struct pending pending = {.count = 0};
 
@@ -231,12 +100,15 @@ static void rewrite_arm(struct rewriter *rewriter, uint32_t block,
 }
 
 /* One `if` or `elif`, and what follows it in the chain. */
-static void rewrite_condition(struct rewriter *rewriter, uint32_t statement,
-                              uint32_t clause, uint32_t arm, struct flow *flow)
+static void rewrite_condition(struct rewriter *rewriter,
+                              uint32_t statement,
+                              uint32_t clause,
+                              uint32_t arm,
+                              struct flow *flow)
 {
     const struct record nothing = {.site = SITE_NONE};
-    uint32_t condition = child_of(rewriter, clause);
-    uint32_t block = find(rewriter, clause, KIND_BLOCK);
+    uint32_t condition = first_child(rewriter, clause);
+    uint32_t block = child_of_kind(rewriter, clause, KIND_BLOCK);
     uint32_t next = clause;
     struct record taken_in_header = nothing;
     struct record other_in_header = nothing;
@@ -258,9 +130,10 @@ static void rewrite_condition(struct rewriter *rewriter, uint32_t statement,
     if (next == 0) {
         flow_add(rewriter, flow);
     } else if (node_at(rewriter, next)->kind == KIND_ELSE_CLAUSE) {
-        uint32_t else_block = find(rewriter, next, KIND_BLOCK);
+        uint32_t else_block = child_of_kind(rewriter, next, KIND_BLOCK);
 
-        draft_arm(rewriter, next, arm + 1, condition, node_at(rewriter, condition)->next);
+        draft_arm(rewriter, next, arm + 1, condition,
+                  node_at(rewriter, condition)->next);
         record = record_make(rewriter, NULL, 0);
         if (else_block != 0) {
             rewrite_arm(rewriter, else_block, &record, &other_in_header);
@@ -283,11 +156,11 @@ static void rewrite_if(struct rewriter *rewriter, uint32_t statement)
 }
 
 /* The else block of a loop or a try. */
-static void rewrite_else(struct rewriter *rewriter, uint32_t statement,
-                         struct slice condition)
+static void
+rewrite_else(struct rewriter *rewriter, uint32_t statement, struct slice condition)
 {
-    uint32_t clause = find(rewriter, statement, KIND_ELSE_CLAUSE);
-    uint32_t block = clause == 0 ? 0 : find(rewriter, clause, KIND_BLOCK);
+    uint32_t clause = child_of_kind(rewriter, statement, KIND_ELSE_CLAUSE);
+    uint32_t block = clause == 0 ? 0 : child_of_kind(rewriter, clause, KIND_BLOCK);
     struct record record;
 
     if (block == 0) {
@@ -301,19 +174,21 @@ static void rewrite_else(struct rewriter *rewriter, uint32_t statement,
 }
 
 /* After a loop, what was bound in it is uncertain. */
-static void leave_loop(struct rewriter *rewriter, uint32_t statement,
+static void leave_loop(struct rewriter *rewriter,
+                       uint32_t statement,
                        const struct scope_state *before)
 {
     scope_restore(&rewriter->place->scope, before);
-    scope_forget(&rewriter->place->scope, statement, node_at(rewriter, statement)->next);
+    scope_forget(&rewriter->place->scope, statement,
+                 node_at(rewriter, statement)->next);
 }
 
 static void rewrite_while(struct rewriter *rewriter, uint32_t statement)
 {
     const struct record nothing = {.site = SITE_NONE};
     struct scope *scope = &rewriter->place->scope;
-    uint32_t condition = child_of(rewriter, statement);
-    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    uint32_t condition = first_child(rewriter, statement);
+    uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
     struct pending inner = {.count = 0};
     struct scope_state before;
     struct record record;
@@ -325,7 +200,8 @@ static void rewrite_while(struct rewriter *rewriter, uint32_t statement)
     before = scope_save(scope);
     rewrite_walruses(rewriter, condition, node_at(rewriter, condition)->next);
     draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
-    reads_add(&rewriter->draft.reads, scope, condition, node_at(rewriter, condition)->next);
+    reads_add(&rewriter->draft.reads, scope, condition,
+              node_at(rewriter, condition)->next);
     record = record_make(rewriter, NULL, 0);
     insert_turn(rewriter, condition, &record, &nothing);
     rewrite_block(rewriter, block, &inner, false);
@@ -335,8 +211,10 @@ static void rewrite_while(struct rewriter *rewriter, uint32_t statement)
 }
 
 /* Adds one written name to the draft, and its argument. */
-static uint32_t draft_name(struct rewriter *rewriter, struct slice *arguments,
-                           uint32_t count, uint32_t identifier)
+static uint32_t draft_name(struct rewriter *rewriter,
+                           struct slice *arguments,
+                           uint32_t count,
+                           uint32_t identifier)
 {
     struct slice name = text_of(rewriter, identifier);
 
@@ -349,8 +227,11 @@ static uint32_t draft_name(struct rewriter *rewriter, struct slice *arguments,
 }
 
 /* Adds what targets bind: names, attributes to look up, objects whose items are set. */
-static uint32_t draft_targets(struct rewriter *rewriter, struct slice *arguments,
-                              uint32_t count, uint32_t first, uint32_t end)
+static uint32_t draft_targets(struct rewriter *rewriter,
+                              struct slice *arguments,
+                              uint32_t count,
+                              uint32_t first,
+                              uint32_t end)
 {
     for (uint32_t i = first; i < end;) {
         enum kind kind = (enum kind)node_at(rewriter, i)->kind;
@@ -366,7 +247,8 @@ static uint32_t draft_targets(struct rewriter *rewriter, struct slice *arguments
             base++;
         }
         if (reads_is_dotted(&rewriter->syntax, base)) {
-            if (draft_write(&rewriter->draft, text_of(rewriter, base), SITE_SOURCE_PEEK)) {
+            if (draft_write(&rewriter->draft, text_of(rewriter, base),
+                            SITE_SOURCE_PEEK)) {
                 arguments[count++] =
                     text_of(rewriter, reads_root(&rewriter->syntax, base));
             }
@@ -378,8 +260,11 @@ static uint32_t draft_targets(struct rewriter *rewriter, struct slice *arguments
     return count;
 }
 
-static uint32_t draft_captures(struct rewriter *rewriter, struct slice *arguments,
-                               uint32_t count, uint32_t first, uint32_t end)
+static uint32_t draft_captures(struct rewriter *rewriter,
+                               struct slice *arguments,
+                               uint32_t count,
+                               uint32_t first,
+                               uint32_t end)
 {
     for (uint32_t i = scope_next_capture(&rewriter->syntax, first, end); i < end;
          i = scope_next_capture(&rewriter->syntax, i + 1, end)) {
@@ -388,8 +273,8 @@ static uint32_t draft_captures(struct rewriter *rewriter, struct slice *argument
     return count;
 }
 
-static void bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end,
-                       uint32_t site)
+static void
+bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t site)
 {
     struct scope *scope = &rewriter->place->scope;
 
@@ -403,9 +288,9 @@ static void bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end,
 static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
 {
     struct scope *scope = &rewriter->place->scope;
-    uint32_t left = child_of(rewriter, statement);
+    uint32_t left = first_child(rewriter, statement);
     uint32_t right = left == 0 ? 0 : syntax_sibling(&rewriter->syntax, statement, left);
-    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
     struct slice arguments[WRITES_LIMIT];
     struct scope_state before;
     struct record record;
@@ -430,7 +315,7 @@ static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
 
 static void rewrite_handler(struct rewriter *rewriter, uint32_t clause, uint32_t arm)
 {
-    uint32_t block = find(rewriter, clause, KIND_BLOCK);
+    uint32_t block = child_of_kind(rewriter, clause, KIND_BLOCK);
     struct slice arguments[WRITES_LIMIT];
     struct record record;
     uint32_t count = 0;
@@ -439,7 +324,7 @@ static void rewrite_handler(struct rewriter *rewriter, uint32_t clause, uint32_t
     if (block == 0) {
         return;
     }
-    value = child_of(rewriter, clause);
+    value = first_child(rewriter, clause);
     if (value == block) {
         draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, clause);
         rewriter->draft.arm = arm;
@@ -460,11 +345,11 @@ static void rewrite_handler(struct rewriter *rewriter, uint32_t clause, uint32_t
     scope_forget(&rewriter->place->scope, clause, block);
 }
 
-static void rewrite_try(struct rewriter *rewriter, uint32_t statement,
-                        struct pending *pending)
+static void
+rewrite_try(struct rewriter *rewriter, uint32_t statement, struct pending *pending)
 {
     struct scope *scope = &rewriter->place->scope;
-    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
     struct flow flow = {.has_arm = false};
     struct scope_state before;
     uint32_t arm = 0;
@@ -477,7 +362,7 @@ static void rewrite_try(struct rewriter *rewriter, uint32_t statement,
     rewrite_block(rewriter, block, pending, false);
     rewrite_else(rewriter, statement, SLICE("try"));
     flow_add(rewriter, &flow);
-    for (uint32_t i = child_of(rewriter, statement); i != 0;
+    for (uint32_t i = first_child(rewriter, statement); i != 0;
          i = syntax_sibling(&rewriter->syntax, statement, i)) {
         if (node_at(rewriter, i)->kind == KIND_EXCEPT_CLAUSE) {
             scope_restore(scope, &before);
@@ -487,22 +372,23 @@ static void rewrite_try(struct rewriter *rewriter, uint32_t statement,
         }
     }
     scope_restore(scope, &flow.merged);
-    finally = find(rewriter, statement, KIND_FINALLY_CLAUSE);
-    if (finally != 0 && find(rewriter, finally, KIND_BLOCK) != 0) {
+    finally = child_of_kind(rewriter, statement, KIND_FINALLY_CLAUSE);
+    if (finally != 0 && child_of_kind(rewriter, finally, KIND_BLOCK) != 0) {
         struct pending nothing = {.count = 0};
         bool is_reachable = scope->is_reachable;
 
         scope_forget(scope, statement, finally);
         scope->is_reachable = true;
-        rewrite_block(rewriter, find(rewriter, finally, KIND_BLOCK), &nothing, false);
+        rewrite_block(rewriter, child_of_kind(rewriter, finally, KIND_BLOCK), &nothing,
+                      false);
         scope->is_reachable = scope->is_reachable && is_reachable;
     }
 }
 
 static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
 {
-    uint32_t clause = find(rewriter, statement, KIND_WITH_CLAUSE);
-    uint32_t block = find(rewriter, statement, KIND_BLOCK);
+    uint32_t clause = child_of_kind(rewriter, statement, KIND_WITH_CLAUSE);
+    uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
     struct slice arguments[WRITES_LIMIT];
     struct record record = {.site = SITE_NONE};
     uint32_t count = 0;
@@ -527,11 +413,14 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
     rewrite_arm(rewriter, block, &record, NULL);
 }
 
-static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t arm,
-                         uint32_t subject, uint32_t subject_end)
+static void rewrite_case(struct rewriter *rewriter,
+                         uint32_t clause,
+                         uint32_t arm,
+                         uint32_t subject,
+                         uint32_t subject_end)
 {
-    uint32_t block = find(rewriter, clause, KIND_BLOCK);
-    uint32_t guard = find(rewriter, clause, KIND_IF_CLAUSE);
+    uint32_t block = child_of_kind(rewriter, clause, KIND_BLOCK);
+    uint32_t guard = child_of_kind(rewriter, clause, KIND_IF_CLAUSE);
     struct slice arguments[WRITES_LIMIT];
     struct record record;
     uint32_t count = 0;
@@ -547,7 +436,7 @@ static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t ar
     draft_condition(&rewriter->draft,
                     slice_part(rewriter->syntax.text, node_at(rewriter, clause)->start,
                                node_at(rewriter, block - 1)->end));
-    for (uint32_t i = child_of(rewriter, clause); i != 0 && i < block;
+    for (uint32_t i = first_child(rewriter, clause); i != 0 && i < block;
          i = syntax_sibling(&rewriter->syntax, clause, i)) {
         if (node_at(rewriter, i)->kind == KIND_CASE_PATTERN) {
             count = draft_captures(rewriter, arguments, count, i,
@@ -567,8 +456,8 @@ static void rewrite_case(struct rewriter *rewriter, uint32_t clause, uint32_t ar
 static void rewrite_match(struct rewriter *rewriter, uint32_t statement)
 {
     struct scope *scope = &rewriter->place->scope;
-    uint32_t block = find(rewriter, statement, KIND_BLOCK);
-    uint32_t first = child_of(rewriter, statement);
+    uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
+    uint32_t first = first_child(rewriter, statement);
     struct flow flow = {.has_arm = false};
     struct scope_state before;
     uint32_t arm = 0;
@@ -579,7 +468,7 @@ static void rewrite_match(struct rewriter *rewriter, uint32_t statement)
     rewrite_walruses(rewriter, first, block);
     before = scope_save(scope);
     flow_add(rewriter, &flow);
-    for (uint32_t i = child_of(rewriter, block); i != 0;
+    for (uint32_t i = first_child(rewriter, block); i != 0;
          i = syntax_sibling(&rewriter->syntax, block, i)) {
         if (node_at(rewriter, i)->kind == KIND_CASE_CLAUSE) {
             scope_restore(scope, &before);
@@ -605,7 +494,8 @@ bool is_compound(enum kind kind)
     }
 }
 
-void rewrite_compound(struct rewriter *rewriter, uint32_t statement,
+void rewrite_compound(struct rewriter *rewriter,
+                      uint32_t statement,
                       struct pending *pending)
 {
     enum kind kind = (enum kind)node_at(rewriter, statement)->kind;

@@ -88,8 +88,11 @@ static bool find_notes(struct finder *finder)
     return true;
 }
 
-bool instrument_find_debug_code(struct slice text, const char *path, struct arena *arena,
-                                struct note **notes, size_t *note_count,
+bool instrument_find_debug_code(struct slice text,
+                                const char *path,
+                                struct arena *arena,
+                                struct note **notes,
+                                size_t *note_count,
                                 struct error *error)
 {
     struct finder finder = {.arena = arena};
@@ -103,8 +106,8 @@ bool instrument_find_debug_code(struct slice text, const char *path, struct aren
         return false;
     }
     hook = strip_find_hook(decoded.utf8);
-    if (hook.size == 0 && slice_find(decoded.utf8, SLICE("spy_save"), 0) ==
-                              decoded.utf8.size &&
+    if (hook.size == 0 &&
+        slice_find(decoded.utf8, SLICE("spy_save"), 0) == decoded.utf8.size &&
         slice_find(decoded.utf8, SLICE("monitorch.spy"), 0) == decoded.utf8.size) {
         return true;
     }
@@ -112,9 +115,10 @@ bool instrument_find_debug_code(struct slice text, const char *path, struct aren
         return false;
     }
     if (hook.size > 0) {
-        is_done = add_note(&finder, (uint32_t)(hook.bytes - decoded.utf8.bytes),
-                           "the file is instrumented (monitorch-instrument --strip gives "
-                           "the original back)");
+        is_done =
+            add_note(&finder, (uint32_t)(hook.bytes - decoded.utf8.bytes),
+                     "the file is instrumented (monitorch-instrument --strip gives "
+                     "the original back)");
     }
     if (!is_done || !find_notes(&finder)) {
         error_set_memory(error);

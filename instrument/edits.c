@@ -58,7 +58,9 @@ void edits_end(struct edits *edits, size_t begin, uint32_t offset, enum edit_ran
     add(edits, begin, offset, (uint64_t)rank << RANK_SHIFT | edits->count);
 }
 
-void edits_add(struct edits *edits, uint32_t offset, enum edit_rank rank,
+void edits_add(struct edits *edits,
+               uint32_t offset,
+               enum edit_rank rank,
                struct slice text)
 {
     size_t begin = edits_begin(edits);
@@ -68,21 +70,21 @@ void edits_add(struct edits *edits, uint32_t offset, enum edit_rank rank,
 }
 
 /* Outer ranges end later, so they open first. */
-void edits_end_open(struct edits *edits, size_t begin, uint32_t start, uint32_t end,
-                    uint32_t level)
+void edits_end_open(
+    struct edits *edits, size_t begin, uint32_t start, uint32_t end, uint32_t level)
 {
     add(edits, begin, start,
-        (uint64_t)EDIT_OPEN << RANK_SHIFT | (uint64_t)(UINT32_MAX - end) << LEVEL_SHIFT |
-            level);
+        (uint64_t)EDIT_OPEN << RANK_SHIFT |
+            (uint64_t)(UINT32_MAX - end) << LEVEL_SHIFT | level);
 }
 
 /* Inner ranges start later, so they close first. */
-void edits_end_close(struct edits *edits, size_t begin, uint32_t start, uint32_t end,
-                     uint32_t level)
+void edits_end_close(
+    struct edits *edits, size_t begin, uint32_t start, uint32_t end, uint32_t level)
 {
     add(edits, begin, end,
-        (uint64_t)EDIT_CLOSE << RANK_SHIFT | (uint64_t)(UINT32_MAX - start) << LEVEL_SHIFT |
-            (UINT16_MAX - level));
+        (uint64_t)EDIT_CLOSE << RANK_SHIFT |
+            (uint64_t)(UINT32_MAX - start) << LEVEL_SHIFT | (UINT16_MAX - level));
 }
 
 void edits_anchor(struct edits *edits, uint32_t start, uint32_t end)
@@ -101,8 +103,8 @@ static bool is_after(const struct edit *a, const struct edit *b)
     return a->order > b->order;
 }
 
-static void merge(const struct edit *from, struct edit *to, size_t left, size_t middle,
-                  size_t right)
+static void merge(
+    const struct edit *from, struct edit *to, size_t left, size_t middle, size_t right)
 {
     size_t a = left;
     size_t b = middle;

@@ -5,21 +5,46 @@
 
 /* Full names of decorators whose functions are read from source. */
 static const char *const compilers[] = {
-    "torch.jit.script", "torch.jit.script_method", "torch.jit.export",
-    "torch.jit.interface", "torch.jit.script_if_tracing", "torch.jit._script_if_tracing",
-    "torch.jit._overload", "torch.jit._overload_method",
-    "torch._jit_internal._overload", "torch._jit_internal._overload_method",
-    "torch._jit_internal.export", "torch._jit_internal.interface",
-    "triton.jit", "triton.runtime.jit.jit", "triton.language.jit",
+    "torch.jit.script",
+    "torch.jit.script_method",
+    "torch.jit.export",
+    "torch.jit.interface",
+    "torch.jit.script_if_tracing",
+    "torch.jit._script_if_tracing",
+    "torch.jit._overload",
+    "torch.jit._overload_method",
+    "torch._jit_internal._overload",
+    "torch._jit_internal._overload_method",
+    "torch._jit_internal.export",
+    "torch._jit_internal.interface",
+    "triton.jit",
+    "triton.runtime.jit.jit",
+    "triton.language.jit",
     "triton.experimental.gluon.jit",
-    "numba.jit", "numba.njit", "numba.vectorize", "numba.guvectorize", "numba.cfunc",
-    "numba.stencil", "numba.generated_jit", "numba.cuda.jit",
-    "numba.experimental.jitclass", "numba.extending.overload",
+    "numba.jit",
+    "numba.njit",
+    "numba.vectorize",
+    "numba.guvectorize",
+    "numba.cfunc",
+    "numba.stencil",
+    "numba.generated_jit",
+    "numba.cuda.jit",
+    "numba.experimental.jitclass",
+    "numba.extending.overload",
     "numba.extending.register_jitable",
-    "taichi.kernel", "taichi.func", "taichi.data_oriented", "taichi.real_func",
-    "warp.kernel", "warp.func", "helion.kernel", "cupyx.jit.rawkernel",
-    "cutlass.cute.jit", "cutlass.cute.kernel",
-    "tvm.script.tir.prim_func", "tvm.script.ir.ir_module", "tilelang.jit",
+    "taichi.kernel",
+    "taichi.func",
+    "taichi.data_oriented",
+    "taichi.real_func",
+    "warp.kernel",
+    "warp.func",
+    "helion.kernel",
+    "cupyx.jit.rawkernel",
+    "cutlass.cute.jit",
+    "cutlass.cute.kernel",
+    "tvm.script.tir.prim_func",
+    "tvm.script.ir.ir_module",
+    "tilelang.jit",
 };
 
 /* Joins a prefix and a name with a dot, in the arena. */
@@ -36,7 +61,8 @@ static struct slice join(struct arena *arena, struct slice prefix, struct slice 
     return (struct slice){bytes, prefix.size + 1 + name.size};
 }
 
-static void read_import(struct foreign *foreign, uint32_t statement, struct arena *arena)
+static void
+read_import(struct foreign *foreign, uint32_t statement, struct arena *arena)
 {
     const struct syntax *syntax = foreign->syntax;
     bool is_from = syntax->nodes[statement].kind == KIND_IMPORT_FROM_STATEMENT;
@@ -119,8 +145,10 @@ static void read_call(struct foreign *foreign, uint32_t call)
     }
 }
 
-bool foreign_read(struct foreign *foreign, const struct syntax *syntax,
-                  const struct names *names, struct arena *arena)
+bool foreign_read(struct foreign *foreign,
+                  const struct syntax *syntax,
+                  const struct names *names,
+                  struct arena *arena)
 {
     *foreign = (struct foreign){.syntax = syntax, .names = names};
     foreign->imports = arena_allocate(arena, names->count, sizeof *foreign->imports);
@@ -144,8 +172,8 @@ bool foreign_read(struct foreign *foreign, const struct syntax *syntax,
     return !arena->has_failed;
 }
 
-struct slice foreign_compiler(const struct foreign *foreign, uint32_t definition,
-                              uint32_t decorated)
+struct slice
+foreign_compiler(const struct foreign *foreign, uint32_t definition, uint32_t decorated)
 {
     const struct syntax *syntax = foreign->syntax;
     uint32_t name = definition + 1;

@@ -12,18 +12,23 @@
 struct foreign {
     const struct syntax *syntax; /* borrowed */
     const struct names *names;   /* borrowed */
-    struct slice *imports; /* borrowed from the arena; by name: `torch.jit.script`, or empty */
-    struct slice *scripted; /* borrowed from the arena; by name: the compiler that the name is
+    struct slice
+        *imports; /* borrowed from the arena; by name: `torch.jit.script`, or empty */
+    struct slice
+        *scripted; /* borrowed from the arena; by name: the compiler that the name is
                                handed to in a call, or empty */
 };
 
 /* False where memory ran out. */
-bool foreign_read(struct foreign *foreign, const struct syntax *syntax,
-                  const struct names *names, struct arena *arena);
+bool foreign_read(struct foreign *foreign,
+                  const struct syntax *syntax,
+                  const struct names *names,
+                  struct arena *arena);
 
 /* The compiler that reads this function or class, or an empty slice. `definition` is the
  * definition itself, `decorated` the node with its decorators, or 0. */
-struct slice foreign_compiler(const struct foreign *foreign, uint32_t definition,
+struct slice foreign_compiler(const struct foreign *foreign,
+                              uint32_t definition,
                               uint32_t decorated);
 
 #endif

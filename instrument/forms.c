@@ -29,7 +29,8 @@ bool forms_choose(struct forms *forms, struct slice text, struct arena *arena)
 
     buffer_add(&hook, SLICE("_mt"));
     for (uint32_t i = 0;
-         !hook.has_failed && slice_find(text, buffer_slice(&hook), 0) < text.size; i++) {
+         !hook.has_failed && slice_find(text, buffer_slice(&hook), 0) < text.size;
+         i++) {
         hook.size = 0;
         buffer_add(&hook, SLICE("_mt"));
         buffer_add_number(&hook, i);
@@ -40,7 +41,8 @@ bool forms_choose(struct forms *forms, struct slice text, struct arena *arena)
     return is_done;
 }
 
-void forms_record(const struct forms *forms, const struct record *record,
+void forms_record(const struct forms *forms,
+                  const struct record *record,
                   struct buffer *text)
 {
     buffer_add(text, forms->hook);
@@ -55,7 +57,8 @@ void forms_record(const struct forms *forms, const struct record *record,
     buffer_add_byte(text, ')');
 }
 
-void forms_quiet(const struct forms *forms, const struct record *record,
+void forms_quiet(const struct forms *forms,
+                 const struct record *record,
                  struct buffer *text)
 {
     buffer_add(text, SLICE("not ("));

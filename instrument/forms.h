@@ -11,8 +11,8 @@
 
 /* `_mt`, or another name that no word of the file starts with. */
 struct forms {
-    struct slice hook;  /* `_mt` */
-    struct slice value; /* `_mt_v` */
+    struct slice hook;      /* `_mt` */
+    struct slice value;     /* `_mt_v` */
     struct slice temporary; /* `_mt_t` */
 };
 
@@ -20,15 +20,15 @@ struct forms {
 
 /* One call of the hook: `_mt and _mt(site, arguments…)`. */
 struct record {
-    uint32_t site; /* SITE_NONE: nothing is inserted */
+    uint32_t site;           /* SITE_NONE: nothing is inserted */
     struct slice *arguments; /* borrowed from the arena */
     uint32_t argument_count;
 };
 
 /* The start of what every instrumented file holds; both quotes can be told from a person's. */
 #define FORM_IMPORT "__import__('monitorch' or '"
-#define FORM_IMPORT_HELP \
-    "this file was instrumented: install monitorch, or take the calls out with " \
+#define FORM_IMPORT_HELP                                                               \
+    "this file was instrumented: install monitorch, or take the calls out with "       \
     "monitorch-instrument --strip"
 #define FORM_IMPORT_END "')._instrumented"
 #define FORM_TABLE      "(globals(), '"
@@ -43,11 +43,13 @@ bool forms_choose(struct forms *forms, struct slice text, struct arena *arena);
 bool forms_name(struct forms *forms, struct slice hook, struct arena *arena);
 
 /* `_mt and _mt(3, a, b)` */
-void forms_record(const struct forms *forms, const struct record *record,
+void forms_record(const struct forms *forms,
+                  const struct record *record,
                   struct buffer *text);
 
 /* `not (_mt and _mt(3, a, b))`: the form that fires no line event of its own. */
-void forms_quiet(const struct forms *forms, const struct record *record,
+void forms_quiet(const struct forms *forms,
+                 const struct record *record,
                  struct buffer *text);
 
 #endif

@@ -16,7 +16,8 @@ bool is_recorded(const struct rewriter *rewriter, uint32_t node)
                           place->is_selected);
 }
 
-struct record record_make(struct rewriter *rewriter, const struct slice *arguments,
+struct record record_make(struct rewriter *rewriter,
+                          const struct slice *arguments,
                           uint32_t argument_count)
 {
     struct record record = {.site = SITE_NONE};
@@ -111,9 +112,14 @@ static void note_module_edit(struct rewriter *rewriter, uint32_t offset)
     }
 }
 
-void insert_after(struct rewriter *rewriter, uint32_t statement, bool is_last_in_block,
-                  const struct record *records, uint32_t record_count,
-                  const struct slice *spy_names, uint32_t spy_count, bool has_temporary)
+void insert_after(struct rewriter *rewriter,
+                  uint32_t statement,
+                  bool is_last_in_block,
+                  const struct record *records,
+                  uint32_t record_count,
+                  const struct slice *spy_names,
+                  uint32_t spy_count,
+                  bool has_temporary)
 {
     struct buffer *text = &rewriter->edits->text;
     uint32_t end = rewriter->syntax.nodes[statement].end;
@@ -148,7 +154,8 @@ void insert_after(struct rewriter *rewriter, uint32_t statement, bool is_last_in
     }
 }
 
-void insert_before(struct rewriter *rewriter, uint32_t statement,
+void insert_before(struct rewriter *rewriter,
+                   uint32_t statement,
                    const struct pending *pending)
 {
     struct buffer *text = &rewriter->edits->text;
@@ -165,8 +172,12 @@ void insert_before(struct rewriter *rewriter, uint32_t statement,
     }
 }
 
-void insert_around(struct rewriter *rewriter, uint32_t start, uint32_t end, uint32_t level,
-                   struct slice opening, struct slice closing)
+void insert_around(struct rewriter *rewriter,
+                   uint32_t start,
+                   uint32_t end,
+                   uint32_t level,
+                   struct slice opening,
+                   struct slice closing)
 {
     size_t begin = edits_begin(rewriter->edits);
 
@@ -195,7 +206,9 @@ static uint32_t first_code(struct slice text, uint32_t start, uint32_t end)
     return start;
 }
 
-void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
+void insert_header(struct rewriter *rewriter,
+                   uint32_t start,
+                   uint32_t end,
                    const struct pending *pending)
 {
     struct buffer *text = &rewriter->edits->text;
@@ -212,7 +225,8 @@ void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
     buffer_add_byte(text, '(');
     edits_end_open(rewriter->edits, begin, start, end, 0);
     if (first_code(rewriter->syntax.text, start, end) != start) {
-        edits_anchor(rewriter->edits, first_code(rewriter->syntax.text, start, end), end);
+        edits_anchor(rewriter->edits, first_code(rewriter->syntax.text, start, end),
+                     end);
     }
     begin = edits_begin(rewriter->edits);
     buffer_add_byte(text, ')');
@@ -233,7 +247,9 @@ static bool has_base(const struct edits *edits, uint32_t offset)
 }
 
 /* Empty parentheses get a comma too, which tells them from ones that were inserted. */
-void insert_base(struct rewriter *rewriter, uint32_t definition, size_t begin,
+void insert_base(struct rewriter *rewriter,
+                 uint32_t definition,
+                 size_t begin,
                  enum edit_rank rank)
 {
     uint32_t bases = syntax_find(&rewriter->syntax, definition, KIND_ARGUMENT_LIST);
@@ -243,15 +259,19 @@ void insert_base(struct rewriter *rewriter, uint32_t definition, size_t begin,
 
     edits_end(rewriter->edits, begin, offset, rank);
     if (!has_base(rewriter->edits, offset)) {
-        edits_add(rewriter->edits, offset, EDIT_BASE, bases == 0 ? SLICE("(*(") : SLICE("*("));
+        edits_add(rewriter->edits, offset, EDIT_BASE,
+                  bases == 0 ? SLICE("(*(") : SLICE("*("));
         edits_add(rewriter->edits, offset, EDIT_OPEN,
                   bases == 0 ? SLICE("()))") : SLICE("()), "));
     }
     note_module_edit(rewriter, offset);
 }
 
-void note_add(struct rewriter *rewriter, enum note_kind kind, uint32_t node,
-              const char *format, ...)
+void note_add(struct rewriter *rewriter,
+              enum note_kind kind,
+              uint32_t node,
+              const char *format,
+              ...)
 {
     struct instrumented *result = rewriter->result;
     char text[512];
@@ -271,7 +291,8 @@ void note_add(struct rewriter *rewriter, enum note_kind kind, uint32_t node,
         return;
     }
     if (result->note_count == rewriter->note_capacity) {
-        size_t capacity = rewriter->note_capacity == 0 ? 8 : 2 * rewriter->note_capacity;
+        size_t capacity =
+            rewriter->note_capacity == 0 ? 8 : 2 * rewriter->note_capacity;
         struct note *notes = arena_allocate(rewriter->arena, capacity, sizeof *notes);
 
         if (notes == NULL) {

@@ -54,11 +54,14 @@ static void keep_used_functions(struct sites *sites)
     for (uint32_t i = 0; i < sites->count; i++) {
         uint32_t function = sites->items[i].function;
 
-        sites->items[i].function = function == 0 ? 0 : sites->functions[function].new_index;
+        sites->items[i].function =
+            function == 0 ? 0 : sites->functions[function].new_index;
     }
 }
 
-static bool fill_table(struct rewriter *rewriter, const char *path, struct slice source,
+static bool fill_table(struct rewriter *rewriter,
+                       const char *path,
+                       struct slice source,
                        struct site_table *table)
 {
     struct sites *sites = &rewriter->sites;
@@ -136,16 +139,21 @@ static void sort_notes(struct instrumented *result)
 }
 
 /* Runs the rewriter over the decoded text; the insertions are in rewriter->edits after. */
-static bool rewrite(struct rewriter *rewriter, struct slice text, struct slice source,
-                    const struct selection *selection, struct error *error)
+static bool rewrite(struct rewriter *rewriter,
+                    struct slice text,
+                    struct slice source,
+                    const struct selection *selection,
+                    struct error *error)
 {
     struct instrumented *result = rewriter->result;
 
-    if (!syntax_parse(&rewriter->syntax, text, rewriter->path, rewriter->arena, error)) {
+    if (!syntax_parse(&rewriter->syntax, text, rewriter->path, rewriter->arena,
+                      error)) {
         return false;
     }
     if (!names_read(&rewriter->names, &rewriter->syntax, rewriter->arena) ||
-        !choice_read(&rewriter->choice, selection, &rewriter->syntax, rewriter->arena) ||
+        !choice_read(&rewriter->choice, selection, &rewriter->syntax,
+                     rewriter->arena) ||
         !foreign_read(&rewriter->foreign, &rewriter->syntax, &rewriter->names,
                       rewriter->arena) ||
         !forms_choose(&rewriter->forms, text, rewriter->arena)) {
@@ -154,7 +162,8 @@ static bool rewrite(struct rewriter *rewriter, struct slice text, struct slice s
     }
     sites_init(&rewriter->sites, &rewriter->syntax, rewriter->arena);
     rewrite_module(rewriter);
-    if (rewriter->has_failed || rewriter->sites.has_failed || rewriter->arena->has_failed ||
+    if (rewriter->has_failed || rewriter->sites.has_failed ||
+        rewriter->arena->has_failed ||
         !fill_table(rewriter, rewriter->path, source, &result->table) ||
         ((rewriter->has_record || rewriter->has_spy_call) &&
          !add_bootstrap(rewriter, &result->table)) ||
@@ -168,8 +177,10 @@ static bool rewrite(struct rewriter *rewriter, struct slice text, struct slice s
 
 /* What was written must come out again: checked on every file, so that no traced file exists
  * from which the original cannot be had. */
-static bool check_strip(const struct rewriter *rewriter, struct slice text,
-                        struct slice output, struct error *error)
+static bool check_strip(const struct rewriter *rewriter,
+                        struct slice text,
+                        struct slice output,
+                        struct error *error)
 {
     struct buffer back = BUFFER_INIT;
     bool is_equal;
@@ -189,8 +200,10 @@ static bool check_strip(const struct rewriter *rewriter, struct slice text,
     return is_equal;
 }
 
-static bool write_output(const struct rewriter *rewriter, const struct decoded *decoded,
-                         struct slice source, struct error *error)
+static bool write_output(const struct rewriter *rewriter,
+                         const struct decoded *decoded,
+                         struct slice source,
+                         struct error *error)
 {
     struct instrumented *result = rewriter->result;
     struct buffer output = BUFFER_INIT;
@@ -232,15 +245,19 @@ static bool check_source(struct slice source, const char *path, struct error *er
         return false;
     }
     if (instrument_is_instrumented(source)) {
-        error_set_at(error, ERROR_INPUT, path, 1, 1,
-                     "the file is instrumented already, expected its original (see --strip)");
+        error_set_at(
+            error, ERROR_INPUT, path, 1, 1,
+            "the file is instrumented already, expected its original (see --strip)");
         return false;
     }
     return true;
 }
 
-bool instrument(struct slice source, const char *path, const struct selection *selection,
-                struct instrumented *result, struct error *error)
+bool instrument(struct slice source,
+                const char *path,
+                const struct selection *selection,
+                struct instrumented *result,
+                struct error *error)
 {
     struct rewriter *rewriter;
     struct decoded decoded;
@@ -323,8 +340,11 @@ static bool is_original(struct slice text, struct slice original, struct arena *
     return hash[0] == table.source_hash[0] && hash[1] == table.source_hash[1];
 }
 
-bool instrument_strip(struct slice text, const char *path, struct buffer *original,
-                      bool *is_exact, struct error *error)
+bool instrument_strip(struct slice text,
+                      const char *path,
+                      struct buffer *original,
+                      bool *is_exact,
+                      struct error *error)
 {
     struct buffer stripped = BUFFER_INIT;
     size_t before = original->size;
@@ -338,8 +358,8 @@ bool instrument_strip(struct slice text, const char *path, struct buffer *origin
         error_set_memory(error);
         is_done = false;
     }
-    is_done = is_done &&
-              encoding_encode(&decoded, buffer_slice(&stripped), original, error);
+    is_done =
+        is_done && encoding_encode(&decoded, buffer_slice(&stripped), original, error);
     if (is_done) {
         *is_exact = is_original(
             text, slice_part(buffer_slice(original), before, original->size), &arena);

@@ -26,13 +26,14 @@ struct line_range {
 /* What is recorded; selections add up. Pragmas in the file are obeyed unless `spy_names`
  * alone is given. All slices are borrowed from the caller. */
 struct selection {
-    bool everything;               /* --all */
-    bool forward;                  /* each `forward` method: the default where nothing else is given */
+    bool everything; /* --all */
+    bool forward; /* each `forward` method: the default where nothing else is given */
     const struct slice *functions; /* globs on qualified names */
     size_t function_count;
     const struct line_range *lines;
     size_t line_count;
-    const struct slice *spy_names; /* globs: visible spy_save calls after their assignments */
+    const struct slice
+        *spy_names; /* globs: visible spy_save calls after their assignments */
     size_t spy_count;
 };
 
@@ -42,8 +43,9 @@ struct insertion {
     uint32_t offset;
     uint32_t text; /* offset into instrumented.insertion_text */
     uint32_t size;
-    uint32_t anchor_start; /* original bytes whose columns code in the insertion reports */
-    uint32_t anchor_end;   /* equal to anchor_start where it reports none */
+    uint32_t
+        anchor_start; /* original bytes whose columns code in the insertion reports */
+    uint32_t anchor_end; /* equal to anchor_start where it reports none */
 };
 
 enum note_kind {
@@ -53,25 +55,26 @@ enum note_kind {
 
 struct note {
     enum note_kind kind;
-    uint32_t line;   /* from 1 */
-    uint32_t column; /* from 1, in characters */
+    uint32_t line;     /* from 1 */
+    uint32_t column;   /* from 1, in characters */
     struct slice text; /* borrowed from the result's arena */
 };
 
 struct instrumented {
-    struct arena arena;   /* holds everything below that is borrowed */
-    struct buffer text;   /* owned; the whole output in the source's own encoding */
+    struct arena arena;      /* holds everything below that is borrowed */
+    struct buffer text;      /* owned; the whole output in the source's own encoding */
     struct site_table table; /* borrowed from the arena */
     struct insertion *insertions; /* borrowed from the arena; in order of offset */
     size_t insertion_count;
     struct slice insertion_text; /* borrowed from the arena */
-    struct note *notes; /* borrowed from the arena; in order of line */
+    struct note *notes;          /* borrowed from the arena; in order of line */
     size_t note_count;
     size_t function_count; /* function definitions seen in the file */
     size_t selected_count; /* of them, those with at least one site or spy call */
-    size_t skipped_count;  /* of them, those left alone because the parser could not read them */
-    size_t lost_count;     /* records that no statement could carry */
-    bool is_changed; /* false: nothing was selected, the text equals the source */
+    size_t
+        skipped_count; /* of them, those left alone because the parser could not read them */
+    size_t lost_count; /* records that no statement could carry */
+    bool is_changed;   /* false: nothing was selected, the text equals the source */
 };
 
 void instrumented_init(struct instrumented *result);
@@ -84,8 +87,11 @@ void instrumented_reset(struct instrumented *result);
  * with `path:line:column: ` and the result holds nothing but may be released or reset.
  * Fails for: text that is not in the encoding that it declares, NUL bytes, nesting too deep,
  * a source over the size limit, a source that is instrumented already, no memory. */
-bool instrument(struct slice source, const char *path, const struct selection *selection,
-                struct instrumented *result, struct error *error);
+bool instrument(struct slice source,
+                const char *path,
+                const struct selection *selection,
+                struct instrumented *result,
+                struct error *error);
 
 /* Whether the text carries inserted calls (not: visible spy_save calls). */
 bool instrument_is_instrumented(struct slice text);
@@ -98,13 +104,19 @@ bool instrument_find_table(struct slice text, struct slice *table);
  * were edited after they were instrumented. A text without insertions comes back as it is.
  * `is_exact` tells whether the result's hash is the one that the text carries (true where it
  * carries none). */
-bool instrument_strip(struct slice text, const char *path, struct buffer *original,
-                      bool *is_exact, struct error *error);
+bool instrument_strip(struct slice text,
+                      const char *path,
+                      struct buffer *original,
+                      bool *is_exact,
+                      struct error *error);
 
 /* Finds what should not be committed: inserted calls and visible spy_save calls and imports.
  * Each is a note; `arena` owns them. */
-bool instrument_find_debug_code(struct slice text, const char *path, struct arena *arena,
-                                struct note **notes, size_t *note_count,
+bool instrument_find_debug_code(struct slice text,
+                                const char *path,
+                                struct arena *arena,
+                                struct note **notes,
+                                size_t *note_count,
                                 struct error *error);
 
 #endif

@@ -6,8 +6,8 @@
 /* Strings nested in strings deeper than this are not looked into. */
 #define DEPTH_LIMIT 64
 
-static size_t string_end(struct slice text, size_t at, bool is_format, bool is_raw,
-                         int depth);
+static size_t
+string_end(struct slice text, size_t at, bool is_format, bool is_raw, int depth);
 
 size_t lexer_word_end(struct slice text, size_t at)
 {
@@ -135,19 +135,21 @@ static size_t escape_end(struct slice text, size_t at, bool is_format, bool is_r
     }
     if (is_format && !is_raw && text.bytes[next] == 'N' && next + 1 < text.size &&
         text.bytes[next + 1] == '{') {
-        while (next < text.size && text.bytes[next] != '}' && text.bytes[next] != '\n') {
+        while (next < text.size && text.bytes[next] != '}' &&
+               text.bytes[next] != '\n') {
             next++;
         }
         return next < text.size && text.bytes[next] == '}' ? next + 1 : next;
     }
-    if (text.bytes[next] == '\r' && next + 1 < text.size && text.bytes[next + 1] == '\n') {
+    if (text.bytes[next] == '\r' && next + 1 < text.size &&
+        text.bytes[next + 1] == '\n') {
         return next + 2;
     }
     return next + 1;
 }
 
-static size_t string_end(struct slice text, size_t at, bool is_format, bool is_raw,
-                         int depth)
+static size_t
+string_end(struct slice text, size_t at, bool is_format, bool is_raw, int depth)
 {
     char quote = text.bytes[at];
     bool is_triple = at + 2 < text.size && text.bytes[at + 1] == quote &&

@@ -19,8 +19,8 @@ static uint32_t hash_of(struct slice text)
     return hash ^ hash >> 15;
 }
 
-static uint32_t find_or_add(struct names *names, struct name_index *index,
-                            struct slice text)
+static uint32_t
+find_or_add(struct names *names, struct name_index *index, struct slice text)
 {
     uint32_t at = hash_of(text) & index->mask;
 
@@ -38,7 +38,8 @@ static uint32_t find_or_add(struct names *names, struct name_index *index,
 }
 
 /* Facts that hold anywhere in the file. */
-static void note_statement(struct names *names, const struct syntax *syntax, uint32_t node)
+static void
+note_statement(struct names *names, const struct syntax *syntax, uint32_t node)
 {
     bool is_del = syntax->nodes[node].kind == KIND_DELETE_STATEMENT;
 
@@ -70,7 +71,8 @@ bool names_read(struct names *names, const struct syntax *syntax, struct arena *
     names->items = arena_allocate(arena, identifier_count, sizeof *names->items);
     names->of_node = arena_allocate(arena, syntax->count, sizeof *names->of_node);
     names->is_binding = arena_allocate(arena, syntax->count, sizeof *names->is_binding);
-    if (names->is_binding == NULL || index.slots == NULL || names->items == NULL || names->of_node == NULL) {
+    if (names->is_binding == NULL || index.slots == NULL || names->items == NULL ||
+        names->of_node == NULL) {
         return false;
     }
     memset(names->is_binding, 0, syntax->count * sizeof *names->is_binding);

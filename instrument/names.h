@@ -18,9 +18,10 @@ struct name {
 struct names {
     struct name *items; /* borrowed from the arena */
     uint32_t count;
-    uint32_t *of_node; /* borrowed from the arena; by node: NAME_NONE where it is no identifier, or the
+    uint32_t *
+        of_node; /* borrowed from the arena; by node: NAME_NONE where it is no identifier, or the
                           name of an attribute or of a keyword argument */
-    bool *is_binding;  /* borrowed from the arena; by node: set by scopes as they open */
+    bool *is_binding; /* borrowed from the arena; by node: set by scopes as they open */
 };
 
 /* False where memory ran out. */

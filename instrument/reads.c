@@ -35,7 +35,9 @@ bool reads_is_dotted(const struct syntax *syntax, uint32_t node)
     return size == syntax->nodes[node].end - syntax->nodes[node].start + 1;
 }
 
-void reads_add_name(struct reads *reads, const struct scope *scope, uint32_t node,
+void reads_add_name(struct reads *reads,
+                    const struct scope *scope,
+                    uint32_t node,
                     struct slice text)
 {
     struct site_read *read = &reads->items[reads->count];
@@ -67,8 +69,8 @@ static bool is_hidden(const struct hidden *hidden, uint32_t name)
 }
 
 /* Hides the variables that a comprehension binds. */
-static void hide_targets(struct hidden *hidden, const struct scope *scope,
-                         uint32_t comprehension)
+static void
+hide_targets(struct hidden *hidden, const struct scope *scope, uint32_t comprehension)
 {
     const struct syntax *syntax = scope->syntax;
     uint32_t end = syntax->nodes[comprehension].next;
@@ -103,8 +105,10 @@ static uint32_t skip_method(const struct syntax *syntax, uint32_t call)
 }
 
 /* Reads an attribute as one dotted name where it is one. Returns the node to go on with. */
-static uint32_t read_attribute(struct reads *reads, const struct scope *scope,
-                               const struct hidden *hidden, uint32_t node)
+static uint32_t read_attribute(struct reads *reads,
+                               const struct scope *scope,
+                               const struct hidden *hidden,
+                               uint32_t node)
 {
     uint32_t root = reads_root(scope->syntax, node);
 
@@ -113,14 +117,15 @@ static uint32_t read_attribute(struct reads *reads, const struct scope *scope,
     }
     if (!is_hidden(hidden, scope->names->of_node[root])) {
         reads_add_name(reads, scope, root,
-                       syntax_text(scope->syntax, reads_is_dotted(scope->syntax, node)
-                                                      ? node
-                                                      : root));
+                       syntax_text(scope->syntax,
+                                   reads_is_dotted(scope->syntax, node) ? node : root));
     }
     return scope->syntax->nodes[node].next;
 }
 
-void reads_add(struct reads *reads, const struct scope *scope, uint32_t first,
+void reads_add(struct reads *reads,
+               const struct scope *scope,
+               uint32_t first,
                uint32_t end)
 {
     const struct syntax *syntax = scope->syntax;

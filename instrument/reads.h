@@ -17,11 +17,15 @@ struct reads {
 
 /* Adds what the nodes from `first` up to `end` read: names and dotted names. A method's own name is left
  * out (`x.mean()` reads x), and so are the variables of comprehensions and lambdas. */
-void reads_add(struct reads *reads, const struct scope *scope, uint32_t first,
+void reads_add(struct reads *reads,
+               const struct scope *scope,
+               uint32_t first,
                uint32_t end);
 
 /* Adds one name, as `text`, that lives where the identifier at `node` lives. */
-void reads_add_name(struct reads *reads, const struct scope *scope, uint32_t node,
+void reads_add_name(struct reads *reads,
+                    const struct scope *scope,
+                    uint32_t node,
                     struct slice text);
 
 /* The identifier at the root of `a`, `a.b.c`; 0 where the node is something else. */

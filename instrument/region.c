@@ -151,7 +151,8 @@ static once_flag allocator_once = ONCE_FLAG_INIT;
 
 static void set_allocator(void)
 {
-    ts_set_allocator(region_allocate, region_allocate_zeroed, region_resize, region_free);
+    ts_set_allocator(region_allocate, region_allocate_zeroed, region_resize,
+                     region_free);
 }
 
 void region_init(struct region *region)

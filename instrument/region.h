@@ -14,12 +14,13 @@
 struct region_chunk;
 
 struct region {
-    struct region_chunk *chunks;      /* owned; the first is the one in use */
-    struct region_chunk *spare;       /* owned; kept from the last parse */
-    char *next;                       /* borrowed from the chunk in use */
+    struct region_chunk *chunks; /* owned; the first is the one in use */
+    struct region_chunk *spare;  /* owned; kept from the last parse */
+    char *next;                  /* borrowed from the chunk in use */
     size_t left;
-    void *free_blocks[REGION_CLASSES]; /* borrowed from chunks; linked through their bytes */
-    jmp_buf out_of_memory;            /* where a failing allocation goes */
+    void *free_blocks
+        [REGION_CLASSES];  /* borrowed from chunks; linked through their bytes */
+    jmp_buf out_of_memory; /* where a failing allocation goes */
 };
 
 void region_init(struct region *region);

@@ -1,6 +1,6 @@
 /* The state of rewriting one file, shared by the modules that rewrite its parts:
- * rewrite.c (blocks, functions, classes), compound.c (if, for, try …), simple.c (assignments,
- * calls, returns), insert.c (how records are placed). Nothing else includes this. */
+ * rewrite.c (blocks), definition.c (functions, classes), compound.c (if, for, try …), simple.c,
+ * assignment.c, call.c, walrus.c, insert.c (how records are placed), bootstrap.c. */
 #ifndef MONITORCH_INSTRUMENT_REWRITER_H
 #define MONITORCH_INSTRUMENT_REWRITER_H
 
@@ -27,13 +27,15 @@ struct place {
     struct place *outer; /* borrowed; NULL for the module */
     enum scope_kind kind;
     uint32_t node;
-    uint32_t function;     /* index in the site table of the nearest function, or 0 */
-    struct slice name;     /* qualified; empty for the module */
-    bool is_selected;      /* the function as a whole, or everything */
-    bool is_names_only;    /* no temporaries: it looks at its own locals */
-    struct slice self;     /* a method's first parameter; empty elsewhere */
-    struct pending *later; /* records that the next statement takes; borrowed, or NULL */
-    uint32_t emitted_count; /* sites and spy calls in it, nested functions not counted */
+    uint32_t function;  /* index in the site table of the nearest function, or 0 */
+    struct slice name;  /* qualified; empty for the module */
+    bool is_selected;   /* the function as a whole, or everything */
+    bool is_names_only; /* no temporaries: it looks at its own locals */
+    struct slice self;  /* a method's first parameter; empty elsewhere */
+    struct pending
+        *later; /* records that the next statement takes; borrowed, or NULL */
+    uint32_t
+        emitted_count; /* sites and spy calls in it, nested functions not counted */
     struct scope scope;
 };
 
@@ -51,18 +53,42 @@ struct rewriter {
     struct place *place;         /* the innermost; borrowed from the stack */
     struct site_draft draft;     /* the site being made; reused, for it is large */
     size_t note_capacity;
-    uint32_t first_module_edit;  /* offset of the first insertion that runs at import */
+    uint32_t first_module_edit; /* offset of the first insertion that runs at import */
     bool uses_module_temporary;
     bool has_record; /* at least one call of the hook is inserted */
     bool has_spy_call;
-    bool mentions_locals; /* the words locals, vars, dir, eval or exec are in the file */
-    bool has_failed;      /* out of memory; checked at the end */
+    bool
+        mentions_locals; /* the words locals, vars, dir, eval or exec are in the file */
+    bool has_failed;     /* out of memory; checked at the end */
 };
+
+static inline const struct syntax_node *node_at(const struct rewriter *rewriter,
+                                                uint32_t node)
+{
+    return &rewriter->syntax.nodes[node];
+}
+
+static inline struct slice text_of(const struct rewriter *rewriter, uint32_t node)
+{
+    return syntax_text(&rewriter->syntax, node);
+}
+
+static inline uint32_t first_child(const struct rewriter *rewriter, uint32_t node)
+{
+    return syntax_child(&rewriter->syntax, node);
+}
+
+static inline uint32_t
+child_of_kind(const struct rewriter *rewriter, uint32_t node, enum kind kind)
+{
+    return syntax_find(&rewriter->syntax, node, kind);
+}
 
 /* insert.c */
 
 /* Makes the drafted site; the record is to be inserted unless its site is SITE_NONE. */
-struct record record_make(struct rewriter *rewriter, const struct slice *arguments,
+struct record record_make(struct rewriter *rewriter,
+                          const struct slice *arguments,
                           uint32_t argument_count);
 
 void pending_add(struct pending *pending, const struct record *record);
@@ -74,74 +100,146 @@ bool is_recorded(const struct rewriter *rewriter, uint32_t node);
 bool is_on_several_lines(const struct rewriter *rewriter, uint32_t node);
 
 /* `; _mt and _mt(…)` behind the simple statement; `temporary`: it used `_mt_t`. */
-void insert_after(struct rewriter *rewriter, uint32_t statement, bool is_last_in_block,
-                  const struct record *records, uint32_t record_count,
-                  const struct slice *spy_names, uint32_t spy_count, bool has_temporary);
+void insert_after(struct rewriter *rewriter,
+                  uint32_t statement,
+                  bool is_last_in_block,
+                  const struct record *records,
+                  uint32_t record_count,
+                  const struct slice *spy_names,
+                  uint32_t spy_count,
+                  bool has_temporary);
 
 /* `not (_mt and _mt(…)); ` before the simple statement. */
-void insert_before(struct rewriter *rewriter, uint32_t statement,
+void insert_before(struct rewriter *rewriter,
+                   uint32_t statement,
                    const struct pending *pending);
 
 /* `(_mt and _mt(…)) or (` … `)` around an expression. */
-void insert_header(struct rewriter *rewriter, uint32_t start, uint32_t end,
+void insert_header(struct rewriter *rewriter,
+                   uint32_t start,
+                   uint32_t end,
                    const struct pending *pending);
 
 /* `opening` and `closing` around a range; level 0 is the outermost at equal ranges. */
-void insert_around(struct rewriter *rewriter, uint32_t start, uint32_t end, uint32_t level,
-                   struct slice opening, struct slice closing);
+void insert_around(struct rewriter *rewriter,
+                   uint32_t start,
+                   uint32_t end,
+                   uint32_t level,
+                   struct slice opening,
+                   struct slice closing);
 
 /* One more base of a class, which adds none: `*(expressions ())`. The expressions, each with
  * ` or ` behind it, are the text since `begin`. */
-void insert_base(struct rewriter *rewriter, uint32_t definition, size_t begin,
+void insert_base(struct rewriter *rewriter,
+                 uint32_t definition,
+                 size_t begin,
                  enum edit_rank rank);
 
 /* Adds a note; the text is copied. */
-void note_add(struct rewriter *rewriter, enum note_kind kind, uint32_t node,
-              const char *format, ...) __attribute__((format(printf, 4, 5)));
+void note_add(struct rewriter *rewriter,
+              enum note_kind kind,
+              uint32_t node,
+              const char *format,
+              ...) __attribute__((format(printf, 4, 5)));
 
 /* simple.c */
 
 /* Rewrites a simple statement: what it binds, changes or returns. */
 void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last);
 
+/* Whether the statement is complete: after it comes a line's end, `;` or a comment. */
+bool is_sound(const struct rewriter *rewriter, uint32_t statement);
+
+/* assignment.c */
+void rewrite_assignment(struct rewriter *rewriter, uint32_t statement, bool is_last);
+void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_last);
+void rewrite_augmented(struct rewriter *rewriter, uint32_t statement, bool is_last);
+
+/* The names that the targets between two nodes bind were bound by `site`. */
+void bind_targets(struct rewriter *rewriter,
+                  uint32_t first,
+                  uint32_t end,
+                  uint32_t site);
+
+/* call.c */
+
+/* A call that stands alone may change what it is given. */
+void rewrite_call(struct rewriter *rewriter,
+                  uint32_t statement,
+                  uint32_t call,
+                  bool is_last);
+
+/* walrus.c */
+
 /* Assignment expressions between two nodes. */
 void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end);
 
+/* passing.c */
+
 /* Whether evaluating the expression does nothing: a number, a string that is no format. */
 bool is_constant(const struct rewriter *rewriter, uint32_t node);
-
-/* Whether the statement is complete: after it comes a line's end, `;` or a comment. */
-bool is_sound(const struct rewriter *rewriter, uint32_t statement);
 
 /* compound.c */
 
 /* Rewrites an if, for, while, try, with or match statement, the pending records in its
  * header. */
-void rewrite_compound(struct rewriter *rewriter, uint32_t statement,
+void rewrite_compound(struct rewriter *rewriter,
+                      uint32_t statement,
                       struct pending *pending);
 bool is_compound(enum kind kind);
 
+/* header.c */
+
 /* The expression in the header of a compound statement (not try) that runs first, as offsets of
  * the text. False where the header is not complete. */
-bool header_range(const struct rewriter *rewriter, uint32_t statement, uint32_t *start,
+bool header_range(const struct rewriter *rewriter,
+                  uint32_t statement,
+                  uint32_t *start,
                   uint32_t *end);
+
+/* definition.c */
+
+/* A function or class, decorated or not. `is_before_damage`: what follows it could not be read,
+ * and may be a part of it. */
+void rewrite_definition(struct rewriter *rewriter,
+                        uint32_t node,
+                        struct pending *pending,
+                        bool is_before_damage);
+
+/* Whether a definition's header has a place for a record: a decorator, a class's bases. */
+bool definition_can_carry(const struct rewriter *rewriter, uint32_t node);
+
+/* Leaves everything below `node` alone, and says so at `damage`. */
+void skip_damaged(struct rewriter *rewriter,
+                  uint32_t node,
+                  uint32_t damage,
+                  struct slice name);
+
+/* Whether a text may look at the local variables around it. */
+bool mentions_locals(struct slice text);
 
 /* rewrite.c */
 
 /* Rewrites the statements of a block or of the module. What is still pending at its end is
  * lost and reported. */
-void rewrite_block(struct rewriter *rewriter, uint32_t block, struct pending *pending,
+void rewrite_block(struct rewriter *rewriter,
+                   uint32_t block,
+                   struct pending *pending,
                    bool has_docstring);
 
 /* The same as record_make, for a record that only the statements of `block` can carry. */
-struct record record_make_in(struct rewriter *rewriter, uint32_t block,
-                             const struct slice *arguments, uint32_t argument_count);
+struct record record_make_in(struct rewriter *rewriter,
+                             uint32_t block,
+                             const struct slice *arguments,
+                             uint32_t argument_count);
 
 /* Whether some statement of the block can carry a record that stands before it. */
 bool block_can_carry(const struct rewriter *rewriter, uint32_t block);
 
 /* The whole file. */
 void rewrite_module(struct rewriter *rewriter);
+
+bool is_definition(enum kind kind);
 
 /* Whether the statement is a string alone, which Python takes as documentation. */
 bool is_docstring(const struct rewriter *rewriter, uint32_t statement);

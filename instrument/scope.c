@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-uint32_t scope_next_target(const struct syntax *syntax, uint32_t node, uint32_t end_node)
+uint32_t
+scope_next_target(const struct syntax *syntax, uint32_t node, uint32_t end_node)
 {
     while (node < end_node) {
         switch (syntax->nodes[node].kind) {
@@ -27,7 +28,8 @@ static bool is_plain_name(const struct syntax *syntax, uint32_t node)
     return syntax->nodes[node].next == node + 2;
 }
 
-uint32_t scope_next_capture(const struct syntax *syntax, uint32_t node, uint32_t end_node)
+uint32_t
+scope_next_capture(const struct syntax *syntax, uint32_t node, uint32_t end_node)
 {
     while (node < end_node) {
         switch (syntax->nodes[node].kind) {
@@ -243,8 +245,12 @@ static uint32_t count_identifiers(const struct syntax *syntax, uint32_t node)
     return count;
 }
 
-bool scope_open(struct scope *scope, struct scope *parent, enum scope_kind kind,
-                uint32_t node, const struct syntax *syntax, const struct names *names,
+bool scope_open(struct scope *scope,
+                struct scope *parent,
+                enum scope_kind kind,
+                uint32_t node,
+                const struct syntax *syntax,
+                const struct names *names,
                 struct arena *arena)
 {
     uint32_t body = kind == SCOPE_MODULE ? node : syntax_find(syntax, node, KIND_BLOCK);
@@ -305,7 +311,8 @@ enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t
         }
         return scope->kind == SCOPE_MODULE ? SITE_SCOPE_GLOBAL : SITE_SCOPE_LOCAL;
     }
-    for (const struct scope *outer = scope->parent; outer != NULL; outer = outer->parent) {
+    for (const struct scope *outer = scope->parent; outer != NULL;
+         outer = outer->parent) {
         if (outer->kind == SCOPE_FUNCTION) {
             slot = find_slot(outer, name);
             if (slot != SLOT_NONE) {
@@ -339,7 +346,8 @@ struct scope_state scope_save(const struct scope *scope)
 void scope_restore(struct scope *scope, const struct scope_state *state)
 {
     if (state->bindings != NULL && scope->count > 0) {
-        memcpy(scope->bindings, state->bindings, scope->count * sizeof *scope->bindings);
+        memcpy(scope->bindings, state->bindings,
+               scope->count * sizeof *scope->bindings);
     }
     scope->is_reachable = state->is_reachable;
 }

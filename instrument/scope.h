@@ -35,8 +35,12 @@ struct scope_state {
 
 /* Reads what the definition (or the module) at `node` binds in its own scope. False where
  * memory ran out. */
-bool scope_open(struct scope *scope, struct scope *parent, enum scope_kind kind,
-                uint32_t node, const struct syntax *syntax, const struct names *names,
+bool scope_open(struct scope *scope,
+                struct scope *parent,
+                enum scope_kind kind,
+                uint32_t node,
+                const struct syntax *syntax,
+                const struct names *names,
                 struct arena *arena);
 
 /* `name` was bound by `site`, or by something that is no site (SITE_NONE). */
@@ -57,9 +61,11 @@ void scope_join(struct scope *scope, const struct scope_state *other);
 /* Calls for each name that is bound in the targets between two nodes: names alone, not the
  * bases of attributes and subscripts. Returns the next such node at or after `node`, or
  * `end_node`. */
-uint32_t scope_next_target(const struct syntax *syntax, uint32_t node, uint32_t end_node);
+uint32_t
+scope_next_target(const struct syntax *syntax, uint32_t node, uint32_t end_node);
 
 /* The same for the captures of a match pattern. */
-uint32_t scope_next_capture(const struct syntax *syntax, uint32_t node, uint32_t end_node);
+uint32_t
+scope_next_capture(const struct syntax *syntax, uint32_t node, uint32_t end_node);
 
 #endif

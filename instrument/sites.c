@@ -18,7 +18,9 @@ void sites_release(struct sites *sites)
     memory_free(sites->keys);
 }
 
-void draft_init(struct site_draft *draft, enum site_kind kind, uint32_t function,
+void draft_init(struct site_draft *draft,
+                enum site_kind kind,
+                uint32_t function,
                 uint32_t node)
 {
     draft->kind = kind;
@@ -48,8 +50,8 @@ bool draft_write(struct site_draft *draft, struct slice name, enum site_source s
 
 static bool is_blank(char byte)
 {
-    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r' || byte == '\f' ||
-           byte == '\\';
+    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r' ||
+           byte == '\f' || byte == '\\';
 }
 
 void draft_condition(struct site_draft *draft, struct slice text)
@@ -79,9 +81,10 @@ uint32_t sites_add_function(struct sites *sites, struct slice name, uint32_t lin
 
 static uint64_t key_hash(const struct sites *sites, const struct site_draft *draft)
 {
-    uint64_t hash = (sites->functions[draft->function].name_hash ^ (uint64_t)draft->kind) *
-                        0x9E3779B97F4A7C15u +
-                    draft->condition;
+    uint64_t hash =
+        (sites->functions[draft->function].name_hash ^ (uint64_t)draft->kind) *
+            0x9E3779B97F4A7C15u +
+        draft->condition;
 
     for (uint32_t i = 0; i < draft->write_count; i++) {
         struct slice name = draft->writes[i].name;
@@ -144,8 +147,8 @@ static uint32_t next_ordinal(struct sites *sites, const struct site_draft *draft
     return sites->keys[at].count++;
 }
 
-static bool copy_lists(struct sites *sites, const struct site_draft *draft,
-                       struct site *site)
+static bool
+copy_lists(struct sites *sites, const struct site_draft *draft, struct site *site)
 {
     site->write_count = draft->write_count;
     site->read_count = draft->reads.count;
@@ -163,12 +166,14 @@ static bool copy_lists(struct sites *sites, const struct site_draft *draft,
         if (site->reads == NULL) {
             return false;
         }
-        memcpy(site->reads, draft->reads.items, draft->reads.count * sizeof *site->reads);
+        memcpy(site->reads, draft->reads.items,
+               draft->reads.count * sizeof *site->reads);
     }
     return true;
 }
 
-uint32_t sites_add(struct sites *sites, const struct site_draft *draft, bool is_selected)
+uint32_t
+sites_add(struct sites *sites, const struct site_draft *draft, bool is_selected)
 {
     uint32_t ordinal = next_ordinal(sites, draft);
     struct site *site;

@@ -63,9 +63,12 @@ uint32_t sites_add_function(struct sites *sites, struct slice name, uint32_t lin
 
 /* Counts the draft among those of its key; where `is_selected`, gives it an id too. Returns
  * SITE_NONE where not selected or out of memory (has_failed is set then). */
-uint32_t sites_add(struct sites *sites, const struct site_draft *draft, bool is_selected);
+uint32_t
+sites_add(struct sites *sites, const struct site_draft *draft, bool is_selected);
 
-void draft_init(struct site_draft *draft, enum site_kind kind, uint32_t function,
+void draft_init(struct site_draft *draft,
+                enum site_kind kind,
+                uint32_t function,
                 uint32_t node);
 
 /* Adds a written name; false where the draft has it already, or is full. */

@@ -1,8 +1,8 @@
-/* Recognising insertions. */
+/* Taking out what the matcher recognises, and the partners of inserted brackets. */
 #include "instrument/strip.h"
 
-#include "instrument/forms.h"
 #include "instrument/lexer.h"
+#include "instrument/matcher.h"
 #include "runtime/base/memory.h"
 
 #include <stdlib.h>
@@ -25,9 +25,7 @@ struct range {
 };
 
 struct strip {
-    struct slice text;
-    struct forms forms;
-    bool has_hook; /* otherwise only spy_save calls are looked for */
+    struct matcher matcher;
     struct range *ranges; /* owned */
     size_t range_count;
     size_t range_capacity;
@@ -36,257 +34,6 @@ struct strip {
     size_t open_capacity;
     bool has_failed;
 };
-
-static bool take(const struct strip *strip, size_t *at, struct slice expected)
-{
-    if (*at <= strip->text.size &&
-        slice_starts(slice_part(strip->text, *at, strip->text.size), expected)) {
-        *at += expected.size;
-        return true;
-    }
-    return false;
-}
-
-static bool take_word(const struct strip *strip, size_t *at)
-{
-    size_t end = lexer_word_end(strip->text, *at);
-    bool is_word = end > *at;
-
-    *at = end;
-    return is_word;
-}
-
-/* `_mt and _mt(3, a, b)` */
-static bool take_record(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-
-    if (!strip->has_hook || !take(strip, &here, strip->forms.hook) ||
-        !take(strip, &here, SLICE(" and ")) || !take(strip, &here, strip->forms.hook) ||
-        !take(strip, &here, SLICE("(")) || !take_word(strip, &here)) {
-        return false;
-    }
-    while (take(strip, &here, SLICE(", "))) {
-        if (!take_word(strip, &here)) {
-            return false;
-        }
-    }
-    if (!take(strip, &here, SLICE(")"))) {
-        return false;
-    }
-    *at = here;
-    return true;
-}
-
-/* `not (_mt and _mt(3, a, b))` */
-static bool take_quiet(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-
-    if (take(strip, &here, SLICE("not (")) && take_record(strip, &here) &&
-        take(strip, &here, SLICE(")"))) {
-        *at = here;
-        return true;
-    }
-    return false;
-}
-
-static bool take_until_quote(const struct strip *strip, size_t *at)
-{
-    const char *from = strip->text.bytes + *at;
-    const char *quote = *at < strip->text.size
-                            ? memchr(from, '\'', strip->text.size - *at)
-                            : NULL;
-
-    if (quote == NULL) {
-        return false;
-    }
-    *at += (size_t)(quote - from);
-    return true;
-}
-
-/* `(globals(), 'table')` */
-static bool take_table(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-
-    if (take(strip, &here, SLICE(FORM_TABLE)) && take_until_quote(strip, &here) &&
-        take(strip, &here, SLICE(FORM_TABLE_END))) {
-        *at = here;
-        return true;
-    }
-    return false;
-}
-
-/* `__import__('monitorch' or '…')._instrumented`, with or without a table. */
-static bool take_import(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-
-    if (take(strip, &here, SLICE(FORM_IMPORT)) && take_until_quote(strip, &here) &&
-        take(strip, &here, SLICE(FORM_IMPORT_END))) {
-        take_table(strip, &here);
-        *at = here;
-        return true;
-    }
-    return false;
-}
-
-/* `_mt_t = None` or `del _mt_t` */
-static bool take_cleaning(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-
-    if (!strip->has_hook) {
-        return false;
-    }
-    if (take(strip, &here, SLICE("del "))) {
-        if (take(strip, &here, strip->forms.temporary)) {
-            *at = here;
-            return true;
-        }
-        return false;
-    }
-    if (take(strip, &here, strip->forms.temporary) && take(strip, &here, SLICE(" = None"))) {
-        *at = here;
-        return true;
-    }
-    return false;
-}
-
-/* `spy_save("q", q, self)` where both names are one. */
-static bool take_spy(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-    size_t first;
-    size_t second;
-    struct slice name;
-
-    if (!take(strip, &here, SLICE("spy_save(\""))) {
-        return false;
-    }
-    first = here;
-    if (!take_word(strip, &here)) {
-        return false;
-    }
-    name = slice_part(strip->text, first, here);
-    if (!take(strip, &here, SLICE("\", "))) {
-        return false;
-    }
-    second = here;
-    if (!take_word(strip, &here) ||
-        !slice_equal(name, slice_part(strip->text, second, here)) ||
-        !take(strip, &here, SLICE(", ")) || !take_word(strip, &here) ||
-        !take(strip, &here, SLICE(")"))) {
-        return false;
-    }
-    *at = here;
-    return true;
-}
-
-/* The statements that bring the hook or spy_save in, joined by `; `. */
-static bool take_boot_statements(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-    bool is_taken = false;
-
-    if (strip->has_hook &&
-        (take(strip, &here, strip->forms.temporary) ||
-         take(strip, &here, strip->forms.hook)) &&
-        take(strip, &here, SLICE(" = "))) {
-        if (take(strip, &here, strip->forms.temporary) ? take_table(strip, &here)
-                                                       : take_import(strip, &here)) {
-            *at = here;
-            is_taken = true;
-            if (take(strip, &here, SLICE("; ")) && take_cleaning(strip, &here)) {
-                *at = here;
-            }
-        }
-    }
-    here = *at;
-    if ((!is_taken || take(strip, &here, SLICE("; "))) &&
-        take(strip, &here, SLICE(FORM_SPY_IMPORT))) {
-        *at = here;
-        is_taken = true;
-    }
-    return is_taken;
-}
-
-/* `'_mt' in globals() or globals().__setitem__('_mt', …)` */
-static bool take_lazy(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-    struct slice name = strip->has_hook ? strip->forms.hook : SLICE("spy_save");
-
-    if (!take(strip, &here, SLICE("'")) || !take(strip, &here, name) ||
-        !take(strip, &here, SLICE("' in globals() or globals().__setitem__('")) ||
-        !take(strip, &here, name) || !take(strip, &here, SLICE("', "))) {
-        return false;
-    }
-    if (!take_import(strip, &here) && !take(strip, &here, SLICE(FORM_SPY_VALUE))) {
-        return false;
-    }
-    if (!take(strip, &here, SLICE(")"))) {
-        return false;
-    }
-    *at = here;
-    return true;
-}
-
-/* The same as a statement: `not (…)` */
-static bool take_quiet_lazy(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-
-    if (take(strip, &here, SLICE("not (")) && take_lazy(strip, &here) &&
-        take(strip, &here, SLICE(")"))) {
-        *at = here;
-        return true;
-    }
-    return false;
-}
-
-/* One of the false expressions, in parentheses and with the ` or ` behind it. */
-static bool take_false_expression(const struct strip *strip, size_t *at)
-{
-    size_t here = *at + 1;
-    bool has_unit = true;
-
-    if (*at >= strip->text.size || strip->text.bytes[*at] != '(') {
-        return false;
-    }
-    if (take_record(strip, &here)) {
-        has_unit = false;
-    } else if (!take_lazy(strip, &here)) {
-        if (strip->has_hook && take(strip, &here, strip->forms.temporary)) {
-            has_unit = false;
-            if (!take(strip, &here, SLICE(" := None"))) {
-                return false;
-            }
-        } else if (strip->has_hook && take(strip, &here, strip->forms.hook)) {
-            if (!take(strip, &here, SLICE(" := ")) || !take_import(strip, &here)) {
-                return false;
-            }
-        } else if (!take(strip, &here, SLICE("spy_save := " FORM_SPY_VALUE))) {
-            return false;
-        }
-    }
-    if (!take(strip, &here, has_unit ? SLICE(") and () or ") : SLICE(") or "))) {
-        return false;
-    }
-    *at = here;
-    return true;
-}
-
-static bool take_false_expressions(const struct strip *strip, size_t *at)
-{
-    bool is_taken = false;
-
-    while (take_false_expression(strip, at)) {
-        is_taken = true;
-    }
-    return is_taken;
-}
 
 static void remove_range(struct strip *strip, size_t start, size_t end)
 {
@@ -300,8 +47,8 @@ static void remove_range(struct strip *strip, size_t start, size_t end)
 
 static void push(struct strip *strip, size_t offset, enum open_kind kind)
 {
-    if (!memory_grow((void **)&strip->open, &strip->open_capacity, strip->open_count + 1,
-                     sizeof *strip->open)) {
+    if (!memory_grow((void **)&strip->open, &strip->open_capacity,
+                     strip->open_count + 1, sizeof *strip->open)) {
         strip->has_failed = true;
         return;
     }
@@ -313,10 +60,13 @@ static size_t strip_after(struct strip *strip, size_t at)
 {
     size_t here = at;
 
-    if (take(strip, &here, SLICE("; ")) &&
-        (take_record(strip, &here) || take_quiet(strip, &here) ||
-         take_cleaning(strip, &here) || take_spy(strip, &here) ||
-         take_quiet_lazy(strip, &here) || take_boot_statements(strip, &here))) {
+    if (matcher_take(&strip->matcher, &here, SLICE("; ")) &&
+        (matcher_take_record(&strip->matcher, &here) ||
+         matcher_take_quiet(&strip->matcher, &here) ||
+         matcher_take_cleaning(&strip->matcher, &here) ||
+         matcher_take_spy(&strip->matcher, &here) ||
+         matcher_take_quiet_lazy(&strip->matcher, &here) ||
+         matcher_take_boot_statements(&strip->matcher, &here))) {
         remove_range(strip, at, here);
         return here;
     }
@@ -326,11 +76,11 @@ static size_t strip_after(struct strip *strip, size_t at)
 /* The separator behind inserted statements that stand before others. */
 static size_t take_separator(const struct strip *strip, size_t at)
 {
-    if (take(strip, &at, SLICE(";  #"))) {
+    if (matcher_take(&strip->matcher, &at, SLICE(";  #"))) {
         return at - 1;
     }
-    if (!take(strip, &at, SLICE("; "))) {
-        take(strip, &at, SLICE(";"));
+    if (!matcher_take(&strip->matcher, &at, SLICE("; "))) {
+        matcher_take(&strip->matcher, &at, SLICE(";"));
     }
     return at;
 }
@@ -340,24 +90,27 @@ static size_t strip_before(struct strip *strip, size_t at)
 {
     size_t here = at;
 
-    if (take_quiet(strip, &here) && take(strip, &here, SLICE("; "))) {
+    if (matcher_take_quiet(&strip->matcher, &here) &&
+        matcher_take(&strip->matcher, &here, SLICE("; "))) {
         remove_range(strip, at, here);
         return here;
     }
     here = at;
-    if (take_quiet_lazy(strip, &here) && take(strip, &here, SLICE("; "))) {
+    if (matcher_take_quiet_lazy(&strip->matcher, &here) &&
+        matcher_take(&strip->matcher, &here, SLICE("; "))) {
         remove_range(strip, at, here);
         return here;
     }
     here = at;
-    if (take_boot_statements(strip, &here)) {
+    if (matcher_take_boot_statements(&strip->matcher, &here)) {
         size_t end = take_separator(strip, here);
 
         if (end > here) { /* a line of its own is a person's */
-            if (strip->has_hook) {
+            if (strip->matcher.has_hook) {
                 size_t next = end;
 
-                if (take_cleaning(strip, &next) && take(strip, &next, SLICE("; "))) {
+                if (matcher_take_cleaning(&strip->matcher, &next) &&
+                    matcher_take(&strip->matcher, &next, SLICE("; "))) {
                     end = next;
                 }
             }
@@ -366,86 +119,44 @@ static size_t strip_before(struct strip *strip, size_t at)
         }
     }
     here = at;
-    if (strip->has_hook && take(strip, &here, strip->forms.temporary) &&
-        take(strip, &here, SLICE(" = "))) {
+    if (strip->matcher.has_hook &&
+        matcher_take(&strip->matcher, &here, strip->matcher.forms.temporary) &&
+        matcher_take(&strip->matcher, &here, SLICE(" = "))) {
         remove_range(strip, at, here);
         return here;
     }
     return at;
 }
 
-/* `*(false expressions ())` among a class's bases; `, ` behind it where there are more. */
-static bool take_class_base(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-
-    if (!take(strip, &here, SLICE("*(")) || !take_false_expressions(strip, &here) ||
-        !take(strip, &here, SLICE("())"))) {
-        return false;
-    }
-    *at = here;
-    return true;
-}
-
 static size_t strip_open(struct strip *strip, size_t at)
 {
     size_t here = at;
 
-    if (take_false_expressions(strip, &here) && take(strip, &here, SLICE("("))) {
+    if (matcher_take_false_expressions(&strip->matcher, &here) &&
+        matcher_take(&strip->matcher, &here, SLICE("("))) {
         remove_range(strip, at, here);
         push(strip, at, OPEN_INSERTED);
         return here;
     }
     here = at + 1;
-    if (strip->has_hook && take(strip, &here, strip->forms.temporary) &&
-        take(strip, &here, SLICE(" := "))) {
+    if (strip->matcher.has_hook &&
+        matcher_take(&strip->matcher, &here, strip->matcher.forms.temporary) &&
+        matcher_take(&strip->matcher, &here, SLICE(" := "))) {
         push(strip, at, OPEN_INSERTED);
-        if (take(strip, &here, SLICE("("))) {
+        if (matcher_take(&strip->matcher, &here, SLICE("("))) {
             push(strip, at, OPEN_INSERTED);
         }
         remove_range(strip, at, here);
         return here;
     }
     here = at + 1;
-    if (take_class_base(strip, &here) && take(strip, &here, SLICE(")"))) {
+    if (matcher_take_class_base(&strip->matcher, &here) &&
+        matcher_take(&strip->matcher, &here, SLICE(")"))) {
         remove_range(strip, at, here);
         return here;
     }
     push(strip, at, OPEN_PLAIN);
     return at + 1;
-}
-
-/* ` is not _mt and _mt and _mt(i, n) or n` */
-static bool take_value_tail(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-
-    if (strip->has_hook && take(strip, &here, SLICE(" is not ")) &&
-        take(strip, &here, strip->forms.hook) && take(strip, &here, SLICE(" and ")) &&
-        take_record(strip, &here) && take(strip, &here, SLICE(" or ")) &&
-        take_word(strip, &here)) {
-        *at = here;
-        return true;
-    }
-    return false;
-}
-
-/* ` and not (_mt and _mt(1))`, ` or _mt and _mt(2)`, or both */
-static bool take_turn_tail(const struct strip *strip, size_t *at)
-{
-    size_t here = *at;
-    bool is_taken = false;
-
-    if (take(strip, &here, SLICE(" and ")) && take_quiet(strip, &here)) {
-        *at = here;
-        is_taken = true;
-    }
-    here = *at;
-    if (take(strip, &here, SLICE(" or ")) && take_record(strip, &here)) {
-        *at = here;
-        is_taken = true;
-    }
-    return is_taken;
 }
 
 static size_t strip_close(struct strip *strip, size_t at)
@@ -458,8 +169,8 @@ static size_t strip_close(struct strip *strip, size_t at)
     }
     open = strip->open[--strip->open_count];
     if (open.kind == OPEN_PLAIN) {
-        if (take_value_tail(strip, &here) && take(strip, &here, SLICE(")")) &&
-            strip->open_count > 0 &&
+        if (matcher_take_value_tail(&strip->matcher, &here) &&
+            matcher_take(&strip->matcher, &here, SLICE(")")) && strip->open_count > 0 &&
             strip->open[strip->open_count - 1].offset + 1 == open.offset) {
             strip->open_count--;
             remove_range(strip, open.offset - 1, open.offset + 1);
@@ -467,7 +178,7 @@ static size_t strip_close(struct strip *strip, size_t at)
             return here;
         }
         here = at + 1;
-        if (take_turn_tail(strip, &here)) {
+        if (matcher_take_turn_tail(&strip->matcher, &here)) {
             remove_range(strip, open.offset, open.offset + 1);
             remove_range(strip, at, here);
             return here;
@@ -475,7 +186,7 @@ static size_t strip_close(struct strip *strip, size_t at)
         return at + 1;
     }
     if (open.kind == OPEN_VALUE) {
-        take_value_tail(strip, &here);
+        matcher_take_value_tail(&strip->matcher, &here);
     }
     remove_range(strip, at, here);
     return here;
@@ -484,15 +195,16 @@ static size_t strip_close(struct strip *strip, size_t at)
 /* A word: a string's prefix, `return`, or the start of an insertion. */
 static size_t strip_word(struct strip *strip, size_t at)
 {
-    size_t end = lexer_word_end(strip->text, at);
-    struct slice word = slice_part(strip->text, at, end);
+    size_t end = lexer_word_end(strip->matcher.text, at);
+    struct slice word = slice_part(strip->matcher.text, at, end);
     size_t here = strip_before(strip, at);
 
     if (here != at) {
         return here;
     }
-    if (end < strip->text.size &&
-        (strip->text.bytes[end] == '"' || strip->text.bytes[end] == '\'') &&
+    if (end < strip->matcher.text.size &&
+        (strip->matcher.text.bytes[end] == '"' ||
+         strip->matcher.text.bytes[end] == '\'') &&
         lexer_is_string_prefix(word)) {
         bool is_format = false;
         bool is_raw = false;
@@ -503,12 +215,13 @@ static size_t strip_word(struct strip *strip, size_t at)
             is_format |= letter == 'f' || letter == 't';
             is_raw |= letter == 'r';
         }
-        return lexer_string_end(strip->text, end, is_format, is_raw);
+        return lexer_string_end(strip->matcher.text, end, is_format, is_raw);
     }
     here = end;
-    if (strip->has_hook && slice_equal(word, SLICE("return")) &&
-        take(strip, &here, SLICE(" (")) && take(strip, &here, strip->forms.value) &&
-        take(strip, &here, SLICE(" := ("))) {
+    if (strip->matcher.has_hook && slice_equal(word, SLICE("return")) &&
+        matcher_take(&strip->matcher, &here, SLICE(" (")) &&
+        matcher_take(&strip->matcher, &here, strip->matcher.forms.value) &&
+        matcher_take(&strip->matcher, &here, SLICE(" := ("))) {
         remove_range(strip, end, here);
         push(strip, end, OPEN_VALUE);
         push(strip, end, OPEN_INSERTED);
@@ -521,17 +234,17 @@ static size_t strip_star(struct strip *strip, size_t at)
 {
     size_t here = at;
 
-    if (!take_class_base(strip, &here)) {
+    if (!matcher_take_class_base(&strip->matcher, &here)) {
         return at + 1;
     }
-    take(strip, &here, SLICE(", "));
+    matcher_take(&strip->matcher, &here, SLICE(", "));
     remove_range(strip, at, here);
     return here;
 }
 
 static size_t strip_token(struct strip *strip, size_t at)
 {
-    char byte = strip->text.bytes[at];
+    char byte = strip->matcher.text.bytes[at];
 
     if (lexer_is_word_byte(byte)) {
         return strip_word(strip, at);
@@ -539,10 +252,10 @@ static size_t strip_token(struct strip *strip, size_t at)
     switch (byte) {
     case '\'':
     case '"':
-        return lexer_string_end(strip->text, at, false, false);
+        return lexer_string_end(strip->matcher.text, at, false, false);
     case '#':
-        while (at < strip->text.size && strip->text.bytes[at] != '\n' &&
-               strip->text.bytes[at] != '\r') {
+        while (at < strip->matcher.text.size && strip->matcher.text.bytes[at] != '\n' &&
+               strip->matcher.text.bytes[at] != '\r') {
             at++;
         }
         return at;
@@ -584,12 +297,13 @@ static bool copy_rest(const struct strip *strip, struct buffer *output)
     }
     for (size_t i = 0; i < strip->range_count; i++) {
         if (strip->ranges[i].start >= done) {
-            buffer_add_bytes(output, strip->text.bytes + done,
+            buffer_add_bytes(output, strip->matcher.text.bytes + done,
                              strip->ranges[i].start - done);
             done = strip->ranges[i].end;
         }
     }
-    buffer_add_bytes(output, strip->text.bytes + done, strip->text.size - done);
+    buffer_add_bytes(output, strip->matcher.text.bytes + done,
+                     strip->matcher.text.size - done);
     return !output->has_failed;
 }
 
@@ -637,12 +351,12 @@ struct slice strip_find_hook(struct slice text)
 
 bool strip_text(struct slice text, struct arena *arena, struct buffer *output)
 {
-    struct strip strip = {.text = text};
+    struct strip strip = {.matcher = {.text = text}};
     struct slice hook = strip_find_hook(text);
     bool is_done;
 
-    strip.has_hook = hook.size > 0;
-    if (strip.has_hook && !forms_name(&strip.forms, hook, arena)) {
+    strip.matcher.has_hook = hook.size > 0;
+    if (strip.matcher.has_hook && !forms_name(&strip.matcher.forms, hook, arena)) {
         return false;
     }
     for (size_t at = 0; at < text.size && !strip.has_failed;) {

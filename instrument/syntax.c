@@ -3,6 +3,7 @@
 
 #include "instrument/region.h"
 #include "instrument/repair.h"
+#include "instrument/shown.h"
 #include "runtime/base/memory.h"
 
 #include <setjmp.h>
@@ -33,7 +34,7 @@ struct parse {
     struct comment_list comments;
     size_t *open; /* owned; a stack of the nodes whose `next` is not known yet */
     size_t open_capacity;
-    char *copy; /* owned; may be NULL: the text as tree-sitter is shown it */
+    char *copy;     /* owned; may be NULL: the text as tree-sitter is shown it */
     char *repaired; /* owned; may be NULL */
     int block_depth;
     int bracket_depth;
@@ -62,7 +63,8 @@ static void read_symbols(void)
     for (uint32_t symbol = 0; symbol < count && symbol < SYMBOL_LIMIT; symbol++) {
         const char *name = ts_language_symbol_name(language, (TSSymbol)symbol);
 
-        if (ts_language_symbol_type(language, (TSSymbol)symbol) != TSSymbolTypeRegular) {
+        if (ts_language_symbol_type(language, (TSSymbol)symbol) !=
+            TSSymbolTypeRegular) {
             if (strcmp(name, "async") == 0) {
                 async_symbol = (TSSymbol)symbol;
             }
@@ -167,7 +169,8 @@ static bool visit(struct parse *parse, TSNode node, size_t parent)
         }
         if (parse->has_error && ts_node_is_missing(node)) {
             add_node(parse, node, KIND_ERROR);
-            parse->nodes.items[parse->nodes.count - 1].next = (uint32_t)parse->nodes.count;
+            parse->nodes.items[parse->nodes.count - 1].next =
+                (uint32_t)parse->nodes.count;
         }
         return false;
     }
@@ -218,8 +221,8 @@ static bool flatten(struct parse *parse, TSTree *tree)
     is_done = !ts_tree_cursor_goto_first_child(&cursor);
     while (!is_done) {
         size_t before = parse->nodes.count;
-        bool is_deeper = visit(parse, ts_tree_cursor_current_node(&cursor),
-                               parse->open[depth - 1]);
+        bool is_deeper =
+            visit(parse, ts_tree_cursor_current_node(&cursor), parse->open[depth - 1]);
         bool was_added = parse->nodes.count > before;
 
         if (is_deeper && ts_tree_cursor_goto_first_child(&cursor)) {
@@ -247,107 +250,18 @@ static bool flatten(struct parse *parse, TSTree *tree)
     return true;
 }
 
-/* The end of a run of lines that hold nothing but blanks and a backslash, and of the blanks of
- * the line that they continue; `start` where there is no such line. The indentation of such a
- * line is that of its first part. */
-static size_t blank_continuation_end(struct slice text, size_t start, size_t *indentation)
-{
-    size_t at = start;
-    size_t end = start;
-
-    for (;;) {
-        while (at < text.size && (text.bytes[at] == ' ' || text.bytes[at] == '\t')) {
-            at++;
-        }
-        if (end == start) {
-            *indentation = at - start;
-        } else {
-            end = at;
-        }
-        if (at >= text.size || text.bytes[at] != '\\') {
-            return end;
-        }
-        at++;
-        at += at < text.size && text.bytes[at] == '\r';
-        if (at < text.size && text.bytes[at] == '\n') {
-            at++;
-        } else if (text.bytes[at - 1] != '\r') {
-            return end;
-        }
-        end = at;
-    }
-}
-
-/* Whether a backslash stands first on some line. */
-static bool has_blank_continuation(struct slice text)
-{
-    const char *end = text.bytes + text.size;
-
-    for (const char *at = text.bytes; at < end; at++) {
-        const char *before;
-
-        at = memchr(at, '\\', (size_t)(end - at));
-        if (at == NULL) {
-            return false;
-        }
-        before = at;
-        while (before > text.bytes && (before[-1] == ' ' || before[-1] == '\t')) {
-            before--;
-        }
-        if ((before == text.bytes || before[-1] == '\n' || before[-1] == '\r') &&
-            at + 1 < end && (at[1] == '\n' || at[1] == '\r')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void copy_text(char *copy, struct slice text)
-{
-    bool at_line_start = true;
-
-    for (size_t i = 0; i < text.size; i++) {
-        char byte = text.bytes[i];
-        size_t indentation = 0;
-        size_t end = i;
-
-        if (at_line_start && (i == 0 || strchr("\n\r\f", text.bytes[i - 1]) != NULL)) {
-            end = blank_continuation_end(text, i, &indentation);
-        }
-        if (end > i) {
-            memset(copy + i, ' ', end - i);
-            copy[end - indentation - 1] = '\f'; /* starts counting again */
-            i = end - 1;
-            continue;
-        }
-        if (byte == '\r' && (i + 1 == text.size || text.bytes[i + 1] != '\n')) {
-            byte = '\n';
-        } else if (byte == '\t' && at_line_start) {
-            byte = ' ';
-        }
-        copy[i] = byte;
-        at_line_start = byte == '\n' || byte == '\r' || byte == '\f' ||
-                        (at_line_start && byte == ' ');
-    }
-}
-
-/* tree-sitter is shown the text with three changes that keep every offset: a CR that ends a
- * line alone becomes LF; each tab in an indentation becomes one space (CPython orders lines by
- * columns with tabs of eight and demands the same order with tabs of one, so counting tabs as
- * one gives its nesting; tree-sitter counts eight without stops); and a line that a lone
- * backslash begins is joined to the next. */
+/* False where memory ran out. */
 static bool show_text(struct parse *parse, struct slice text, struct slice *shown)
 {
     *shown = text;
-    if (memchr(text.bytes, '\t', text.size) == NULL &&
-        memchr(text.bytes, '\r', text.size) == NULL && !has_blank_continuation(text)) {
+    if (shown_is_same(text)) {
         return true;
     }
     parse->copy = memory_allocate(text.size, 1);
     if (parse->copy == NULL) {
         return false;
     }
-    copy_text(parse->copy, text);
+    shown_copy(parse->copy, text);
     shown->bytes = parse->copy;
     return true;
 }
@@ -504,8 +418,8 @@ static bool parse_repaired(struct parse *parse, struct slice shown)
     return !parse->is_out_of_memory && parse_in_region(parse, shown);
 }
 
-static bool keep_nodes(struct syntax *syntax, const struct parse *parse,
-                       struct arena *arena)
+static bool
+keep_nodes(struct syntax *syntax, const struct parse *parse, struct arena *arena)
 {
     syntax->count = (uint32_t)parse->nodes.count;
     syntax->nodes = arena_allocate(arena, parse->nodes.count, sizeof *syntax->nodes);
@@ -515,7 +429,8 @@ static bool keep_nodes(struct syntax *syntax, const struct parse *parse,
     if (syntax->nodes == NULL || syntax->comments == NULL) {
         return false;
     }
-    memcpy(syntax->nodes, parse->nodes.items, parse->nodes.count * sizeof *syntax->nodes);
+    memcpy(syntax->nodes, parse->nodes.items,
+           parse->nodes.count * sizeof *syntax->nodes);
     if (parse->comments.count > 0) {
         memcpy(syntax->comments, parse->comments.items,
                parse->comments.count * sizeof *syntax->comments);
@@ -533,8 +448,11 @@ static void parse_release(struct parse *parse)
     region_release(&parse->region);
 }
 
-bool syntax_parse(struct syntax *syntax, struct slice text, const char *path,
-                  struct arena *arena, struct error *error)
+bool syntax_parse(struct syntax *syntax,
+                  struct slice text,
+                  const char *path,
+                  struct arena *arena,
+                  struct error *error)
 {
     struct parse parse = {0};
     struct slice shown;
@@ -589,7 +507,8 @@ uint32_t syntax_row(const struct syntax *syntax, uint32_t offset)
     return low;
 }
 
-static uint32_t column_in_row(const struct syntax *syntax, uint32_t row, uint32_t offset)
+static uint32_t
+column_in_row(const struct syntax *syntax, uint32_t row, uint32_t offset)
 {
     uint32_t column = 1;
 

@@ -26,8 +26,9 @@ enum kind {
 struct syntax_node {
     uint32_t start; /* bytes of the text */
     uint32_t end;
-    uint32_t row;  /* of its start, from 0 */
-    uint32_t next; /* the index after its last descendant: its next sibling, if it has one */
+    uint32_t row; /* of its start, from 0 */
+    uint32_t
+        next; /* the index after its last descendant: its next sibling, if it has one */
     uint16_t kind;
     bool is_async;  /* async def, async for, async with */
     bool has_error; /* an ERROR or a missing token is at or below it */
@@ -40,19 +41,23 @@ struct syntax_comment {
 };
 
 struct syntax {
-    struct slice text;              /* borrowed; UTF-8 */
-    struct syntax_node *nodes;      /* borrowed from the arena; the first is the module */
+    struct slice text;         /* borrowed; UTF-8 */
+    struct syntax_node *nodes; /* borrowed from the arena; the first is the module */
     uint32_t count;
     struct syntax_comment *comments; /* borrowed from the arena */
     uint32_t comment_count;
-    uint32_t *row_starts; /* borrowed from the arena; the offset of each row's first byte */
-    uint32_t row_count;   /* at least 1; row_starts[row_count] is the text's size */
+    uint32_t
+        *row_starts; /* borrowed from the arena; the offset of each row's first byte */
+    uint32_t row_count; /* at least 1; row_starts[row_count] is the text's size */
 };
 
 /* Parses `text`, which has no NUL bytes and is valid UTF-8. A text with mistakes is parsed too:
  * see has_error. Fails where memory runs out or statements are nested too deep. */
-bool syntax_parse(struct syntax *syntax, struct slice text, const char *path,
-                  struct arena *arena, struct error *error);
+bool syntax_parse(struct syntax *syntax,
+                  struct slice text,
+                  const char *path,
+                  struct arena *arena,
+                  struct error *error);
 
 /* The column of a byte, from 1, in characters. */
 uint32_t syntax_column(const struct syntax *syntax, uint32_t offset);
@@ -74,8 +79,8 @@ static inline uint32_t syntax_child(const struct syntax *syntax, uint32_t node)
 }
 
 /* The sibling that follows `child` below `parent`, or 0. */
-static inline uint32_t syntax_sibling(const struct syntax *syntax, uint32_t parent,
-                                      uint32_t child)
+static inline uint32_t
+syntax_sibling(const struct syntax *syntax, uint32_t parent, uint32_t child)
 {
     uint32_t next = syntax->nodes[child].next;
 
