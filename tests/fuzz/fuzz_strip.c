@@ -16,7 +16,8 @@ static void look_for_debug_code(struct slice text)
     size_t note_count;
 
     arena_init(&arena);
-    if (instrument_find_debug_code(text, "fuzz.py", &arena, &notes, &note_count, &error)) {
+    if (instrument_find_debug_code(text, "fuzz.py", &arena, &notes, &note_count,
+                                   &error)) {
         for (size_t i = 0; i < note_count; i++) {
             if (notes[i].line == 0 || notes[i].column == 0) {
                 abort();
@@ -28,19 +29,20 @@ static void look_for_debug_code(struct slice text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct slice text = {size > 0 ? (const char *)data : "", size};
+    struct slice text = {(const char *)data, size};
     struct error error = ERROR_INIT;
     struct buffer once = BUFFER_INIT;
     struct buffer twice = BUFFER_INIT;
     struct slice table;
     bool is_exact;
 
-    if (size > TEXT_SIZE_LIMIT) {
+    if (size == 0 || size > TEXT_SIZE_LIMIT) {
         return -1;
     }
     look_for_debug_code(text);
     if (instrument_find_table(text, &table) &&
-        (table.bytes < text.bytes || table.bytes + table.size > text.bytes + text.size)) {
+        (table.bytes < text.bytes ||
+         table.bytes + table.size > text.bytes + text.size)) {
         abort();
     }
     if (instrument_strip(text, "fuzz.py", &once, &is_exact, &error)) {
@@ -48,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         }
         /* What was hidden by damage may show once the rest is gone, but it only gets less. */
-        if (instrument_strip(buffer_slice(&once), "fuzz.py", &twice, &is_exact, &error) &&
+        if (instrument_strip(buffer_slice(&once), "fuzz.py", &twice, &is_exact,
+                             &error) &&
             twice.size > once.size) {
             abort();
         }

@@ -58,11 +58,11 @@ class Program:
             return self.atom()
         d = depth - 1
         e = self.expression
-        kind = self.choose(30)
+        kind = self.choose(28)
         if kind < 5:
             return self.atom()
         if kind >= 26:
-            return self.flat(d)
+            return self.flat(d) if depth == 2 else self.atom()
         if kind == 5:
             return f"{e(d)} {self.pick(*BINARY)} {e(0)}"
         if kind == 6:

@@ -26,25 +26,23 @@ def _is_bootstrap(node):
 
 
 def find_prefix(tree):
-    """The prefix of the inserted names; None where there is no bootstrap."""
+    """The prefix of the inserted names; None where there is no bootstrap.
+
+    The bootstrap hands the site table over, `_mt(globals(), 'monitorch1 HASH PREFIX ...')`.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = node.targets[0]
-        elif isinstance(node, ast.NamedExpr):
-            target = node.target
-        else:
-            prefix = _prefix_set_in_function(node)
-            if prefix is not None:
-                return prefix
-            continue
-        if isinstance(target, ast.Name) and _is_bootstrap(node.value):
-            return target.id
+        if isinstance(node, ast.Call) and len(node.args) == 2:
+            table = node.args[1]
+            if isinstance(table, ast.Constant) and isinstance(table.value, str):
+                words = table.value.split(" ", 3)
+                if len(words) == 4 and words[0] == "monitorch1":
+                    return words[2]
     return None
 
 
 def _prefix_set_in_function(node):
-    """The prefix that `'_mt' in globals() or globals().__setitem__('_mt', ...)` sets: files that
-    begin with a def have their bootstrap in functions."""
+    """The prefix that `'_mt' in globals() or globals().__setitem__('_mt', ...)` sets: where no
+    statement of the module runs early enough, the bootstrap stands in functions."""
     if not (isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)):
         return None
     test, call = node.values[0], node.values[-1]
