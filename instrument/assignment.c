@@ -142,6 +142,20 @@ void rewrite_assignment(struct rewriter *rewriter, uint32_t statement, bool is_l
     }
 }
 
+/* A value that needs parentheses to stand inside an expression: `a, b`, `yield a`. */
+static bool is_list(const struct rewriter *rewriter, uint32_t value)
+{
+    switch (node_at(rewriter, value)->kind) {
+    case KIND_EXPRESSION_LIST:
+    case KIND_PATTERN_LIST:
+    case KIND_LIST_SPLAT:
+    case KIND_YIELD:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* `self.x: T = e` has no room for one more target: the value is caught in place. */
 void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_last)
 {
@@ -166,22 +180,10 @@ void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_la
     } else if (node->kind == KIND_IDENTIFIER || is_constant(rewriter, value) ||
                rewriter->place->is_names_only) {
         pass_attribute(rewriter, &passing, target, (struct slice){NULL, 0}, value);
+    } else if (is_list(rewriter, value)) {
+        passing_peek(rewriter, &passing, target);
     } else {
-        passing_add(rewriter, &passing, attribute_name(rewriter, target),
-                    SITE_SOURCE_VALUE, rewriter->forms.temporary);
-        passing.has_temporary = true;
-        if (passing.is_recorded) {
-            struct buffer *text = &rewriter->edits->text;
-            size_t begin = edits_begin(rewriter->edits);
-
-            buffer_add_byte(text, '(');
-            buffer_add(text, rewriter->forms.temporary);
-            buffer_add(text, SLICE(" := ("));
-            edits_end_open(rewriter->edits, begin, node->start, node->end, 0);
-            begin = edits_begin(rewriter->edits);
-            buffer_add(text, SLICE("))"));
-            edits_end_close(rewriter->edits, begin, node->start, node->end, 0);
-        }
+        passing_catch(rewriter, &passing, target, value);
     }
     bind_targets(rewriter, target, node_at(rewriter, target)->next,
                  passing_finish(rewriter, &passing, statement, is_last));

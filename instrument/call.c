@@ -6,8 +6,9 @@ static bool may_vanish(const struct rewriter *rewriter, uint32_t identifier)
 {
     uint32_t name = rewriter->names.of_node[identifier];
 
-    return name == NAME_NONE || (rewriter->names.items[name].is_shared &&
-                                 rewriter->names.items[name].is_deleted);
+    return name == NAME_NONE || (rewriter->names.items[name].is_deleted &&
+                                 (rewriter->names.items[name].is_global ||
+                                  rewriter->names.items[name].is_nonlocal));
 }
 
 static bool is_imported(const struct rewriter *rewriter, uint32_t identifier)
@@ -35,7 +36,7 @@ static void pass_candidate(struct rewriter *rewriter,
             passing_add(rewriter, passing, text, SITE_SOURCE_VALUE, text);
         }
     } else if (is_surely_changed) {
-        passing_catch(rewriter, passing, base);
+        passing_catch(rewriter, passing, base, base);
     } else if (reads_is_dotted(&rewriter->syntax, base)) {
         passing_peek(rewriter, passing, base);
     }

@@ -63,7 +63,7 @@ static void insert_turn(struct rewriter *rewriter,
         return;
     }
     buffer_add_byte(text, '(');
-    edits_end_open(rewriter->edits, begin, start, end, 1);
+    edits_end_open(rewriter->edits, begin, start, end, 2);
     begin = edits_begin(rewriter->edits);
     buffer_add_byte(text, ')');
     if (taken->site != SITE_NONE) {
@@ -74,7 +74,7 @@ static void insert_turn(struct rewriter *rewriter,
         buffer_add(text, SLICE(" or "));
         forms_record(&rewriter->forms, other, text);
     }
-    edits_end_close(rewriter->edits, begin, start, end, 1);
+    edits_end_close(rewriter->edits, begin, start, end, 2);
     if (rewriter->place->kind != SCOPE_FUNCTION &&
         start < rewriter->first_module_edit) {
         rewriter->first_module_edit = start;
@@ -366,7 +366,7 @@ rewrite_try(struct rewriter *rewriter, uint32_t statement, struct pending *pendi
          i = syntax_sibling(&rewriter->syntax, statement, i)) {
         if (node_at(rewriter, i)->kind == KIND_EXCEPT_CLAUSE) {
             scope_restore(scope, &before);
-            scope_forget(scope, block, node_at(rewriter, block)->next);
+            scope_forget(scope, block, i);
             rewrite_handler(rewriter, i, arm++);
             flow_add(rewriter, &flow);
         }
@@ -390,6 +390,7 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
     uint32_t clause = child_of_kind(rewriter, statement, KIND_WITH_CLAUSE);
     uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
     struct slice arguments[WRITES_LIMIT];
+    struct scope_state before;
     struct record record = {.site = SITE_NONE};
     uint32_t count = 0;
 
@@ -410,7 +411,11 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
         record = record_make_in(rewriter, block, arguments, count);
         bind_range(rewriter, clause, node_at(rewriter, clause)->next, record.site);
     }
+    before = scope_save(&rewriter->place->scope);
     rewrite_arm(rewriter, block, &record, NULL);
+    rewriter->place->scope.is_reachable = true;
+    scope_leave(&rewriter->place->scope, &before, block,
+                node_at(rewriter, block)->next);
 }
 
 static void rewrite_case(struct rewriter *rewriter,
@@ -467,15 +472,21 @@ static void rewrite_match(struct rewriter *rewriter, uint32_t statement)
     }
     rewrite_walruses(rewriter, first, block);
     before = scope_save(scope);
-    flow_add(rewriter, &flow);
     for (uint32_t i = first_child(rewriter, block); i != 0;
          i = syntax_sibling(&rewriter->syntax, block, i)) {
-        if (node_at(rewriter, i)->kind == KIND_CASE_CLAUSE) {
-            scope_restore(scope, &before);
-            rewrite_case(rewriter, i, arm++, first, block);
-            flow_add(rewriter, &flow);
+        uint32_t body = child_of_kind(rewriter, i, KIND_BLOCK);
+
+        if (node_at(rewriter, i)->kind != KIND_CASE_CLAUSE || body == 0 ||
+            is_damaged(rewriter, i)) {
+            continue;
         }
+        rewrite_case(rewriter, i, arm++, first, block);
+        flow_add(rewriter, &flow);
+        scope_restore(scope, &before);
+        scope_forget(scope, i, body); /* its captures stay where its guard fails */
+        before = scope_save(scope);
     }
+    flow_add(rewriter, &flow);
     scope_restore(scope, &flow.merged);
 }
 

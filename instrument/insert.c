@@ -16,6 +16,29 @@ bool is_recorded(const struct rewriter *rewriter, uint32_t node)
                           place->is_selected);
 }
 
+/* What an assignment expression binds in the statement that reads it may be read before or
+ * after. */
+static void doubt_walruses(struct rewriter *rewriter)
+{
+    struct reads *reads = &rewriter->draft.reads;
+
+    for (uint32_t i = rewriter->draft.node;
+         rewriter->has_walrus && i < node_at(rewriter, rewriter->draft.node)->next;
+         i++) {
+        struct slice name;
+
+        if (node_at(rewriter, i)->kind != KIND_NAMED_EXPRESSION) {
+            continue;
+        }
+        name = text_of(rewriter, i + 1);
+        for (uint32_t j = 0; j < reads->count; j++) {
+            if (slice_equal(reads->items[j].name, name)) {
+                reads->items[j].site = SITE_NONE;
+            }
+        }
+    }
+}
+
 struct record record_make(struct rewriter *rewriter,
                           const struct slice *arguments,
                           uint32_t argument_count)
@@ -25,6 +48,7 @@ struct record record_make(struct rewriter *rewriter,
     if (rewriter->place->kind == SCOPE_CLASS) {
         return record;
     }
+    doubt_walruses(rewriter);
     record.site = sites_add(&rewriter->sites, &rewriter->draft,
                             is_recorded(rewriter, rewriter->draft.node));
     if (record.site == SITE_NONE) {
@@ -172,23 +196,6 @@ void insert_before(struct rewriter *rewriter,
     }
 }
 
-void insert_around(struct rewriter *rewriter,
-                   uint32_t start,
-                   uint32_t end,
-                   uint32_t level,
-                   struct slice opening,
-                   struct slice closing)
-{
-    size_t begin = edits_begin(rewriter->edits);
-
-    buffer_add(&rewriter->edits->text, opening);
-    edits_end_open(rewriter->edits, begin, start, end, level);
-    begin = edits_begin(rewriter->edits);
-    buffer_add(&rewriter->edits->text, closing);
-    edits_end_close(rewriter->edits, begin, start, end, level);
-    note_module_edit(rewriter, start);
-}
-
 /* Where an expression in parentheses has its first code: behind parentheses, blanks, comments. */
 static uint32_t first_code(struct slice text, uint32_t start, uint32_t end)
 {
@@ -223,14 +230,14 @@ void insert_header(struct rewriter *rewriter,
         buffer_add(text, SLICE(") or "));
     }
     buffer_add_byte(text, '(');
-    edits_end_open(rewriter->edits, begin, start, end, 0);
+    edits_end_open(rewriter->edits, begin, start, end, 1);
     if (first_code(rewriter->syntax.text, start, end) != start) {
         edits_anchor(rewriter->edits, first_code(rewriter->syntax.text, start, end),
                      end);
     }
     begin = edits_begin(rewriter->edits);
     buffer_add_byte(text, ')');
-    edits_end_close(rewriter->edits, begin, start, end, 0);
+    edits_end_close(rewriter->edits, begin, start, end, 1);
     note_module_edit(rewriter, start);
 }
 

@@ -41,14 +41,15 @@ find_or_add(struct names *names, struct name_index *index, struct slice text)
 static void
 note_statement(struct names *names, const struct syntax *syntax, uint32_t node)
 {
-    bool is_del = syntax->nodes[node].kind == KIND_DELETE_STATEMENT;
+    enum kind kind = (enum kind)syntax->nodes[node].kind;
 
     for (uint32_t i = node + 1; i < syntax->nodes[node].next; i++) {
         if (names->of_node[i] != NAME_NONE) {
             struct name *name = &names->items[names->of_node[i]];
 
-            name->is_deleted |= is_del;
-            name->is_shared |= !is_del;
+            name->is_deleted |= kind == KIND_DELETE_STATEMENT;
+            name->is_global |= kind == KIND_GLOBAL_STATEMENT;
+            name->is_nonlocal |= kind == KIND_NONLOCAL_STATEMENT;
         }
     }
 }

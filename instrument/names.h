@@ -11,8 +11,9 @@
 
 struct name {
     struct slice text; /* borrowed from the source */
-    bool is_shared;    /* declared global or nonlocal somewhere: others may rebind it */
-    bool is_deleted;   /* the object of a del statement somewhere */
+    bool is_global;   /* declared global somewhere: functions may rebind the module's */
+    bool is_nonlocal; /* declared nonlocal somewhere: inner functions may rebind it */
+    bool is_deleted;  /* the object of a del statement somewhere */
 };
 
 struct names {

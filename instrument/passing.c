@@ -79,9 +79,10 @@ static bool can_use_temporary(const struct rewriter *rewriter,
 /* Catches the value of an attribute where it is used: `(_mt_t := self.b)[i] = v`. */
 void passing_catch(struct rewriter *rewriter,
                    struct passing *passing,
-                   uint32_t attribute)
+                   uint32_t attribute,
+                   uint32_t expression)
 {
-    const struct syntax_node *node = node_at(rewriter, attribute);
+    const struct syntax_node *node = node_at(rewriter, expression);
 
     if (!can_use_temporary(rewriter, passing)) {
         passing_peek(rewriter, passing, attribute);
@@ -151,7 +152,7 @@ void passing_change(struct rewriter *rewriter,
                     text_of(rewriter, base));
     } else if (node_at(rewriter, base)->kind == KIND_ATTRIBUTE) {
         if (is_alone) {
-            passing_catch(rewriter, passing, base);
+            passing_catch(rewriter, passing, base, base);
         } else {
             passing_peek(rewriter, passing, base);
         }

@@ -33,11 +33,12 @@ void passing_peek(struct rewriter *rewriter,
                   struct passing *passing,
                   uint32_t attribute);
 
-/* Catches the value of an attribute where it is used: `(_mt_t := self.b)[i] = v`; looks it up
- * where no temporary can be used. */
+/* Catches the value of an attribute where an expression has it: `(_mt_t := self.b)[i] = v`,
+ * `self.x: T = (_mt_t := e)`; looks it up where no temporary can be used. */
 void passing_catch(struct rewriter *rewriter,
                    struct passing *passing,
-                   uint32_t attribute);
+                   uint32_t attribute,
+                   uint32_t expression);
 
 /* `x[i] = v` changes x, `self.b[i] = v` changes self.b; `is_alone`: the only target. */
 void passing_change(struct rewriter *rewriter,

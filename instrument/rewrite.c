@@ -74,20 +74,28 @@ struct record record_make_in(struct rewriter *rewriter,
     return (struct record){.site = SITE_NONE};
 }
 
-/* Whether a statement with an ERROR in it is damaged itself, not only its inner blocks. */
-static bool is_damaged(const struct rewriter *rewriter, uint32_t statement)
+bool is_damaged(const struct rewriter *rewriter, uint32_t statement)
 {
     if (!node_at(rewriter, statement)->has_error) {
         return false;
     }
-    for (uint32_t i = syntax_child(&rewriter->syntax, statement); i != 0;
+    for (uint32_t i = first_child(rewriter, statement); i != 0;
          i = syntax_sibling(&rewriter->syntax, statement, i)) {
-        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
-
-        if (node_at(rewriter, i)->has_error && kind != KIND_BLOCK &&
-            kind != KIND_ELIF_CLAUSE && kind != KIND_ELSE_CLAUSE &&
-            kind != KIND_EXCEPT_CLAUSE && kind != KIND_FINALLY_CLAUSE) {
-            return true;
+        switch (node_at(rewriter, i)->kind) {
+        case KIND_BLOCK:
+            break;
+        case KIND_ELIF_CLAUSE:
+        case KIND_ELSE_CLAUSE:
+        case KIND_EXCEPT_CLAUSE:
+        case KIND_FINALLY_CLAUSE:
+            if (is_damaged(rewriter, i)) {
+                return true;
+            }
+            break;
+        default:
+            if (node_at(rewriter, i)->has_error) {
+                return true;
+            }
         }
     }
     return false;
@@ -225,6 +233,8 @@ void rewrite_module(struct rewriter *rewriter)
     struct pending pending = {.count = 0};
 
     rewriter->mentions_locals = mentions_locals(rewriter->syntax.text);
+    rewriter->has_walrus =
+        slice_find(rewriter->syntax.text, SLICE(":="), 0) < rewriter->syntax.text.size;
     if (!scope_open(&place.scope, NULL, SCOPE_MODULE, 0, &rewriter->syntax,
                     &rewriter->names, rewriter->arena)) {
         rewriter->has_failed = true;

@@ -55,6 +55,7 @@ struct rewriter {
     size_t note_capacity;
     uint32_t first_module_edit; /* offset of the first insertion that runs at import */
     bool uses_module_temporary;
+    bool has_walrus; /* an assignment expression is in the file */
     bool has_record; /* at least one call of the hook is inserted */
     bool has_spy_call;
     bool
@@ -119,14 +120,6 @@ void insert_header(struct rewriter *rewriter,
                    uint32_t start,
                    uint32_t end,
                    const struct pending *pending);
-
-/* `opening` and `closing` around a range; level 0 is the outermost at equal ranges. */
-void insert_around(struct rewriter *rewriter,
-                   uint32_t start,
-                   uint32_t end,
-                   uint32_t level,
-                   struct slice opening,
-                   struct slice closing);
 
 /* One more base of a class, which adds none: `*(expressions ())`. The expressions, each with
  * ` or ` behind it, are the text since `begin`. */
@@ -232,6 +225,9 @@ struct record record_make_in(struct rewriter *rewriter,
                              uint32_t block,
                              const struct slice *arguments,
                              uint32_t argument_count);
+
+/* Whether something in a statement or clause could not be read, outside its blocks. */
+bool is_damaged(const struct rewriter *rewriter, uint32_t statement);
 
 /* Whether some statement of the block can carry a record that stands before it. */
 bool block_can_carry(const struct rewriter *rewriter, uint32_t block);

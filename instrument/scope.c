@@ -160,6 +160,25 @@ static void declare_imports(struct scope *scope, uint32_t statement)
     }
 }
 
+/* Assignment expressions in a comprehension bind names of the scope around it, any number of
+ * times, for a generator expression even later. */
+static void declare_comprehension(struct scope *scope, uint32_t node)
+{
+    for (uint32_t i = node + 1; i < scope->syntax->nodes[node].next; i++) {
+        uint32_t slot;
+
+        if (scope->syntax->nodes[i].kind != KIND_NAMED_EXPRESSION ||
+            scope->names->of_node[i + 1] == NAME_NONE) {
+            continue;
+        }
+        declare(scope, i + 1);
+        slot = find_slot(scope, scope->names->of_node[i + 1]);
+        if (slot < scope->count) {
+            scope->is_never_certain[slot] = true;
+        }
+    }
+}
+
 /* Declares what one node binds. Returns the node to go on with: its first child, or the one
  * after it where its inside belongs to another scope. */
 static uint32_t declare_node(struct scope *scope, uint32_t node)
@@ -175,6 +194,12 @@ static uint32_t declare_node(struct scope *scope, uint32_t node)
         }
         return end;
     case KIND_LAMBDA:
+        return end;
+    case KIND_LIST_COMPREHENSION:
+    case KIND_SET_COMPREHENSION:
+    case KIND_DICTIONARY_COMPREHENSION:
+    case KIND_GENERATOR_EXPRESSION:
+        declare_comprehension(scope, node);
         return end;
     case KIND_ASSIGNMENT:
     case KIND_AUGMENTED_ASSIGNMENT:
@@ -218,9 +243,13 @@ static bool allocate(struct scope *scope, uint32_t node_count)
     scope->slots = arena_allocate(scope->arena, size, sizeof *scope->slots);
     scope->slot_numbers =
         arena_allocate(scope->arena, size, sizeof *scope->slot_numbers);
-    if (scope->slots == NULL || scope->slot_numbers == NULL) {
+    scope->is_never_certain =
+        arena_allocate(scope->arena, size, sizeof *scope->is_never_certain);
+    if (scope->slots == NULL || scope->slot_numbers == NULL ||
+        scope->is_never_certain == NULL) {
         return false;
     }
+    memset(scope->is_never_certain, 0, size * sizeof *scope->is_never_certain);
     memset(scope->slots, 0, size * sizeof *scope->slots);
     return true;
 }
@@ -280,7 +309,7 @@ bool scope_open(struct scope *scope,
         return false;
     }
     for (uint32_t i = 0; i < scope->count; i++) {
-        scope->bindings[i] = SITE_NONE;
+        scope->bindings[i] = kind == SCOPE_FUNCTION ? SCOPE_UNBOUND : SITE_NONE;
     }
     return true;
 }
@@ -292,6 +321,15 @@ void scope_bind(struct scope *scope, uint32_t name, uint32_t site)
     if (slot < scope->count) {
         scope->bindings[slot] = site;
     }
+}
+
+/* Whether only statements of this scope, in their order, bind the name. */
+static bool is_certain(const struct scope *scope, uint32_t name, uint32_t slot)
+{
+    const struct name *item = &scope->names->items[name];
+
+    return !scope->is_never_certain[slot] && scope->bindings[slot] != SCOPE_UNBOUND &&
+           !(scope->kind == SCOPE_MODULE ? item->is_global : item->is_nonlocal);
 }
 
 enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t *site)
@@ -306,7 +344,7 @@ enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t
         return SITE_SCOPE_FREE;
     }
     if (slot != SLOT_NONE) {
-        if (!scope->names->items[name].is_shared) {
+        if (is_certain(scope, name, slot)) {
             *site = scope->bindings[slot];
         }
         return scope->kind == SCOPE_MODULE ? SITE_SCOPE_GLOBAL : SITE_SCOPE_LOCAL;
@@ -328,6 +366,48 @@ void scope_forget(struct scope *scope, uint32_t first_node, uint32_t end_node)
     for (uint32_t i = first_node; i < end_node; i++) {
         if (scope->names->is_binding[i]) {
             scope_bind(scope, scope->names->of_node[i], SITE_NONE);
+        }
+    }
+}
+
+void scope_forget_all(struct scope *scope)
+{
+    for (uint32_t i = 0; i < scope->count; i++) {
+        scope->bindings[i] = SITE_NONE;
+    }
+}
+
+/* Whether another node of the range binds the same name. */
+static bool is_bound_again(const struct scope *scope,
+                           uint32_t node,
+                           uint32_t first_node,
+                           uint32_t end_node)
+{
+    for (uint32_t i = first_node; i < end_node; i++) {
+        if (i != node && scope->names->is_binding[i] &&
+            scope->names->of_node[i] == scope->names->of_node[node]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void scope_leave(struct scope *scope,
+                 const struct scope_state *before,
+                 uint32_t first_node,
+                 uint32_t end_node)
+{
+    for (uint32_t i = first_node; i < end_node; i++) {
+        uint32_t slot;
+
+        if (!scope->names->is_binding[i]) {
+            continue;
+        }
+        slot = find_slot(scope, scope->names->of_node[i]);
+        if (slot < scope->count &&
+            (before->bindings == NULL || before->bindings[slot] != SCOPE_UNBOUND ||
+             is_bound_again(scope, i, first_node, end_node))) {
+            scope->bindings[slot] = SITE_NONE;
         }
     }
 }
@@ -362,7 +442,10 @@ void scope_join(struct scope *scope, const struct scope_state *other)
         return;
     }
     for (uint32_t i = 0; i < scope->count; i++) {
-        if (scope->bindings[i] != other->bindings[i]) {
+        if (scope->bindings[i] == SCOPE_UNBOUND) {
+            scope->bindings[i] = other->bindings[i];
+        } else if (other->bindings[i] != SCOPE_UNBOUND &&
+                   scope->bindings[i] != other->bindings[i]) {
             scope->bindings[i] = SITE_NONE;
         }
     }

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A local name that has no value yet: reading it raises, so it can be left out of joins. */
+#define SCOPE_UNBOUND (SITE_NONE - 1)
+
 enum scope_kind { SCOPE_MODULE, SCOPE_CLASS, SCOPE_FUNCTION };
 
 struct scope {
@@ -21,10 +24,13 @@ struct scope {
     struct arena *arena;         /* borrowed; holds all arrays below */
     uint32_t *slots;             /* hash: name + 1, 0 where free */
     uint32_t *slot_numbers;
+    bool *is_never_certain; /* by slot: bound inside a comprehension too */
     uint32_t mask;
     uint32_t count;
-    uint32_t *bindings; /* by slot number: the site that bound the name, or SITE_NONE */
-    bool is_reachable;  /* false after return, raise, break and continue */
+    uint32_t *
+        bindings; /* by slot number: the site that bound the name, SITE_NONE where that is
+                           uncertain, SCOPE_UNBOUND where it is not bound yet */
+    bool is_reachable; /* false after return, raise, break and continue */
 };
 
 /* Bindings at one point, to come back to. */
@@ -51,6 +57,17 @@ enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t
 
 /* Every name that is bound between two nodes is uncertain from now on. */
 void scope_forget(struct scope *scope, uint32_t first_node, uint32_t end_node);
+
+/* After a block that may be left at any point without leaving the function (a with statement
+ * may swallow exceptions): certain are the names that it binds once and that had no value
+ * before. */
+void scope_leave(struct scope *scope,
+                 const struct scope_state *before,
+                 uint32_t first_node,
+                 uint32_t end_node);
+
+/* Nothing is certain any more. */
+void scope_forget_all(struct scope *scope);
 
 struct scope_state scope_save(const struct scope *scope);
 void scope_restore(struct scope *scope, const struct scope_state *state);

@@ -143,16 +143,20 @@ void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
     case KIND_CONTINUE_STATEMENT:
         scope->is_reachable = false;
         break;
-    case KIND_ASSERT_STATEMENT:
+    case KIND_ASSERT_STATEMENT: /* gone under -O */
         rewrite_walruses(rewriter, statement, end);
+        scope_forget(scope, statement, end);
         break;
     case KIND_DELETE_STATEMENT:
         rewrite_walruses(rewriter, statement, end);
-        bind_targets(rewriter, statement + 1, end, SITE_NONE);
+        bind_targets(rewriter, statement + 1, end, SCOPE_UNBOUND);
         break;
     case KIND_IMPORT_STATEMENT:
     case KIND_IMPORT_FROM_STATEMENT:
         scope_forget(scope, statement, end);
+        if (child_of_kind(rewriter, statement, KIND_WILDCARD_IMPORT) != 0) {
+            scope_forget_all(scope);
+        }
         break;
     default:
         break;

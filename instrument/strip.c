@@ -143,9 +143,6 @@ static size_t strip_open(struct strip *strip, size_t at)
         matcher_take(&strip->matcher, &here, strip->matcher.forms.temporary) &&
         matcher_take(&strip->matcher, &here, SLICE(" := "))) {
         push(strip, at, OPEN_INSERTED);
-        if (matcher_take(&strip->matcher, &here, SLICE("("))) {
-            push(strip, at, OPEN_INSERTED);
-        }
         remove_range(strip, at, here);
         return here;
     }
