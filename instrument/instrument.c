@@ -300,26 +300,7 @@ bool instrument_is_instrumented(struct slice text)
 
 bool instrument_find_table(struct slice text, struct slice *table)
 {
-    struct slice hook = strip_find_hook(text);
-    struct slice opening = SLICE(FORM_TABLE);
-    size_t start;
-    size_t end;
-
-    *table = (struct slice){NULL, 0};
-    if (hook.size == 0) {
-        return false;
-    }
-    start = slice_find(text, opening, (size_t)(hook.bytes - text.bytes));
-    if (start == text.size) {
-        return false;
-    }
-    start += opening.size;
-    end = slice_find(text, SLICE("'"), start);
-    if (end == text.size) {
-        return false;
-    }
-    *table = slice_part(text, start, end);
-    return true;
+    return strip_find_table(text, table);
 }
 
 /* Whether the stripped bytes are those that the table was made from. */

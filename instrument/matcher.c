@@ -135,7 +135,7 @@ bool matcher_take_spy(const struct matcher *matcher, size_t *at)
     size_t second;
     struct slice name;
 
-    if (!matcher_take(matcher, &here, SLICE("spy_save(\""))) {
+    if (!matcher->takes_spy || !matcher_take(matcher, &here, SLICE("spy_save(\""))) {
         return false;
     }
     first = here;
@@ -181,7 +181,7 @@ bool matcher_take_boot_statements(const struct matcher *matcher, size_t *at)
     }
     here = *at;
     if ((!is_taken || matcher_take(matcher, &here, SLICE("; "))) &&
-        matcher_take(matcher, &here, SLICE(FORM_SPY_IMPORT))) {
+        matcher->takes_spy && matcher_take(matcher, &here, SLICE(FORM_SPY_IMPORT))) {
         *at = here;
         is_taken = true;
     }

@@ -11,7 +11,8 @@
 struct matcher {
     struct slice text; /* borrowed */
     struct forms forms;
-    bool has_hook; /* otherwise only spy_save calls are looked for */
+    bool has_hook;  /* there are calls of the hook */
+    bool takes_spy; /* visible spy_save calls and their import were inserted too */
 };
 
 /* The literal text. */

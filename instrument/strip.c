@@ -4,6 +4,7 @@
 #include "instrument/lexer.h"
 #include "instrument/matcher.h"
 #include "runtime/base/memory.h"
+#include "runtime/trace/site_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -346,6 +347,46 @@ struct slice strip_find_hook(struct slice text)
     return slice_part(text, start, end);
 }
 
+bool strip_find_table(struct slice text, struct slice *table)
+{
+    struct slice hook = strip_find_hook(text);
+    struct slice opening = SLICE(FORM_TABLE);
+    size_t start;
+    size_t end;
+
+    *table = (struct slice){NULL, 0};
+    if (hook.size == 0) {
+        return false;
+    }
+    start = slice_find(text, opening, (size_t)(hook.bytes - text.bytes));
+    if (start == text.size) {
+        return false;
+    }
+    start += opening.size;
+    end = slice_find(text, SLICE("'"), start);
+    if (end == text.size) {
+        return false;
+    }
+    *table = slice_part(text, start, end);
+    return true;
+}
+
+/* Whether the spy_save calls in the text were inserted: a text with a table says so in its
+ * options, one without holds nothing else. */
+static bool has_inserted_spy(struct slice text, struct arena *arena)
+{
+    struct error ignored = ERROR_INIT;
+    struct site_table table;
+    struct slice table_text;
+
+    if (slice_find(text, SLICE("spy_save"), 0) == text.size) {
+        return false;
+    }
+    return !strip_find_table(text, &table_text) ||
+           !site_table_read(&table, table_text, arena, &ignored) ||
+           slice_find(table.options, SLICE("--spy"), 0) < table.options.size;
+}
+
 bool strip_text(struct slice text, struct arena *arena, struct buffer *output)
 {
     struct strip strip = {.matcher = {.text = text}};
@@ -353,6 +394,7 @@ bool strip_text(struct slice text, struct arena *arena, struct buffer *output)
     bool is_done;
 
     strip.matcher.has_hook = hook.size > 0;
+    strip.matcher.takes_spy = has_inserted_spy(text, arena);
     if (strip.matcher.has_hook && !forms_name(&strip.matcher.forms, hook, arena)) {
         return false;
     }

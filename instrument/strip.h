@@ -13,6 +13,9 @@
 /* The name that stands for `_mt` in an instrumented text; empty where it is not one. */
 struct slice strip_find_hook(struct slice text);
 
+/* The table text in an instrumented text, borrowed from it; false where there is none. */
+bool strip_find_table(struct slice text, struct slice *table);
+
 /* Appends the UTF-8 `text` without its insertions. False where memory ran out. */
 bool strip_text(struct slice text, struct arena *arena, struct buffer *output);
 
