@@ -1,0 +1,3 @@
+def f():
+    class O: pass
+    return O

@@ -1,0 +1,2 @@
+match 1, 2:
+    case a, b: c = a

@@ -1,0 +1,2 @@
+f(a := b if c else d)
+while a := b if c else d: pass

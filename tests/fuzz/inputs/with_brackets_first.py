@@ -1,0 +1,1 @@
+with([w in a]):self=(())

@@ -1,0 +1,1 @@
+with open('/dev/null') as f: x = f.name

@@ -1,0 +1,2 @@
+x = 1
+with (*a, b): pass
