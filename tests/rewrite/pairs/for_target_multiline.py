@@ -1,0 +1,8 @@
+# For target multiline.
+def f(a, b):
+    for (
+        c,
+        d,
+    ) in a:
+        pass
+    return c

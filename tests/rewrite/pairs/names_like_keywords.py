@@ -1,0 +1,6 @@
+# Names like keywords.
+def f(a, b):
+    type = a
+    _ = match = case = b
+    print(type, match, case)
+    return type

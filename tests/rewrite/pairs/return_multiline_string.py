@@ -1,0 +1,4 @@
+# Return multiline string.
+def f(a, b):
+    return """
+    """ + a

@@ -1,0 +1,6 @@
+# Return multiline tuple.
+def f(a, b):
+    return (
+        a,
+        b,
+    )

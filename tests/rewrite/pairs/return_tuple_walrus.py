@@ -1,0 +1,3 @@
+# Return tuple walrus.
+def f(a, b):
+    return (c := a), b

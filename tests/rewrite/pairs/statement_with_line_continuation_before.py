@@ -1,0 +1,7 @@
+# Statement with line continuation before.
+def f(a, b):
+    if a: \
+        c = b
+    d = \
+        c
+    return d
