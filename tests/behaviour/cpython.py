@@ -36,8 +36,8 @@ QUICK = (
     "test_sys_settrace test_functools"
 ).split()
 TIMEOUT = 180
-# Tested code that reads a terminal, the network or the clock is no test of a rewriter.
-NO_TESTS_OVERLAY = ("test", "tests", "idle_test", "site-packages", "__pycache__", "lib2to3")
+# What the overlay leaves out: the tests themselves, and what no test module here imports.
+LEFT_OUT = {"test", "site-packages", "lib-dynload", "ensurepip", "idlelib", "turtledemo", "lib2to3"}
 
 
 def modules():
@@ -64,9 +64,9 @@ def make_overlay(is_instrumented):
     shutil.rmtree(copied, ignore_errors=True)
 
     def ignored(directory, names):
-        left = {n for n in names if n in NO_TESTS_OVERLAY or n.startswith("config-")}
+        left = {n for n in names if n == "__pycache__" or n.startswith("config-")}
         if pathlib.Path(directory) == paths.STDLIB:
-            left |= {"lib-dynload", "ensurepip", "idlelib", "turtledemo"} & set(names)
+            left |= LEFT_OUT & set(names)
         return left
 
     shutil.copytree(paths.STDLIB, copied, ignore=ignored)

@@ -43,6 +43,9 @@ class Watcher:
             if bound is not None and not is_turn:
                 self.claim_count += 1
                 self.check(frame, state, sites, site, name.partition(".")[0], bound, writes, values)
+        for value in values:
+            if getattr(value, "is_new", False):
+                value.is_new = False
         if site["kind"] not in ("mutate", "return", "spy"):
             left = list(values)
             for name, source in site["writes"]:
@@ -56,9 +59,11 @@ class Watcher:
         if last != bound:
             told = "none" if last is None else f"line {sites[last]['line']}"
             self.problems.append(f"{where}, was bound by {told}")
+        elif site["kind"] in ("branch", "loop"):
+            pass  # the record may stand behind a `def` or `class` of that name
         elif name not in writes and frame.f_locals.get(name, self) is not value:
             self.problems.append(f"{where}, holds another value now")
         elif site["kind"] == "assign" and len(values) == 1:
             made = values[0]  # see runnable.py
-            if getattr(made, "is_blend", False) and all(p is not value for p in made.parents):
+            if getattr(made, "is_new", False) and all(p is not value for p in made.parents):
                 self.problems.append(f"{where}, but another value was read")

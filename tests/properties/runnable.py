@@ -65,9 +65,9 @@ def namespace(choose):
         return mix(*parents), mix(*parents)
 
     def blend(*parents):
-        """A value made of these directly."""
+        """A value made of these directly, until a site has seen it."""
         value = mix(*parents)
-        value.is_blend = True
+        value.is_new = True
         return value
 
     def call(function):
