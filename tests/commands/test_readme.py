@@ -34,7 +34,12 @@ def steps(block):
     return found
 
 
-CONSOLE = [(command, "\n".join(output)) for b in blocks("console") for command, output in steps(b)]
+def as_case(command, output):
+    marks = [pytest.mark.torch] if command.startswith("python ") else []
+    return pytest.param(command, "\n".join(output), id=command, marks=marks)
+
+
+CONSOLE = [as_case(*step) for block in blocks("console") for step in steps(block)]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +64,7 @@ def pattern_of(output):
     return "".join(lines)
 
 
-@pytest.mark.parametrize("command, output", CONSOLE, ids=[c for c, _ in CONSOLE])
+@pytest.mark.parametrize("command, output", CONSOLE)
 def test_console_command(folder, command, output):
     done = subprocess.run(
         ["sh", "-c", command],
@@ -88,6 +93,7 @@ def test_set_up_commands_are_targets():
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.torch
 def test_demo():
     done = subprocess.run(
         [sys.executable, "tools/demo.py"],
