@@ -16,6 +16,7 @@ import pytest
 
 from tests.support import paths
 
+DOCS = paths.ROOT / "docs"
 TEXT = (paths.ROOT / "README.md").read_text()
 
 
@@ -107,7 +108,8 @@ def test_demo():
 
 
 def test_links_lead_somewhere():
-    for name in ("README.md", "CONTRIBUTING.md", "docs/README.md", "docs/building.md"):
+    pages = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in DOCS.glob("*.md"))]
+    for name in pages:
         page = paths.ROOT / name
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{name} links to {link}"
