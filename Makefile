@@ -239,8 +239,9 @@ test-all: all unit-programs layers environment ## all tests, whole corpora inclu
 	@$(RUN_PYTEST) --slow tests
 
 bench: all environment ## measure each claim of speed against its peer
-	@for file in bench/bench_*.py; do \
-	    echo "== $$file"; $(RUN_PYTHON) "$$file" || exit 1; done
+	@failed=; for file in bench/bench_*.py; do \
+	    echo "== $$file"; $(RUN_PYTHON) "$$file" || failed="$$failed $$file"; done; \
+	if [ -n "$$failed" ]; then echo "claims that did not hold:$$failed" >&2; exit 1; fi
 
 FUZZ_SECONDS ?= 60
 fuzz: environment ## fuzz each target for FUZZ_SECONDS (default 60), with clang, ASan and UBSan
