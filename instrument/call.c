@@ -48,6 +48,27 @@ static bool is_in_place(struct slice method)
     return slice_ends(method, SLICE("_")) && !slice_ends(method, SLICE("__"));
 }
 
+/* The object of a method; of `a.mul_(b).add_(c)` it is `a`, which both have changed. */
+static void
+pass_receiver(struct rewriter *rewriter, struct passing *passing, uint32_t callee)
+{
+    bool is_changed =
+        is_in_place(text_of(rewriter, node_at(rewriter, callee)->next - 1));
+    uint32_t object = callee + 1;
+
+    while (node_at(rewriter, object)->kind == KIND_CALL &&
+           node_at(rewriter, object + 1)->kind == KIND_ATTRIBUTE) {
+        uint32_t inner = object + 1;
+
+        if (!is_in_place(text_of(rewriter, node_at(rewriter, inner)->next - 1))) {
+            return;
+        }
+        is_changed = true;
+        object = inner + 1;
+    }
+    pass_candidate(rewriter, passing, object, is_changed);
+}
+
 /* `out=(values, indices)` */
 static void
 pass_items(struct rewriter *rewriter, struct passing *passing, uint32_t tuple)
@@ -93,10 +114,7 @@ void rewrite_call(struct rewriter *rewriter,
     reads_add(&rewriter->draft.reads, &rewriter->place->scope, call,
               node_at(rewriter, call)->next);
     if (node_at(rewriter, callee)->kind == KIND_ATTRIBUTE) {
-        uint32_t method = node_at(rewriter, callee)->next - 1;
-
-        pass_candidate(rewriter, &passing, callee + 1,
-                       is_in_place(text_of(rewriter, method)));
+        pass_receiver(rewriter, &passing, callee);
     } else if (slice_equal(text_of(rewriter, callee), SLICE("spy_save"))) {
         rewriter->draft.kind = SITE_SPY;
     }

@@ -99,24 +99,24 @@ static void rewrite_arm(struct rewriter *rewriter,
     rewrite_block(rewriter, block, &pending, false);
 }
 
-/* One `if` or `elif`, and what follows it in the chain. */
-static void rewrite_condition(struct rewriter *rewriter,
-                              uint32_t statement,
-                              uint32_t clause,
-                              uint32_t arm,
-                              struct flow *flow)
+/* One `if` or `elif`, and the `else` behind it. Returns the next `elif`, or 0. */
+static uint32_t rewrite_condition(struct rewriter *rewriter,
+                                  uint32_t statement,
+                                  uint32_t clause,
+                                  uint32_t arm,
+                                  struct flow *flow)
 {
     const struct record nothing = {.site = SITE_NONE};
     uint32_t condition = first_child(rewriter, clause);
     uint32_t block = child_of_kind(rewriter, clause, KIND_BLOCK);
-    uint32_t next = clause;
+    uint32_t next;
     struct record taken_in_header = nothing;
     struct record other_in_header = nothing;
     struct record record;
     struct scope_state before;
 
     if (condition == 0 || block == 0) {
-        return;
+        return 0;
     }
     rewrite_walruses(rewriter, condition, node_at(rewriter, condition)->next);
     before = scope_save(&rewriter->place->scope);
@@ -125,8 +125,8 @@ static void rewrite_condition(struct rewriter *rewriter,
     rewrite_arm(rewriter, block, &record, &taken_in_header);
     flow_add(rewriter, flow);
     scope_restore(&rewriter->place->scope, &before);
-    next = clause == statement ? syntax_sibling(&rewriter->syntax, statement, block)
-                               : syntax_sibling(&rewriter->syntax, statement, clause);
+    next = syntax_sibling(&rewriter->syntax, statement,
+                          clause == statement ? block : clause);
     if (next == 0) {
         flow_add(rewriter, flow);
     } else if (node_at(rewriter, next)->kind == KIND_ELSE_CLAUSE) {
@@ -139,17 +139,20 @@ static void rewrite_condition(struct rewriter *rewriter,
             rewrite_arm(rewriter, else_block, &record, &other_in_header);
         }
         flow_add(rewriter, flow);
-    } else if (node_at(rewriter, next)->kind == KIND_ELIF_CLAUSE) {
-        rewrite_condition(rewriter, statement, next, arm + 1, flow);
     }
     insert_turn(rewriter, condition, &taken_in_header, &other_in_header);
+    return next != 0 && node_at(rewriter, next)->kind == KIND_ELIF_CLAUSE ? next : 0;
 }
 
+/* Clause by clause, not clause in clause: a chain may be longer than the stack is deep. */
 static void rewrite_if(struct rewriter *rewriter, uint32_t statement)
 {
     struct flow flow = {.has_arm = false};
+    uint32_t clause = statement;
 
-    rewrite_condition(rewriter, statement, statement, 0, &flow);
+    for (uint32_t arm = 0; clause != 0; arm++) {
+        clause = rewrite_condition(rewriter, statement, clause, arm, &flow);
+    }
     if (flow.has_arm) {
         scope_restore(&rewriter->place->scope, &flow.merged);
     }
@@ -285,6 +288,17 @@ bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t sit
     }
 }
 
+/* The names behind `as` between two nodes. */
+static void
+bind_aliases(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t site)
+{
+    for (uint32_t i = first; i < end; i++) {
+        if (node_at(rewriter, i)->kind == KIND_AS_PATTERN_TARGET) {
+            bind_range(rewriter, i, node_at(rewriter, i)->next, site);
+        }
+    }
+}
+
 static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
 {
     struct scope *scope = &rewriter->place->scope;
@@ -340,7 +354,7 @@ static void rewrite_handler(struct rewriter *rewriter, uint32_t clause, uint32_t
         }
     }
     record = record_make_in(rewriter, block, arguments, count);
-    bind_range(rewriter, clause, block, record.site);
+    bind_aliases(rewriter, clause, block, record.site);
     rewrite_arm(rewriter, block, &record, NULL);
     scope_forget(&rewriter->place->scope, clause, block);
 }
@@ -387,20 +401,22 @@ rewrite_try(struct rewriter *rewriter, uint32_t statement, struct pending *pendi
 
 static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
 {
+    struct scope *scope = &rewriter->place->scope;
     uint32_t clause = child_of_kind(rewriter, statement, KIND_WITH_CLAUSE);
     uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
     struct slice arguments[WRITES_LIMIT];
     struct scope_state before;
     struct record record = {.site = SITE_NONE};
     uint32_t count = 0;
+    bool is_single; /* entering cannot fail after it has bound something */
 
     if (clause == 0 || block == 0) {
         return;
     }
+    is_single = node_at(rewriter, clause + 1)->next == node_at(rewriter, clause)->next;
     rewrite_walruses(rewriter, clause, node_at(rewriter, clause)->next);
     draft_init(&rewriter->draft, SITE_ASSIGN, rewriter->place->function, statement);
-    reads_add(&rewriter->draft.reads, &rewriter->place->scope, clause,
-              node_at(rewriter, clause)->next);
+    reads_add(&rewriter->draft.reads, scope, clause, node_at(rewriter, clause)->next);
     for (uint32_t i = clause; i < node_at(rewriter, clause)->next; i++) {
         if (node_at(rewriter, i)->kind == KIND_AS_PATTERN_TARGET) {
             count = draft_targets(rewriter, arguments, count, i,
@@ -409,12 +425,15 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
     }
     if (count > 0) {
         record = record_make_in(rewriter, block, arguments, count);
-        bind_range(rewriter, clause, node_at(rewriter, clause)->next, record.site);
     }
-    before = scope_save(&rewriter->place->scope);
+    before = scope_save(scope);
+    bind_aliases(rewriter, clause, block, record.site);
+    if (is_single) {
+        before = scope_save(scope);
+    }
     rewrite_arm(rewriter, block, &record, NULL);
-    rewriter->place->scope.is_reachable = true;
-    scope_leave(&rewriter->place->scope, &before, block,
+    scope->is_reachable = true; /* the exception of a raise may be swallowed */
+    scope_leave(scope, &before, is_single ? block : clause,
                 node_at(rewriter, block)->next);
 }
 
@@ -454,7 +473,12 @@ static void rewrite_case(struct rewriter *rewriter,
                   node_at(rewriter, guard)->next);
     }
     record = record_make_in(rewriter, block, arguments, count);
-    bind_range(rewriter, clause, block, record.site);
+    for (uint32_t i = first_child(rewriter, clause); i != 0 && i < block;
+         i = syntax_sibling(&rewriter->syntax, clause, i)) {
+        if (node_at(rewriter, i)->kind == KIND_CASE_PATTERN) {
+            bind_range(rewriter, i, node_at(rewriter, i)->next, record.site);
+        }
+    }
     rewrite_arm(rewriter, block, &record, NULL);
 }
 

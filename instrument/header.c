@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+static bool has_splat(const struct rewriter *rewriter, uint32_t node)
+{
+    return child_of_kind(rewriter, node, KIND_LIST_SPLAT) != 0 ||
+           child_of_kind(rewriter, node, KIND_NAMED_EXPRESSION) != 0;
+}
+
 /* The expression that a with statement evaluates first. Where the items are in parentheses
  * that the grammar took for a tuple, it is inside them. */
 static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
@@ -26,7 +32,7 @@ static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
         } else if ((kind == KIND_TUPLE || kind == KIND_PARENTHESIZED_EXPRESSION) &&
                    node_at(rewriter, node)->end == node_at(rewriter, clause)->end &&
                    node_at(rewriter, inner)->kind != KIND_YIELD &&
-                   node_at(rewriter, inner)->kind != KIND_LIST_SPLAT) {
+                   !has_splat(rewriter, node)) {
             node = inner;
         } else {
             return node;
@@ -60,6 +66,22 @@ static uint32_t context_end(const struct rewriter *rewriter, uint32_t context)
     return end;
 }
 
+/* Whether what stands in the parentheses is a tuple and no items: only a tuple takes a starred
+ * or an assignment expression beside others. */
+static bool is_tuple(const struct rewriter *rewriter, uint32_t clause)
+{
+    for (uint32_t i = first_child(rewriter, clause); i != 0;
+         i = syntax_sibling(&rewriter->syntax, clause, i)) {
+        enum kind kind = (enum kind)node_at(rewriter, i + 1)->kind;
+
+        if (node_at(rewriter, i)->kind == KIND_WITH_ITEM &&
+            (kind == KIND_LIST_SPLAT || kind == KIND_NAMED_EXPRESSION)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool with_range(const struct rewriter *rewriter,
                        uint32_t statement,
                        uint32_t *start,
@@ -70,6 +92,11 @@ static bool with_range(const struct rewriter *rewriter,
 
     if (first == 0) {
         return false;
+    }
+    if (is_tuple(rewriter, clause)) {
+        *start = node_at(rewriter, clause)->start;
+        *end = node_at(rewriter, clause)->end;
+        return true;
     }
     *start = node_at(rewriter, first)->start;
     *end = context_end(rewriter, first);
