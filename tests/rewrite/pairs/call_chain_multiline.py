@@ -1,0 +1,8 @@
+# Call chain multiline.
+def f(a, b):
+    a.add_(
+        b
+    ).mul_(
+        b
+    )
+    pass

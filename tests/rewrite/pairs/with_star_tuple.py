@@ -1,0 +1,4 @@
+# With star tuple.
+def f(a, b):
+    with (*a, b): pass
+    return a
