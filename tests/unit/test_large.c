@@ -1,0 +1,68 @@
+/* Sources that hold very many of one thing: no stack runs out, and the time grows no faster
+ * than the text. */
+#include "instrument/instrument.h"
+#include "tests/unit/check.h"
+
+#include <time.h>
+
+/* A hundred times what is needed; where the time grew with the square, minutes would pass. */
+#define SECONDS_LIMIT 20.0
+
+struct shape {
+    const char *name;
+    const char *start;
+    const char *part; /* `%zu` becomes the number of the part */
+    size_t count;
+};
+
+static const struct shape shapes[] = {
+    {"elif", "def f(x):\n if x: y = 0\n", " elif x == %zu: y = 1\n", 200000},
+};
+
+static struct buffer make_source(const struct shape *shape)
+{
+    struct buffer text = BUFFER_INIT;
+    struct slice part = slice_of(shape->part);
+    size_t number = slice_find(part, SLICE("%zu"), 0);
+
+    buffer_add(&text, slice_of(shape->start));
+    for (size_t i = 0; i < shape->count; i++) {
+        buffer_add(&text, slice_part(part, 0, number));
+        if (number < part.size) {
+            buffer_add_number(&text, i);
+            buffer_add(&text, slice_part(part, number + strlen("%zu"), part.size));
+        }
+    }
+    return text;
+}
+
+static void test_shape(const struct shape *shape)
+{
+    const struct selection everything = {.everything = true};
+    struct buffer source = make_source(shape);
+    struct error error = ERROR_INIT;
+    struct instrumented result;
+    clock_t before = clock();
+    double seconds;
+
+    instrumented_init(&result);
+    if (!CHECK(instrument(buffer_slice(&source), shape->name, &everything, &result,
+                          &error))) {
+        printf("  %s\n", error.text);
+    }
+    CHECK(result.table.site_count >= shape->count);
+    seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
+    if (!CHECK(seconds < SECONDS_LIMIT)) {
+        printf("  %s: %.1f seconds\n", shape->name, seconds);
+    }
+    instrumented_release(&result);
+    buffer_release(&source);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        test_shape(&shapes[i]);
+    }
+    return check_finish();
+}
