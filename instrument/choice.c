@@ -36,7 +36,7 @@ static uint32_t block_end(const struct syntax *syntax, uint32_t offset, uint32_t
         const struct syntax_node *node = &syntax->nodes[i];
 
         if (node->start > offset && begins_line((enum kind)node->kind) &&
-            syntax_node_column(syntax, i) < column) {
+            node->column < column) {
             return node->row - 1;
         }
     }

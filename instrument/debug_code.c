@@ -14,7 +14,8 @@ struct finder {
     size_t capacity;
 };
 
-static bool add_note(struct finder *finder, uint32_t offset, const char *text)
+static bool
+add_note(struct finder *finder, uint32_t row, uint32_t column, const char *text)
 {
     if (finder->count == finder->capacity) {
         size_t capacity = finder->capacity == 0 ? 8 : 2 * finder->capacity;
@@ -31,8 +32,8 @@ static bool add_note(struct finder *finder, uint32_t offset, const char *text)
     }
     finder->notes[finder->count++] = (struct note){
         .kind = NOTE_WARNING,
-        .line = syntax_row(&finder->syntax, offset) + 1,
-        .column = syntax_column(&finder->syntax, offset),
+        .line = row + 1,
+        .column = column,
         .text = slice_of(text),
     };
     return true;
@@ -69,13 +70,14 @@ static bool find_notes(struct finder *finder)
         switch (node->kind) {
         case KIND_CALL:
             if (is_spy_call(finder, i)) {
-                is_done = add_note(finder, node->start, "a spy_save call");
+                is_done = add_note(finder, node->row, node->column, "a spy_save call");
             }
             break;
         case KIND_IMPORT_STATEMENT:
         case KIND_IMPORT_FROM_STATEMENT:
             if (is_spy_import(finder, i)) {
-                is_done = add_note(finder, node->start, "an import of monitorch.spy");
+                is_done = add_note(finder, node->row, node->column,
+                                   "an import of monitorch.spy");
             }
             break;
         default:
@@ -115,8 +117,11 @@ bool instrument_find_debug_code(struct slice text,
         return false;
     }
     if (hook.size > 0) {
+        uint32_t offset = (uint32_t)(hook.bytes - decoded.utf8.bytes);
+
         is_done =
-            add_note(&finder, (uint32_t)(hook.bytes - decoded.utf8.bytes),
+            add_note(&finder, syntax_row(&finder.syntax, offset),
+                     syntax_column(&finder.syntax, offset),
                      "the file is instrumented (monitorch-instrument --strip gives "
                      "the original back)");
     }

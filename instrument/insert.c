@@ -286,7 +286,7 @@ void note_add(struct rewriter *rewriter,
     struct note note = {
         .kind = kind,
         .line = rewriter->syntax.nodes[node].row + 1,
-        .column = syntax_node_column(&rewriter->syntax, node),
+        .column = rewriter->syntax.nodes[node].column,
     };
 
     va_start(arguments, format);

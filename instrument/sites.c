@@ -190,7 +190,7 @@ sites_add(struct sites *sites, const struct site_draft *draft, bool is_selected)
     *site = (struct site){
         .kind = draft->kind,
         .line = sites->syntax->nodes[draft->node].row + 1,
-        .column = syntax_node_column(sites->syntax, draft->node),
+        .column = sites->syntax->nodes[draft->node].column,
         .function = draft->function,
         .ordinal = ordinal,
         .arm = draft->arm,

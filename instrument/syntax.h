@@ -26,11 +26,11 @@ enum kind {
 struct syntax_node {
     uint32_t start; /* bytes of the text */
     uint32_t end;
-    uint32_t row; /* of its start, from 0 */
+    uint32_t row;    /* of its start, from 0 */
+    uint32_t column; /* of its start, from 1, in characters */
     uint32_t
-        next; /* the index after its last descendant: its next sibling, if it has one */
-    uint16_t kind;
-    bool is_async;  /* async def, async for, async with */
+        next; /* index after its last descendant: its next sibling, if it has one */
+    uint16_t kind;  /* enum kind */
     bool has_error; /* an ERROR or a missing token is at or below it */
 };
 
@@ -59,13 +59,9 @@ bool syntax_parse(struct syntax *syntax,
                   struct arena *arena,
                   struct error *error);
 
-/* The column of a byte, from 1, in characters. */
-uint32_t syntax_column(const struct syntax *syntax, uint32_t offset);
-
-uint32_t syntax_node_column(const struct syntax *syntax, uint32_t node);
-
-/* The row of a byte. */
+/* The row of any byte, from 0, and its column, from 1, in characters. Nodes know theirs. */
 uint32_t syntax_row(const struct syntax *syntax, uint32_t offset);
+uint32_t syntax_column(const struct syntax *syntax, uint32_t offset);
 
 static inline struct slice syntax_text(const struct syntax *syntax, uint32_t node)
 {

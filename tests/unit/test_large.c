@@ -17,6 +17,7 @@ struct shape {
 
 static const struct shape shapes[] = {
     {"elif", "def f(x):\n if x: y = 0\n", " elif x == %zu: y = 1\n", 200000},
+    {"one line", "", "a = 1;", 300000},
 };
 
 static struct buffer make_source(const struct shape *shape)
