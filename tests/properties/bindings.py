@@ -1,6 +1,6 @@
 """Checks, while instrumented code runs, that each read was bound by the site that is said to have.
 
-`Watcher.hook_for(module_globals, sites)` gives the hook of one module. In each frame it keeps which
+`Watcher.hook_for(sites)` gives the hook of one module. In each frame it keeps which
 site wrote a name last, and with which value. A site whose table says "this read's name was bound by
 site B" is wrong where another site wrote last, or where the name holds another value than B's.
 """
@@ -11,12 +11,13 @@ import sys
 class Frame:
     def __init__(self, code):
         self.code = code
-        self.last = {}  # name -> (site, value)
+        self.last = {}  # name -> (the sites that wrote it, the value)
         self.loops = set()
 
 
 class Watcher:
     def __init__(self):
+        self.sites = None  # of the module that runs
         self.frames = {}  # id of a frame -> Frame; `enter` sites start anew
         self.problems = []
         self.claim_count = 0  # reads whose binding is claimed, when they were executed
@@ -33,10 +34,9 @@ class Watcher:
         if state is None or state.code is not frame.f_code or site["kind"] == "enter":
             state = self.frames[id(frame)] = Frame(frame.f_code)
         writes = [name for name, _ in site["writes"]]
-        # A loop's turns after the first did not evaluate its header again.
-        is_turn = site["kind"] == "loop" and site["id"] in state.loops
-        if site["kind"] == "loop":
-            state.loops.add(site["id"])
+        # Turns after a loop's first did not evaluate again what its site reads.
+        is_turn = (site["kind"] == "loop" or site["repeats"]) and site["id"] in state.loops
+        state.loops.add(site["id"])
         for name, scope, bound in site["reads"]:
             if scope == "local" or bound is not None:
                 self.read_count += 1
@@ -51,13 +51,19 @@ class Watcher:
             for name, source in site["writes"]:
                 value = left.pop(0) if source != "none" else None
                 if "." not in name:
-                    state.last[name] = (site["id"], value)
+                    before, same = state.last.get(name, ((), None))
+                    # `k = x[i] = v` names x, too, which it only changes.
+                    before = before if same is value else ()
+                    state.last[name] = ((*before, site["id"]), value)
 
     def check(self, frame, state, sites, site, name, bound, writes, values):
-        last, value = state.last.get(name, (None, None))
-        where = f"site {site['id']} (line {site['line']}) reads {name}, said to be bound by line {sites[bound]['line']}"
-        if last != bound:
-            told = "none" if last is None else f"line {sites[last]['line']}"
+        last, value = state.last.get(name, ((), None))
+        where = (
+            f"site {site['id']} (line {site['line']}) reads {name}, "
+            f"said to be bound by line {sites[bound]['line']}"
+        )
+        if bound not in last:
+            told = f"line {sites[last[-1]]['line']}" if last else "none"
             self.problems.append(f"{where}, was bound by {told}")
         elif site["kind"] in ("branch", "loop"):
             pass  # the record may stand behind a `def` or `class` of that name
