@@ -66,9 +66,11 @@ coverage_LDFLAGS := --coverage
 OUR_CFLAGS  = $(COMMON) $($(MODE)_CFLAGS) $(WARNINGS) $(CFLAGS)
 OUR_LDFLAGS = -pthread $($(MODE)_LDFLAGS) $(LDFLAGS)
 # The parser is not ours to mend: no warnings, always optimised, its own asserts off, and
-# its calls through slightly wrong function types let pass. Its memory is still checked.
+# its calls through slightly wrong function types let pass. Its memory is still checked. The
+# grammar's scanner allocates as tree-sitter does, so that its memory goes with the parse.
 PARSER_CFLAGS = $(OUR_CFLAGS) -O2 -DNDEBUG -w -fno-sanitize=undefined -DTREE_SITTER_HIDE_SYMBOLS \
-                -DTREE_SITTER_HIDDEN_SYMBOLS -I$(THIRD_PARTY)/tree-sitter/src \
+                -DTREE_SITTER_HIDDEN_SYMBOLS -DTREE_SITTER_REUSE_ALLOCATOR \
+                -I$(THIRD_PARTY)/tree-sitter/src \
                 -I$(THIRD_PARTY)/tree-sitter/include -I$(THIRD_PARTY)/tree-sitter-python
 
 # Sources and objects ----------------------------------------------------------------------
@@ -157,7 +159,8 @@ $(OBJ)/runtime/python/%.o: runtime/python/%.c $(FLAGS_FILE) $(OBJ)/python | $(FE
 $(OBJ)/third_party/tree-sitter.o: $(FETCHED) $(OBJ)/parser-flags
 	$(call compile,$(PARSER_CFLAGS),$(THIRD_PARTY)/tree-sitter/src/lib.c)
 $(OBJ)/third_party/python-%.o: $(FETCHED) $(OBJ)/parser-flags
-	$(call compile,$(PARSER_CFLAGS),$(THIRD_PARTY)/tree-sitter-python/$*.c)
+	$(call compile,$(PARSER_CFLAGS) -Dcalloc=ts_calloc -Dfree=ts_free, \
+	    $(THIRD_PARTY)/tree-sitter-python/$*.c)
 
 $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
 	@echo "  AR    $@"
