@@ -75,6 +75,9 @@ def make_overlay(is_instrumented):
         run = compiler.instrument_tree(copied, folder)
         if run.returncode not in (0, 3):
             raise SystemExit(f"instrumenting the standard library failed: {run.stderr}")
+        # Tests stay as they are, wherever they lie.
+        for kept in (f for name in ("test", "tests") for f in copied.rglob(f"{name}/**/*.py")):
+            shutil.copyfile(kept, folder / kept.relative_to(copied))
         if b"monitorch" not in (folder / "functools.py").read_bytes():
             raise SystemExit(f"the standard library was not instrumented: {run.stderr}")
         shutil.rmtree(copied)

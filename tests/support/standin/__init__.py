@@ -4,6 +4,7 @@ In a child process: `environment(mode)` gives the variables that put it in monit
 In this process: `with active("on"): ...` for code that is compiled and run inside.
 """
 
+import builtins
 import contextlib
 import importlib.util
 import os
@@ -59,18 +60,25 @@ def hook_module():
     return sys.modules["_standin_hook"]
 
 
+def _forget_builtins():
+    for name in [name for name in vars(builtins) if name.startswith("_mt")]:
+        delattr(builtins, name)
+
+
 @contextlib.contextmanager
 def active(mode):
     """`sys.modules['monitorch']` is the stand-in, in that mode; gives the stand-in."""
     hook_module()
     spec, module = _load("monitorch", FOLDER / "monitorch.py")
     before = sys.modules.get("monitorch")
+    _forget_builtins()
     sys.modules["monitorch"] = module
     try:
         spec.loader.exec_module(module)
         module._set_mode(mode)
         yield module
     finally:
+        _forget_builtins()
         if before is None:
             del sys.modules["monitorch"]
         else:

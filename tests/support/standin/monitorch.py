@@ -9,14 +9,14 @@ it starts can be instrumented. `MONITORCH_STANDIN` is `off`, `on` (visits are co
 import builtins
 import sys
 
-# Code that is moved to other globals, or whose globals are cleared, finds this one.
-builtins._mt = None
-
 _state = {"mode": "off", "hook": None, "tables": None}
 __version__ = "standin"
 
 
 def _instrumented(module_globals, table):
+    # Code that is moved to other globals, or whose globals are cleared, finds this one. Not
+    # before: a file whose bootstrap comes too late must be seen to fail.
+    setattr(builtins, table.split(" ", 3)[2] if table.count(" ") > 2 else "_mt", None)
     if _state["tables"] is not None:
         _state["tables"].append((module_globals.get("__name__"), table))
     return _state["hook"]
