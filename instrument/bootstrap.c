@@ -41,6 +41,9 @@ static bool is_simple(const struct rewriter *rewriter, uint32_t node)
 /* A statement before which nothing may be inserted where an ERROR may have eaten its start. */
 static bool follows_error(const struct rewriter *rewriter, uint32_t node)
 {
+    if (!node_at(rewriter, 0)->has_error) {
+        return false;
+    }
     for (uint32_t i = syntax_child(&rewriter->syntax, 0); i != 0 && i < node;
          i = sibling(rewriter, 0, i)) {
         if (node_at(rewriter, i)->kind == KIND_ERROR &&

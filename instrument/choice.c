@@ -273,19 +273,6 @@ bool choice_has_row(const struct choice *choice,
     return state == ROW_ON || (state == ROW_DEFAULT && is_function_selected);
 }
 
-bool choice_is_empty(const struct choice *choice, uint32_t first, uint32_t last)
-{
-    if (choice->selection->everything) {
-        return false;
-    }
-    for (uint32_t row = first; choice->rows != NULL && row <= last; row++) {
-        if (row < choice->syntax->row_count && choice->rows[row] == ROW_ON) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool choice_has_spy(const struct choice *choice, struct slice name)
 {
     for (size_t i = 0; i < choice->selection->spy_count; i++) {

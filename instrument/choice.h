@@ -33,9 +33,6 @@ bool choice_has_row(const struct choice *choice,
                     uint32_t row,
                     bool is_function_selected);
 
-/* Whether nothing in rows `first` to `last` can be recorded, outside selected functions. */
-bool choice_is_empty(const struct choice *choice, uint32_t first, uint32_t last);
-
 /* Whether --spy asks for this name. */
 bool choice_has_spy(const struct choice *choice, struct slice name);
 

@@ -20,14 +20,6 @@ void edits_release(struct edits *edits)
     edits_init(edits);
 }
 
-void edits_reset(struct edits *edits)
-{
-    edits->count = 0;
-    edits->text.size = 0;
-    edits->text.has_failed = false;
-    edits->has_failed = false;
-}
-
 size_t edits_begin(const struct edits *edits)
 {
     return edits->text.size;

@@ -32,12 +32,11 @@ struct edits {
     size_t count;
     size_t capacity;
     struct buffer text; /* owned; all inserted texts */
-    bool has_failed;    /* memory ran out: checked once, by edits_finish */
+    bool has_failed;    /* memory ran out: checked once, by edits_sort */
 };
 
 void edits_init(struct edits *edits);
 void edits_release(struct edits *edits);
-void edits_reset(struct edits *edits);
 
 /* The text of the next insertion is added to `edits->text` between these two calls. */
 size_t edits_begin(const struct edits *edits);

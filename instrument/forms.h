@@ -16,8 +16,6 @@ struct forms {
     struct slice temporary; /* `_mt_t` */
 };
 
-#define RECORD_LIMIT 250
-
 /* One call of the hook: `_mt and _mt(site, arguments…)`. */
 struct record {
     uint32_t site;           /* SITE_NONE: nothing is inserted */

@@ -73,8 +73,7 @@ struct instrumented {
     size_t selected_count; /* of them, those with at least one site or spy call */
     size_t
         skipped_count; /* of them, those left alone because the parser could not read them */
-    size_t lost_count; /* records that no statement could carry */
-    bool is_changed;   /* false: nothing was selected, the text equals the source */
+    bool is_changed; /* false: nothing was selected, the text equals the source */
 };
 
 void instrumented_init(struct instrumented *result);

@@ -15,7 +15,8 @@ bool matcher_take(const struct matcher *matcher, size_t *at, struct slice expect
     return false;
 }
 
-bool matcher_take_word(const struct matcher *matcher, size_t *at)
+/* An identifier or a number. */
+static bool matcher_take_word(const struct matcher *matcher, size_t *at)
 {
     size_t end = lexer_word_end(matcher->text, *at);
     bool is_word = end > *at;
@@ -76,7 +77,7 @@ static bool matcher_take_until_quote(const struct matcher *matcher, size_t *at)
 }
 
 /* `(globals(), 'table')` */
-bool matcher_take_table(const struct matcher *matcher, size_t *at)
+static bool matcher_take_table(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
 
@@ -90,7 +91,7 @@ bool matcher_take_table(const struct matcher *matcher, size_t *at)
 }
 
 /* `__import__('monitorch' or '…')._instrumented`, with or without a table. */
-bool matcher_take_import(const struct matcher *matcher, size_t *at)
+static bool matcher_take_import(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
 

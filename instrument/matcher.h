@@ -18,9 +18,6 @@ struct matcher {
 /* The literal text. */
 bool matcher_take(const struct matcher *matcher, size_t *at, struct slice expected);
 
-/* An identifier or a number. */
-bool matcher_take_word(const struct matcher *matcher, size_t *at);
-
 /* `_mt and _mt(3, a, b)` */
 bool matcher_take_record(const struct matcher *matcher, size_t *at);
 
@@ -50,11 +47,5 @@ bool matcher_take_value_tail(const struct matcher *matcher, size_t *at);
 
 /* ` and not (_mt and _mt(1))`, ` or _mt and _mt(2)`, or both */
 bool matcher_take_turn_tail(const struct matcher *matcher, size_t *at);
-
-/* `__import__('monitorch' or '…')._instrumented`, with or without a table. */
-bool matcher_take_import(const struct matcher *matcher, size_t *at);
-
-/* `(globals(), 'table')` */
-bool matcher_take_table(const struct matcher *matcher, size_t *at);
 
 #endif

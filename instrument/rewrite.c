@@ -70,7 +70,6 @@ struct record record_make_in(struct rewriter *rewriter,
         return record_make(rewriter, arguments, argument_count);
     }
     sites_add(&rewriter->sites, &rewriter->draft, false);
-    rewriter->result->lost_count += is_recorded(rewriter, rewriter->draft.node);
     return (struct record){.site = SITE_NONE};
 }
 

@@ -377,26 +377,19 @@ void scope_forget_all(struct scope *scope)
     }
 }
 
-/* Whether another node of the range binds the same name. */
-static bool is_bound_again(const struct scope *scope,
-                           uint32_t node,
-                           uint32_t first_node,
-                           uint32_t end_node)
-{
-    for (uint32_t i = first_node; i < end_node; i++) {
-        if (i != node && scope->names->is_binding[i] &&
-            scope->names->of_node[i] == scope->names->of_node[node]) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* Where memory ran out, nothing stays certain. */
 void scope_leave(struct scope *scope,
                  const struct scope_state *before,
                  uint32_t first_node,
                  uint32_t end_node)
 {
+    bool *is_bound = arena_allocate(scope->arena, scope->count, sizeof *is_bound);
+
+    if (is_bound == NULL || before->bindings == NULL) {
+        scope_forget(scope, first_node, end_node);
+        return;
+    }
+    memset(is_bound, 0, scope->count * sizeof *is_bound);
     for (uint32_t i = first_node; i < end_node; i++) {
         uint32_t slot;
 
@@ -404,11 +397,13 @@ void scope_leave(struct scope *scope,
             continue;
         }
         slot = find_slot(scope, scope->names->of_node[i]);
-        if (slot < scope->count &&
-            (before->bindings == NULL || before->bindings[slot] != SCOPE_UNBOUND ||
-             is_bound_again(scope, i, first_node, end_node))) {
+        if (slot >= scope->count) {
+            continue;
+        }
+        if (before->bindings[slot] != SCOPE_UNBOUND || is_bound[slot]) {
             scope->bindings[slot] = SITE_NONE;
         }
+        is_bound[slot] = true;
     }
 }
 

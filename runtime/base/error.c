@@ -3,7 +3,6 @@
 
 #include "runtime/base/utf8.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,11 +76,6 @@ void error_set_at(struct error *error,
     va_start(arguments, format);
     error_set_list(error, kind, prefix, format, arguments);
     va_end(arguments);
-}
-
-void error_set_errno(struct error *error, const char *path, const char *what)
-{
-    error_set(error, ERROR_SYSTEM, "%.700s: %s: %s", path, what, strerror(errno));
 }
 
 void error_set_memory(struct error *error)

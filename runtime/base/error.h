@@ -36,9 +36,6 @@ void error_set_at(struct error *error,
                   const char *format,
                   ...) __attribute__((format(printf, 6, 7)));
 
-/* `PATH: what: strerror(errno)`. */
-void error_set_errno(struct error *error, const char *path, const char *what);
-
 /* "out of memory". */
 void error_set_memory(struct error *error);
 

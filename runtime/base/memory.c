@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The only mutable globals of the project: a test switches them for the whole process, and
- * allocations have no object that could carry them. */
+/* Globals, because a test switches them for the whole process and allocations have no object
+ * that could carry them. */
 static atomic_bool is_counting;
 static atomic_bool is_failing_on;
 static atomic_size_t calls_left;

@@ -17,6 +17,8 @@ struct shape {
 
 static const struct shape shapes[] = {
     {"elif", "def f(x):\n if x: y = 0\n", " elif x == %zu: y = 1\n", 200000},
+    {"with", "def f(x):\n with x:\n", "  a%zu = 1\n", 200000},
+    {"functions", "", "def f%zu():\n  return g()\n", 100000},
     {"one line", "", "a = 1;", 300000},
 };
 
