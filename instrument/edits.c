@@ -27,11 +27,19 @@ size_t edits_begin(const struct edits *edits)
 
 static void add(struct edits *edits, size_t begin, uint32_t offset, uint64_t order)
 {
-    if (!memory_grow((void **)&edits->items, &edits->capacity, edits->count + 1,
+    void *items = edits->items;
+
+    if (edits->text.size > INSTRUMENT_INSERTED_LIMIT) {
+        edits->text.size = begin;
+        edits->is_too_large = true;
+        return;
+    }
+    if (!memory_grow(&items, &edits->capacity, edits->count + 1,
                      sizeof *edits->items)) {
         edits->has_failed = true;
         return;
     }
+    edits->items = items;
     edits->items[edits->count++] = (struct edit){
         order,
         {.offset = offset,

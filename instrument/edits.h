@@ -33,6 +33,7 @@ struct edits {
     size_t capacity;
     struct buffer text; /* owned; all inserted texts */
     bool has_failed;    /* memory ran out: checked once, by edits_sort */
+    bool is_too_large; /* over INSTRUMENT_INSERTED_LIMIT: what came after was dropped */
 };
 
 void edits_init(struct edits *edits);

@@ -166,8 +166,17 @@ static bool rewrite(struct rewriter *rewriter,
         rewriter->arena->has_failed ||
         !fill_table(rewriter, rewriter->path, source, &result->table) ||
         ((rewriter->has_record || rewriter->has_spy_call) &&
-         !add_bootstrap(rewriter, &result->table)) ||
-        !edits_sort(rewriter->edits) || !keep_insertions(rewriter->edits, result)) {
+         !add_bootstrap(rewriter, &result->table))) {
+        error_set_memory(error);
+        return false;
+    }
+    if (rewriter->edits->is_too_large) {
+        error_set_at(error, ERROR_INPUT, rewriter->path, 1, 1,
+                     "more than %zu bytes would be inserted, expected less to record",
+                     INSTRUMENT_INSERTED_LIMIT);
+        return false;
+    }
+    if (!edits_sort(rewriter->edits) || !keep_insertions(rewriter->edits, result)) {
         error_set_memory(error);
         return false;
     }

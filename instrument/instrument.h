@@ -18,6 +18,10 @@
 /* Larger sources are refused: they are data, not programs. */
 #define INSTRUMENT_SIZE_LIMIT ((size_t)32 << 20)
 
+/* What is inserted is never more than this: offsets are 32 bits wide, and what was written has
+ * to be read again. */
+#define INSTRUMENT_INSERTED_LIMIT ((size_t)448 << 20)
+
 struct line_range {
     size_t first; /* from 1 */
     size_t last;  /* inclusive */
@@ -85,7 +89,7 @@ void instrumented_reset(struct instrumented *result);
 /* `path` is what messages and site keys call the source. On failure the error's text begins
  * with `path:line:column: ` and the result holds nothing but may be released or reset.
  * Fails for: text that is not in the encoding that it declares, NUL bytes, nesting too deep,
- * a source over the size limit, a source that is instrumented already, no memory. */
+ * a source or its insertions over the size limits, a source that is instrumented already, no memory. */
 bool instrument(struct slice source,
                 const char *path,
                 const struct selection *selection,

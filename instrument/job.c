@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A traced file is larger than its source, but never by this much. */
-#define TRACED_SIZE_LIMIT (INSTRUMENT_SIZE_LIMIT * 16)
+/* Room for what is inserted too, and for an encoding that takes more bytes than UTF-8. */
+#define TRACED_SIZE_LIMIT ((INSTRUMENT_SIZE_LIMIT + INSTRUMENT_INSERTED_LIMIT) * 2)
 
 /* The item at hand, with everything that the work on it needs. */
 struct job {

@@ -97,13 +97,15 @@ static bool is_bracketed(enum kind kind)
 
 static void add_node(struct parse *parse, TSNode node, enum kind kind)
 {
+    void *items = parse->nodes.items;
     struct syntax_node *item;
 
     if (parse->nodes.count == parse->nodes.capacity &&
-        !memory_grow((void **)&parse->nodes.items, &parse->nodes.capacity,
-                     parse->nodes.count + 1, sizeof *item)) {
+        !memory_grow(&items, &parse->nodes.capacity, parse->nodes.count + 1,
+                     sizeof *item)) {
         longjmp(parse->region.out_of_memory, 1);
     }
+    parse->nodes.items = items;
     item = &parse->nodes.items[parse->nodes.count++];
     *item = (struct syntax_node){
         .start = ts_node_start_byte(node),
@@ -115,10 +117,13 @@ static void add_node(struct parse *parse, TSNode node, enum kind kind)
 
 static void add_comment(struct parse *parse, TSNode node)
 {
-    if (!memory_grow((void **)&parse->comments.items, &parse->comments.capacity,
-                     parse->comments.count + 1, sizeof *parse->comments.items)) {
+    void *items = parse->comments.items;
+
+    if (!memory_grow(&items, &parse->comments.capacity, parse->comments.count + 1,
+                     sizeof *parse->comments.items)) {
         longjmp(parse->region.out_of_memory, 1);
     }
+    parse->comments.items = items;
     parse->comments.items[parse->comments.count++] = (struct syntax_comment){
         .start = ts_node_start_byte(node), .end = ts_node_end_byte(node)};
 }
@@ -150,10 +155,12 @@ static bool visit(struct parse *parse, TSNode node)
 
 static void push_open(struct parse *parse, size_t depth, size_t node)
 {
-    if (!memory_grow((void **)&parse->open, &parse->open_capacity, depth + 1,
-                     sizeof *parse->open)) {
+    void *open = parse->open;
+
+    if (!memory_grow(&open, &parse->open_capacity, depth + 1, sizeof *parse->open)) {
         longjmp(parse->region.out_of_memory, 1);
     }
+    parse->open = open;
     parse->open[depth] = node;
 }
 

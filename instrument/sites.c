@@ -69,11 +69,14 @@ void draft_condition(struct site_draft *draft, struct slice text)
 
 uint32_t sites_add_function(struct sites *sites, struct slice name, uint32_t line)
 {
-    if (!memory_grow((void **)&sites->functions, &sites->function_capacity,
-                     sites->function_count + 1, sizeof *sites->functions)) {
+    void *functions = sites->functions;
+
+    if (!memory_grow(&functions, &sites->function_capacity, sites->function_count + 1,
+                     sizeof *sites->functions)) {
         sites->has_failed = true;
         return 0;
     }
+    sites->functions = functions;
     sites->functions[sites->function_count] =
         (struct function_draft){.function = {name, line}, .name_hash = hash_64(name)};
     return sites->function_count++;
@@ -176,16 +179,18 @@ uint32_t
 sites_add(struct sites *sites, const struct site_draft *draft, bool is_selected)
 {
     uint32_t ordinal = next_ordinal(sites, draft);
+    void *items = sites->items;
     struct site *site;
 
     if (!is_selected || sites->has_failed) {
         return SITE_NONE;
     }
-    if (!memory_grow((void **)&sites->items, &sites->capacity, sites->count + 1,
+    if (!memory_grow(&items, &sites->capacity, sites->count + 1,
                      sizeof *sites->items)) {
         sites->has_failed = true;
         return SITE_NONE;
     }
+    sites->items = items;
     site = &sites->items[sites->count];
     *site = (struct site){
         .kind = draft->kind,

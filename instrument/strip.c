@@ -38,21 +38,27 @@ struct strip {
 
 static void remove_range(struct strip *strip, size_t start, size_t end)
 {
-    if (!memory_grow((void **)&strip->ranges, &strip->range_capacity,
-                     strip->range_count + 1, sizeof *strip->ranges)) {
+    void *ranges = strip->ranges;
+
+    if (!memory_grow(&ranges, &strip->range_capacity, strip->range_count + 1,
+                     sizeof *strip->ranges)) {
         strip->has_failed = true;
         return;
     }
+    strip->ranges = ranges;
     strip->ranges[strip->range_count++] = (struct range){start, end};
 }
 
 static void push(struct strip *strip, size_t offset, enum open_kind kind)
 {
-    if (!memory_grow((void **)&strip->open, &strip->open_capacity,
-                     strip->open_count + 1, sizeof *strip->open)) {
+    void *brackets = strip->open;
+
+    if (!memory_grow(&brackets, &strip->open_capacity, strip->open_count + 1,
+                     sizeof *strip->open)) {
         strip->has_failed = true;
         return;
     }
+    strip->open = brackets;
     strip->open[strip->open_count++] = (struct open_bracket){offset, kind};
 }
 

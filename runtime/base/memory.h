@@ -16,7 +16,8 @@ void *memory_resize(void *block, size_t count, size_t size);
 void memory_free(void *block); /* may be NULL */
 
 /* Grows an array to hold at least `wanted` items: capacities double, so that adding one by
- * one costs little. false where memory ran out; the array is then as it was. */
+ * one costs little. false where memory ran out; the array is then as it was. `items` points to
+ * a variable of type void *: a pointer of another type may not be written through it. */
 bool memory_grow(void **items, size_t *capacity, size_t wanted, size_t item_size);
 
 /* Tests: the `countdown`-th allocation from now on fails, and each after it too where

@@ -62,8 +62,37 @@ static void test_shape(const struct shape *shape)
     buffer_release(&source);
 }
 
+/* A method's first name of a megabyte, which each of a thousand spy calls repeats. */
+static void test_too_large(void)
+{
+    const struct slice every_name = SLICE("*");
+    const struct selection spies = {.spy_names = &every_name, .spy_count = 1};
+    struct buffer source = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+    struct instrumented result;
+
+    buffer_add(&source, SLICE("class A:\n def f("));
+    for (size_t i = 0; i < 1 << 20; i++) {
+        buffer_add_byte(&source, 's');
+    }
+    buffer_add(&source, SLICE("):\n"));
+    for (size_t i = 0; i < 1000; i++) {
+        buffer_add(&source, SLICE("  x = 1\n"));
+    }
+    instrumented_init(&result);
+    CHECK(!instrument(buffer_slice(&source), "large.py", &spies, &result, &error));
+    CHECK(error.kind == ERROR_INPUT);
+    CHECK_TEXT(
+        slice_of(error.text),
+        "large.py:1:1: more than 469762048 bytes would be inserted, expected less "
+        "to record");
+    instrumented_release(&result);
+    buffer_release(&source);
+}
+
 int main(void)
 {
+    test_too_large();
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         test_shape(&shapes[i]);
     }
