@@ -186,6 +186,16 @@ static void leave_loop(struct rewriter *rewriter,
                  node_at(rewriter, statement)->next);
 }
 
+/* `while True` stays a loop without an end, for which CPython makes no test: its turns are
+ * recorded in its body, unless that would repeat them in another loop's header. */
+static bool is_endless(const struct rewriter *rewriter, uint32_t condition, uint32_t block)
+{
+    uint32_t first = first_child(rewriter, block);
+
+    return is_constant(rewriter, condition) && block_can_carry(rewriter, block) &&
+           node_at(rewriter, first)->kind != KIND_WHILE_STATEMENT;
+}
+
 static void rewrite_while(struct rewriter *rewriter, uint32_t statement)
 {
     const struct record nothing = {.site = SITE_NONE};
@@ -206,7 +216,11 @@ static void rewrite_while(struct rewriter *rewriter, uint32_t statement)
     reads_add(&rewriter->draft.reads, scope, condition,
               node_at(rewriter, condition)->next);
     record = record_make(rewriter, NULL, 0);
-    insert_turn(rewriter, condition, &record, &nothing);
+    if (is_endless(rewriter, condition, block)) {
+        pending_add(&inner, &record);
+    } else {
+        insert_turn(rewriter, condition, &record, &nothing);
+    }
     rewrite_block(rewriter, block, &inner, false);
     leave_loop(rewriter, statement, &before);
     rewrite_else(rewriter, statement, text_of(rewriter, condition));
