@@ -11,8 +11,8 @@
 struct choice {
     const struct selection *selection; /* borrowed */
     const struct syntax *syntax;       /* borrowed */
-    uint8_t
-        *rows; /* borrowed from the arena; NULL where nothing is asked for by line */
+    /* Borrowed from the arena; NULL where nothing is asked for by line. */
+    uint8_t *rows;
 };
 
 /* False where memory ran out. */

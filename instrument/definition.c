@@ -303,7 +303,6 @@ static void rewrite_function(struct rewriter *rewriter,
     struct place place = {
         .outer = rewriter->place,
         .kind = SCOPE_FUNCTION,
-        .node = definition,
         .name = name,
     };
     struct pending pending = {.count = 0};
@@ -330,7 +329,6 @@ rewrite_class(struct rewriter *rewriter, uint32_t definition, struct slice name)
     struct place place = {
         .outer = rewriter->place,
         .kind = SCOPE_CLASS,
-        .node = definition,
         .function = rewriter->place->function,
         .name = name,
         .is_selected = rewriter->place->is_selected,

@@ -13,8 +13,8 @@
 struct decoded {
     struct slice utf8; /* without byte order mark; borrowed from the source where
                                    is_utf8, else from the arena */
-    struct slice
-        encoding_name; /* as it is declared, borrowed from the source, or "utf-8" */
+    /* As it is declared, borrowed from the source, or "utf-8". */
+    struct slice encoding_name;
     const char *iconv_name; /* of static lifetime */
     bool has_bom;
     bool is_utf8;     /* the text's bytes are the source's, less the byte order mark */

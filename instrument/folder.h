@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 struct folder_visitor {
-    bool (*enters)(void *context,
-                   const char *path); /* whether to look into this folder */
+    /* Whether to look into this folder. */
+    bool (*enters)(void *context, const char *path);
     void (*takes_file)(void *context, const char *path);
     void (*fails)(void *context, const char *path, const struct error *error);
     void *context; /* borrowed */

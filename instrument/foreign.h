@@ -12,11 +12,11 @@
 struct foreign {
     const struct syntax *syntax; /* borrowed */
     const struct names *names;   /* borrowed */
-    struct slice
-        *imports; /* borrowed from the arena; by name: `torch.jit.script`, or empty */
-    struct slice
-        *scripted; /* borrowed from the arena; by name: the compiler that the name is
-                               handed to in a call, or empty */
+    /* Borrowed from the arena; by name: `torch.jit.script`, or empty. */
+    struct slice *imports;
+    /* Borrowed from the arena; by name: the compiler that the name is handed to in a call, or
+     * empty. */
+    struct slice *scripted;
 };
 
 /* False where memory ran out. */

@@ -1,7 +1,7 @@
 /* Placing records into the text. */
 #include "instrument/rewriter.h"
 
-#include "runtime/base/memory.h"
+#include "runtime/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -292,7 +292,9 @@ void note_add(struct rewriter *rewriter,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    note.text = arena_copy(rewriter->arena, slice_of(text));
+    note.text = slice_of(text);
+    note.text.size = utf8_cut(note.text, sizeof text - 2);
+    note.text = arena_copy(rewriter->arena, note.text);
     if (note.text.bytes == NULL) {
         rewriter->has_failed = true;
         return;

@@ -36,8 +36,8 @@ struct selection {
     size_t function_count;
     const struct line_range *lines;
     size_t line_count;
-    const struct slice
-        *spy_names; /* globs: visible spy_save calls after their assignments */
+    /* Globs: visible spy_save calls after their assignments. */
+    const struct slice *spy_names;
     size_t spy_count;
 };
 
@@ -47,8 +47,8 @@ struct insertion {
     uint32_t offset;
     uint32_t text; /* offset into instrumented.insertion_text */
     uint32_t size;
-    uint32_t
-        anchor_start; /* original bytes whose columns code in the insertion reports */
+    /* Original bytes whose columns code in the insertion reports. */
+    uint32_t anchor_start;
     uint32_t anchor_end; /* equal to anchor_start where it reports none */
 };
 
@@ -75,8 +75,8 @@ struct instrumented {
     size_t note_count;
     size_t function_count; /* function definitions seen in the file */
     size_t selected_count; /* of them, those with at least one site or spy call */
-    size_t
-        skipped_count; /* of them, those left alone because the parser could not read them */
+    /* Of them, those left alone because the parser could not read them. */
+    size_t skipped_count;
     bool is_changed; /* false: nothing was selected, the text equals the source */
 };
 

@@ -19,9 +19,9 @@ struct name {
 struct names {
     struct name *items; /* borrowed from the arena */
     uint32_t count;
-    uint32_t *
-        of_node; /* borrowed from the arena; by node: NAME_NONE where it is no identifier, or the
-                          name of an attribute or of a keyword argument */
+    /* Borrowed from the arena; by node: NAME_NONE where it is no identifier, or the name of an
+     * attribute or of a keyword argument. */
+    uint32_t *of_node;
     bool *is_binding; /* borrowed from the arena; by node: set by scopes as they open */
 };
 

@@ -13,9 +13,9 @@
 struct item {
     const char *path;   /* of the source; "-" is standard input; in the plan's arena */
     const char *output; /* NULL: standard output, or none; in the plan's arena */
-    const char
-        *refusal;  /* why this cannot be done, with its position; NULL where it can */
-    uint32_t mode; /* the source's permission bits */
+    /* Why this cannot be done, with its position; NULL where it can. */
+    const char *refusal;
+    uint32_t mode;    /* the source's permission bits */
     bool is_repeated; /* means just what an earlier item means */
 };
 

@@ -18,8 +18,8 @@ struct region {
     struct region_chunk *spare;  /* owned; kept from the last parse */
     char *next;                  /* borrowed from the chunk in use */
     size_t left;
-    void *free_blocks
-        [REGION_CLASSES];  /* borrowed from chunks; linked through their bytes */
+    /* Borrowed from chunks; linked through their bytes. */
+    void *free_blocks[REGION_CLASSES];
     jmp_buf out_of_memory; /* where a failing allocation goes */
 };
 

@@ -1,6 +1,7 @@
 /* The state of rewriting one file, shared by the modules that rewrite its parts:
- * rewrite.c (blocks), definition.c (functions, classes), compound.c (if, for, try …), simple.c,
- * assignment.c, call.c, walrus.c, insert.c (how records are placed), bootstrap.c. */
+ * rewrite.c (blocks), definition.c (functions, classes), compound.c and header.c (if, for,
+ * try …), simple.c, assignment.c, call.c, passing.c, walrus.c, insert.c (how records are
+ * placed), bootstrap.c. */
 #ifndef MONITORCH_INSTRUMENT_REWRITER_H
 #define MONITORCH_INSTRUMENT_REWRITER_H
 
@@ -26,16 +27,15 @@ struct pending {
 struct place {
     struct place *outer; /* borrowed; NULL for the module */
     enum scope_kind kind;
-    uint32_t node;
     uint32_t function;  /* index in the site table of the nearest function, or 0 */
     struct slice name;  /* qualified; empty for the module */
     bool is_selected;   /* the function as a whole, or everything */
     bool is_names_only; /* no temporaries: it looks at its own locals */
     struct slice self;  /* a method's first parameter; empty elsewhere */
-    struct pending
-        *later; /* records that the next statement takes; borrowed, or NULL */
-    uint32_t
-        emitted_count; /* sites and spy calls in it, nested functions not counted */
+    /* Records that the next statement takes; borrowed, or NULL. */
+    struct pending *later;
+    /* Sites and spy calls in it, nested functions not counted. */
+    uint32_t emitted_count;
     struct scope scope;
 };
 
@@ -58,9 +58,9 @@ struct rewriter {
     bool has_walrus; /* an assignment expression is in the file */
     bool has_record; /* at least one call of the hook is inserted */
     bool has_spy_call;
-    bool
-        mentions_locals; /* the words locals, vars, dir, eval or exec are in the file */
-    bool has_failed;     /* out of memory; checked at the end */
+    /* The words locals, vars, dir, eval or exec are in the file. */
+    bool mentions_locals;
+    bool has_failed; /* out of memory; checked at the end */
 };
 
 static inline const struct syntax_node *node_at(const struct rewriter *rewriter,

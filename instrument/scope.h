@@ -27,9 +27,9 @@ struct scope {
     bool *is_never_certain; /* by slot: bound inside a comprehension too */
     uint32_t mask;
     uint32_t count;
-    uint32_t *
-        bindings; /* by slot number: the site that bound the name, SITE_NONE where that is
-                           uncertain, SCOPE_UNBOUND where it is not bound yet */
+    /* By slot number: the site that bound the name, SITE_NONE where that is uncertain,
+     * SCOPE_UNBOUND where it is not bound yet. */
+    uint32_t *bindings;
     bool is_reachable; /* false after return, raise, break and continue */
 };
 

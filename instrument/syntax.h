@@ -28,8 +28,8 @@ struct syntax_node {
     uint32_t end;
     uint32_t row;    /* of its start, from 0 */
     uint32_t column; /* of its start, from 1, in characters */
-    uint32_t
-        next; /* index after its last descendant: its next sibling, if it has one */
+    /* Index after its last descendant: its next sibling, if it has one. */
+    uint32_t next;
     uint16_t kind;  /* enum kind */
     bool has_error; /* an ERROR or a missing token is at or below it */
 };
@@ -46,8 +46,8 @@ struct syntax {
     uint32_t count;
     struct syntax_comment *comments; /* borrowed from the arena */
     uint32_t comment_count;
-    uint32_t
-        *row_starts; /* borrowed from the arena; the offset of each row's first byte */
+    /* Borrowed from the arena; the offset of each row's first byte. */
+    uint32_t *row_starts;
     uint32_t row_count; /* at least 1; row_starts[row_count] is the text's size */
 };
 

@@ -25,8 +25,7 @@ struct position_range {
 };
 
 struct position_map {
-    const struct insertion
-        *insertions; /* borrowed from the caller; in order of offset */
+    const struct insertion *insertions; /* borrowed; in order of offset */
     size_t insertion_count;
     struct position_place *places; /* owned; one for each insertion */
     struct position_line *lines;   /* owned; line_count and a sentinel */

@@ -52,8 +52,8 @@ struct site {
     uint32_t line;     /* from 1 */
     uint32_t column;   /* from 1, in characters */
     uint32_t function; /* index into functions; 0 is the module */
-    uint32_t
-        ordinal; /* among the function's sites of equal kind and name, selected or not */
+    /* Among the function's sites of equal kind and name, selected or not. */
+    uint32_t ordinal;
     uint32_t arm; /* BRANCH: which arm of its statement, from 0 */
     bool repeats; /* stands in a while header: seen again on each turn of that loop */
     bool has_condition; /* BRANCH: condition holds a hash of the condition's text */
@@ -65,8 +65,8 @@ struct site {
 };
 
 struct site_function {
-    struct slice
-        name; /* qualified: `Attention.forward`, `f.<locals>.g`; "<module>" for 0 */
+    /* Qualified: `Attention.forward`, `f.<locals>.g`; "<module>" for 0. */
+    struct slice name;
     uint32_t line; /* of its `def`; 1 for the module */
 };
 
@@ -74,8 +74,8 @@ struct site_table {
     struct slice path;    /* the source file as it was named to the compiler */
     struct slice prefix;  /* of the inserted names: "_mt" unless the file uses that */
     struct slice options; /* the selection that made the table, as command line words */
-    uint64_t
-        source_hash[2]; /* XXH3, 128 bits, low half first, of the source file's bytes */
+    /* XXH3, 128 bits, low half first, of the source file's bytes. */
+    uint64_t source_hash[2];
     struct site_function *functions; /* borrowed from the arena */
     uint32_t function_count;
     struct site *sites; /* borrowed from the arena */

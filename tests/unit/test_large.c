@@ -1,6 +1,7 @@
 /* Sources that hold very many of one thing: no stack runs out, and the time grows no faster
  * than the text. */
 #include "instrument/instrument.h"
+#include "runtime/base/utf8.h"
 #include "tests/unit/check.h"
 
 #include <time.h>
@@ -90,8 +91,38 @@ static void test_too_large(void)
     buffer_release(&source);
 }
 
+/* A note is cut between characters, whatever the name in it. */
+static void test_long_note(void)
+{
+    const struct selection everything = {.everything = true};
+
+    for (size_t letter = 0; letter < 2; letter++) {
+        struct buffer source = BUFFER_INIT;
+        struct error error = ERROR_INIT;
+        struct instrumented result;
+
+        buffer_add(&source, SLICE("import torch\n@torch.jit.script\ndef a"));
+        buffer_add(&source, letter == 0 ? SLICE("") : SLICE("b"));
+        for (size_t i = 0; i < 300; i++) {
+            buffer_add(&source, SLICE("\xC3\xA9"));
+        }
+        buffer_add(&source, SLICE("():\n  return 1\n"));
+        instrumented_init(&result);
+        CHECK(
+            instrument(buffer_slice(&source), "note.py", &everything, &result, &error));
+        if (CHECK(result.note_count == 1)) {
+            struct slice text = result.notes[0].text;
+
+            CHECK(text.size > 400 && utf8_find_invalid(text) == text.size);
+        }
+        instrumented_release(&result);
+        buffer_release(&source);
+    }
+}
+
 int main(void)
 {
+    test_long_note();
     test_too_large();
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         test_shape(&shapes[i]);
