@@ -120,15 +120,24 @@ static struct slot find_slot_at(const struct rewriter *rewriter, uint32_t statem
                : (struct slot){.kind = SLOT_NONE};
 }
 
-/* Lines 1 and 2 may name the encoding or the interpreter. */
-static bool is_reserved_line(const struct rewriter *rewriter, uint32_t row)
+static bool names_encoding(const struct rewriter *rewriter, uint32_t row)
 {
     struct slice line =
         slice_part(rewriter->syntax.text, rewriter->syntax.row_starts[row],
                    rewriter->syntax.row_starts[row + 1]);
 
-    return row < 2 && (slice_starts(line, SLICE("#!")) ||
-                       slice_find(line, SLICE("coding"), 0) < line.size);
+    return slice_find(line, SLICE("coding"), 0) < line.size;
+}
+
+/* Lines 1 and 2 may name the interpreter or the encoding; the second counts only where the
+ * first is blank or a comment, and stays so. */
+static bool is_reserved_line(const struct rewriter *rewriter, uint32_t row)
+{
+    if (row == 0 && (slice_starts(rewriter->syntax.text, SLICE("#!")) ||
+                     (rewriter->syntax.row_count > 1 && names_encoding(rewriter, 1)))) {
+        return true;
+    }
+    return row < 2 && names_encoding(rewriter, row);
 }
 
 /* Whether the line before an offset goes on behind it. */
@@ -170,12 +179,21 @@ static bool is_future_import(const struct rewriter *rewriter, uint32_t statement
     return node_at(rewriter, statement)->kind == KIND_FUTURE_IMPORT_STATEMENT;
 }
 
+/* A try statement in which nothing is recorded: in its body the bootstrap would fall to the
+ * file's own `except ImportError` where monitorch is missing. */
+static bool is_plain_try(const struct rewriter *rewriter, uint32_t statement)
+{
+    return node_at(rewriter, statement)->kind == KIND_TRY_STATEMENT &&
+           rewriter->first_module_edit >= node_at(rewriter, statement)->end;
+}
+
 /* Definitions in which nothing that is recorded runs before they are called. A generic class
  * has no room for the bootstrap; its body seldom calls what it defines. */
 static bool may_precede(const struct rewriter *rewriter, uint32_t statement)
 {
     return node_at(rewriter, statement)->kind == KIND_FUNCTION_DEFINITION ||
-           node_at(rewriter, statement)->kind == KIND_CLASS_DEFINITION;
+           node_at(rewriter, statement)->kind == KIND_CLASS_DEFINITION ||
+           is_plain_try(rewriter, statement);
 }
 
 /* Finds the first place, in the order in which the file runs. Plain functions may stand before
@@ -183,6 +201,7 @@ static bool may_precede(const struct rewriter *rewriter, uint32_t statement)
 static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
 {
     struct slot slot = {.kind = SLOT_NONE};
+    struct slot in_try = {.kind = SLOT_NONE}; /* where there is no better place */
     uint32_t size = (uint32_t)rewriter->syntax.text.size;
     uint32_t statement = syntax_child(&rewriter->syntax, 0);
     uint32_t previous_end = 0;
@@ -207,8 +226,12 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
 
         slot = find_slot_at(rewriter, statement);
         *next = sibling(rewriter, 0, statement);
+        if (is_plain_try(rewriter, statement)) {
+            in_try = in_try.kind == SLOT_NONE ? slot : in_try;
+            slot = blank;
+        }
         if (slot.kind == SLOT_NONE ||
-            (rewriter->has_spy_call && slot.kind != SLOT_BEFORE &&
+            (rewriter->needs_spy_import && slot.kind != SLOT_BEFORE &&
              blank.kind != SLOT_NONE)) {
             slot = blank; /* a visible import stands best on a line of its own */
         }
@@ -219,6 +242,10 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
     }
     if (slot.kind == SLOT_NONE) {
         slot = find_blank_line(rewriter, previous_end, size);
+    }
+    if (slot.kind == SLOT_NONE) {
+        *next = 0;
+        slot = in_try;
     }
     return slot;
 }
@@ -302,7 +329,7 @@ static void add_statements(const struct rewriter *rewriter,
             }
         }
     }
-    if (rewriter->has_spy_call) {
+    if (rewriter->needs_spy_import) {
         buffer_add(text, rewriter->has_record ? SLICE("; ") : SLICE(""));
         buffer_add(text, SLICE(FORM_SPY_IMPORT));
     }
@@ -344,7 +371,7 @@ static void add_expressions(const struct rewriter *rewriter,
             buffer_add(text, SLICE(" := None) or "));
         }
     }
-    if (rewriter->has_spy_call) {
+    if (rewriter->needs_spy_import) {
         buffer_add(text, SLICE("(spy_save := " FORM_SPY_VALUE ") and () or "));
     }
 }
@@ -484,6 +511,10 @@ static void insert_lazily(struct rewriter *rewriter, uint32_t node, struct slice
         uint32_t block = 0;
 
         if (node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION) {
+            if (node_at(rewriter, i)->has_error) {
+                i = node_at(rewriter, i)->next; /* was left as it is */
+                continue;
+            }
             block = syntax_find(&rewriter->syntax, i, KIND_BLOCK);
         }
         if (block != 0 && insert_in_block(rewriter, block, table)) {

@@ -188,7 +188,8 @@ static void leave_loop(struct rewriter *rewriter,
 
 /* `while True` stays a loop without an end, for which CPython makes no test: its turns are
  * recorded in its body, unless that would repeat them in another loop's header. */
-static bool is_endless(const struct rewriter *rewriter, uint32_t condition, uint32_t block)
+static bool
+is_endless(const struct rewriter *rewriter, uint32_t condition, uint32_t block)
 {
     uint32_t first = first_child(rewriter, block);
 
@@ -467,6 +468,7 @@ static void rewrite_case(struct rewriter *rewriter,
         return;
     }
     if (guard != 0) {
+        scope_forget(&rewriter->place->scope, clause, guard); /* captures come first */
         rewrite_walruses(rewriter, guard, node_at(rewriter, guard)->next);
     }
     draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, clause);

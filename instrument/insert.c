@@ -96,6 +96,21 @@ bool is_on_several_lines(const struct rewriter *rewriter, uint32_t node)
            item->end > rewriter->syntax.row_starts[row + 1];
 }
 
+/* Whether the module has `from … import spy_save` at its own level. */
+static bool imports_spy(const struct rewriter *rewriter)
+{
+    for (uint32_t i = first_child(rewriter, 0); i != 0;
+         i = syntax_sibling(&rewriter->syntax, 0, i)) {
+        struct slice text = text_of(rewriter, i);
+
+        if (node_at(rewriter, i)->kind == KIND_IMPORT_FROM_STATEMENT &&
+            slice_find(text, SLICE("spy_save"), 0) < text.size) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_spy(struct rewriter *rewriter, struct slice name)
 {
     struct buffer *text = &rewriter->edits->text;
@@ -107,7 +122,7 @@ static void add_spy(struct rewriter *rewriter, struct slice name)
     buffer_add(text, SLICE(", "));
     buffer_add(text, rewriter->place->self);
     buffer_add_byte(text, ')');
-    rewriter->has_spy_call = true;
+    rewriter->needs_spy_import = rewriter->needs_spy_import || !imports_spy(rewriter);
     rewriter->place->emitted_count++;
 }
 
@@ -253,7 +268,8 @@ static bool has_base(const struct edits *edits, uint32_t offset)
     return false;
 }
 
-/* Empty parentheses get a comma too, which tells them from ones that were inserted. */
+/* Empty parentheses get a comma too, which tells them from ones that were inserted. A class is
+ * given records once; only the bootstrap, which comes last, may meet a base there. */
 void insert_base(struct rewriter *rewriter,
                  uint32_t definition,
                  size_t begin,
@@ -265,7 +281,7 @@ void insert_base(struct rewriter *rewriter,
                                  : rewriter->syntax.nodes[bases].start + 1;
 
     edits_end(rewriter->edits, begin, offset, rank);
-    if (!has_base(rewriter->edits, offset)) {
+    if (rank != EDIT_BOOT || !has_base(rewriter->edits, offset)) {
         edits_add(rewriter->edits, offset, EDIT_BASE,
                   bases == 0 ? SLICE("(*(") : SLICE("*("));
         edits_add(rewriter->edits, offset, EDIT_OPEN,

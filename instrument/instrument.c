@@ -165,7 +165,7 @@ static bool rewrite(struct rewriter *rewriter,
     if (rewriter->has_failed || rewriter->sites.has_failed ||
         rewriter->arena->has_failed ||
         !fill_table(rewriter, rewriter->path, source, &result->table) ||
-        ((rewriter->has_record || rewriter->has_spy_call) &&
+        ((rewriter->has_record || rewriter->needs_spy_import) &&
          !add_bootstrap(rewriter, &result->table))) {
         error_set_memory(error);
         return false;

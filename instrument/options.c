@@ -37,6 +37,18 @@ static const char *const mode_words[] = {
     [MODE_UPDATE] = "--update", [MODE_REFUSE] = "--refuse",
 };
 
+static bool refuse(const char *message, struct error *error)
+{
+    error_set(error, ERROR_USAGE, "%s", message);
+    return false;
+}
+
+/* Whether --help or --version was met: nothing else matters then. */
+static bool is_answered(const struct options *options)
+{
+    return options->mode == MODE_HELP || options->mode == MODE_VERSION;
+}
+
 static bool set_mode(struct options *options, enum mode mode, struct error *error)
 {
     if (options->mode != MODE_INSTRUMENT && options->mode != mode) {
@@ -132,6 +144,11 @@ static bool option_take(struct options *options,
                         const char *argument,
                         struct error *error)
 {
+    if (argument != NULL && *argument == '\0') {
+        error_set(error, ERROR_USAGE, "--%s: expected %s, got nothing",
+                  option_table[id].text, option_table[id].argument);
+        return false;
+    }
     switch (id) {
     case OPTION_OUTPUT:
         return set_once(&options->output, argument, "-o", error);
@@ -151,6 +168,12 @@ static bool option_take(struct options *options,
         return set_jobs(options, argument, error);
     case OPTION_COLOR:
         return set_color(options, argument, error);
+    case OPTION_HELP:
+        options->mode = MODE_HELP;
+        return true;
+    case OPTION_VERSION:
+        options->mode = MODE_VERSION;
+        return true;
     case OPTION_IN_PLACE:
         options->is_in_place = true;
         return true;
@@ -218,7 +241,7 @@ static bool take_short(struct options *options,
                        const char *letters,
                        struct error *error)
 {
-    for (; *letters != '\0'; letters++) {
+    for (; *letters != '\0' && !is_answered(options); letters++) {
         const char *argument = NULL;
         int id = 0;
 
@@ -251,10 +274,13 @@ take_words(struct options *options, int word_count, char **words, struct error *
     struct word_reader reader = {words, word_count, 1};
     bool is_behind_options = false;
 
-    while (reader.next < reader.count) {
+    while (reader.next < reader.count && !is_answered(options)) {
         const char *word = words[reader.next++];
         bool is_taken = true;
 
+        if (*word == '\0') {
+            return refuse("a file's name is empty", error);
+        }
         if (is_behind_options || word[0] != '-' || word[1] == '\0') {
             options->files[options->file_count++] = word;
         } else if (strcmp(word, "--") == 0) {
@@ -269,12 +295,6 @@ take_words(struct options *options, int word_count, char **words, struct error *
         }
     }
     return true;
-}
-
-static bool refuse(const char *message, struct error *error)
-{
-    error_set(error, ERROR_USAGE, "%s", message);
-    return false;
 }
 
 /* Where the outputs go: at most one of -o, -d and --in-place, and the modes that take it. */
@@ -383,8 +403,13 @@ bool options_parse(struct options *options,
         error_set_memory(error);
         return false;
     }
-    if (!take_words(options, word_count, words, error) ||
-        !options_check(options, error)) {
+    if (!take_words(options, word_count, words, error)) {
+        return false;
+    }
+    if (is_answered(options)) {
+        return true;
+    }
+    if (!options_check(options, error)) {
         return false;
     }
     if (!options->has_selection) {

@@ -1,6 +1,8 @@
 /* What the record after a simple statement passes to the hook. */
 #include "instrument/passing.h"
 
+#include <string.h>
+
 static bool may_suspend(const struct rewriter *rewriter, uint32_t statement)
 {
     for (uint32_t i = statement; i < node_at(rewriter, statement)->next; i++) {
@@ -211,6 +213,41 @@ void passing_targets(struct rewriter *rewriter,
     }
 }
 
+/* Whether a person has put `spy_save("name"` behind the statement already. */
+static bool
+has_own_spy(const struct rewriter *rewriter, uint32_t statement, struct slice name)
+{
+    struct slice text = rewriter->syntax.text;
+    struct slice call = SLICE("spy_save(\"");
+    size_t at = node_at(rewriter, statement)->end;
+
+    while (at < text.size && text.bytes[at] != '\0' &&
+           strchr("; \t\r\n", text.bytes[at]) != NULL) {
+        at++;
+    }
+    if (!slice_starts(slice_part(text, at, text.size), call)) {
+        return false;
+    }
+    at += call.size;
+    return slice_starts(slice_part(text, at, text.size), name) &&
+           at + name.size < text.size && text.bytes[at + name.size] == '"';
+}
+
+/* Names whose call is there already get no other. */
+static void drop_own_spies(const struct rewriter *rewriter,
+                           struct passing *passing,
+                           uint32_t statement)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < passing->spy_count; i++) {
+        if (!has_own_spy(rewriter, statement, passing->spy_names[i])) {
+            passing->spy_names[kept++] = passing->spy_names[i];
+        }
+    }
+    passing->spy_count = kept;
+}
+
 /* A site for each visible call, so that listings show them. */
 static void make_spy_sites(struct rewriter *rewriter,
                            const struct passing *passing,
@@ -235,6 +272,7 @@ uint32_t passing_finish(struct rewriter *rewriter,
     if (rewriter->draft.write_count > 0) {
         record = record_make(rewriter, passing->arguments, passing->argument_count);
     }
+    drop_own_spies(rewriter, passing, statement);
     make_spy_sites(rewriter, passing, statement);
     if (rewriter->place->later != NULL && record.site != SITE_NONE &&
         !passing->has_temporary && passing->spy_count == 0) {

@@ -108,7 +108,10 @@ static void check_result(struct slice source, const struct instrumented *result)
         check(result->notes[i].line >= 1 && result->notes[i].column >= 1,
               "notes have a place");
     }
-    check_strip(source, buffer_slice(&result->text));
+    /* A source's own visible calls look as --spy writes them: without a table, strip takes them. */
+    if (result->is_changed || slice_find(source, SLICE("spy_save"), 0) == source.size) {
+        check_strip(source, buffer_slice(&result->text));
+    }
     check_table(result);
 }
 
