@@ -351,6 +351,8 @@ def test_version_and_help(folder):
     for word in re.findall(r'"([a-z-]+)"', (paths.ROOT / "instrument/options.def").read_text()):
         assert f"--{word}" in text
     assert max(map(len, text.splitlines())) <= 88
+    assert folder.run("-qh", "-x").out == folder.run("--strip", "-rhz").out == text
+    assert folder.run("model.py", "-qV").out == folder.run("--version").out
 
 
 def test_summary_and_order_of_messages(folder):
@@ -475,6 +477,10 @@ def test_closed_pipe_ends_quietly(folder):
         (("--json", "model.py"), "--json goes with --list"),
         (("--lines", "4-2", "model.py"), "expected A-B"),
         (("--lines", "", "model.py"), "expected A-B"),
+        (("-d", "", "model.py"), "--directory: expected DIR, got nothing"),
+        (("-o", "", "model.py"), "--output: expected FILE, got nothing"),
+        (("--function=", "model.py"), "--function: expected GLOB, got nothing"),
+        (("", "model.py"), "a file's name is empty"),
         (("--spy", ",", "model.py"), "expected names"),
         (("-j", "x", "model.py"), "expected a number"),
         (("--all=1", "model.py"), "takes no argument"),
