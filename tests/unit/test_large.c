@@ -20,6 +20,7 @@ static const struct shape shapes[] = {
     {"elif", "def f(x):\n if x: y = 0\n", " elif x == %zu: y = 1\n", 200000},
     {"with", "def f(x):\n with x:\n", "  a%zu = 1\n", 200000},
     {"functions", "", "def f%zu():\n  return g()\n", 100000},
+    {"classes", "", "if x:\n class A:\n  def f(x):\n   y = x\n", 50000},
     {"one line", "", "a = 1;", 300000},
 };
 
