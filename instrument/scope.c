@@ -304,6 +304,9 @@ bool scope_open(struct scope *scope,
             i = declare_node(scope, i);
         }
     }
+    if (scope->count > SCOPE_FOLLOWED_LIMIT) {
+        scope->count = 0;
+    }
     scope->bindings = arena_allocate(arena, scope->count, sizeof *scope->bindings);
     if (scope->bindings == NULL) {
         return false;
@@ -328,7 +331,8 @@ static bool is_certain(const struct scope *scope, uint32_t name, uint32_t slot)
 {
     const struct name *item = &scope->names->items[name];
 
-    return !scope->is_never_certain[slot] && scope->bindings[slot] != SCOPE_UNBOUND &&
+    return slot < scope->count && !scope->is_never_certain[slot] &&
+           scope->bindings[slot] != SCOPE_UNBOUND &&
            !(scope->kind == SCOPE_MODULE ? item->is_global : item->is_nonlocal);
 }
 

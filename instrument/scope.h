@@ -14,6 +14,10 @@
 /* A local name that has no value yet: reading it raises, so it can be left out of joins. */
 #define SCOPE_UNBOUND (SITE_NONE - 1)
 
+/* Scopes that bind more names than this are not followed: nothing is certain in them. Each
+ * branch takes a copy of the bindings, and a file of data may have very many of both. */
+#define SCOPE_FOLLOWED_LIMIT 256
+
 enum scope_kind { SCOPE_MODULE, SCOPE_CLASS, SCOPE_FUNCTION };
 
 struct scope {
@@ -26,7 +30,7 @@ struct scope {
     uint32_t *slot_numbers;
     bool *is_never_certain; /* by slot: bound inside a comprehension too */
     uint32_t mask;
-    uint32_t count;
+    uint32_t count; /* of names whose bindings are followed */
     /* By slot number: the site that bound the name, SITE_NONE where that is uncertain,
      * SCOPE_UNBOUND where it is not bound yet. */
     uint32_t *bindings;
