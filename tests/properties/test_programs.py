@@ -45,26 +45,26 @@ def test_most_random_programs_compile():
     assert sum(compiled) > 50
 
 
-@settings(max_examples=400, **COMMON)
+@settings(max_examples=250, **COMMON)
 @given(st.integers(0, 2**40))
 def test_everything_selected(seed):
     assert_sound(make(seed), {"all": True})
 
 
-@settings(max_examples=150, **COMMON)
+@settings(max_examples=80, **COMMON)
 @given(st.integers(0, 2**40), st.integers(1, 60), st.integers(0, 30))
 def test_lines_and_functions_selected(seed, first, count):
     selection = {"lines": [(first, first + count)], "functions": ["*f", "A.*"]}
     assert_sound(make(seed), selection)
 
 
-@settings(max_examples=100, **COMMON)
+@settings(max_examples=50, **COMMON)
 @given(st.integers(0, 2**40))
 def test_forward_selected(seed):
     assert_sound(make(seed), {"forward": True})
 
 
-@settings(max_examples=100, **COMMON)
+@settings(max_examples=50, **COMMON)
 @given(st.integers(0, 2**40))
 def test_spy_selected(seed):
     assert_sound(make(seed), {"spy": ["*"]})
@@ -76,7 +76,7 @@ def test_many_random_programs():
         assert_sound(make(seed), {"all": True})
 
 
-@settings(max_examples=300, **COMMON)
+@settings(max_examples=150, **COMMON)
 @given(st.integers(0, 2**40))
 def test_running_is_the_same_traced(seed):
     found = running.complaint(seed)
@@ -85,6 +85,6 @@ def test_running_is_the_same_traced(seed):
 
 @pytest.mark.parametrize("version, python", paths.other_pythons())
 def test_running_is_the_same_elsewhere(version, python):
-    words = [python, "-m", "tests.properties.running", "150"]
+    words = [python, "-m", "tests.properties.running", "60"]
     run = subprocess.run(words, cwd=paths.ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr[-2000:]
