@@ -193,7 +193,8 @@ static bool may_precede(const struct rewriter *rewriter, uint32_t statement)
 {
     return node_at(rewriter, statement)->kind == KIND_FUNCTION_DEFINITION ||
            node_at(rewriter, statement)->kind == KIND_CLASS_DEFINITION ||
-           is_plain_try(rewriter, statement);
+           is_plain_try(rewriter, statement) ||
+           is_dunder_assignment(rewriter, statement);
 }
 
 /* Finds the first place, in the order in which the file runs. Plain functions may stand before
@@ -201,7 +202,7 @@ static bool may_precede(const struct rewriter *rewriter, uint32_t statement)
 static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
 {
     struct slot slot = {.kind = SLOT_NONE};
-    struct slot in_try = {.kind = SLOT_NONE}; /* where there is no better place */
+    struct slot worst = {.kind = SLOT_NONE}; /* where there is no better place */
     uint32_t size = (uint32_t)rewriter->syntax.text.size;
     uint32_t statement = syntax_child(&rewriter->syntax, 0);
     uint32_t previous_end = 0;
@@ -226,8 +227,9 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
 
         slot = find_slot_at(rewriter, statement);
         *next = sibling(rewriter, 0, statement);
-        if (is_plain_try(rewriter, statement)) {
-            in_try = in_try.kind == SLOT_NONE ? slot : in_try;
+        if (is_plain_try(rewriter, statement) ||
+            is_dunder_assignment(rewriter, statement)) {
+            worst = worst.kind == SLOT_NONE ? slot : worst;
             slot = blank;
         }
         if (slot.kind == SLOT_NONE ||
@@ -245,7 +247,7 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
     }
     if (slot.kind == SLOT_NONE) {
         *next = 0;
-        slot = in_try;
+        slot = worst;
     }
     return slot;
 }
@@ -287,7 +289,7 @@ static struct slot find_table_slot(const struct rewriter *rewriter,
             node_at(rewriter, i)->start > rewriter->first_module_edit) {
             return none;
         }
-        if (node_at(rewriter, i)->row > row) {
+        if (node_at(rewriter, i)->row > row && !is_dunder_assignment(rewriter, i)) {
             return (struct slot){.kind = SLOT_BEFORE, .node = i};
         }
     }

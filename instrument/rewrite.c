@@ -73,6 +73,21 @@ struct record record_make_in(struct rewriter *rewriter,
     return (struct record){.site = SITE_NONE};
 }
 
+bool is_dunder_assignment(const struct rewriter *rewriter, uint32_t statement)
+{
+    uint32_t child = first_child(rewriter, statement);
+    struct slice name;
+
+    if (node_at(rewriter, statement)->kind != KIND_EXPRESSION_STATEMENT || child == 0 ||
+        (node_at(rewriter, child)->kind != KIND_ASSIGNMENT &&
+         node_at(rewriter, child)->kind != KIND_AUGMENTED_ASSIGNMENT) ||
+        node_at(rewriter, child + 1)->kind != KIND_IDENTIFIER) {
+        return false;
+    }
+    name = text_of(rewriter, child + 1);
+    return slice_starts(name, SLICE("__")) && slice_ends(name, SLICE("__"));
+}
+
 bool is_damaged(const struct rewriter *rewriter, uint32_t statement)
 {
     if (!node_at(rewriter, statement)->has_error) {
@@ -147,7 +162,9 @@ static bool can_take_over(const struct rewriter *rewriter, uint32_t next)
     }
     kind = (enum kind)node_at(rewriter, next)->kind;
     if (node_at(rewriter, next)->has_error || is_definition(kind) ||
-        kind == KIND_WHILE_STATEMENT || kind == KIND_TRY_STATEMENT) {
+        kind == KIND_WHILE_STATEMENT || kind == KIND_TRY_STATEMENT ||
+        (rewriter->place->kind == SCOPE_MODULE &&
+         is_dunder_assignment(rewriter, next))) {
         return false;
     }
     return is_compound(kind) ||
@@ -164,6 +181,9 @@ static void rewrite_statement(struct rewriter *rewriter,
 
     if (is_compound((enum kind)node_at(rewriter, statement)->kind)) {
         rewrite_compound(rewriter, statement, pending);
+    } else if (rewriter->place->kind == SCOPE_MODULE &&
+               is_dunder_assignment(rewriter, statement)) {
+        return; /* what waits goes on to the next statement */
     } else if (is_sound(rewriter, statement)) {
         if (next == 0 || !has_no_code(rewriter, statement)) {
             insert_before(rewriter, statement, pending);

@@ -226,6 +226,9 @@ struct record record_make_in(struct rewriter *rewriter,
                              const struct slice *arguments,
                              uint32_t argument_count);
 
+/* `__all__ = …`, `__version__ = …`: tools read such lines of a module as text. */
+bool is_dunder_assignment(const struct rewriter *rewriter, uint32_t statement);
+
 /* Whether something in a statement or clause could not be read, outside its blocks. */
 bool is_damaged(const struct rewriter *rewriter, uint32_t statement);
 
