@@ -73,6 +73,17 @@ class Function:
         return f"{self.name}.{name}" if self.is_class else f"{self.name}.<locals>.{name}"
 
 
+def is_dunder_assignment(node):
+    """`__all__ = [...]`: tools read such lines of a module as text, so they are left alone."""
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        target = node.target
+    else:
+        return False
+    return isinstance(target, ast.Name) and target.id[:2] == target.id[-2:] == "__"
+
+
 class Reader:
     def __init__(self):
         self.functions = []
@@ -97,6 +108,8 @@ class Reader:
             self.statement(function, statement)
 
     def statement(self, function, node):
+        if function.name == "<module>" and is_dunder_assignment(node):
+            return
         if isinstance(node, FUNCTIONS):
             self.function(function, node)
         elif isinstance(node, ast.ClassDef):
