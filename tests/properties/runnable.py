@@ -185,6 +185,8 @@ class Program:
             f"for {self.name()}, {self.name()} in [pair(), pair()]", f"for i in {self.condition()}",
         )
         text = self.suite(indent, header, in_loop=True)
+        # A function or class is always true: only `mix` ends such a loop.
+        text = text.replace(":\n", f":\n{indent} mix()\n", 1)
         return text + (self.suite(indent, "else") if self.choose(3) == 0 else "")
 
     def attempt(self, indent):
