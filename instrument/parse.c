@@ -264,12 +264,13 @@ static bool parse_in_region(struct parse *parse, struct slice shown)
     return is_done;
 }
 
+/* Nodes with a mistake at or below them; a mistake may lie in a part that is not kept. */
 static size_t count_errors(const struct parse *parse)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < parse->nodes.count; i++) {
-        count += parse->nodes.items[i].kind == KIND_ERROR;
+        count += parse->nodes.items[i].has_error;
     }
     return count;
 }
