@@ -40,18 +40,27 @@ static bool has_letter(struct slice word, char lower)
     return false;
 }
 
+static size_t prefixed_end(struct slice text, size_t at, size_t quote, int depth)
+{
+    struct slice word = slice_part(text, at, quote);
+
+    if (quote < text.size && (text.bytes[quote] == '"' || text.bytes[quote] == '\'') &&
+        lexer_is_string_prefix(word)) {
+        return string_end(text, quote, has_letter(word, 'f') || has_letter(word, 't'),
+                          has_letter(word, 'r'), depth);
+    }
+    return quote;
+}
+
+size_t lexer_prefixed_string_end(struct slice text, size_t at, size_t quote)
+{
+    return prefixed_end(text, at, quote, 0);
+}
+
 /* A word, and the string that it begins if it is a prefix. */
 static size_t word_end(struct slice text, size_t at, int depth)
 {
-    size_t end = lexer_word_end(text, at);
-    struct slice word = slice_part(text, at, end);
-
-    if (end < text.size && (text.bytes[end] == '"' || text.bytes[end] == '\'') &&
-        lexer_is_string_prefix(word)) {
-        return string_end(text, end, has_letter(word, 'f') || has_letter(word, 't'),
-                          has_letter(word, 'r'), depth + 1);
-    }
-    return end;
+    return prefixed_end(text, at, lexer_word_end(text, at), depth + 1);
 }
 
 static size_t field_end(struct slice text, size_t at, int depth);

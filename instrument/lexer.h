@@ -19,6 +19,10 @@ size_t lexer_word_end(struct slice text, size_t at);
 /* Whether a word is a string's prefix: one to three letters of r, b, u, f, t. */
 bool lexer_is_string_prefix(struct slice word);
 
+/* The offset after the string whose prefix is the word from `at` to `quote`; `quote` where that
+ * word begins no string. */
+size_t lexer_prefixed_string_end(struct slice text, size_t at, size_t quote);
+
 /* The offset after the string whose first quote is at `at`. `is_format`: braces hold
  * expressions; `is_raw`: backslashes stand for themselves. A string that does not end stops
  * at its line's end, or at the text's where it has three quotes. */

@@ -102,18 +102,12 @@ static size_t repair_word(struct repair *repair, size_t at)
     size_t end = lexer_word_end(text_of(repair), at);
     struct slice word = slice_part(text_of(repair), at, end);
     bool was_definition = repair->before == BEFORE_DEFINITION;
+    size_t string;
 
-    if (end < repair->size && (repair->text[end] == '"' || repair->text[end] == '\'') &&
-        lexer_is_string_prefix(word)) {
-        bool is_format = memchr(word.bytes, 'f', word.size) != NULL ||
-                         memchr(word.bytes, 'F', word.size) != NULL ||
-                         memchr(word.bytes, 't', word.size) != NULL ||
-                         memchr(word.bytes, 'T', word.size) != NULL;
-        bool is_raw = memchr(word.bytes, 'r', word.size) != NULL ||
-                      memchr(word.bytes, 'R', word.size) != NULL;
-
+    string = lexer_prefixed_string_end(text_of(repair), at, end);
+    if (string > end) {
         repair->before = BEFORE_OPERAND;
-        return lexer_string_end(text_of(repair), end, is_format, is_raw);
+        return string;
     }
     repair->before = was_definition ? BEFORE_DEFINED : BEFORE_OPERAND;
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {

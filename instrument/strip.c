@@ -206,20 +206,9 @@ static size_t strip_word(struct strip *strip, size_t at)
     if (here != at) {
         return here;
     }
-    if (end < strip->matcher.text.size &&
-        (strip->matcher.text.bytes[end] == '"' ||
-         strip->matcher.text.bytes[end] == '\'') &&
-        lexer_is_string_prefix(word)) {
-        bool is_format = false;
-        bool is_raw = false;
-
-        for (size_t i = 0; i < word.size; i++) {
-            char letter = word.bytes[i] | 0x20;
-
-            is_format |= letter == 'f' || letter == 't';
-            is_raw |= letter == 'r';
-        }
-        return lexer_string_end(strip->matcher.text, end, is_format, is_raw);
+    here = lexer_prefixed_string_end(strip->matcher.text, at, end);
+    if (here > end) {
+        return here;
     }
     here = end;
     if (strip->matcher.has_hook && slice_equal(word, SLICE("return")) &&
