@@ -57,7 +57,8 @@ struct rewriter {
     bool uses_module_temporary;
     bool has_walrus; /* an assignment expression is in the file */
     bool has_record; /* at least one call of the hook is inserted */
-    bool needs_spy_import; /* there are spy_save calls, and the module does not import it */
+    bool
+        needs_spy_import; /* there are spy_save calls, and the module does not import it */
     /* The words locals, vars, dir, eval or exec are in the file. */
     bool mentions_locals;
     bool has_failed; /* out of memory; checked at the end */
