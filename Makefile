@@ -80,8 +80,12 @@ objects    = $(patsubst %.c,$(OBJ)/%.o,$(1))
 
 BASE       := $(call sources,runtime/base/*.c)
 TRACE      := $(call sources,runtime/trace/*.c)
+VIEW       := $(call sources,runtime/view/*.c)
 INSTRUMENT := $(filter-out instrument/main.c,$(call sources,instrument/*.c))
-EXTENSION  := $(call sources,runtime/python/*.c)
+VIEWER     := $(call sources,runtime/command/*.c)
+# Two extension modules, so that the recorder never loads the parser.
+COMPILER_EXTENSION := $(call sources,runtime/python/instrument_*.c runtime/python/position_map.c)
+RECORDER_EXTENSION := $(filter-out $(COMPILER_EXTENSION),$(call sources,runtime/python/*.c))
 UNIT       := $(call sources,tests/unit/*.c)
 FUZZ       := $(call sources,tests/fuzz/*.c)
 PACKAGE    := $(shell find runtime/python/monitorch -name '*.py' -o -name '*.pyi' \
@@ -89,13 +93,13 @@ PACKAGE    := $(shell find runtime/python/monitorch -name '*.py' -o -name '*.pyi
 
 PARSER_OBJECTS  := $(OBJ)/third_party/tree-sitter.o $(OBJ)/third_party/python-parser.o \
                    $(OBJ)/third_party/python-scanner.o
-LIBRARY_OBJECTS := $(call objects,$(BASE) $(TRACE) $(INSTRUMENT)) $(PARSER_OBJECTS)
-COMMAND_OBJECTS := $(call objects,instrument/main.c) $(LIBRARY_OBJECTS)
-EXTENSION_OBJECTS := $(call objects,$(EXTENSION)) $(LIBRARY_OBJECTS)
+CORE_OBJECTS    := $(call objects,$(BASE) $(TRACE))
+LIBRARY_OBJECTS := $(CORE_OBJECTS) $(call objects,$(VIEW) $(INSTRUMENT)) $(PARSER_OBJECTS)
 
 LIBRARY        := $(OBJ)/libmonitorch.a
-COMMAND        := $(BUILD)/bin/monitorch-instrument
-EXTENSION_FILE := $(BUILD)/python/monitorch/_instrument.abi3.so
+COMMANDS       := $(BUILD)/bin/monitorch-instrument $(if $(VIEWER),$(BUILD)/bin/monitorch)
+EXTENSIONS     := $(BUILD)/python/monitorch/_instrument.abi3.so \
+                  $(if $(RECORDER_EXTENSION),$(BUILD)/python/monitorch/_recorder.abi3.so)
 PACKAGE_FILES  := $(patsubst runtime/python/%,$(BUILD)/python/%,$(PACKAGE))
 UNIT_PROGRAMS  := $(patsubst %.c,$(OBJ)/%,$(UNIT))
 FUZZ_PROGRAMS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ))
@@ -104,13 +108,13 @@ FUZZ_PROGRAMS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ))
 
 .PHONY: all command extension package unit-programs fuzz-programs FORCE
 ifeq ($(MODE),fuzz)
-all: fuzz-programs ## build the command, the extension module and the package (default)
+all: fuzz-programs ## build the commands, the extension modules and the package (default)
 else
-all: command extension package ## build the command, the extension module and the package (default)
+all: command extension package ## build the commands, the extension modules and the package (default)
 endif
 
-command: $(COMMAND)
-extension: $(if $(EXTENSION),$(EXTENSION_FILE))
+command: $(COMMANDS)
+extension: $(EXTENSIONS)
 package: $(PACKAGE_FILES) $(BUILD)/package-list
 unit-programs: $(UNIT_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)
@@ -130,8 +134,6 @@ $(OBJ)/python: FORCE
 	$(call write_if_changed,'$(PYTHON)')
 $(OBJ)/library-list: FORCE
 	$(call write_if_changed,'$(LIBRARY_OBJECTS)')
-$(OBJ)/extension-list: FORCE
-	$(call write_if_changed,'$(EXTENSION_OBJECTS)')
 # The fixed places hold the mode that was built last.
 $(MODE_FILE): FORCE
 	$(call write_if_changed,'$(MODE)')
@@ -167,13 +169,22 @@ $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
 	@rm -f $@
 	@ar rcs $@ $(LIBRARY_OBJECTS)
 
-$(OBJ)/monitorch-instrument: $(COMMAND_OBJECTS) $(OBJ)/library-list
+# link: what a program or module is made of, and the list that tells when that changed.
+define link
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) $(COMMAND_OBJECTS) -o $@
+	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) -lm -ldl -o $@
+endef
 
-$(OBJ)/_instrument.abi3.so: $(EXTENSION_OBJECTS) $(OBJ)/extension-list
-	@echo "  LINK  $@"
-	@$(CC) -shared $(OUR_LDFLAGS) $(EXTENSION_OBJECTS) -o $@
+$(OBJ)/monitorch-instrument: $(call objects,instrument/main.c) $(LIBRARY)
+	$(call link)
+$(OBJ)/monitorch: $(call objects,$(VIEWER)) $(LIBRARY)
+	$(call link)
+$(OBJ)/_instrument.abi3.so: $(call objects,$(COMPILER_EXTENSION)) $(LIBRARY)
+	$(call link,-shared)
+$(OBJ)/_recorder.abi3.so: $(call objects,$(RECORDER_EXTENSION)) $(LIBRARY) $(OBJ)/recorder-list
+	$(call link,-shared)
+$(OBJ)/recorder-list: FORCE
+	$(call write_if_changed,'$(RECORDER_EXTENSION)')
 
 # place: a running program keeps the file that it was started from.
 define place
@@ -182,9 +193,9 @@ define place
 	@mv -f $@.new $@
 endef
 
-$(COMMAND): $(OBJ)/monitorch-instrument $(MODE_FILE)
+$(BUILD)/bin/%: $(OBJ)/% $(MODE_FILE)
 	$(place)
-$(EXTENSION_FILE): $(OBJ)/_instrument.abi3.so $(MODE_FILE)
+$(BUILD)/python/monitorch/%.abi3.so: $(OBJ)/%.abi3.so $(MODE_FILE)
 	$(place)
 $(BUILD)/python/monitorch/%: runtime/python/monitorch/%
 	$(place)
@@ -197,12 +208,12 @@ $(BUILD)/package-list: FORCE
 
 $(OBJ)/tests/unit/%: $(OBJ)/tests/unit/%.o $(LIBRARY)
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) -o $@
+	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) -lm -ldl -o $@
 
 $(BUILD)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) -o $@
+	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) -lm -ldl -o $@
 
 .PRECIOUS: $(OBJ)/%.o
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

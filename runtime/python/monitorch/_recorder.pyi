@@ -1,0 +1,62 @@
+from typing import Any, Literal, TypedDict
+
+class Summary(TypedDict):
+    path: str
+    paths: list[str]
+    events: int
+    lost: int
+    size: int
+    stopped: str | None
+
+class Measured(TypedDict):
+    kind: str
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    device: str
+    layout: str
+    type: str
+    note: str
+    requires_grad: bool
+    version: int
+    offset: int
+    data: int
+    count: int
+    nan: int
+    posinf: int
+    neginf: int
+    zeros: int
+    min: float | int
+    max: float | int
+    mean: float
+    std: float
+    hash: int
+    sample: list[Any]
+
+def start(
+    path: str,
+    *,
+    sample: int = 64,
+    last: int = 0,
+    size_limit: int = 0,
+    stats: bool = True,
+    hash: bool = True,
+    values: Any = None,
+    every: int = 1,
+    max_elements: int = 0,
+    threads: Literal["all", "current"] = "all",
+) -> None: ...
+def stop() -> Summary: ...
+def is_recording() -> bool: ...
+def make_hook(
+    table: str,
+    module_name: str,
+    file: str,
+    source: bytes | None,
+    source_kind: Literal["original", "instrumented", "other"],
+) -> Any: ...
+def note(text: str, is_warning: bool = False) -> None: ...
+def measure(
+    value: object, *, sample: int = 64, stats: bool = True, hash: bool = True, threads: int = 0
+) -> Measured | None: ...
+def kernels() -> str: ...

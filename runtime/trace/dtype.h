@@ -1,0 +1,44 @@
+/* The types that an array's elements can have. */
+#ifndef MONITORCH_TRACE_DTYPE_H
+#define MONITORCH_TRACE_DTYPE_H
+
+#include "runtime/base/slice.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum dtype {
+#define DTYPE(name, text, bits, class) DTYPE_##name,
+#include "runtime/trace/dtype.def"
+#undef DTYPE
+    DTYPE_COUNT
+};
+
+enum dtype_class {
+    DTYPE_CLASS_OPAQUE, /* its bytes can be hashed, its values are not measured */
+    DTYPE_CLASS_UNSIGNED,
+    DTYPE_CLASS_SIGNED,
+    DTYPE_CLASS_FLOATING,
+    DTYPE_CLASS_COMPLEX,
+};
+
+const char *dtype_text(enum dtype dtype);
+/* DTYPE_OTHER where no dtype is called so. A leading "torch." is passed over. */
+enum dtype dtype_find(struct slice text);
+/* In bytes; 0 for DTYPE_OTHER. */
+size_t dtype_size(enum dtype dtype);
+enum dtype_class dtype_class(enum dtype dtype);
+
+/* One value as a number, read from `bytes`, which need not be aligned. Integers are kept
+ * exactly: `integer` or `natural` hold them by the dtype's class; floats and the two halves
+ * of complex numbers are in `real` and `imaginary`. */
+struct dtype_value {
+    enum dtype_class class;
+    int64_t integer;   /* SIGNED */
+    uint64_t natural;  /* UNSIGNED */
+    double real;       /* FLOATING, COMPLEX */
+    double imaginary;  /* COMPLEX */
+};
+struct dtype_value dtype_read(enum dtype dtype, const void *bytes);
+
+#endif

@@ -1,0 +1,33 @@
+/* A small grid of an array's values, for tables: spread evenly over each dimension, the first
+ * and the last always in it. */
+#ifndef MONITORCH_TRACE_SAMPLE_H
+#define MONITORCH_TRACE_SAMPLE_H
+
+#include "runtime/trace/array.h"
+
+/* Which indices are in the sample, a function of shape and limit alone, so a trace need not
+ * say it. One dimension: at most `limit` columns. Two: a matrix of at most
+ * floor(sqrt(limit)) a side; room that a short side leaves goes to the other. Three and four:
+ * such matrices of the last two dimensions, at most 4 a side, as many slices as the limit
+ * leaves. More dimensions: the leading ones stand at their middle (n / 2). */
+struct sample_grid {
+    uint32_t dimension_count;
+    uint32_t counts[ARRAY_DIMENSION_MAX]; /* how many indices of each dimension */
+    const int64_t *shape;                 /* borrowed */
+    uint64_t count;                       /* of all values: the product of counts, <= limit */
+};
+
+void sample_grid_init(struct sample_grid *grid,
+                      const int64_t *shape,
+                      uint32_t dimension_count,
+                      uint32_t limit);
+/* The index in dimension `dimension` of the grid's `position` there. */
+int64_t sample_grid_index(const struct sample_grid *grid,
+                          uint32_t dimension,
+                          uint32_t position);
+
+/* Writes the values, elements as the dtype has them (conjugation and negation resolved),
+ * row-major, into `bytes`, which has room for grid->count of them. */
+void sample_take(const struct sample_grid *grid, const struct array *array, void *bytes);
+
+#endif

@@ -1,0 +1,60 @@
+/* What an array holds, in a few numbers, and a hash of it: one pass over the data where it
+ * lies, strided or not. Nothing here allocates or fails. */
+#ifndef MONITORCH_TRACE_STATISTICS_H
+#define MONITORCH_TRACE_STATISTICS_H
+
+#include "runtime/trace/array.h"
+
+/* By the class of the dtype: UNSIGNED natural, SIGNED integer, otherwise real. */
+union statistics_bound {
+    double real;
+    int64_t integer;
+    uint64_t natural;
+};
+
+/* Of the finite elements alone, but for the counts; complex numbers by their magnitude (which
+ * is NaN where a part is NaN and no part is infinite, as in torch.abs; and +Inf where a part
+ * is infinite). Accumulated in double. */
+struct statistics {
+    uint64_t count; /* all elements */
+    uint64_t nan_count;
+    uint64_t posinf_count;
+    uint64_t neginf_count;
+    uint64_t zero_count;        /* -0.0 too */
+    union statistics_bound min; /* without a finite element: NaN, for integers 0 */
+    union statistics_bound max;
+    double mean; /* NaN without a finite element */
+    double std;  /* divided by n - 1 as in torch.std; NaN below two finite elements */
+};
+
+static inline uint64_t statistics_finite_count(const struct statistics *statistics)
+{
+    return statistics->count - statistics->nan_count - statistics->posinf_count -
+           statistics->neginf_count;
+}
+
+enum statistics_want {
+    STATISTICS_WANT_VALUES = 1, /* fill `statistics` (dtypes of class OPAQUE: only count) */
+    STATISTICS_WANT_HASH = 2,   /* fill `hash` */
+};
+
+/* The hash is over the elements' bytes in logical order, conjugation and negation resolved, so
+ * order, sign and the sign of zero count, strides do not. It is the same on every machine and
+ * for every number of threads. Shape and dtype are not part of it.
+ *
+ * `thread_limit` threads at most are used (1: the caller's alone), and more than one only where
+ * the array is large enough for it to pay. Results do not depend on how many were used. */
+void statistics_measure(const struct array *array,
+                        unsigned wanted,
+                        unsigned thread_limit,
+                        struct statistics *statistics,
+                        uint64_t *hash);
+
+/* From how many bytes on a caller that holds a lock should let it go while measuring. */
+#define STATISTICS_LONG_SIZE (256 * 1024)
+
+/* The kernels that are in use: "avx512", "avx2", "neon" or "portable". Chosen at the first
+ * call from what the processor has; MONITORCH_KERNELS=portable (or avx2 …) asks for another. */
+const char *statistics_kernels(void);
+
+#endif
