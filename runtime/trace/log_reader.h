@@ -6,6 +6,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
 #include "runtime/trace/log_format.h"
+#include "runtime/trace/log_kinds.h"
 #include "runtime/trace/sample.h"
 #include "runtime/trace/site_table.h"
 #include "runtime/trace/statistics.h"
@@ -40,21 +41,6 @@ struct log_shape {
     struct slice layout; /* "strided" */
     struct slice note;   /* why there are no values; "" */
 };
-
-enum value_kind {
-#define VALUE_KIND(name, text) VALUE_##name,
-#include "runtime/trace/value_kinds.def"
-#undef VALUE_KIND
-    VALUE_KIND_COUNT
-};
-enum change {
-#define CHANGE(name, text) CHANGE_##name,
-#include "runtime/trace/changes.def"
-#undef CHANGE
-    CHANGE_COUNT
-};
-const char *value_kind_text(enum value_kind kind);
-const char *change_text(enum change change);
 
 /* One event, decoded and checked: every number in it leads to something that is there. */
 struct log_event_view {
