@@ -273,6 +273,36 @@ bool choice_has_row(const struct choice *choice,
     return state == ROW_ON || (state == ROW_DEFAULT && is_function_selected);
 }
 
+bool choice_has_statement(const struct choice *choice,
+                          uint32_t block,
+                          bool is_function_selected)
+{
+    const struct syntax *syntax = choice->syntax;
+    uint32_t inner = 0; /* the block of the definition that was met last */
+
+    if (choice->rows == NULL) {
+        return is_function_selected;
+    }
+    for (uint32_t i = block + 1; i < syntax->nodes[block].next;) {
+        const struct syntax_node *node = &syntax->nodes[i];
+        enum kind kind = (enum kind)node->kind;
+
+        if (i == inner) {
+            i = node->next;
+            continue;
+        }
+        if (kind == KIND_FUNCTION_DEFINITION || kind == KIND_CLASS_DEFINITION) {
+            inner = syntax_find(syntax, i, KIND_BLOCK);
+        } else if (kind != KIND_DECORATED_DEFINITION &&
+                   (begins_line(kind) || kind == KIND_NAMED_EXPRESSION) &&
+                   choice_has_row(choice, node->row, is_function_selected)) {
+            return true;
+        }
+        i++;
+    }
+    return false;
+}
+
 bool choice_has_spy(const struct choice *choice, struct slice name)
 {
     for (size_t i = 0; i < choice->selection->spy_count; i++) {

@@ -33,6 +33,12 @@ bool choice_has_row(const struct choice *choice,
                     uint32_t row,
                     bool is_function_selected);
 
+/* The same for the statements and assignment expressions of a function's block: whether any of
+ * them is recorded. Those of functions and classes in it do not count. */
+bool choice_has_statement(const struct choice *choice,
+                          uint32_t block,
+                          bool is_function_selected);
+
 /* Whether --spy asks for this name. */
 bool choice_has_spy(const struct choice *choice, struct slice name);
 

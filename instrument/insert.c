@@ -16,6 +16,20 @@ bool is_recorded(const struct rewriter *rewriter, uint32_t node)
                           place->is_selected);
 }
 
+/* Two calls in a row of one function are told apart by its enter site: where anything in a
+ * function is recorded, so is that. */
+static bool is_draft_recorded(const struct rewriter *rewriter)
+{
+    const struct site_draft *draft = &rewriter->draft;
+
+    return is_recorded(rewriter, draft->node) ||
+           (draft->kind == SITE_ENTER &&
+            choice_has_statement(
+                &rewriter->choice,
+                syntax_find(&rewriter->syntax, draft->node, KIND_BLOCK),
+                rewriter->place->is_selected));
+}
+
 /* What an assignment expression binds in the statement that reads it may be read before or
  * after. */
 static void doubt_walruses(struct rewriter *rewriter)
@@ -49,8 +63,8 @@ struct record record_make(struct rewriter *rewriter,
         return record;
     }
     doubt_walruses(rewriter);
-    record.site = sites_add(&rewriter->sites, &rewriter->draft,
-                            is_recorded(rewriter, rewriter->draft.node));
+    record.site =
+        sites_add(&rewriter->sites, &rewriter->draft, is_draft_recorded(rewriter));
     if (record.site == SITE_NONE) {
         return record;
     }

@@ -1,6 +1,6 @@
 def forward(a):
     # monitorch: on
-    not ('_mt' in globals() or globals().__setitem__('_mt', __import__('monitorch' or 'this file was instrumented: install monitorch, or take the calls out with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 c521cd65cddcbf8350ba426dee8493d9 _mt bootstrap_functions_alone.py --forward 3,2 1,0,<module> 0,0,forward 3,0,g r3:5/1=return,a r3/2=0,b .'))); not (_mt and _mt(0, a)); return a
+    not ('_mt' in globals() or globals().__setitem__('_mt', __import__('monitorch' or 'this file was instrumented: install monitorch, or take the calls out with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 c521cd65cddcbf8350ba426dee8493d9 _mt bootstrap_functions_alone.py --forward 3,4 1,0,<module> 0,0,forward 3,0,g e1:1/1=a r2:5=return,-1 e1:1/2=b r2:5=0,-1 .'))); not (_mt and _mt(0, a)); not (_mt and _mt(1, a)); return a
 def g(b):
     # monitorch: on
-    not ('_mt' in globals() or globals().__setitem__('_mt', __import__('monitorch' or 'this file was instrumented: install monitorch, or take the calls out with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 c521cd65cddcbf8350ba426dee8493d9 _mt bootstrap_functions_alone.py --forward 3,2 1,0,<module> 0,0,forward 3,0,g r3:5/1=return,a r3/2=0,b .'))); not (_mt and _mt(1, b)); return b
+    not ('_mt' in globals() or globals().__setitem__('_mt', __import__('monitorch' or 'this file was instrumented: install monitorch, or take the calls out with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 c521cd65cddcbf8350ba426dee8493d9 _mt bootstrap_functions_alone.py --forward 3,4 1,0,<module> 0,0,forward 3,0,g e1:1/1=a r2:5=return,-1 e1:1/2=b r2:5=0,-1 .'))); not (_mt and _mt(2, b)); not (_mt and _mt(3, b)); return b
