@@ -1,12 +1,8 @@
 /* Standard output and standard error: colour, the progress line, the summary. */
 #include "instrument/console.h"
 
-#include "instrument/interrupt.h"
-#include "runtime/base/file.h"
+#include "runtime/base/output.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,58 +10,14 @@
 #define PROGRESS_NANOSECONDS UINT64_C(100000000)
 #define ERASE_LINE           "\r\033[K"
 
-/* A message that cannot be told is lost: there is nobody left to tell. */
-static void print_error(struct slice text)
-{
-    struct error ignored;
-
-    if (text.size > 0) {
-        file_write_descriptor(STDERR_FILENO, "<stderr>", text, &ignored);
-    }
-}
-
-bool console_print(struct slice text)
-{
-    struct error error;
-    struct buffer line = BUFFER_INIT;
-
-    if (text.size == 0) {
-        return true;
-    }
-    errno = 0;
-    if (file_write_descriptor(STDOUT_FILENO, "<stdout>", text, &error)) {
-        return true;
-    }
-    if (errno == EPIPE) {
-        interrupt_end_by(SIGPIPE);
-    }
-    buffer_add(&line, slice_of(error.text));
-    buffer_add_byte(&line, '\n');
-    print_error(buffer_slice(&line));
-    buffer_release(&line);
-    return false;
-}
-
-static bool wants_color(const struct options *options, int descriptor)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
-
-    if (options->color != COLOR_AUTO) {
-        return options->color == COLOR_ALWAYS;
-    }
-    return isatty(descriptor) && (no_color == NULL || no_color[0] == '\0') &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
-}
-
 void console_init(struct console *console,
                   const struct options *options,
                   size_t item_count)
 {
     *console = (struct console){
         .options = options,
-        .has_out_color = wants_color(options, STDOUT_FILENO),
-        .has_message_color = wants_color(options, STDERR_FILENO),
+        .has_out_color = color_is_wanted(options->color, STDOUT_FILENO),
+        .has_message_color = color_is_wanted(options->color, STDERR_FILENO),
         .has_progress = !options->is_quiet && item_count >= PROGRESS_FILE_COUNT &&
                         isatty(STDERR_FILENO),
         .item_count = item_count,
@@ -83,7 +35,7 @@ static uint64_t now(void)
 static void erase_progress(struct console *console)
 {
     if (console->is_line_shown) {
-        print_error(SLICE(ERASE_LINE));
+        output_print_error(SLICE(ERASE_LINE));
         console->is_line_shown = false;
     }
 }
@@ -103,7 +55,7 @@ static void show_progress(struct console *console, const struct item *item)
     buffer_add_format(&line, ERASE_LINE "%zu/%zu ", console->done_count,
                       console->item_count);
     buffer_add_printable(&line, path);
-    print_error(buffer_slice(&line));
+    output_print_error(buffer_slice(&line));
     buffer_release(&line);
     console->is_line_shown = true;
     console->shown_at = time;
@@ -131,10 +83,10 @@ void console_add(struct console *console,
         erase_progress(console);
     }
     if (outcome->exit_code == EXIT_CODE_INPUT_FAILED && outcome->messages.size == 0) {
-        print_error(SLICE("out of memory\n"));
+        output_print_error(SLICE("out of memory\n"));
     }
-    print_error(buffer_slice(&outcome->messages));
-    if (!console_print(buffer_slice(&outcome->out))) {
+    output_print_error(buffer_slice(&outcome->messages));
+    if (!output_print(buffer_slice(&outcome->out))) {
         console_raise_code(console, EXIT_CODE_INPUT_FAILED);
     }
     if (console->has_progress) {
@@ -179,6 +131,6 @@ void console_finish(struct console *console)
         buffer_add_format(&line, "%zu skipped (%.3f%%)", console->skipped_count, share);
     }
     buffer_add_byte(&line, '\n');
-    print_error(buffer_slice(&line));
+    output_print_error(buffer_slice(&line));
     buffer_release(&line);
 }

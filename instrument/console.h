@@ -39,8 +39,4 @@ void console_add(struct console *console,
 /* Takes the progress line away and prints the summary where there is one. */
 void console_finish(struct console *console);
 
-/* Prints to standard output. A closed pipe ends the process, quietly; false, with a message,
- * where the text cannot be written. */
-bool console_print(struct slice text);
-
 #endif

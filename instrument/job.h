@@ -6,16 +6,10 @@
 #include "instrument/options.h"
 #include "instrument/plan.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/exit_code.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-enum exit_code {
-    EXIT_CODE_DONE,
-    EXIT_CODE_CHECK_FAILED,
-    EXIT_CODE_USAGE,
-    EXIT_CODE_INPUT_FAILED,
-};
 
 /* What came of one item. */
 struct outcome {

@@ -1,9 +1,10 @@
 /* The command monitorch-instrument. */
 #include "instrument/console.h"
 #include "instrument/crew.h"
-#include "instrument/interrupt.h"
 #include "instrument/options.h"
 #include "instrument/plan.h"
+#include "runtime/base/interrupt.h"
+#include "runtime/base/output.h"
 
 #include <stdio.h>
 
@@ -37,7 +38,7 @@ static int run(const struct options *options)
 
 static int print(const char *text)
 {
-    return console_print(slice_of(text)) ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
+    return output_print(slice_of(text)) ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
 }
 
 int main(int word_count, char **words)

@@ -74,22 +74,6 @@ static bool set_jobs(struct options *options, const char *argument, struct error
     return true;
 }
 
-static bool
-set_color(struct options *options, const char *argument, struct error *error)
-{
-    static const char *const texts[] = {"auto", "always", "never"};
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (strcmp(argument, texts[i]) == 0) {
-            options->color = (enum color)i;
-            return true;
-        }
-    }
-    error_set(error, ERROR_USAGE, "--color %s: expected auto, always or never",
-              argument);
-    return false;
-}
-
 static bool set_once(const char **place,
                      const char *argument,
                      const char *word,
@@ -167,7 +151,7 @@ static bool option_take(struct options *options,
     case OPTION_JOBS:
         return set_jobs(options, argument, error);
     case OPTION_COLOR:
-        return set_color(options, argument, error);
+        return color_read(&options->color, argument, error);
     case OPTION_HELP:
         options->mode = MODE_HELP;
         return true;

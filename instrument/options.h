@@ -5,6 +5,7 @@
 #include "instrument/instrument.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
+#include "runtime/base/output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,12 +19,6 @@ enum mode {
     MODE_REFUSE,
     MODE_VERSION,
     MODE_HELP,
-};
-
-enum color {
-    COLOR_AUTO,
-    COLOR_ALWAYS,
-    COLOR_NEVER,
 };
 
 struct options {

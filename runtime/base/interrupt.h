@@ -1,6 +1,6 @@
 /* Ending when told to (Ctrl-C, SIGTERM, SIGHUP) without leaving temporary files behind. */
-#ifndef MONITORCH_INSTRUMENT_INTERRUPT_H
-#define MONITORCH_INSTRUMENT_INTERRUPT_H
+#ifndef MONITORCH_BASE_INTERRUPT_H
+#define MONITORCH_BASE_INTERRUPT_H
 
 /* Call before other threads start. From then on a signal that would end the process first
  * removes the temporary files; a signal that was ignored stays ignored. Writing to a closed

@@ -1,5 +1,5 @@
 /* Ending when told to without leaving temporary files behind. */
-#include "instrument/interrupt.h"
+#include "runtime/base/interrupt.h"
 
 #include "runtime/base/file.h"
 
