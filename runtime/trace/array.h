@@ -25,5 +25,8 @@ uint64_t array_count(const struct array *array);
 /* Whether the elements follow each other in memory in logical (row-major) order. Dimensions
  * of size 1 do not matter; an empty array is contiguous. */
 bool array_is_contiguous(const struct array *array);
+/* Writes `count` elements from the `first`-th on, in logical order, conjugation and negation
+ * resolved. */
+void array_read(const struct array *array, uint64_t first, uint64_t count, void *bytes);
 
 #endif
