@@ -22,23 +22,38 @@
 /* ---- failing on purpose ---- */
 
 static atomic_size_t operations_left;
+static atomic_bool is_failing_on;
 
 void file_fail_after(size_t countdown)
 {
+    atomic_store(&is_failing_on, false);
     atomic_store(&operations_left, countdown);
+}
+
+void file_keep_failing_after(size_t countdown)
+{
+    atomic_store(&operations_left, countdown);
+    atomic_store(&is_failing_on, countdown > 0);
 }
 
 __attribute__((constructor)) static void file_read_environment(void)
 {
     const char *text = getenv("MONITORCH_TEST_FAIL_WRITE");
+    char *end;
+    size_t countdown;
 
-    if (text != NULL) {
-        file_fail_after((size_t)strtoull(text, NULL, 10));
+    if (text == NULL) {
+        return;
+    }
+    countdown = (size_t)strtoull(text, &end, 10);
+    if (*end == '+') {
+        file_keep_failing_after(countdown);
+    } else {
+        file_fail_after(countdown);
     }
 }
 
-/* Counts an operation; true, with errno set, where it is the one that has to fail. */
-static bool operation_has_to_fail(void)
+bool file_operation_fails(void)
 {
     size_t left = atomic_load_explicit(&operations_left, memory_order_relaxed);
 
@@ -47,6 +62,10 @@ static bool operation_has_to_fail(void)
             errno = ENOSPC;
             return left == 1;
         }
+    }
+    if (atomic_load_explicit(&is_failing_on, memory_order_relaxed)) {
+        errno = ENOSPC;
+        return true;
     }
     return false;
 }
@@ -233,7 +252,7 @@ static int temporary_open(struct temporary *temporary, const char *beside)
     int folder = (int)folder_size(beside);
     int descriptor;
 
-    if (operation_has_to_fail()) {
+    if (file_operation_fails()) {
         return -1;
     }
     pthread_mutex_lock(&temporaries_lock);
@@ -268,7 +287,7 @@ static bool temporary_rename(struct temporary *temporary, const char *path)
     int number;
 
     pthread_mutex_lock(&temporaries_lock);
-    is_renamed = !operation_has_to_fail() && rename(temporary->path, path) == 0;
+    is_renamed = !file_operation_fails() && rename(temporary->path, path) == 0;
     number = errno;
     if (!is_renamed) {
         unlink(temporary->path);
@@ -293,7 +312,7 @@ static bool write_all(int descriptor, struct slice bytes)
 {
     while (bytes.size > 0) {
         ssize_t count =
-            operation_has_to_fail() ? -1 : write(descriptor, bytes.bytes, bytes.size);
+            file_operation_fails() ? -1 : write(descriptor, bytes.bytes, bytes.size);
 
         if (count < 0 && errno == EINTR) {
             continue;
@@ -317,7 +336,7 @@ bool file_write_descriptor(int descriptor,
 static bool close_written(int descriptor)
 {
     /* A full disk may show only now. */
-    return close(descriptor) == 0 && !operation_has_to_fail();
+    return close(descriptor) == 0 && !file_operation_fails();
 }
 
 static bool write_directly(const char *path, struct slice bytes, struct error *error)

@@ -59,7 +59,14 @@ bool file_write_descriptor(int descriptor,
 void file_abandon_all(void);
 
 /* Tests: the `countdown`-th operation from now on that changes the disk fails as on a full
- * disk. 0 switches failing off. Also set at start from MONITORCH_TEST_FAIL_WRITE. */
+ * disk. 0 switches failing off. Also set at start from MONITORCH_TEST_FAIL_WRITE (a number, or
+ * `N+` for each operation after it too). */
 void file_fail_after(size_t countdown);
+/* The same, and each operation after it fails too. */
+void file_keep_failing_after(size_t countdown);
+
+/* For what changes the disk by other ways than this module's: counts an operation; true, with
+ * errno set, where it is one that has to fail. */
+bool file_operation_fails(void);
 
 #endif

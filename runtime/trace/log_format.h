@@ -18,8 +18,15 @@
 #define LOG_VERSION     1
 #define LOG_HEADER_SIZE 4096
 #define LOG_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
-/* Sizes of chunks and their offsets are multiples of this. */
+/* The first chunk begins right after the header, each other one where the chunk before it
+ * ends; all end at multiples of this, but that the file's last one may be cut behind its
+ * records. */
 #define LOG_CHUNK_UNIT (64 * 1024)
+/* No chunk of the stream is larger; no chunk of definitions than LOG_DEFINITIONS_MAX. */
+#define LOG_CHUNK_MAX       (1024 * 1024)
+#define LOG_DEFINITIONS_MAX (512 * 1024 * 1024)
+/* The number of a chunk that a ring is about to use again: it holds nothing. */
+#define LOG_CHUNK_EMPTY UINT64_MAX
 /* No record of the stream is longer. */
 #define LOG_RECORD_MAX (32 * 1024)
 
@@ -47,7 +54,7 @@ enum log_chunk_kind {
 struct log_chunk {
     uint32_t magic;
     uint32_t kind;
-    uint64_t size;        /* with this header; a multiple of LOG_CHUNK_UNIT */
+    uint64_t size;        /* with this header, uncut */
     uint64_t number;      /* stream: counts from 0, also when a ring uses chunks again */
     uint64_t first_event; /* stream: the number of the first event in it */
     uint64_t used_size;   /* once full: where its records end; 0 before */
@@ -189,7 +196,8 @@ struct log_end {
 
 enum log_event_flag {
     LOG_EVENT_STATISTICS = 1, /* struct log_statistics follows the tensor part */
-    LOG_EVENT_HASH = 2,       /* its hash is filled in */
+    LOG_EVENT_HASH = 2,       /* it follows as well, and its hash is filled in: without
+                                 LOG_EVENT_STATISTICS nothing else of it is */
     LOG_EVENT_NONFINITE = 4,  /* struct log_nonfinite follows; else those counts are 0 */
     LOG_EVENT_SAMPLE = 8,     /* the sample follows: as many elements as the grid of the
                                  form's shape and the header's limit has */

@@ -38,6 +38,9 @@ void *log_writer_begin(struct log_writer *writer, size_t size);
 /* Publishes the record begun last. record.size may be smaller than what was asked for. */
 void log_writer_commit(struct log_writer *writer, struct log_record record);
 
+/* What the header tells: times in records count from it. Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t log_writer_start_clock(const struct log_writer *writer);
+
 /* The number of the events committed so far: the next one gets it. */
 uint64_t log_writer_event_count(const struct log_writer *writer);
 /* The number of the stream chunk being written, and of the oldest that a ring still has. */
@@ -59,7 +62,7 @@ bool log_writer_define(struct log_writer *writer,
                        struct slice rest);
 
 /* Why recording has stopped by itself (a full disk, the size limit): its message, or NULL
- * while it goes on. Events that could not be written since then are counted. */
+ * while it goes on. Records that could not be begun since then are counted. */
 const char *log_writer_stopped(const struct log_writer *writer);
 uint64_t log_writer_lost_count(const struct log_writer *writer);
 const char *log_writer_path(const struct log_writer *writer);
