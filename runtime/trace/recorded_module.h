@@ -1,0 +1,53 @@
+/* A module that takes part in a recording: its site table, and what each visit needs of it at
+ * hand. */
+#ifndef MONITORCH_TRACE_RECORDED_MODULE_H
+#define MONITORCH_TRACE_RECORDED_MODULE_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/error.h"
+#include "runtime/trace/calls.h"
+#include "runtime/trace/site_table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the module is told with in the trace. */
+struct module_text {
+    struct slice table;
+    struct slice name;   /* __name__ */
+    struct slice file;   /* that runs */
+    struct slice source; /* of that file; size 0: not known */
+    enum log_source_tag source_tag;
+};
+
+struct recorded_site {
+    uint32_t local;  /* which of its function's sites it is */
+    uint32_t names;  /* where in `names` its writes begin */
+    uint32_t repeat; /* which of its function's repeating sites it is, or SITE_NONE */
+};
+
+/* A site that stands in the header of a while loop. */
+struct repeating_site {
+    uint32_t site;
+    uint32_t loop; /* the site of that loop's turns, or SITE_NONE */
+};
+
+struct recorded_module {
+    struct arena arena;
+    struct module_text text; /* a copy in the arena */
+    struct site_table table;
+    uint32_t number; /* in the trace */
+    uint32_t first_site;
+    struct recorded_site *sites;     /* one for each of the table's */
+    uint32_t *names;                 /* for each write: which of its function's names */
+    struct call_function *functions; /* one for each of the table's */
+    struct repeating_site *repeating; /* by function, in the order of the sites */
+    uint32_t *first_repeating;        /* for each function: where in `repeating` */
+};
+
+/* NULL where the table cannot be read or memory ran out. */
+struct recorded_module *recorded_module_new(const struct module_text *text,
+                                            struct error *error);
+void recorded_module_free(struct recorded_module *module); /* may be NULL */
+
+#endif

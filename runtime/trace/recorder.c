@@ -1,0 +1,409 @@
+#include "runtime/trace/recorder.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/trace/recorder_state.h"
+
+#include <string.h>
+#include <time.h>
+
+/* What recorder.c knows of a site in a while header, in struct call. */
+enum {
+    REPEAT_IS_TOLD = 1,   /* for the present stay in the loop */
+    REPEAT_HAS_TURNED = 2 /* the loop has begun a turn since */
+};
+
+static uint64_t clock_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t time_now(const struct recorder *recorder)
+{
+    return clock_now() - recorder->start;
+}
+
+static void tell_end(void *context, struct call *call)
+{
+    struct recorder *recorder = context;
+    struct log_end *end;
+
+    if (call->told_in_chunk == UINT64_MAX || recorder->log == NULL) {
+        return;
+    }
+    end = log_writer_begin(recorder->log, sizeof(*end));
+    if (end == NULL) {
+        return;
+    }
+    end->time = time_now(recorder);
+    end->call = call->number;
+    log_writer_commit(
+        recorder->log,
+        (struct log_record){
+            .size = sizeof(*end),
+            .kind = LOG_END,
+            .tag = call->has_returned ? LOG_END_RETURNED : LOG_END_LEFT,
+        });
+}
+
+static void free_names(struct recorder_options *options)
+{
+    for (size_t i = 0; i < options->name_count; i++) {
+        memory_free((char *)options->names[i]);
+    }
+    memory_free((char **)options->names);
+}
+
+static bool copy_names(struct recorder_options *options)
+{
+    const char *const *given = options->names;
+    size_t count = options->name_count;
+    char **names = memory_allocate_zeroed(count + 1, sizeof(*names));
+
+    options->names = (const char *const *)names;
+    options->name_count = 0;
+    if (names == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(given[i]) + 1;
+        names[i] = memory_allocate(size, 1);
+        if (names[i] == NULL) {
+            return false;
+        }
+        memcpy(names[i], given[i], size);
+        options->name_count++;
+    }
+    return true;
+}
+
+static void recorder_free(struct recorder *recorder)
+{
+    call_table_free(recorder->calls);
+    for (size_t i = 0; i < recorder->module_count; i++) {
+        recorded_module_free(recorder->modules[i]);
+    }
+    memory_free(recorder->modules);
+    history_free(recorder->history);
+    free_names(&recorder->options);
+    memory_free(recorder);
+}
+
+struct recorder *recorder_new(const char *path,
+                              const struct recorder_options *options,
+                              struct error *error)
+{
+    struct recorder *recorder = memory_allocate_zeroed(1, sizeof(*recorder));
+
+    if (recorder == NULL) {
+        error_set_memory(error);
+        return NULL;
+    }
+    recorder->options = *options;
+    recorder->start = clock_now();
+    recorder->calls = call_table_new(tell_end, recorder);
+    recorder->history = history_new();
+    if (!copy_names(&recorder->options) || recorder->calls == NULL ||
+        recorder->history == NULL) {
+        error_set_memory(error);
+        recorder_free(recorder);
+        return NULL;
+    }
+    recorder->log = log_writer_new(path, &options->log, error);
+    if (recorder->log == NULL) {
+        recorder_free(recorder);
+        return NULL;
+    }
+    return recorder;
+}
+
+static void end_if_returned(void *context, struct call *call)
+{
+    if (call->has_returned) {
+        tell_end(context, call);
+    }
+}
+
+bool recorder_close(struct recorder *recorder, struct error *error)
+{
+    bool is_done = true;
+
+    if (recorder->log != NULL) {
+        call_table_each(recorder->calls, end_if_returned, recorder);
+        is_done = log_writer_close(recorder->log, error);
+    }
+    recorder_free(recorder);
+    return is_done;
+}
+
+const struct recorder_options *recorder_options(const struct recorder *recorder)
+{
+    return &recorder->options;
+}
+
+struct log_writer *recorder_log(const struct recorder *recorder)
+{
+    return recorder->log;
+}
+
+struct call_table *recorder_calls(const struct recorder *recorder)
+{
+    return recorder->calls;
+}
+
+static bool tell_module(struct recorder *recorder, const struct recorded_module *module)
+{
+    struct log_table head = {
+        .record = {.kind = LOG_TABLE},
+        .number = module->number,
+        .first_site = module->first_site,
+        .site_count = module->table.site_count,
+        .module = log_writer_text(recorder->log, module->text.name),
+        .file = log_writer_text(recorder->log, module->text.file),
+    };
+    struct log_source source = {
+        .record = {.kind = LOG_SOURCE, .tag = (uint8_t)module->text.source_tag},
+        .table = module->number,
+    };
+
+    if (!log_writer_define(recorder->log, &head, sizeof(head), module->text.table)) {
+        return false;
+    }
+    return module->text.source.size == 0 ||
+           log_writer_define(recorder->log, &source, sizeof(source),
+                             module->text.source);
+}
+
+struct recorded_module *recorder_add_module(struct recorder *recorder,
+                                            const struct module_text *text,
+                                            struct error *error)
+{
+    void *modules = recorder->modules;
+    struct recorded_module *module;
+
+    if (!memory_grow(&modules, &recorder->module_capacity, recorder->module_count + 1,
+                     sizeof(struct recorded_module *))) {
+        error_set_memory(error);
+        return NULL;
+    }
+    recorder->modules = modules;
+    module = recorded_module_new(text, error);
+    if (module == NULL) {
+        return NULL;
+    }
+    module->number = (uint32_t)recorder->module_count;
+    module->first_site = recorder->site_count;
+    for (uint32_t i = 0; i < module->table.function_count; i++) {
+        module->functions[i].table = module->number;
+    }
+    recorder->modules[recorder->module_count] = module;
+    recorder->module_count++;
+    recorder->site_count += module->table.site_count;
+    if (recorder->log != NULL) {
+        /* Where this fails recording has stopped, and says so by itself. */
+        tell_module(recorder, module);
+    }
+    return module;
+}
+
+static void forget_names(void *context, struct call *call)
+{
+    (void)context;
+    call->told_in_chunk = UINT64_MAX;
+    call->path = 0;
+    call->class_name = 0;
+    memset(call->names, 0, call->function->name_count * sizeof(struct name_state));
+    leaf_states_release(&call->leaves);
+}
+
+bool recorder_fork(struct recorder *recorder, const char *path, struct error *error)
+{
+    if (recorder->log != NULL) {
+        log_writer_abandon(recorder->log);
+    }
+    /* Numbers of texts, forms and events belong to the parent's file. */
+    call_table_each(recorder->calls, forget_names, NULL);
+    history_clear(recorder->history);
+    recorder->log = log_writer_new(path, &recorder->options.log, error);
+    if (recorder->log == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < recorder->module_count; i++) {
+        tell_module(recorder, recorder->modules[i]);
+    }
+    return true;
+}
+
+struct call_thread *recorder_thread(struct recorder *recorder,
+                                    uint64_t key,
+                                    uint64_t native,
+                                    struct slice name)
+{
+    bool is_new;
+    struct call_thread *thread = call_table_thread(recorder->calls, key, &is_new);
+
+    if (thread != NULL && is_new && recorder->log != NULL) {
+        struct log_thread head = {
+            .record = {.kind = LOG_THREAD},
+            .number = thread->number,
+            .name = log_writer_text(recorder->log, name),
+            .native = native,
+        };
+        log_writer_define(recorder->log, &head, sizeof(head), SLICE(""));
+    }
+    return thread;
+}
+
+struct call *recorder_begin_call(struct recorder *recorder,
+                                 const struct call_start *start)
+{
+    struct call_function *function = &start->module->functions[start->function];
+    struct call *call = call_table_begin(recorder->calls, start->thread, function,
+                                         start->frame, start->code);
+
+    if (call == NULL) {
+        return NULL;
+    }
+    call->parent = start->parent != NULL ? start->parent->number : 0;
+    call->line = start->parent != NULL ? start->line : 0;
+    call->flags = (uint8_t)((start->is_joined ? LOG_CALL_JOINED : 0) |
+                            (function->is_generator ? LOG_CALL_GENERATOR : 0));
+    if (recorder->log != NULL) {
+        call->path = log_writer_text(recorder->log, start->path);
+        call->class_name = log_writer_text(recorder->log, start->class_name);
+    }
+    return call;
+}
+
+void recorder_tell_call(struct recorder *recorder, struct call *call)
+{
+    uint64_t chunk = log_writer_chunk(recorder->log);
+    bool is_told = call->told_in_chunk != UINT64_MAX;
+    struct log_call *record;
+
+    if (is_told &&
+        (recorder->options.log.last == 0 || call->told_in_chunk == chunk)) {
+        return;
+    }
+    record = log_writer_begin(recorder->log, sizeof(*record));
+    if (record == NULL) {
+        return;
+    }
+    record->time = time_now(recorder);
+    record->call = call->number;
+    record->parent = call->parent;
+    record->table = call->function->table;
+    record->function = call->function->index;
+    record->line = call->line;
+    record->thread = call->thread->number;
+    record->path = call->path;
+    record->class_name = call->class_name;
+    log_writer_commit(
+        recorder->log,
+        (struct log_record){
+            .size = sizeof(*record),
+            .kind = LOG_CALL,
+            .flags = (uint8_t)(call->flags | (is_told ? LOG_CALL_AGAIN : 0)),
+        });
+    call->told_in_chunk = log_writer_chunk(recorder->log);
+}
+
+bool recorder_is_entered(const struct recorded_module *module,
+                         const struct call *call,
+                         uint32_t site)
+{
+    uint32_t repeat = module->sites[site].repeat;
+    uint8_t seen = REPEAT_IS_TOLD | REPEAT_HAS_TURNED;
+
+    return repeat != SITE_NONE && !call->has_returned &&
+           (call->repeats[repeat] & seen) == seen;
+}
+
+/* A record in a while header runs on every turn of that loop. It is told once for each time
+ * the loop is reached: again only after a site that stands before it was visited, or where no
+ * turn was made since. */
+static bool is_repetition(const struct recorded_module *module,
+                          struct call *call,
+                          uint32_t site)
+{
+    const struct call_function *function = call->function;
+    const struct repeating_site *repeating =
+        &module->repeating[module->first_repeating[function->index]];
+    bool is_again = false;
+
+    for (uint32_t i = 0; i < function->repeat_count; i++) {
+        uint8_t *state = &call->repeats[i];
+        if (site == repeating[i].loop) {
+            *state |= REPEAT_HAS_TURNED;
+        } else if (site < repeating[i].site) {
+            *state = 0;
+        } else if (site == repeating[i].site) {
+            is_again = *state == (REPEAT_IS_TOLD | REPEAT_HAS_TURNED);
+            *state = REPEAT_IS_TOLD;
+        }
+    }
+    return is_again;
+}
+
+bool recorder_begin_visit(struct recorder *recorder,
+                          struct recorded_module *module,
+                          uint32_t site,
+                          struct call *call,
+                          struct visit *visit)
+{
+    uint32_t *count = &call->visits[module->sites[site].local];
+
+    if (call->function->repeat_count > 0 && is_repetition(module, call, site)) {
+        return false;
+    }
+    visit->module = module;
+    visit->site = &module->table.sites[site];
+    visit->index = site;
+    visit->call = call;
+    visit->time = time_now(recorder);
+    visit->number = *count;
+    visit->is_measured =
+        recorder->options.every <= 1 || *count % recorder->options.every == 0;
+    *count += *count < UINT32_MAX;
+    if (visit->site->kind == SITE_RETURN) {
+        call->has_returned = true;
+    }
+    return true;
+}
+
+bool recorder_keeps(const struct recorder *recorder, struct slice name)
+{
+    for (size_t i = 0; i < recorder->options.name_count; i++) {
+        if (slice_match(name, slice_of(recorder->options.names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void recorder_note(struct recorder *recorder,
+                   enum log_note_tag tag,
+                   uint32_t site,
+                   struct slice text)
+{
+    size_t limit = LOG_RECORD_MAX - sizeof(struct log_note);
+    size_t size = text.size < limit ? text.size : limit;
+    struct log_note *note;
+
+    if (recorder->log == NULL) {
+        return;
+    }
+    note = log_writer_begin(recorder->log, sizeof(*note) + size);
+    if (note == NULL) {
+        return;
+    }
+    note->time = time_now(recorder);
+    note->site = site;
+    memcpy(note + 1, text.bytes, size);
+    log_writer_commit(recorder->log,
+                      (struct log_record){.size = (uint32_t)(sizeof(*note) + size),
+                                          .kind = LOG_NOTE,
+                                          .tag = (uint8_t)tag});
+}

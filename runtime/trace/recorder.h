@@ -1,0 +1,137 @@
+/* The recorder: takes visits of sites, finds out what happened to their values, and writes it
+ * all to a trace. Knows nothing of Python. Callers hold a lock: one thread at a time. */
+#ifndef MONITORCH_TRACE_RECORDER_H
+#define MONITORCH_TRACE_RECORDER_H
+
+#include "runtime/trace/array.h"
+#include "runtime/trace/calls.h"
+#include "runtime/trace/log_kinds.h"
+#include "runtime/trace/log_writer.h"
+#include "runtime/trace/recorded_module.h"
+#include "runtime/trace/statistics.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct recorder_options {
+    struct log_options log;
+    bool has_statistics;
+    bool has_hash;
+    uint64_t every;           /* statistics, hash and sample at each n-th visit of a site */
+    uint64_t element_limit;   /* none of them for larger arrays; 0: no limit */
+    const char *const *names; /* globs of the names whose whole values are kept; copied */
+    size_t name_count;
+};
+
+struct recorder;
+
+struct recorder *recorder_new(const char *path,
+                              const struct recorder_options *options,
+                              struct error *error);
+/* Ends the recording and frees it; false where the file could not be finished. */
+bool recorder_close(struct recorder *recorder, struct error *error);
+/* In the child after a fork: goes on in a file of its own. Where that fails the recorder can
+ * only be closed. */
+bool recorder_fork(struct recorder *recorder, const char *path, struct error *error);
+
+const struct recorder_options *recorder_options(const struct recorder *recorder);
+/* The log goes away with a fork: ask anew each time. May be NULL after a failed fork. */
+struct log_writer *recorder_log(const struct recorder *recorder);
+
+/* The module takes part from now on and belongs to the recorder. NULL on failure. */
+struct recorded_module *recorder_add_module(struct recorder *recorder,
+                                            const struct module_text *text,
+                                            struct error *error);
+
+/* The thread that goes by `key`, which no two threads of a process share. NULL: no memory. */
+struct call_thread *recorder_thread(struct recorder *recorder,
+                                    uint64_t key,
+                                    uint64_t native,
+                                    struct slice name);
+
+struct call_table *recorder_calls(const struct recorder *recorder);
+
+/* What is known of a call when it begins. */
+struct call_start {
+    struct call_thread *thread;
+    struct recorded_module *module;
+    uint32_t function;
+    const void *frame;
+    const void *code;
+    const struct call *parent; /* may be NULL */
+    uint32_t line;             /* in the parent */
+    bool is_joined;
+    struct slice path;       /* of `self` */
+    struct slice class_name; /* of `self` */
+};
+/* NULL: out of memory. */
+struct call *recorder_begin_call(struct recorder *recorder,
+                                 const struct call_start *start);
+
+/* Whether a visit of this enter site, in a frame that `call` is known by, is that call's header
+ * read once more and no new call. */
+bool recorder_is_entered(const struct recorded_module *module,
+                         const struct call *call,
+                         uint32_t site);
+
+struct visit {
+    struct recorded_module *module;
+    const struct site *site;
+    uint32_t index; /* of the site in its module */
+    struct call *call;
+    uint64_t time;
+    uint32_t number;  /* how often the call had visited the site before */
+    bool is_measured; /* statistics, hash and sample are wanted this time */
+};
+
+/* Begins a visit of a site; false where it is not to be told: a while header read again. */
+bool recorder_begin_visit(struct recorder *recorder,
+                          struct recorded_module *module,
+                          uint32_t site,
+                          struct call *call,
+                          struct visit *visit);
+
+/* An array and where it comes from. Texts are "" where there is nothing to tell. */
+struct recorded_array {
+    const struct array *array;
+    uint64_t data;
+    int64_t offset;
+    uint32_t version;
+    unsigned flags; /* enum log_form_flag */
+    struct slice type, dtype_text, device, layout, note;
+    const struct statistics *statistics; /* NULL: not measured */
+    uint64_t hash;
+    bool has_hash;
+    bool is_sampled;
+    bool is_kept; /* the whole values are written too */
+};
+
+struct value {
+    enum value_kind kind;
+    int64_t integer;
+    double real, imaginary;
+    struct slice text;  /* TEXT, BIG_INT */
+    struct slice type;  /* CONTAINER, OBJECT */
+    uint64_t object;    /* its address */
+    bool is_cut;        /* CONTAINER: not all of it is told */
+    const struct recorded_array *array; /* TENSOR */
+};
+
+/* One event: the value of the site's `write`-th name, or of what stands at `path` in it. A site
+ * without values is told with a value of kind NOTHING. */
+void recorder_tell(struct recorder *recorder,
+                   const struct visit *visit,
+                   uint32_t write,
+                   struct slice path,
+                   const struct value *value);
+
+/* Whether this name's whole values are wanted. */
+bool recorder_keeps(const struct recorder *recorder, struct slice name);
+
+/* `site` is a site of the trace or UINT32_MAX. */
+void recorder_note(struct recorder *recorder,
+                   enum log_note_tag tag,
+                   uint32_t site,
+                   struct slice text);
+
+#endif

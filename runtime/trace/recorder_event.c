@@ -1,0 +1,429 @@
+#include "runtime/trace/recorder_state.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/trace/sample.h"
+
+#include <string.h>
+
+/* One piece of whole values; well below LOG_RECORD_MAX. */
+#define PIECE_SIZE (16 * 1024)
+
+static uint32_t mix(uint32_t hash, int64_t number)
+{
+    uint64_t product = (hash ^ (uint64_t)number) * 0x9e3779b97f4a7c15u;
+
+    return (uint32_t)(product >> 32) ^ (uint32_t)product;
+}
+
+/* The form of an array with its shape and strides in one piece, as the log wants it. */
+struct form_record {
+    struct log_form form;
+    int64_t dimensions[2 * ARRAY_DIMENSION_MAX];
+};
+
+static void fill_shape(struct form_record *record,
+                       const struct array *array,
+                       struct form_mark *mark)
+{
+    uint32_t hash = array->dimension_count;
+
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        record->dimensions[i] = array->shape[i];
+        hash = mix(hash, array->shape[i]);
+    }
+    mark->shape = hash;
+}
+
+/* Strides count elements in traces, or bytes where one is no multiple of an element. Returns
+ * how many were written. */
+static uint32_t fill_strides(struct form_record *record,
+                             const struct array *array,
+                             struct form_mark *mark)
+{
+    uint32_t count = array->dimension_count;
+    int64_t *strides = record->dimensions + count;
+    int64_t unit = (int64_t)dtype_size(array->dtype);
+    uint32_t hash = 0;
+
+    if (array->strides == NULL) {
+        record->form.flags |= LOG_FORM_NO_STRIDES;
+        mark->strides = 0;
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (unit == 0 || array->strides[i] % unit != 0) {
+            record->form.flags |= LOG_FORM_BYTE_STRIDES;
+            unit = 1;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        strides[i] = unit == 4 ? array->strides[i] >> 2 : array->strides[i] / unit;
+        hash = mix(hash, strides[i]);
+    }
+    mark->strides = hash;
+    return count;
+}
+
+static uint32_t text_number(struct recorder *recorder, struct slice text)
+{
+    return text.size == 0 ? 0 : log_writer_text(recorder->log, text);
+}
+
+/* The number of the array's form, and the form's mark. */
+static uint32_t define_form(struct recorder *recorder,
+                            const struct recorded_array *given,
+                            struct form_mark *mark)
+{
+    struct form_record record;
+    struct log_form *form = &record.form;
+    const struct array *array = given->array;
+
+    memset(form, 0, sizeof(*form));
+    form->record.kind = LOG_FORM;
+    form->record.tag = given->device.size > 0 ? LOG_DEVICE_OTHER : LOG_DEVICE_CPU;
+    form->record.mark =
+        given->layout.size > 0 ? LOG_LAYOUT_OTHER : LOG_LAYOUT_STRIDED;
+    form->dtype = (uint8_t)array->dtype;
+    form->dimension_count = (uint8_t)array->dimension_count;
+    form->flags = (uint8_t)given->flags;
+    form->type = text_number(recorder, given->type);
+    form->dtype_text = text_number(recorder, given->dtype_text);
+    form->device = text_number(recorder, given->device);
+    form->layout = text_number(recorder, given->layout);
+    form->note = text_number(recorder, given->note);
+    fill_shape(&record, array, mark);
+    uint32_t stride_count = fill_strides(&record, array, mark);
+    mark->device = form->device;
+    mark->layout = form->layout;
+    mark->dtype = form->dtype;
+    mark->flags = form->flags;
+    return log_writer_form(recorder->log, form,
+                           sizeof(*form) + (array->dimension_count + stride_count) *
+                                               sizeof(int64_t));
+}
+
+static unsigned find_differences(const struct name_state *before,
+                                 const struct name_state *now)
+{
+    unsigned differences = 0;
+
+    if (before->kind != now->kind) {
+        return LOG_DIFFERS_TYPE;
+    }
+    if (before->type == now->type) {
+        return 0;
+    }
+    if (now->kind != VALUE_TENSOR) {
+        return LOG_DIFFERS_TYPE;
+    }
+    if (before->mark.shape != now->mark.shape) {
+        differences |= LOG_DIFFERS_SHAPE;
+    }
+    if (before->mark.strides != now->mark.strides) {
+        differences |= LOG_DIFFERS_STRIDES;
+    }
+    if (before->mark.device != now->mark.device) {
+        differences |= LOG_DIFFERS_DEVICE;
+    }
+    if (before->mark.dtype != now->mark.dtype) {
+        differences |= LOG_DIFFERS_DTYPE;
+    }
+    if (before->mark.layout != now->mark.layout) {
+        differences |= LOG_DIFFERS_TYPE;
+    }
+    if (((before->mark.flags ^ now->mark.flags) & LOG_FORM_REQUIRES_GRAD) != 0) {
+        differences |= LOG_DIFFERS_REQUIRES_GRAD;
+    }
+    return differences;
+}
+
+/* What was last seen of the name, or of a leaf in it. NULL: out of memory. */
+static struct name_state *
+find_state(const struct visit *visit, uint32_t write, uint32_t path)
+{
+    const struct recorded_site *site = &visit->module->sites[visit->index];
+    uint32_t name = visit->module->names[site->names + write];
+
+    return path == 0 ? &visit->call->names[name]
+                     : leaf_states_get(&visit->call->leaves, name, path);
+}
+
+static uint64_t storage_of(const struct recorded_array *given)
+{
+    return given->data - (uint64_t)given->offset * dtype_size(given->array->dtype);
+}
+
+/* Scalars have no version: their value decides. */
+static uint64_t value_hash(const struct value *value)
+{
+    uint64_t bits;
+
+    switch (value->kind) {
+    case VALUE_FLOAT:
+    case VALUE_COMPLEX:
+        memcpy(&bits, &value->real, sizeof(bits));
+        return bits;
+    default:
+        return (uint64_t)value->integer;
+    }
+}
+
+static struct verdict judge(struct recorder *recorder,
+                            const struct visit *visit,
+                            const struct name_state *before,
+                            const struct value *value,
+                            const struct name_state *now)
+{
+    struct verdict verdict = {CHANGE_NONE, UINT32_MAX, 0, false};
+
+    if (value->kind == VALUE_TENSOR) {
+        struct sighting sighting = {
+            .state = *now,
+            .storage = storage_of(value->array),
+            .site = visit->module->first_site + visit->index,
+            .is_write = visit->site->kind == SITE_MUTATE,
+        };
+        return history_judge(recorder->history, before, &sighting);
+    }
+    if (value->kind == VALUE_NOTHING || value->kind == VALUE_MISSING) {
+        return verdict;
+    }
+    if (before->object == 0) {
+        verdict.change = CHANGE_NEW;
+    } else if (before->object != now->object || before->kind != now->kind) {
+        verdict.change = CHANGE_REBOUND;
+    } else if (before->hash != now->hash) {
+        verdict.change = CHANGE_MUTATED;
+    } else {
+        verdict.change = CHANGE_SAME;
+    }
+    verdict.differs_in_values = before->object != 0 && before->hash != now->hash;
+    return verdict;
+}
+
+static void fill_tensor(struct log_tensor *tensor,
+                        const struct value *value,
+                        const struct verdict *verdict)
+{
+    const struct recorded_array *array = value->array;
+
+    tensor->object = value->object;
+    tensor->data = array->data;
+    tensor->offset = array->offset;
+    tensor->origin = verdict->origin;
+    tensor->version = array->version;
+    tensor->alias_site = verdict->alias_site;
+}
+
+static void fill_statistics(struct log_statistics *record,
+                            const struct recorded_array *array)
+{
+    const struct statistics *statistics = array->statistics;
+
+    memset(record, 0, sizeof(*record));
+    record->hash = array->has_hash ? array->hash : 0;
+    if (statistics != NULL) {
+        memcpy(&record->min, &statistics->min, sizeof(record->min));
+        memcpy(&record->max, &statistics->max, sizeof(record->max));
+        record->mean = statistics->mean;
+        record->std = statistics->std;
+        record->zero_count = statistics->zero_count;
+    }
+}
+
+/* What follows the fixed part of an event: how large it is and which flags tell of it. */
+struct event_layout {
+    size_t size;
+    unsigned flags;
+    struct sample_grid grid;
+};
+
+static void lay_out_tensor(const struct recorder *recorder,
+                           const struct recorded_array *array,
+                           struct event_layout *layout)
+{
+    const struct statistics *statistics = array->statistics;
+
+    layout->size += sizeof(struct log_tensor);
+    if (statistics != NULL || array->has_hash) {
+        layout->size += sizeof(struct log_statistics);
+        layout->flags |= statistics != NULL ? LOG_EVENT_STATISTICS : 0;
+        layout->flags |= array->has_hash ? LOG_EVENT_HASH : 0;
+    }
+    if (statistics != NULL && statistics_finite_count(statistics) != statistics->count) {
+        layout->size += sizeof(struct log_nonfinite);
+        layout->flags |= LOG_EVENT_NONFINITE;
+    }
+    if (array->is_sampled && array->array->data != NULL) {
+        sample_grid_init(&layout->grid, array->array->shape,
+                         array->array->dimension_count, recorder->options.log.sample);
+        if (layout->grid.count > 0) {
+            layout->size += layout->grid.count * dtype_size(array->array->dtype);
+            layout->flags |= LOG_EVENT_SAMPLE;
+        }
+    }
+}
+
+static void lay_out(const struct recorder *recorder,
+                    const struct value *value,
+                    struct event_layout *layout)
+{
+    layout->size = sizeof(struct log_event);
+    layout->flags = value->is_cut ? LOG_EVENT_MORE : 0;
+    switch (value->kind) {
+    case VALUE_TENSOR:
+        lay_out_tensor(recorder, value->array, layout);
+        return;
+    case VALUE_NOTHING:
+    case VALUE_NONE:
+    case VALUE_MISSING:
+    case VALUE_OBJECT:
+        return;
+    default:
+        layout->size += sizeof(struct log_scalar) + value->text.size;
+    }
+}
+
+static void fill_array_part(char *place,
+                            const struct event_layout *layout,
+                            const struct value *value,
+                            const struct verdict *verdict)
+{
+    const struct recorded_array *array = value->array;
+    const struct statistics *statistics = array->statistics;
+
+    fill_tensor((struct log_tensor *)place, value, verdict);
+    place += sizeof(struct log_tensor);
+    if ((layout->flags & (LOG_EVENT_STATISTICS | LOG_EVENT_HASH)) != 0) {
+        fill_statistics((struct log_statistics *)place, array);
+        place += sizeof(struct log_statistics);
+    }
+    if ((layout->flags & LOG_EVENT_NONFINITE) != 0) {
+        *(struct log_nonfinite *)place =
+            (struct log_nonfinite){statistics->nan_count, statistics->posinf_count,
+                                   statistics->neginf_count};
+        place += sizeof(struct log_nonfinite);
+    }
+    if ((layout->flags & LOG_EVENT_SAMPLE) != 0) {
+        sample_take(&layout->grid, array->array, place);
+    }
+}
+
+static void fill_scalar_part(char *place, const struct value *value)
+{
+    struct log_scalar *scalar = (struct log_scalar *)place;
+
+    if (value->kind == VALUE_FLOAT || value->kind == VALUE_COMPLEX) {
+        scalar->real = value->real;
+    } else {
+        scalar->integer = value->integer;
+    }
+    scalar->imaginary = value->imaginary;
+    if (value->text.size > 0) {
+        memcpy(scalar + 1, value->text.bytes, value->text.size);
+    }
+}
+
+static void
+keep_values(struct recorder *recorder, const struct array *array, uint64_t count)
+{
+    size_t element = dtype_size(array->dtype);
+    uint64_t step = element > 0 ? PIECE_SIZE / element : 0;
+
+    for (uint64_t first = 0; step > 0 && first < count; first += step) {
+        uint64_t piece = count - first < step ? count - first : step;
+        size_t size = sizeof(struct log_data) + piece * element;
+        struct log_data *data = log_writer_begin(recorder->log, size);
+        if (data == NULL) {
+            return;
+        }
+        data->offset = first * element;
+        array_read(array, first, piece, data + 1);
+        log_writer_commit(
+            recorder->log,
+            (struct log_record){.size = (uint32_t)size, .kind = LOG_DATA});
+    }
+}
+
+/* Writes the event; false where recording has stopped. */
+static bool write_event(struct recorder *recorder,
+                        const struct visit *visit,
+                        const struct log_event *head,
+                        const struct value *value,
+                        const struct verdict *verdict)
+{
+    struct event_layout layout;
+    struct log_event *event;
+
+    lay_out(recorder, value, &layout);
+    event = log_writer_begin(recorder->log, layout.size);
+    if (event == NULL) {
+        return false;
+    }
+    struct log_record record = event->record;
+    *event = *head;
+    event->record = record;
+    event->thread = visit->call->thread->number;
+    if (value->kind == VALUE_TENSOR) {
+        fill_array_part((char *)(event + 1), &layout, value, verdict);
+    } else if (layout.size > sizeof(*event)) {
+        fill_scalar_part((char *)(event + 1), value);
+    }
+    log_writer_commit(recorder->log, (struct log_record){.size = (uint32_t)layout.size,
+                                                         .kind = LOG_EVENT,
+                                                         .tag = (uint8_t)value->kind,
+                                                         .mark = (uint8_t)verdict->change,
+                                                         .flags = (uint8_t)layout.flags});
+    return true;
+}
+
+void recorder_tell(struct recorder *recorder,
+                   const struct visit *visit,
+                   uint32_t write,
+                   struct slice path,
+                   const struct value *value)
+{
+    struct verdict verdict = {CHANGE_NONE, UINT32_MAX, 0, false};
+    struct name_state now = {.object = value->object, .kind = (uint8_t)value->kind};
+    const struct recorded_array *array = value->array;
+    struct log_event head = {
+        .time = visit->time,
+        .site = visit->module->first_site + visit->index,
+        .call = visit->call->number,
+        .visit = visit->number,
+        .write = (uint8_t)(write < UINT8_MAX ? write : UINT8_MAX),
+    };
+
+    if (recorder->log == NULL) {
+        return;
+    }
+    recorder_tell_call(recorder, visit->call);
+    head.path = text_number(recorder, path);
+    if (value->kind == VALUE_TENSOR) {
+        head.type = define_form(recorder, array, &now.mark);
+        now.data = array->data;
+        now.version = array->version;
+        now.hash = array->hash;
+        now.has_hash = array->has_hash;
+    } else {
+        head.type = text_number(recorder, value->type);
+        now.hash = value_hash(value);
+    }
+    now.type = head.type;
+    now.event = log_writer_event_count(recorder->log);
+    if (write < visit->site->write_count) {
+        struct name_state *state = find_state(visit, write, head.path);
+        if (state != NULL) {
+            verdict = judge(recorder, visit, state, value, &now);
+            if (verdict.change > CHANGE_NEW) {
+                head.difference = (uint8_t)find_differences(state, &now);
+                head.difference |= verdict.differs_in_values ? LOG_DIFFERS_VALUES : 0;
+            }
+            *state = now;
+        }
+    }
+    if (write_event(recorder, visit, &head, value, &verdict) &&
+        value->kind == VALUE_TENSOR && array->is_kept && array->array->data != NULL) {
+        keep_values(recorder, array->array, array_count(array->array));
+    }
+}
