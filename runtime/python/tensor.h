@@ -1,6 +1,9 @@
 /* What a tensor or array is, found out without running any code of the user's: its type, its
  * shape, where its data lies. PyTorch and NumPy are used where the program has loaded them
- * and never imported. Nothing here raises, leaves an exception set, or changes the tensor. */
+ * and never imported. Nothing here raises, leaves an exception set, or changes the tensor.
+ *
+ * MONITORCH_TEST_TENSORS=getters in the environment makes torch be asked by its public getters
+ * alone, as where libtorch's C interface is not there. */
 #ifndef MONITORCH_PYTHON_TENSOR_H
 #define MONITORCH_PYTHON_TENSOR_H
 

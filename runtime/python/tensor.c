@@ -1,0 +1,91 @@
+/* Sorting objects by what they are, and sending each to those who know its kind. */
+#include "runtime/python/tensor_private.h"
+
+#include "runtime/base/memory.h"
+
+struct tensor_access *tensor_access_new(void)
+{
+    struct tensor_access *access = memory_allocate_zeroed(1, sizeof *access);
+
+    if (access == NULL) {
+        return NULL;
+    }
+    if (!type_access_init(&access->types)) {
+        memory_free(access);
+        return NULL;
+    }
+    return access;
+}
+
+void tensor_access_free(struct tensor_access *access)
+{
+    if (access == NULL) {
+        return;
+    }
+    torch_release(&access->torch);
+    numpy_release(&access->numpy);
+    text_set_release(&access->texts);
+    type_access_release(&access->types);
+    memory_free(access);
+}
+
+enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *type)
+{
+    PyObject *error_type, *error, *traceback;
+    enum tensor_class class = TENSOR_CLASS_NONE;
+
+    PyErr_Fetch(&error_type, &error, &traceback);
+    if (torch_refresh(access)) {
+        class = torch_classify(access, type);
+    }
+    if (class == TENSOR_CLASS_NONE && numpy_refresh(access) &&
+        numpy_has_type(access, type)) {
+        class = TENSOR_CLASS_NUMPY;
+    }
+    PyErr_Restore(error_type, error, traceback);
+    return class;
+}
+
+int tensor_describe(struct tensor_access *access,
+                    PyObject *object,
+                    enum tensor_class class,
+                    struct tensor *tensor)
+{
+    PyObject *error_type, *error, *traceback;
+    int status = -1;
+
+    PyErr_Fetch(&error_type, &error, &traceback);
+    tensor_init(tensor, object);
+    if (class == TENSOR_CLASS_NUMPY) {
+        status = numpy_describe(access, object, tensor);
+    } else if (class != TENSOR_CLASS_NONE) {
+        status = torch_describe(access, object, class, tensor);
+    }
+    if (status < 0) {
+        tensor_release(tensor);
+    }
+    PyErr_Restore(error_type, error, traceback);
+    return status;
+}
+
+void tensor_init(struct tensor *tensor, PyObject *object)
+{
+    tensor->array = (struct array){.shape = tensor->dimensions};
+    tensor->object = (uint64_t)(uintptr_t)object;
+    tensor->data = 0;
+    tensor->offset = 0;
+    tensor->version = 0;
+    tensor->flags = 0;
+    tensor->type = "";
+    tensor->dtype_text = "";
+    tensor->device = "";
+    tensor->layout = "";
+    tensor->note = "";
+    tensor->is_on_device = false;
+    tensor->owner = NULL;
+}
+
+void tensor_release(struct tensor *tensor)
+{
+    Py_CLEAR(tensor->owner);
+}

@@ -1,0 +1,245 @@
+/* What of PyTorch the program has loaded: its types, functions and symbols. */
+#include "runtime/python/tensor_private.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+static PyObject *keep(PyObject *borrowed)
+{
+    return borrowed == NULL ? NULL : Py_NewRef(borrowed);
+}
+
+/* `holder.name`, where the holder is one of torch's own types or functions. */
+static PyObject *attribute_find(PyObject *holder, const char *name)
+{
+    PyObject *value = holder == NULL ? NULL : PyObject_GetAttrString(holder, name);
+
+    if (value == NULL) {
+        PyErr_Clear();
+    }
+    return value;
+}
+
+static void objects_find(const struct type_access *types,
+                         PyTypeObject *base,
+                         struct torch_objects *objects)
+{
+    const struct {
+        PyObject **place;
+        const char *name;
+    } members[] = {
+        {&objects->cdata, "_cdata"},
+        {&objects->shape, "shape"},
+        {&objects->dtype, "dtype"},
+        {&objects->device, "device"},
+        {&objects->layout, "layout"},
+        {&objects->version, "_version"},
+        {&objects->requires_grad, "requires_grad"},
+        {&objects->stride, "stride"},
+        {&objects->storage_offset, "storage_offset"},
+        {&objects->data_ptr, "data_ptr"},
+        {&objects->untyped_storage, "untyped_storage"},
+        {&objects->stored_count, "_nnz"},
+        {&objects->narrow, "narrow"},
+        {&objects->as_strided, "as_strided"},
+        {&objects->conj, "conj"},
+        {&objects->negative_view, "_neg_view"},
+        {&objects->zero_in_place, "zero_"},
+    };
+    const struct {
+        PyObject **place;
+        const char *module;
+        const char *name;
+    } functions[] = {
+        {&objects->dispatch_keys, "torch._C", "_dispatch_keys"},
+        {&objects->dispatch_stack_length, "torch._C", "_len_torch_dispatch_stack"},
+        {&objects->transform_stack_top, "torch._C._functorch",
+         "peek_interpreter_stack"},
+        {&objects->get_unwrapped, "torch._C._functorch", "get_unwrapped"},
+        {&objects->tracing_state, "torch._C", "_get_tracing_state"},
+        {&objects->profiler_enabled, "torch._C._autograd", "_profiler_enabled"},
+        {&objects->disable_function, "torch._C", "DisableTorchFunction"},
+        {&objects->inference_mode, "torch._C", "_InferenceMode"},
+        {&objects->disabled_dispatch, "torch._C", "_disabled_torch_dispatch_impl"},
+    };
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        *members[i].place = keep(type_find(types, base, members[i].name));
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        *functions[i].place =
+            keep(lookup_in_module(functions[i].module, functions[i].name));
+    }
+    objects->zeros =
+        attribute_find(lookup_in_module("torch._C", "_VariableFunctions"), "zeros");
+}
+
+static void objects_release(struct torch_objects *objects)
+{
+    PyObject **places = (PyObject **)objects;
+
+    for (size_t i = 0; i < sizeof *objects / sizeof *places; i++) {
+        Py_CLEAR(places[i]);
+    }
+}
+
+/* Where the loader has the library already; nothing is loaded. */
+static void *symbol_find(const char *library, const char *name)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+    void *symbol = dlsym(handle == NULL ? RTLD_DEFAULT : handle, name);
+
+    if (handle != NULL) {
+        dlclose(handle); /* the count of its users is as before */
+    }
+    return symbol;
+}
+
+#ifdef __APPLE__
+    #define LIBRARY_SUFFIX ".dylib"
+#else
+    #define LIBRARY_SUFFIX ".so"
+#endif
+
+static bool functions_find(struct torch_functions *functions)
+{
+    const char *torch = "libtorch_cpu" LIBRARY_SUFFIX;
+    const struct {
+        void *place;
+        const char *library;
+        const char *name;
+    } wanted[] = {
+        {&functions->get_dimension_count, torch, "aoti_torch_get_dim"},
+        {&functions->get_sizes, torch, "aoti_torch_get_sizes"},
+        {&functions->get_strides, torch, "aoti_torch_get_strides"},
+        {&functions->get_dtype, torch, "aoti_torch_get_dtype"},
+        {&functions->get_storage_offset, torch, "aoti_torch_get_storage_offset"},
+        {&functions->get_storage_size, torch, "aoti_torch_get_storage_size"},
+        {&functions->get_device_type, torch, "aoti_torch_get_device_type"},
+        {&functions->get_device_index, torch, "aoti_torch_get_device_index"},
+        {&functions->requires_grad, "libc10" LIBRARY_SUFFIX,
+         "_ZNK3c1010TensorImpl13requires_gradEv"},
+    };
+
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *symbol = symbol_find(wanted[i].library, wanted[i].name);
+        if (symbol == NULL) {
+            return false;
+        }
+        memcpy(wanted[i].place, &symbol, sizeof symbol);
+    }
+    /* The first does not make a copy-on-write tensor its own copy, but came with 2.10. */
+    void *get_data = symbol_find(torch, "torch_get_const_data_ptr");
+    if (get_data == NULL) {
+        get_data = symbol_find(torch, "aoti_torch_get_data_ptr");
+    }
+    memcpy(&functions->get_data, &get_data, sizeof get_data);
+    return get_data != NULL;
+}
+
+/* The bits of a dispatch key; 0 where this torch does not know it. */
+static uint64_t key_bits(const char *name)
+{
+    PyObject *parse = lookup_in_module("torch._C", "_parse_dispatch_key");
+    PyObject *set_type = lookup_in_module("torch._C", "DispatchKeySet");
+    PyObject *key = parse == NULL ? NULL : PyObject_CallFunction(parse, "s", name);
+    PyObject *set = key == NULL || set_type == NULL
+                        ? NULL
+                        : PyObject_CallFunctionObjArgs(set_type, key, NULL);
+    PyObject *raw = set == NULL ? NULL : PyObject_CallMethod(set, "raw_repr", NULL);
+    uint64_t bits = raw == NULL ? 0 : PyLong_AsUnsignedLongLong(raw);
+
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        bits = 0;
+    }
+    Py_XDECREF(raw);
+    Py_XDECREF(set);
+    Py_XDECREF(key);
+    return bits;
+}
+
+static void keys_find(struct torch_keys *keys)
+{
+    static const char *const harmless[] = {
+        "AutogradCPU",  "ADInplaceOrView", "AutocastCPU",
+        "AutocastCUDA", "AutocastXPU",     "AutocastMPS",
+    };
+    static const char *const accelerators[] = {"CUDA", "HIP", "XPU", "MPS"};
+    uint64_t dense_cpu = key_bits("CPU");
+    uint64_t sparse_cpu = key_bits("SparseCPU");
+
+    keys->cpu = dense_cpu & sparse_cpu;
+    keys->dense = dense_cpu & ~keys->cpu;
+    keys->meta = key_bits("Meta") & ~keys->dense;
+    for (size_t i = 0; i < sizeof accelerators / sizeof *accelerators; i++) {
+        keys->accelerator |= key_bits(accelerators[i]) & ~keys->dense;
+    }
+    keys->conjugate = key_bits("Conjugate");
+    keys->negative = key_bits("Negative");
+    keys->python = key_bits("Python") | key_bits("Fake");
+    keys->batched = key_bits("FuncTorchBatched") | key_bits("BatchedNestedTensor") |
+                    key_bits("Batched");
+    keys->grad_wrapper = key_bits("FuncTorchGradWrapper");
+    keys->functional = key_bits("Functionalize");
+    keys->nested = key_bits("NestedTensorCPU") & ~keys->cpu;
+    keys->sparse = (sparse_cpu | key_bits("SparseCsrCPU")) & ~keys->cpu;
+    keys->quantized = key_bits("QuantizedCPU") & ~keys->cpu;
+    keys->mkldnn = key_bits("MkldnnCPU");
+    keys->zero = key_bits("ZeroTensor");
+    keys->plain = dense_cpu | keys->accelerator | keys->conjugate | keys->negative;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        keys->plain |= key_bits(harmless[i]);
+    }
+    if (keys->cpu == 0 || keys->dense == 0 || keys->python == 0) {
+        *keys = (struct torch_keys){0}; /* then nothing is plain */
+    }
+}
+
+static void type_refresh(PyTypeObject **type, const char *module, const char *name)
+{
+    if (*type == NULL) {
+        *type = (PyTypeObject *)keep((PyObject *)lookup_type(module, name));
+    }
+}
+
+bool torch_refresh(struct tensor_access *access)
+{
+    struct torch_access *torch = &access->torch;
+
+    if (torch->is_complete) {
+        return true;
+    }
+    type_refresh(&torch->base_type, "torch._C", "TensorBase");
+    type_refresh(&torch->base_type, "torch._C", "_TensorBase"); /* torch < 2.1 */
+    if (torch->base_type == NULL) {
+        return false;
+    }
+    type_refresh(&torch->tensor_type, "torch", "Tensor");
+    type_refresh(&torch->parameter_type, "torch.nn.parameter", "Parameter");
+    type_refresh(&torch->uninitialized_type, "torch.nn.parameter",
+                 "UninitializedTensorMixin");
+    /* torch.Tensor comes after all of torch._C. */
+    if (torch->tensor_type != NULL && !torch->is_ready) {
+        const char *test = getenv("MONITORCH_TEST_TENSORS");
+        objects_find(&access->types, torch->base_type, &torch->objects);
+        keys_find(&torch->keys);
+        torch->uses_getters_only = test != NULL && strcmp(test, "getters") == 0;
+        if (torch->uses_getters_only || !functions_find(&torch->functions)) {
+            torch->layout.state = LAYOUT_REFUSED;
+        }
+        torch->is_ready = true;
+    }
+    torch->is_complete = torch->is_ready && torch->parameter_type != NULL &&
+                         torch->uninitialized_type != NULL;
+    return true;
+}
+
+void torch_release(struct torch_access *torch)
+{
+    Py_CLEAR(torch->base_type);
+    Py_CLEAR(torch->tensor_type);
+    Py_CLEAR(torch->parameter_type);
+    Py_CLEAR(torch->uninitialized_type);
+    objects_release(&torch->objects);
+}

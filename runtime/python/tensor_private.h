@@ -1,0 +1,229 @@
+/* Shared by the tensor_*.c files alone. All of it is called with the GIL held. */
+#ifndef MONITORCH_PYTHON_TENSOR_PRIVATE_H
+#define MONITORCH_PYTHON_TENSOR_PRIVATE_H
+
+#include "runtime/python/tensor.h"
+#include "runtime/trace/log_format.h"
+
+#include <stdbool.h>
+
+/* ---- tensor_lookup.c: Python objects, without running code of the user's ---- */
+
+/* What modules, types and instances hold in their own dictionaries: no `__getattr__`, no
+ * metaclass, no property is asked. Borrowed; NULL where there is none; no exception is set. */
+PyObject *lookup_module_dict(const char *module);
+PyObject *lookup_in_module(const char *module, const char *name);
+PyTypeObject *lookup_type(const char *module, const char *name);
+PyObject *lookup_in_instance(PyObject *object, const char *name);
+
+/* The descriptors of `type` itself, through which any class is asked. */
+struct type_access {
+    PyObject *mro; /* owned */
+    PyObject *dict;
+    PyObject *name;
+};
+bool type_access_init(struct type_access *access);
+void type_access_release(struct type_access *access);
+
+/* What `descriptor` (of the class that it was found in) says of `object`. New reference, or
+ * NULL with an exception set. */
+PyObject *descriptor_get(PyObject *descriptor, PyObject *object);
+/* The first value of `name` in the dictionaries of the classes of `type`'s mro. Borrowed; NULL
+ * without an exception where there is none. */
+PyObject *
+type_find(const struct type_access *access, PyTypeObject *type, const char *name);
+
+/* Texts that live as long as the access. */
+#define TEXT_BUCKET_COUNT 64
+struct text_set {
+    struct text_entry *buckets[TEXT_BUCKET_COUNT]; /* owned chains */
+    size_t count;
+};
+/* Past this many texts a counting note loses its number. */
+#define TEXT_COUNT_MAX 1024
+void text_set_release(struct text_set *set);
+/* "?" where memory ran out. */
+const char *text_set_add(struct text_set *set, const char *text);
+/* str(object), "torch." in front left out; "?" on failure. `object` is of a type that is known
+ * to be implemented in C. */
+const char *text_set_add_object(struct text_set *set, PyObject *object);
+
+/* ---- tensor_layout.c: where a tensor object keeps what has no fast getter ---- */
+
+enum layout_state {
+    LAYOUT_UNKNOWN,  /* not looked for yet, or the moment was not good */
+    LAYOUT_SEARCHED, /* being looked for: this call met itself */
+    LAYOUT_KNOWN,
+    LAYOUT_REFUSED, /* something did not fit: the public getters are used */
+};
+
+/* Offsets in bytes. */
+struct tensor_layout {
+    enum layout_state state;
+    size_t impl; /* in the PyObject: the pointer to the TensorImpl */
+    size_t keys; /* in the TensorImpl: the dispatch key set, 64 bits */
+    size_t
+        counter; /* in the TensorImpl: the pointer to the version counter, may be null */
+    size_t version; /* in the version counter: 32 bits */
+    size_t
+        sizes; /* in the TensorImpl: how many dimensions, then the sizes or, for more than
+                       LAYOUT_INLINE_DIMENSIONS, a pointer to them */
+};
+#define LAYOUT_INLINE_DIMENSIONS 5
+
+/* ---- tensor_torch.c ---- */
+
+/* Functions of libtorch's C interface, found in the library that the program has loaded. A
+ * handle is the address of a pointer to the TensorImpl. They return 0 where all is well. */
+struct torch_functions {
+    int (*get_dimension_count)(void *handle, int64_t *count);
+    int (*get_sizes)(void *handle, int64_t **sizes);
+    int (*get_strides)(void *handle, int64_t **strides);
+    int (*get_dtype)(void *handle, int32_t *dtype);
+    int (*get_data)(void *handle, const void **data);
+    int (*get_storage_offset)(void *handle, int64_t *offset);
+    int (*get_storage_size)(void *handle, int64_t *size);
+    int (*get_device_type)(void *handle, int32_t *type);
+    int (*get_device_index)(void *handle, int32_t *index);
+    bool (*requires_grad)(const void *impl);
+};
+
+/* Bits of dispatch key sets; 0 where this torch has no such key. */
+struct torch_keys {
+    uint64_t plain; /* a tensor with no other bits is strided and in plain memory … */
+    uint64_t dense; /* … if it has this one */
+    uint64_t cpu;
+    uint64_t accelerator; /* memory of devices whose addresses torch tells */
+    uint64_t meta;
+    uint64_t conjugate;
+    uint64_t negative;
+    uint64_t python;
+    uint64_t batched;
+    uint64_t grad_wrapper;
+    uint64_t functional;
+    uint64_t nested;
+    uint64_t sparse;
+    uint64_t quantized;
+    uint64_t mkldnn;
+    uint64_t zero;
+};
+
+/* Descriptors of torch._C.TensorBase and functions of torch._C: owned, NULL where missing. */
+struct torch_objects {
+    PyObject *cdata, *shape, *dtype, *device, *layout, *version, *requires_grad;
+    PyObject *stride, *storage_offset, *data_ptr, *untyped_storage, *stored_count;
+    PyObject *zeros, *narrow, *as_strided, *conj, *negative_view, *zero_in_place;
+    PyObject *dispatch_keys, *dispatch_stack_length, *transform_stack_top,
+        *tracing_state;
+    PyObject *profiler_enabled, *get_unwrapped;
+    PyObject *disable_function, *inference_mode; /* context managers */
+    PyObject *disabled_dispatch;
+};
+
+struct torch_access {
+    bool is_ready;    /* what follows was looked up */
+    bool is_complete; /* and the types that torch makes later, too */
+    bool uses_getters_only;
+    PyTypeObject *base_type; /* owned, as the others; NULL where not there yet */
+    PyTypeObject *tensor_type;
+    PyTypeObject *parameter_type;
+    PyTypeObject *uninitialized_type;
+    struct torch_objects objects;
+    struct torch_functions functions;
+    struct torch_keys keys;
+    struct tensor_layout layout;
+};
+
+struct numpy_access {
+    PyTypeObject *array_type; /* owned; NULL where not there yet */
+    PyTypeObject *scalar_type;
+    PyObject *array_struct; /* owned: the descriptors */
+    PyObject *scalar_struct;
+};
+
+struct tensor_access {
+    struct type_access types;
+    struct text_set texts;
+    struct torch_access torch;
+    struct numpy_access numpy;
+};
+
+/* ---- tensor_load.c ----
+ * Looks up what was not there before; false while there is no torch. */
+bool torch_refresh(struct tensor_access *access);
+void torch_release(struct torch_access *torch);
+enum tensor_class torch_classify(struct tensor_access *access, PyTypeObject *type);
+int torch_describe(struct tensor_access *access,
+                   PyObject *object,
+                   enum tensor_class class,
+                   struct tensor *tensor);
+
+/* Reads what the C interface tells of a tensor with plain keys. */
+int torch_read_plain(struct tensor_access *access,
+                     PyObject *object,
+                     void *impl,
+                     uint64_t keys,
+                     struct tensor *tensor);
+
+/* ---- tensor_ask.c: one fact each, by torch's public getters, between guard_enter and
+ * guard_leave; no exception is left set. What is false, "" or -1 is not known. ---- */
+bool torch_ask_method_integer(PyObject *method, PyObject *object, int64_t *value);
+bool torch_ask_shape(const struct torch_access *torch,
+                     PyObject *object,
+                     struct tensor *tensor);
+/* In bytes; to be asked after shape and dtype. */
+bool torch_ask_strides(const struct torch_access *torch,
+                       PyObject *object,
+                       struct tensor *tensor);
+int64_t torch_ask_storage_size(const struct torch_access *torch, PyObject *object);
+const char *
+torch_ask_text(struct tensor_access *access, PyObject *descriptor, PyObject *object);
+/* Version and requires_grad. */
+void torch_ask_state(struct tensor_access *access,
+                     PyObject *object,
+                     struct tensor *tensor);
+
+/* Whether torch calls made now reach nobody else: no mode, transform, tracer, profiler. */
+bool torch_is_quiet(const struct torch_access *torch);
+/* The key set as torch's public function tells it; false with no exception set on failure. */
+bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t *keys);
+
+/* While entered, torch's getters call no __torch_function__ and no collection runs. */
+struct torch_guard {
+    PyObject *function; /* owned */
+    bool had_collector;
+};
+bool torch_guard_enter(const struct torch_access *torch, struct torch_guard *guard);
+void torch_guard_leave(struct torch_guard *guard);
+
+/* Whether `count` elements reached by shape and strides (in bytes) from `offset` (in elements)
+ * lie in a storage of `size` bytes. */
+bool torch_fits_storage(const struct array *array, int64_t offset, int64_t size);
+void torch_set_dtype(struct tensor_access *access,
+                     PyObject *object,
+                     enum dtype dtype,
+                     struct tensor *tensor);
+
+/* tensor_layout.c: looks for the layout, by torch's own answers for tensors made for that. */
+void layout_search(struct torch_access *torch);
+
+/* ---- tensor_careful.c: everything that is no plain memory, and torch without a layout. */
+int torch_describe_carefully(struct tensor_access *access,
+                             PyObject *object,
+                             void *impl, /* NULL: only the getters may be used */
+                             uint64_t keys,
+                             enum tensor_class class,
+                             struct tensor *tensor);
+
+/* ---- tensor_numpy.c ---- */
+bool numpy_refresh(struct tensor_access *access);
+void numpy_release(struct numpy_access *numpy);
+bool numpy_has_type(struct tensor_access *access, PyTypeObject *type);
+int numpy_describe(struct tensor_access *access,
+                   PyObject *object,
+                   struct tensor *tensor);
+
+/* Everything but array.shape, as for a tensor of which nothing is known. */
+void tensor_init(struct tensor *tensor, PyObject *object);
+
+#endif
