@@ -1,0 +1,189 @@
+#include "runtime/python/recorder_frames.h"
+
+#include "runtime/base/buffer.h"
+#include "runtime/python/recorder_paths.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Of generators, coroutines, iterable coroutines and asynchronous generators. */
+#define CODE_FLAGS_SUSPENDED (0x20 | 0x80 | 0x100 | 0x200)
+
+/* The thread as the recording that goes on knows it. */
+static __thread struct {
+    uint64_t session;
+    struct call_thread *thread; /* borrowed */
+} current_thread;
+
+/* The text of `object.__dict__[name]`, where both are plain; a new reference or NULL. */
+static PyObject *peek_text(PyObject *object, const char *name)
+{
+    PyObject *dict = PyObject_GenericGetDict(object, NULL);
+    PyObject *text = NULL;
+
+    if (dict != NULL && PyDict_Check(dict)) {
+        text = PyDict_GetItemString(dict, name);
+        text = text != NULL && PyUnicode_CheckExact(text) ? Py_NewRef(text) : NULL;
+    }
+    Py_XDECREF(dict);
+    PyErr_Clear();
+    return text;
+}
+
+/* The name that the module threading gave the running thread, or NULL. */
+static PyObject *find_thread_name(struct session *session)
+{
+    PyObject *threading = PyDict_GetItemString(session->types.modules, "threading");
+    PyObject *dict = threading != NULL && PyModule_Check(threading)
+                         ? PyModule_GetDict(threading)
+                         : NULL;
+    PyObject *active = dict == NULL ? NULL : PyDict_GetItemString(dict, "_active");
+    PyObject *ident = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+    PyObject *name = NULL;
+
+    if (active != NULL && PyDict_CheckExact(active) && ident != NULL) {
+        PyObject *thread = PyDict_GetItem(active, ident);
+        if (thread != NULL) {
+            Py_INCREF(thread);
+            name = peek_text(thread, "_name");
+            Py_DECREF(thread);
+        }
+    }
+    Py_XDECREF(ident);
+    PyErr_Clear();
+    return name;
+}
+
+static struct call_thread *find_thread(struct session *session)
+{
+    if (current_thread.session == session->number) {
+        return current_thread.thread;
+    }
+    PyObject *name = find_thread_name(session);
+    Py_ssize_t size = 0;
+    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, &size);
+    struct call_thread *thread = recorder_thread(
+        session->recorder, session_thread_key(), (uint64_t)syscall(SYS_gettid),
+        (struct slice){text, text == NULL ? 0 : (size_t)size});
+
+    PyErr_Clear();
+    Py_XDECREF(name);
+    current_thread.session = session->number;
+    current_thread.thread = thread;
+    return thread;
+}
+
+/* Only the address is of use here: the frame keeps its code alive. */
+static const void *code_of(PyObject *frame)
+{
+    PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
+
+    Py_DECREF(code);
+    return code;
+}
+
+static bool is_suspended_code(struct session *session, const void *code)
+{
+    PyObject *flags = PyObject_GetAttr((PyObject *)code, session->name_co_flags);
+    long bits = flags == NULL ? 0 : PyLong_AsLong(flags);
+
+    Py_XDECREF(flags);
+    PyErr_Clear();
+    return (bits & CODE_FLAGS_SUSPENDED) != 0;
+}
+
+/* The nearest frame below that a call is known by; `line` is where it stands now. */
+static struct call *find_parent(struct session *session, PyObject *frame, uint32_t *line)
+{
+    struct call_table *calls = recorder_calls(session->recorder);
+    struct call *parent = NULL;
+
+    if (call_table_is_empty(calls)) {
+        return NULL;
+    }
+    Py_INCREF(frame);
+    while (parent == NULL) {
+        PyObject *back = PyObject_GetAttr(frame, session->name_f_back);
+        Py_DECREF(frame);
+        frame = back;
+        if (frame == NULL || frame == Py_None) {
+            break;
+        }
+        parent = call_table_find(calls, frame, code_of(frame));
+        if (parent != NULL) {
+            int number = PyFrame_GetLineNumber((PyFrameObject *)frame);
+            *line = number > 0 ? (uint32_t)number : 0;
+        }
+    }
+    Py_XDECREF(frame);
+    PyErr_Clear();
+    return parent;
+}
+
+static struct call *begin_call(struct session *session,
+                               struct call_start *start,
+                               PyObject *frame,
+                               PyObject *first)
+{
+    struct call_table *calls = recorder_calls(session->recorder);
+    struct call_function *function = &start->module->functions[start->function];
+    struct buffer path = BUFFER_INIT;
+    struct buffer class_name = BUFFER_INIT;
+    struct call *call;
+
+    if (!function->is_known) {
+        function->is_generator = is_suspended_code(session, start->code);
+        function->is_known = true;
+    }
+    if (first != NULL) {
+        path_find(session, first, &path, &class_name);
+    }
+    start->parent = find_parent(session, frame, &start->line);
+    start->path = buffer_slice(&path);
+    start->class_name = buffer_slice(&class_name);
+    call_table_run(calls, start->thread, (struct call *)start->parent);
+    call = recorder_begin_call(session->recorder, start);
+    if (call != NULL) {
+        call_table_run(calls, start->thread, call);
+    }
+    buffer_release(&path);
+    buffer_release(&class_name);
+    return call;
+}
+
+struct call *frame_find_call(struct session *session,
+                             struct recorded_module *module,
+                             uint32_t index,
+                             PyObject *first)
+{
+    const struct site *site = &module->table.sites[index];
+    struct call_function *function = &module->functions[site->function];
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    struct call_thread *thread = find_thread(session);
+
+    if (frame == NULL || thread == NULL) {
+        return NULL;
+    }
+    bool is_enter = site->kind == SITE_ENTER;
+    if (!is_enter && thread->top != NULL && thread->top->frame == frame &&
+        thread->top->function == function) {
+        return thread->top;
+    }
+    const void *code = code_of(frame);
+    struct call_table *calls = recorder_calls(session->recorder);
+    struct call *call = call_table_find(calls, frame, code);
+    if (call != NULL && call->function == function &&
+        (!is_enter || recorder_is_entered(module, call, index))) {
+        call_table_run(calls, thread, call);
+        return call;
+    }
+    struct call_start start = {
+        .thread = thread,
+        .module = module,
+        .function = site->function,
+        .frame = frame,
+        .code = code,
+        .is_joined = !is_enter && site->function != 0,
+    };
+    return begin_call(session, &start, frame, first);
+}

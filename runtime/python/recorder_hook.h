@@ -1,0 +1,13 @@
+/* What the inserted calls reach: `_mt(site, values…)`. */
+#ifndef MONITORCH_PYTHON_RECORDER_HOOK_H
+#define MONITORCH_PYTHON_RECORDER_HOOK_H
+
+#include "runtime/python/recorder_session.h"
+
+/* The type of what a hook is bound to. A new reference, or NULL with an exception. */
+PyObject *hook_make_type(PyObject *module);
+
+/* The function `make_hook` of the module. */
+PyObject *hook_make(PyObject *module, PyObject *args, PyObject *keywords);
+
+#endif

@@ -1,0 +1,201 @@
+/* The extension module `monitorch._recorder`: what instrumented files reach while recording is
+ * on. It holds neither the compiler nor its parser. */
+#include "runtime/base/memory.h"
+#include "runtime/python/recorder_hook.h"
+#include "runtime/python/recorder_measure.h"
+#include "runtime/python/recorder_paths.h"
+#include "runtime/python/recorder_session.h"
+
+PyDoc_STRVAR(start_doc,
+             "start(path, *, sample=64, last=0, size_limit=0, stats=True, hash=True,\n"
+             "      names=(), every=1, max_elements=0, one_thread=False)\n\n"
+             "Begins to record. Raises OSError where the file cannot be written,\n"
+             "BlockingIOError where another process writes it.");
+
+PyDoc_STRVAR(stop_doc,
+             "stop() -> dict\n\nEnds the recording; says what is in the file.");
+
+PyDoc_STRVAR(make_hook_doc,
+             "make_hook(table, module_name, file, source, source_kind)\n\n"
+             "The hook of a module with that site table, while recording is on.");
+
+PyDoc_STRVAR(measure_doc,
+             "measure(value, *, sample=64, stats=True, hash=True, threads=1) -> dict\n\n"
+             "What the recorder would tell of a tensor or an array; None for others.");
+
+PyDoc_STRVAR(is_recording_doc, "is_recording() -> bool");
+
+static PyObject *is_recording(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+
+    (void)unused;
+    return PyBool_FromLong(session->recorder != NULL && !session->is_closing);
+}
+
+PyDoc_STRVAR(path_doc, "path() -> str | None\n\nOf the file that is being written.");
+
+static PyObject *get_path(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+
+    (void)unused;
+    if (session->recorder == NULL) {
+        Py_RETURN_NONE;
+    }
+    return PyUnicode_DecodeFSDefault(session->path);
+}
+
+PyDoc_STRVAR(note_doc,
+             "note(text, is_warning=False)\n\n"
+             "Writes a remark into the trace; nothing while nothing is recorded.");
+
+static PyObject *note(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"text", "is_warning", NULL};
+    struct session *session = PyModule_GetState(module);
+    const char *text;
+    Py_ssize_t size;
+    int is_warning = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s#|p:note", names, &text, &size,
+                                     &is_warning)) {
+        return NULL;
+    }
+    if (session_enter(session, session->number)) {
+        recorder_note(session->recorder,
+                      is_warning ? LOG_NOTE_WARNING : LOG_NOTE_REMARK, SITE_NONE,
+                      (struct slice){text, (size_t)size});
+        session_leave(session);
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(add_root_doc,
+             "add_root(module, name='')\n\n"
+             "Makes the paths of a torch.nn.Module and those below it known.");
+
+static PyObject *add_root(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"module", "name", NULL};
+    struct session *session = PyModule_GetState(module);
+    const char *name = "";
+    Py_ssize_t size = 0;
+    PyObject *root;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|s#:add_root", names, &root,
+                                     &name, &size)) {
+        return NULL;
+    }
+    if (!type_cache_get(&session->types, Py_TYPE(root))->is_module) {
+        PyErr_SetString(PyExc_TypeError, "add_root() takes a torch.nn.Module");
+        return NULL;
+    }
+    if (path_add_root(session, root, (struct slice){name, (size_t)size}) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(kernels_doc,
+             "kernels() -> str\n\n"
+             "How statistics are computed: 'avx512', 'avx2', 'neon' or 'portable'.");
+
+static PyObject *kernels(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyUnicode_FromString(statistics_kernels());
+}
+
+#define WITH_KEYWORDS(function) \
+    (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef methods[] = {
+    {"start", WITH_KEYWORDS(session_start), start_doc},
+    {"stop", session_stop, METH_NOARGS, stop_doc},
+    {"is_recording", is_recording, METH_NOARGS, is_recording_doc},
+    {"path", get_path, METH_NOARGS, path_doc},
+    {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},
+    {"note", WITH_KEYWORDS(note), note_doc},
+    {"add_root", WITH_KEYWORDS(add_root), add_root_doc},
+    {"measure", WITH_KEYWORDS(measure_value), measure_doc},
+    {"kernels", kernels, METH_NOARGS, kernels_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static int module_exec(PyObject *module)
+{
+    struct session *session = PyModule_GetState(module);
+
+    session->access = tensor_access_new();
+    if (session->access == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    session->module_paths = PyDict_New();
+    session->name_f_back = PyUnicode_InternFromString("f_back");
+    session->name_co_flags = PyUnicode_InternFromString("co_flags");
+    session->hook_type = (PyTypeObject *)hook_make_type(module);
+    if (session->module_paths == NULL || session->name_f_back == NULL ||
+        session->name_co_flags == NULL || session->hook_type == NULL) {
+        return -1;
+    }
+    return type_cache_init(&session->types, session->access);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct session *session = PyModule_GetState(module);
+
+    Py_VISIT(session->hook_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    struct session *session = PyModule_GetState(module);
+
+    Py_CLEAR(session->hook_type);
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    struct session *session = PyModule_GetState(module);
+
+    if (session == NULL) {
+        return;
+    }
+    if (session->recorder != NULL) {
+        recorder_close(session->recorder, NULL);
+    }
+    type_cache_release(&session->types);
+    Py_XDECREF(session->module_paths);
+    Py_XDECREF(session->name_f_back);
+    Py_XDECREF(session->name_co_flags);
+    tensor_access_free(session->access);
+    memory_free(session->path);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "monitorch._recorder",
+    .m_doc = "Records what instrumented code does.",
+    .m_size = sizeof(struct session),
+    .m_methods = methods,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__recorder(void)
+{
+    return PyModuleDef_Init(&module_definition);
+}

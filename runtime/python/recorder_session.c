@@ -1,0 +1,320 @@
+#include "runtime/python/recorder_session.h"
+
+#include "runtime/base/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SAMPLE_MAX 1024
+/* More threads than this do not read memory faster. */
+#define THREAD_LIMIT_MAX 4
+
+static atomic_uint fork_count;
+static atomic_ullong last_thread_key;
+static __thread uint64_t thread_key;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&fork_count, 1);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned session_fork_count(void)
+{
+    return atomic_load_explicit(&fork_count, memory_order_relaxed);
+}
+
+uint64_t session_thread_key(void)
+{
+    if (thread_key == 0) {
+        thread_key = atomic_fetch_add(&last_thread_key, 1) + 1;
+    }
+    return thread_key;
+}
+
+PyObject *session_raise(const struct error *error)
+{
+    PyObject *arguments;
+
+    switch (error->kind) {
+    case ERROR_MEMORY:
+        return PyErr_NoMemory();
+    case ERROR_USAGE: /* another process writes the file */
+        arguments = Py_BuildValue("(is)", EAGAIN, error->text);
+        if (arguments != NULL) {
+            PyErr_SetObject(PyExc_BlockingIOError, arguments);
+            Py_DECREF(arguments);
+        }
+        return NULL;
+    default:
+        PyErr_SetString(PyExc_OSError, error->text);
+        return NULL;
+    }
+}
+
+static unsigned count_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+
+    return count > THREAD_LIMIT_MAX ? THREAD_LIMIT_MAX : (unsigned)count;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = memory_allocate(size, 1);
+
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+    }
+    return copy;
+}
+
+/* `run.mtrace` and 4711: `run.4711.mtrace`. */
+static char *make_child_path(const char *path, uint32_t process)
+{
+    size_t room = strlen(path) + 16;
+    char *child = memory_allocate(room, 1);
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+
+    if (child == NULL) {
+        return NULL;
+    }
+    if (dot == NULL || dot == path || (slash != NULL && dot <= slash + 1)) {
+        dot = path + strlen(path);
+    }
+    snprintf(child, room, "%.*s.%u%s", (int)(dot - path), path, process, dot);
+    return child;
+}
+
+/* The process was forked off one that records: it goes on in a file of its own. */
+static void follow_fork(struct session *session)
+{
+    struct error error = ERROR_INIT;
+    uint32_t process = (uint32_t)getpid();
+    char *path = make_child_path(session->path, process);
+
+    session->fork_count = session_fork_count();
+    session->user_count = 0;
+    session->process = process;
+    if (path == NULL) {
+        error_set_memory(&error);
+    } else if (recorder_fork(session->recorder, path, &error)) {
+        memory_free(session->path);
+        session->path = path;
+        return;
+    }
+    memory_free(path);
+    fprintf(stderr, "monitorch: %s; this process is not recorded\n", error.text);
+}
+
+static void close_recorder(struct session *session, struct error *error)
+{
+    struct recorder *recorder = session->recorder;
+
+    session->recorder = NULL;
+    session->is_closing = false;
+    recorder_close(recorder, error);
+}
+
+bool session_enter(struct session *session, uint64_t number)
+{
+    if (session->recorder == NULL || session->number != number || session->is_closing) {
+        return false;
+    }
+    if (session->fork_count != session_fork_count()) {
+        follow_fork(session);
+    }
+    if (recorder_log(session->recorder) == NULL ||
+        (session->only_thread != 0 && session->only_thread != session_thread_key())) {
+        return false;
+    }
+    session->user_count++;
+    return true;
+}
+
+void session_leave(struct session *session)
+{
+    session->user_count--;
+    if (session->is_closing && session->user_count == 0) {
+        close_recorder(session, NULL);
+    }
+}
+
+/* The names as C texts that live as long as `texts`, a tuple of bytes. */
+static const char **read_names(PyObject *texts)
+{
+    Py_ssize_t count = PyTuple_Size(texts);
+    const char **names = memory_allocate((size_t)count + 1, sizeof(*names));
+
+    if (names == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        names[i] = PyBytes_AsString(PyTuple_GetItem(texts, i));
+        if (names[i] == NULL) {
+            memory_free(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+static bool check_options(const struct recorder_options *options, unsigned sample)
+{
+    if (sample > SAMPLE_MAX) {
+        PyErr_Format(PyExc_ValueError, "sample must be at most %d, not %u", SAMPLE_MAX,
+                     sample);
+        return false;
+    }
+    if (options->every == 0) {
+        PyErr_SetString(PyExc_ValueError, "every must be at least 1, not 0");
+        return false;
+    }
+    return true;
+}
+
+static PyObject *start_recorder(struct session *session,
+                                const char *path,
+                                const struct recorder_options *options,
+                                bool is_one_thread)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct error error = ERROR_INIT;
+    char *copy = copy_text(path);
+    struct recorder *recorder;
+
+    if (copy == NULL) {
+        return PyErr_NoMemory();
+    }
+    recorder = recorder_new(path, options, &error);
+    if (recorder == NULL) {
+        memory_free(copy);
+        return session_raise(&error);
+    }
+    pthread_once(&once, watch_forks);
+    memory_free(session->path);
+    session->path = copy;
+    session->process = (uint32_t)getpid();
+    session->recorder = recorder;
+    session->number++;
+    session->fork_count = session_fork_count();
+    session->user_count = 0;
+    session->only_thread = is_one_thread ? session_thread_key() : 0;
+    session->thread_limit = count_processors();
+    Py_RETURN_NONE;
+}
+
+PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"path",  "sample",       "last",          "size_limit",
+                            "stats", "hash",         "names",         "every",
+                            "max_elements", "one_thread", NULL};
+    struct session *session = PyModule_GetState(module);
+    struct recorder_options options = {0};
+    unsigned sample = 64;
+    unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
+    int has_statistics = 1, has_hash = 1, is_one_thread = 0;
+    PyObject *path = NULL;
+    PyObject *globs = NULL;
+    PyObject *result;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$IKKppO!KKp:start", names,
+                                     PyUnicode_FSConverter, &path, &sample, &last,
+                                     &size_limit, &has_statistics, &has_hash,
+                                     &PyTuple_Type, &globs, &every, &element_limit,
+                                     &is_one_thread)) {
+        return NULL;
+    }
+    options.log.last = last;
+    options.log.size_limit = size_limit;
+    options.log.sample = sample;
+    options.has_statistics = has_statistics;
+    options.has_hash = has_hash;
+    options.every = every;
+    options.element_limit = element_limit;
+    if (session->recorder != NULL) {
+        PyErr_Format(PyExc_RuntimeError, "already recording to %s", session->path);
+        Py_DECREF(path);
+        return NULL;
+    }
+    if (!check_options(&options, sample)) {
+        Py_DECREF(path);
+        return NULL;
+    }
+    if (globs != NULL) {
+        options.names = read_names(globs);
+        if (options.names == NULL) {
+            Py_DECREF(path);
+            return NULL;
+        }
+        options.name_count = (size_t)PyTuple_Size(globs);
+    }
+    result = start_recorder(session, PyBytes_AsString(path), &options, is_one_thread);
+    memory_free((void *)options.names);
+    Py_DECREF(path);
+    return result;
+}
+
+static PyObject *summarise(struct session *session, const struct log_writer *log)
+{
+    const char *stopped = log == NULL ? NULL : log_writer_stopped(log);
+
+    return Py_BuildValue(
+        "{s:N,s:K,s:K,s:z}", "path", PyUnicode_DecodeFSDefault(session->path), "events",
+        (unsigned long long)(log == NULL ? 0 : log_writer_event_count(log)), "lost",
+        (unsigned long long)(log == NULL ? 0 : log_writer_lost_count(log)), "stopped",
+        stopped);
+}
+
+/* Lets hooks of other threads that are at work come to an end. */
+static void wait_for_others(struct session *session, unsigned own)
+{
+    while (session->recorder != NULL && session->user_count > own) {
+        Py_BEGIN_ALLOW_THREADS;
+        usleep(100);
+        Py_END_ALLOW_THREADS;
+    }
+}
+
+PyObject *session_stop(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+    struct error error = ERROR_INIT;
+    PyObject *summary;
+
+    (void)unused;
+    if (session->recorder == NULL || session->is_closing) {
+        PyErr_SetString(PyExc_RuntimeError, "nothing is being recorded");
+        return NULL;
+    }
+    if (session->fork_count != session_fork_count()) {
+        follow_fork(session);
+    }
+    summary = summarise(session, recorder_log(session->recorder));
+    if (summary == NULL) {
+        return NULL;
+    }
+    session->is_closing = true;
+    wait_for_others(session, 0);
+    if (session->recorder != NULL) {
+        close_recorder(session, &error);
+    }
+    if (error.kind != ERROR_NONE) {
+        Py_DECREF(summary);
+        return session_raise(&error);
+    }
+    return summary;
+}

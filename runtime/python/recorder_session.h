@@ -1,0 +1,52 @@
+/* What the files of the extension module `monitorch._recorder` share: the recording that goes
+ * on, and what is known of the interpreter. */
+#ifndef MONITORCH_PYTHON_RECORDER_SESSION_H
+#define MONITORCH_PYTHON_RECORDER_SESSION_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "runtime/python/recorder_types.h"
+#include "runtime/trace/recorder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The module's state. */
+struct session {
+    struct recorder *recorder; /* owned; NULL while nothing is recorded */
+    uint64_t number;           /* of recordings begun so far */
+    unsigned user_count;       /* hooks at work: the recorder is closed when none is */
+    bool is_closing;
+    unsigned fork_count;  /* what session_fork_count() was when the file was opened */
+    uint64_t only_thread; /* the key of the one thread that is recorded; 0: all */
+    unsigned thread_limit; /* for statistics of large arrays */
+    char *path;            /* owned; as it was given */
+    uint32_t process;      /* that `path` belongs to */
+
+    struct tensor_access *access; /* owned */
+    struct type_cache types;
+    PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
+    PyObject *name_f_back, *name_co_flags; /* owned: interned */
+    PyTypeObject *hook_type;                           /* owned */
+};
+
+/* How often this process was forked off another since it was started. */
+unsigned session_fork_count(void);
+
+/* This thread's number, unlike any other's of the process, from 1. */
+uint64_t session_thread_key(void);
+
+/* What a hook has done before and after it looks at the recorder. False: nothing is recorded,
+ * nothing is to be done. After true, session_leave must follow. */
+bool session_enter(struct session *session, uint64_t number);
+void session_leave(struct session *session);
+
+/* Raises what went wrong. Returns NULL. */
+PyObject *session_raise(const struct error *error);
+
+/* The functions `start` and `stop` of the module. */
+PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *session_stop(PyObject *module, PyObject *unused);
+
+#endif

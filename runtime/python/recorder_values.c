@@ -1,0 +1,242 @@
+#include "runtime/python/recorder_values.h"
+
+#include "runtime/python/recorder_walk.h"
+
+#include <string.h>
+
+#define TEXT_LIMIT 80 /* characters of a str that are kept */
+
+void value_measure(const struct tensor *tensor,
+                   unsigned wanted,
+                   unsigned thread_limit,
+                   struct statistics *statistics,
+                   uint64_t *hash)
+{
+    const struct array *array = &tensor->array;
+    uint64_t count = array_count(array);
+
+    if (count >= STATISTICS_LONG_SIZE / 16 &&
+        count * dtype_size(array->dtype) >= STATISTICS_LONG_SIZE) {
+        Py_BEGIN_ALLOW_THREADS;
+        statistics_measure(array, wanted, thread_limit, statistics, hash);
+        Py_END_ALLOW_THREADS;
+    } else {
+        statistics_measure(array, wanted, 1, statistics, hash);
+    }
+}
+
+static bool is_measured(const struct recorder_options *options,
+                        const struct visit *visit,
+                        const struct array *array)
+{
+    return visit->is_measured && array->data != NULL &&
+           (options->element_limit == 0 || array_count(array) <= options->element_limit);
+}
+
+static void tell_array(struct session *session,
+                       const struct visit *visit,
+                       uint32_t write,
+                       struct slice path,
+                       const struct tensor *tensor)
+{
+    const struct recorder_options *options = recorder_options(session->recorder);
+    struct statistics statistics;
+    struct recorded_array array = {
+        .array = &tensor->array,
+        .data = tensor->data,
+        .offset = tensor->offset,
+        .version = tensor->version,
+        .flags = tensor->flags,
+        .type = slice_of(tensor->type),
+        .dtype_text = slice_of(tensor->dtype_text),
+        .device = slice_of(tensor->device),
+        .layout = slice_of(tensor->layout),
+        .note = slice_of(tensor->note),
+    };
+    struct value value = {
+        .kind = VALUE_TENSOR, .object = tensor->object, .array = &array};
+
+    if (is_measured(options, visit, &tensor->array)) {
+        unsigned wanted = (options->has_statistics ? STATISTICS_WANT_VALUES : 0) |
+                          (options->has_hash ? STATISTICS_WANT_HASH : 0);
+        if (wanted != 0) {
+            value_measure(tensor, wanted, session->thread_limit, &statistics,
+                          &array.hash);
+        }
+        array.statistics = options->has_statistics ? &statistics : NULL;
+        array.has_hash = options->has_hash;
+        array.is_sampled = true;
+    }
+    if (options->name_count > 0 && write < visit->site->write_count) {
+        array.is_kept =
+            recorder_keeps(session->recorder, visit->site->writes[write].name);
+    }
+    recorder_tell(session->recorder, visit, write, path, &value);
+}
+
+/* The first characters of a str, as UTF-8; a new reference to bytes, or NULL. */
+static PyObject *shorten(PyObject *text)
+{
+    PyObject *start = PyUnicode_Substring(text, 0, TEXT_LIMIT);
+    PyObject *bytes =
+        start == NULL ? NULL : PyUnicode_AsEncodedString(start, "utf-8", "replace");
+
+    Py_XDECREF(start);
+    return bytes;
+}
+
+static void describe_int(PyObject *object, struct value *value)
+{
+    int overflow = 0;
+    long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+
+    value->kind = overflow == 0 ? VALUE_INT : VALUE_BIG_INT;
+    value->integer = overflow == 0 ? number : overflow;
+    if (overflow != 0) {
+        value->text = overflow > 0 ? SLICE("above 2**63") : SLICE("below -2**63");
+    }
+}
+
+/* A value that is neither a tensor nor walked. `owner` gets what its texts borrow from. */
+static void describe_scalar(const struct type_info *info,
+                            PyObject *object,
+                            struct value *value,
+                            PyObject **owner)
+{
+    switch (info->kind) {
+    case TYPE_NONE:
+        value->kind = VALUE_NONE;
+        break;
+    case TYPE_BOOL:
+        value->kind = VALUE_BOOL;
+        value->integer = object == Py_True;
+        break;
+    case TYPE_INT:
+        describe_int(object, value);
+        break;
+    case TYPE_FLOAT:
+        value->kind = VALUE_FLOAT;
+        value->real = PyFloat_AsDouble(object);
+        break;
+    case TYPE_COMPLEX:
+        value->kind = VALUE_COMPLEX;
+        value->real = PyComplex_RealAsDouble(object);
+        value->imaginary = PyComplex_ImagAsDouble(object);
+        break;
+    case TYPE_TEXT:
+        *owner = shorten(object);
+        value->kind = VALUE_TEXT;
+        value->integer = PyUnicode_GetLength(object);
+        if (*owner != NULL) {
+            value->text = (struct slice){PyBytes_AsString(*owner),
+                                         (size_t)PyBytes_Size(*owner)};
+        }
+        break;
+    case TYPE_BYTES:
+        value->kind = VALUE_BYTES;
+        value->integer = PyBytes_Check(object) ? PyBytes_Size(object)
+                                               : PyByteArray_Size(object);
+        break;
+    default:
+        *owner = info->name == NULL ? NULL : Py_NewRef(info->name);
+        value->kind = VALUE_OBJECT;
+        value->type = *owner == NULL
+                          ? SLICE("?")
+                          : (struct slice){PyBytes_AsString(*owner),
+                                           (size_t)PyBytes_Size(*owner)};
+    }
+    PyErr_Clear();
+}
+
+static void tell_scalar(struct session *session,
+                        const struct visit *visit,
+                        uint32_t write,
+                        struct slice path,
+                        const struct type_info *info,
+                        PyObject *object)
+{
+    struct value value = {.object = (uint64_t)(uintptr_t)object};
+    PyObject *owner = NULL;
+
+    describe_scalar(info, object, &value, &owner);
+    recorder_tell(session->recorder, visit, write, path, &value);
+    Py_XDECREF(owner);
+}
+
+/* A value that is told by itself; false where it is one that holds others. */
+static bool tell_single(struct session *session,
+                        const struct visit *visit,
+                        uint32_t write,
+                        struct slice path,
+                        PyObject *object)
+{
+    const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
+    struct tensor tensor;
+
+    if (info->kind == TYPE_TENSOR &&
+        tensor_describe(session->access, object, info->tensor, &tensor) == 0) {
+        tell_array(session, visit, write, path, &tensor);
+        tensor_release(&tensor);
+        return true;
+    }
+    if (type_is_container(info)) {
+        return false;
+    }
+    tell_scalar(session, visit, write, path, info, object);
+    return true;
+}
+
+static void tell_container(struct session *session,
+                           const struct visit *visit,
+                           uint32_t write,
+                           PyObject *object)
+{
+    struct walk walk;
+    PyObject *name =
+        Py_XNewRef(type_cache_get(&session->types, Py_TYPE(object))->name);
+    struct value value = {.kind = VALUE_CONTAINER,
+                          .object = (uint64_t)(uintptr_t)object,
+                          .type = SLICE("?")};
+
+    walk_init(&walk);
+    walk_container(&walk, &session->types, object);
+    if (name != NULL) {
+        value.type =
+            (struct slice){PyBytes_AsString(name), (size_t)PyBytes_Size(name)};
+    }
+    value.integer = (int64_t)walk.item_count;
+    value.is_cut = walk.is_cut;
+    recorder_tell(session->recorder, visit, write, SLICE(""), &value);
+    for (size_t i = 0; i < walk.leaf_count; i++) {
+        tell_single(session, visit, write, walk_path(&walk, i), walk.leaves[i].object);
+    }
+    Py_XDECREF(name);
+    walk_release(&walk);
+}
+
+void value_tell(struct session *session,
+                const struct visit *visit,
+                uint32_t write,
+                PyObject *object)
+{
+    if (!tell_single(session, visit, write, SLICE(""), object)) {
+        tell_container(session, visit, write, object);
+    }
+}
+
+void value_tell_peeked(struct session *session,
+                       const struct visit *visit,
+                       uint32_t write,
+                       PyObject *root)
+{
+    PyObject *object =
+        walk_dotted(&session->types, root, visit->site->writes[write].name);
+    struct value missing = {.kind = VALUE_MISSING};
+
+    if (object == NULL) {
+        recorder_tell(session->recorder, visit, write, SLICE(""), &missing);
+        return;
+    }
+    value_tell(session, visit, write, object);
+    Py_DECREF(object);
+}

@@ -1,0 +1,27 @@
+/* From Python's values to what the recorder tells of them. */
+#ifndef MONITORCH_PYTHON_RECORDER_VALUES_H
+#define MONITORCH_PYTHON_RECORDER_VALUES_H
+
+#include "runtime/python/recorder_session.h"
+
+/* Tells `object` as the value of the visit's `write`-th name, and the tensors inside it. */
+void value_tell(struct session *session,
+                const struct visit *visit,
+                uint32_t write,
+                PyObject *object);
+
+/* Tells what stands at the end of a dotted name whose root is `root`; no property is read. */
+void value_tell_peeked(struct session *session,
+                       const struct visit *visit,
+                       uint32_t write,
+                       PyObject *root);
+
+/* Measures a tensor that was described: statistics and hash, as far as they are wanted and its
+ * values can be read. Other threads may run meanwhile where it is large. */
+void value_measure(const struct tensor *tensor,
+                   unsigned wanted,
+                   unsigned thread_limit,
+                   struct statistics *statistics,
+                   uint64_t *hash);
+
+#endif
