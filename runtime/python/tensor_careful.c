@@ -68,6 +68,9 @@ static void describe_wrapper(struct tensor_access *access,
 
     if (is_fake) {
         has_shape = torch_ask_shape(torch, object, tensor);
+        if (has_shape && torch_ask_strides(torch, object, tensor)) {
+            tensor->array.strides = tensor->dimensions + ARRAY_DIMENSION_MAX;
+        }
         tensor->device = fake_device(access, object);
         tensor->note = has_shape ? "fake" : "fake, shape not known";
         return;
@@ -225,8 +228,9 @@ static void describe_plain(struct tensor_access *access,
     } else if ((keys & torch->keys.cpu) == 0) {
         tensor->is_on_device = true;
         tensor->note = "other device";
-    } else {
-        tensor->array.data = (const void *)(uintptr_t)data;
+    } else if (tensor->note[0] == '\0') {
+        tensor->array.data = data == 0 ? (const void *)tensor->dimensions
+                                       : (const void *)(uintptr_t)data;
     }
     tensor->data = (uint64_t)data;
 }
@@ -242,16 +246,17 @@ int torch_describe_carefully(struct tensor_access *access,
     const char *type_note = tensor->note;
     struct torch_guard guard;
 
-    if (keys & torch->keys.grad_wrapper && torch->objects.get_unwrapped != NULL &&
-        (keys & (torch->keys.batched | torch->keys.python)) == 0 &&
-        describe_unwrapped(access, object, tensor)) {
-        return 0;
-    }
     if (!torch_guard_enter(torch, &guard)) {
         return -1;
     }
     if (impl == NULL) {
         torch_ask_state(access, object, tensor);
+    }
+    if (keys & torch->keys.grad_wrapper && torch->objects.get_unwrapped != NULL &&
+        (keys & (torch->keys.batched | torch->keys.python)) == 0 &&
+        describe_unwrapped(access, object, tensor)) {
+        torch_guard_leave(&guard);
+        return 0;
     }
     torch_set_dtype(access, object, DTYPE_OTHER, tensor);
     if (class == TENSOR_CLASS_WRAPPER || keys & torch->keys.python) {

@@ -214,8 +214,9 @@ int torch_read_plain(struct tensor_access *access,
         tensor->note = "storage too small"; /* resized under it, as sharding does */
     } else if ((keys & access->torch.keys.cpu) == 0) {
         set_device(access, handle, tensor);
-    } else {
-        tensor->array.data = data;
+    } else if (tensor->note[0] == '\0') {
+        /* Without elements nothing is read, but the values are known: there are none. */
+        tensor->array.data = data == NULL ? (const void *)tensor->dimensions : data;
     }
     return 0;
 }
