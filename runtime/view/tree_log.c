@@ -1,0 +1,354 @@
+/* A trace as a tree for people. */
+#include "runtime/view/tree_log.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/paint.h"
+#include "runtime/view/value_text.h"
+
+#define INDENT       2
+#define LINE_WIDTH   4
+#define DEPTH_LIMIT  20 /* deeper calls are not indented further: their depth is told */
+#define NAME_LIMIT   100
+#define PATH_LIMIT   60
+#define SOURCE_LIMIT 120
+#define NOTE_LIMIT   1000
+
+void tree_log_init(struct tree_log *log,
+                   const struct log_reader *reader,
+                   struct source_lines *sources)
+{
+    *log = (struct tree_log){.reader = reader, .sources = sources};
+}
+
+void tree_log_release(struct tree_log *log)
+{
+    memory_free(log->above);
+    log->above = NULL;
+}
+
+static void add_indent(struct buffer *text, uint32_t depth)
+{
+    text_add_blanks(text, (depth < DEPTH_LIMIT ? depth : DEPTH_LIMIT) * (size_t)INDENT);
+}
+
+/* ---- calls ---- */
+
+static bool stands_above(const struct tree_log *log, const struct open_call *call)
+{
+    return call->depth >= log->above_start && call->depth < log->above_count &&
+           log->above[call->depth] == call->call;
+}
+
+/* The call's line has been printed: deeper ones no longer stand above what follows. Where
+ * memory runs out, calls are named more often than they need be. */
+static void put_above(struct tree_log *log, const struct open_call *call)
+{
+    void *items = log->above;
+    size_t count = (size_t)call->depth + 1;
+
+    if (call->parent == NULL || !stands_above(log, call->parent)) {
+        log->above_start = call->depth;
+    }
+    if (!memory_grow(&items, &log->above_capacity, count, sizeof *log->above)) {
+        log->above_count = 0;
+        return;
+    }
+    log->above = items;
+    log->above[call->depth] = call->call;
+    log->above_count = count;
+}
+
+static void add_thread(const struct tree_log *log, uint16_t thread, struct buffer *text)
+{
+    struct slice name = log_reader_thread_name(log->reader, thread);
+
+    buffer_add(text, SLICE("  ["));
+    if (name.size > 0) {
+        text_add_shortened(text, name, NAME_LIMIT);
+    } else {
+        buffer_add(text, SLICE("thread "));
+        buffer_add_number(text, thread);
+    }
+    buffer_add_byte(text, ']');
+}
+
+/* `(encoder.layers.0.attn)`; the class too where the function is not defined in it. */
+static void add_module(const struct tree_log *log,
+                       const struct open_call *call,
+                       struct slice function,
+                       struct buffer *text)
+{
+    struct slice class_name = call->class_name;
+    bool is_own = slice_starts(function, class_name) &&
+                  function.size > class_name.size &&
+                  function.bytes[class_name.size] == '.';
+    bool has_class = class_name.size > 0 && !is_own;
+
+    if (call->path.size == 0 && !has_class) {
+        return;
+    }
+    buffer_add(text, SLICE("  "));
+    paint_start(text, log->has_color, PAINT_MODULE);
+    buffer_add_byte(text, '(');
+    text_add_shortened(text, call->path, NAME_LIMIT);
+    if (has_class) {
+        buffer_add(text, call->path.size > 0 ? SLICE(": ") : SLICE(""));
+        text_add_shortened(text, class_name, NAME_LIMIT);
+    }
+    buffer_add_byte(text, ')');
+    paint_end(text, log->has_color);
+}
+
+static void add_circumstances(const struct open_call *call, struct buffer *text)
+{
+    if (call->line != 0) {
+        buffer_add(text, SLICE("  from line "));
+        buffer_add_number(text, call->line);
+    }
+    if (call->is_generator) {
+        buffer_add(text, SLICE("  generator"));
+    }
+    if (call->is_joined) {
+        buffer_add(text, SLICE("  met in its middle"));
+    } else if (!call->is_begun) {
+        buffer_add(text, SLICE("  its beginning is not in the trace"));
+    }
+    if (call->parent == NULL && call->parent_number != 0) {
+        buffer_add(text, SLICE("  from call #"));
+        buffer_add_number(text, call->parent_number);
+        buffer_add(text, SLICE(", which is not open"));
+    }
+}
+
+static void add_call_line(const struct tree_log *log,
+                          const struct open_call *call,
+                          struct buffer *text)
+{
+    const struct log_module *module =
+        log_reader_module(log->reader, call->module_number);
+    const struct site_function *function = open_call_function(call, log->reader);
+
+    add_indent(text, call->depth);
+    if (call->depth > DEPTH_LIMIT) {
+        buffer_add(text, SLICE("(depth "));
+        buffer_add_number(text, call->depth);
+        buffer_add(text, SLICE(") "));
+    }
+    paint_start(text, log->has_color, PAINT_CALL);
+    text_add_shortened(text, function->name, NAME_LIMIT);
+    paint_end(text, log->has_color);
+    if (call->is_shown) {
+        buffer_add(text, SLICE(" \xE2\x80\xA6"
+                               "continues"));
+    }
+    add_module(log, call, function->name, text);
+    paint_start(text, log->has_color, PAINT_PLACE);
+    if (!call->is_shown) {
+        buffer_add(text, SLICE("  "));
+        text_add_path(text, module->table.path, PATH_LIMIT);
+        buffer_add_byte(text, ':');
+        buffer_add_number(text, function->line);
+    }
+    buffer_add(text, SLICE("  #"));
+    buffer_add_number(text, call->call);
+    if (!call->is_shown) {
+        add_circumstances(call, text);
+    }
+    if (call->thread != 0 || call->is_shown) {
+        add_thread(log, call->thread, text);
+    }
+    paint_end(text, log->has_color);
+    buffer_add_byte(text, '\n');
+}
+
+static void show_call(struct tree_log *log, struct open_call *call, struct buffer *text)
+{
+    add_call_line(log, call, text);
+    call->is_shown = true;
+    put_above(log, call);
+}
+
+void tree_log_add_call(struct tree_log *log,
+                       struct open_call *call,
+                       struct buffer *text)
+{
+    struct open_call *top = call;
+
+    if (stands_above(log, call)) {
+        return;
+    }
+    call->shown_next = NULL;
+    while (!top->is_shown && top->parent != NULL && !stands_above(log, top->parent)) {
+        top->parent->shown_next = top;
+        top = top->parent;
+    }
+    for (; top != NULL; top = top->shown_next) {
+        show_call(log, top, text);
+    }
+}
+
+/* ---- events ---- */
+
+static void add_source(struct tree_log *log,
+                       const struct log_event_view *event,
+                       const struct open_call *call,
+                       struct buffer *text)
+{
+    uint32_t line = event->site->line;
+    struct slice source;
+
+    if (log->last_source_call == call->call && log->last_source_line == line) {
+        return;
+    }
+    log->last_source_call = call->call;
+    log->last_source_line = line;
+    source = source_lines_get(log->sources, event->module_number, line);
+    if (source.size == 0) {
+        return;
+    }
+    add_indent(text, call->depth + 1);
+    paint_start(text, log->has_color, PAINT_FAINT);
+    text_add_number_right(text, line, LINE_WIDTH);
+    buffer_add(text, SLICE("| "));
+    text_add_shortened(text, source, SOURCE_LIMIT);
+    paint_end(text, log->has_color);
+    buffer_add_byte(text, '\n');
+}
+
+/* The arm's own line says what was decided: `if mask is not None:`, `else:`. */
+static void add_branch(struct tree_log *log,
+                       const struct log_event_view *event,
+                       struct buffer *text)
+{
+    struct slice source =
+        source_lines_get(log->sources, event->module_number, event->site->line);
+
+    buffer_add(text, SLICE("branch "));
+    if (source.size > 0) {
+        text_add_shortened(text, source, SOURCE_LIMIT);
+    } else {
+        buffer_add(text, SLICE("arm "));
+        buffer_add_number(text, event->site->arm);
+    }
+}
+
+static void add_name(struct buffer *text, const struct log_event_view *event)
+{
+    if (event->name.size == 0 && event->site->kind == SITE_RETURN) {
+        buffer_add(text, SLICE("return"));
+    }
+    text_add_shortened(text, event->name, NAME_LIMIT);
+    text_add_shortened(text, event->path, NAME_LIMIT);
+}
+
+/* What kind of line it is, where its name and value do not tell. */
+static void add_kind(struct tree_log *log,
+                     const struct log_event_view *event,
+                     bool is_new_visit,
+                     struct buffer *text)
+{
+    switch (event->site->kind) {
+    case SITE_ENTER:
+        buffer_add(text, event->name.size > 0 ? SLICE("enter ") : SLICE("enter"));
+        break;
+    case SITE_SPY:
+        buffer_add(text, SLICE("spy "));
+        break;
+    case SITE_LOOP:
+        if (is_new_visit) {
+            buffer_add(text, SLICE("turn "));
+            buffer_add_number(text, (uint64_t)event->visit + 1);
+        }
+        break;
+    case SITE_BRANCH:
+        if (is_new_visit) {
+            add_branch(log, event, text);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+void tree_log_add_event(struct tree_log *log,
+                        const struct log_event_view *event,
+                        struct open_call *call,
+                        struct buffer *text)
+{
+    bool is_new_visit = log->last_call != event->call ||
+                        log->last_site != event->site_number ||
+                        log->last_visit != event->visit;
+    bool is_counted = is_new_visit && (event->site->kind == SITE_LOOP ||
+                                       event->site->kind == SITE_BRANCH);
+    bool has_name =
+        event->name.size > 0 || event->path.size > 0 || event->kind != VALUE_NOTHING;
+
+    tree_log_add_call(log, call, text);
+    log->above_count = (size_t)call->depth + 1;
+    log->last_call = event->call;
+    log->last_site = event->site_number;
+    log->last_visit = event->visit;
+    if (log->has_source) {
+        add_source(log, event, call, text);
+    }
+    add_indent(text, call->depth + 1);
+    paint_start(text, log->has_color, PAINT_PLACE);
+    text_add_number_right(text, event->site->line, LINE_WIDTH);
+    paint_end(text, log->has_color);
+    buffer_add(text, SLICE("  "));
+    add_kind(log, event, is_new_visit, text);
+    if (has_name) {
+        buffer_add(text, is_counted ? SLICE("  ") : SLICE(""));
+        add_name(text, event);
+        buffer_add(text, SLICE(" = "));
+        value_text_add(text, event, log->has_color);
+        change_text_add(text, event, log->reader, log->has_color);
+    }
+    buffer_add_byte(text, '\n');
+}
+
+/* ---- the rest ---- */
+
+void tree_log_add_end(struct tree_log *log,
+                      enum log_end_tag how,
+                      const struct open_call *call,
+                      struct buffer *text)
+{
+    /* A function without return statements always ends at its end. */
+    if (how != LOG_END_LEFT || !call->is_shown ||
+        !source_lines_has_return(log->sources, call->module_number, call->function)) {
+        return;
+    }
+    add_indent(text, call->depth + 1);
+    paint_start(text, log->has_color, PAINT_CHANGE);
+    text_add_blanks(text, LINE_WIDTH + 2);
+    if (!stands_above(log, call)) {
+        text_add_shortened(text, open_call_function(call, log->reader)->name,
+                           NAME_LIMIT);
+        buffer_add(text, SLICE(" #"));
+        buffer_add_number(text, call->call);
+        buffer_add_byte(text, ' ');
+    }
+    buffer_add(text, SLICE("left without a return: by an exception, or at its end"));
+    paint_end(text, log->has_color);
+    buffer_add_byte(text, '\n');
+}
+
+void tree_log_add_note(struct tree_log *log,
+                       const struct log_item *item,
+                       struct buffer *text)
+{
+    bool is_warning = item->note.tag == LOG_NOTE_WARNING;
+
+    paint_start(text, log->has_color, is_warning ? PAINT_ALARM : PAINT_FAINT);
+    if (item->note.module != NULL && item->note.site != NULL) {
+        text_add_path(text, item->note.module->table.path, PATH_LIMIT);
+        buffer_add_byte(text, ':');
+        buffer_add_number(text, item->note.site->line);
+        buffer_add(text, SLICE(": "));
+    }
+    buffer_add(text, is_warning ? SLICE("warning: ") : SLICE("remark: "));
+    text_add_shortened(text, item->note.text, NOTE_LIMIT);
+    paint_end(text, log->has_color);
+    buffer_add_byte(text, '\n');
+}

@@ -1,0 +1,56 @@
+/* A trace as a tree for people: a line for each call, and under it a line for each event. */
+#ifndef MONITORCH_VIEW_TREE_LOG_H
+#define MONITORCH_VIEW_TREE_LOG_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/trace/log_reader.h"
+#include "runtime/view/open_calls.h"
+#include "runtime/view/source_lines.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tree_log {
+    const struct log_reader *reader; /* borrowed */
+    struct source_lines *sources;    /* borrowed */
+    bool has_color;
+    bool has_source; /* the text of each line goes above its events */
+    /* The calls whose lines stand above the place where the next line goes, from the depth
+     * `above_start` on, by depth: those further out belong to another thread. */
+    uint32_t *above; /* owned */
+    size_t above_start;
+    size_t above_count;
+    size_t above_capacity;
+    /* The visit that was printed last. */
+    uint32_t last_call;
+    uint32_t last_site;
+    uint32_t last_visit;
+    uint32_t last_source_call;
+    uint32_t last_source_line;
+};
+
+void tree_log_init(struct tree_log *log,
+                   const struct log_reader *reader,
+                   struct source_lines *sources);
+void tree_log_release(struct tree_log *log);
+
+/* The lines of the call and of those that it was made from, as far as they are needed there. */
+void tree_log_add_call(struct tree_log *log,
+                       struct open_call *call,
+                       struct buffer *text);
+/* With the call's line where that does not stand above already. */
+void tree_log_add_event(struct tree_log *log,
+                        const struct log_event_view *event,
+                        struct open_call *call,
+                        struct buffer *text);
+/* A line where the call was printed, and may have been left by an exception. */
+void tree_log_add_end(struct tree_log *log,
+                      enum log_end_tag how,
+                      const struct open_call *call,
+                      struct buffer *text);
+void tree_log_add_note(struct tree_log *log,
+                       const struct log_item *item,
+                       struct buffer *text);
+
+#endif
