@@ -195,11 +195,13 @@ static bool ring_grow(struct log_writer *writer, struct error *error)
     return true;
 }
 
-/* Whether the chunks but the oldest hold the events that are wanted. */
+/* Whether the oldest chunk is no longer needed. The one after it is kept as well when it holds
+ * none of the events that are wanted: a call that goes on is told again in each chunk, and an
+ * event at the beginning of one may come before that. */
 static bool ring_can_drop(const struct log_writer *writer)
 {
-    return writer->ring_count >= 2 &&
-           writer->event_count - ring_at(writer, 1)->first_event >= writer->header.last;
+    return writer->ring_count >= 3 &&
+           writer->event_count - ring_at(writer, 2)->first_event >= writer->header.last;
 }
 
 /* Empties the oldest chunk and opens it. Whoever reads the file meanwhile, or after this

@@ -23,7 +23,8 @@ struct log_module {
     uint32_t first_site;
     struct slice name; /* __name__ */
     struct slice file; /* that ran */
-    struct slice source; /* its text, see source_tag; size 0 where it is not in the trace */
+    struct slice
+        source; /* its text, see source_tag; size 0 where it is not in the trace */
     enum log_source_tag source_tag;
 };
 
@@ -62,9 +63,9 @@ struct log_event_view {
     struct slice type;   /* OBJECT, CONTAINER */
     int64_t integer;
     double real, imaginary;
-    struct slice text; /* TEXT, BIG_INT */
-    const struct log_shape *shape;      /* TENSOR; else NULL */
-    struct log_tensor tensor;           /* TENSOR */
+    struct slice text;             /* TEXT, BIG_INT */
+    const struct log_shape *shape; /* TENSOR; else NULL */
+    struct log_tensor tensor;      /* TENSOR */
     bool has_statistics, has_hash;
     struct statistics statistics;
     uint64_t hash;
@@ -123,6 +124,7 @@ void log_reader_rewind(struct log_reader *reader);
 
 const struct log_header *log_reader_header(const struct log_reader *reader);
 uint32_t log_reader_module_count(const struct log_reader *reader);
+/* NULL from the count on. */
 const struct log_module *log_reader_module(const struct log_reader *reader,
                                            uint32_t number);
 /* "" where there is no such thread. */

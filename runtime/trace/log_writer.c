@@ -57,7 +57,7 @@ static bool check_replaceable(const struct mapping *file, struct error *error)
     if (size == 0 || (size == sizeof magic && memcmp(magic, LOG_MAGIC, size) == 0)) {
         return true;
     }
-    error_set(error, ERROR_USAGE,
+    error_set(error, ERROR_INPUT,
               "%s: is no trace: expected the name of a trace or of a new file, it is "
               "not replaced",
               file->path);
@@ -132,7 +132,7 @@ check_options(const char *path, const struct log_options *options, struct error 
     uint64_t least = 2 * LOG_CHUNK_UNIT;
 
     if (options->size_limit != 0 && options->size_limit < least) {
-        error_set(error, ERROR_USAGE,
+        error_set(error, ERROR_INPUT,
                   "%s: size_limit=%llu, expected at least %llu bytes", path,
                   (unsigned long long)options->size_limit, (unsigned long long)least);
         return false;

@@ -1,0 +1,483 @@
+/* The definitions of a trace: its modules, texts, forms and threads. */
+#include "runtime/trace/log_reader_private.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/base/memory.h"
+
+/* ---- things by their numbers ---- */
+
+static bool
+numbered_add(struct log_numbered_list *list, uint32_t number, const void *thing)
+{
+    void *entries = list->entries;
+
+    if (!memory_grow(&entries, &list->capacity, list->count + 1,
+                     sizeof *list->entries)) {
+        return false;
+    }
+    list->entries = entries;
+    list->entries[list->count++] = (struct log_numbered){number, thing};
+    return true;
+}
+
+/* Whether a new thing's number is beyond those that are there. */
+static bool numbered_follows(const struct log_numbered_list *list, uint32_t number)
+{
+    return list->count == 0 || number > list->entries[list->count - 1].number;
+}
+
+/* The place of a number, or list->count. */
+static size_t numbered_place(const struct log_numbered_list *list, uint32_t number)
+{
+    size_t low = 0;
+    size_t high = list->count;
+
+    if (list->count == 0 || number < list->entries[0].number) {
+        return list->count;
+    }
+    /* Without gaps a number tells its place. */
+    low = number - list->entries[0].number;
+    if (low < list->count && list->entries[low].number == number) {
+        return low;
+    }
+    low = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (list->entries[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < list->count && list->entries[low].number == number ? low : list->count;
+}
+
+const void *log_numbered_find(const struct log_numbered_list *list, uint32_t number)
+{
+    size_t place = numbered_place(list, number);
+
+    return place == list->count ? NULL : list->entries[place].thing;
+}
+
+bool log_text_find(const struct log_reader *reader, uint32_t number, struct slice *text)
+{
+    const struct slice *found;
+
+    if (number == 0) {
+        *text = SLICE("");
+        return true;
+    }
+    found = log_numbered_find(&reader->texts, number);
+    if (found == NULL) {
+        return false;
+    }
+    *text = *found;
+    return true;
+}
+
+const struct log_module *log_table_module(const struct log_reader *reader,
+                                          uint32_t table,
+                                          uint32_t *module_number)
+{
+    size_t place = numbered_place(&reader->modules, table);
+
+    if (place == reader->modules.count) {
+        return NULL;
+    }
+    *module_number = (uint32_t)place;
+    return reader->modules.entries[place].thing;
+}
+
+/* Modules are in the order of their sites. */
+const struct log_module *
+log_site_module(const struct log_reader *reader, uint32_t site, uint32_t *module_number)
+{
+    size_t low = 0;
+    size_t high = reader->modules.count;
+    const struct log_module *module;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        module = reader->modules.entries[middle].thing;
+        if (module->first_site <= site) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    /* A module without sites may begin where the next one does. */
+    if (low == 0) {
+        return NULL;
+    }
+    module = reader->modules.entries[low - 1].thing;
+    *module_number = (uint32_t)(low - 1);
+    return site - module->first_site < module->table.site_count ? module : NULL;
+}
+
+/* ---- one definition ---- */
+
+static const char out_of_memory[] = "out of memory";
+
+static struct slice rest_of(const char *bytes, size_t head_size)
+{
+    struct log_record record;
+
+    memcpy(&record, bytes, sizeof record);
+    return (struct slice){bytes + head_size, record.size - head_size};
+}
+
+static const char *take_text(struct log_reader *reader, const char *bytes)
+{
+    const struct log_text *head = (const void *)bytes;
+    struct slice *text;
+
+    if (head->number == 0 || !numbered_follows(&reader->texts, head->number)) {
+        return "a text's number is out of order";
+    }
+    text = arena_allocate(&reader->arena, 1, sizeof *text);
+    if (text == NULL) {
+        return out_of_memory;
+    }
+    *text = rest_of(bytes, sizeof *head);
+    return numbered_add(&reader->texts, head->number, text) ? NULL : out_of_memory;
+}
+
+static const char *take_thread(struct log_reader *reader, const char *bytes)
+{
+    const struct log_thread *head = (const void *)bytes;
+    struct slice *name;
+
+    if (!numbered_follows(&reader->threads, head->number)) {
+        return "a thread's number is out of order";
+    }
+    name = arena_allocate(&reader->arena, 1, sizeof *name);
+    if (name == NULL) {
+        return out_of_memory;
+    }
+    if (!log_text_find(reader, head->name, name)) {
+        return "a thread's name is not defined";
+    }
+    return numbered_add(&reader->threads, head->number, name) ? NULL : out_of_memory;
+}
+
+/* The texts of a form; false where one is not defined. */
+static bool shape_texts(const struct log_reader *reader,
+                        const struct log_form *form,
+                        struct log_shape *shape)
+{
+    if (!log_text_find(reader, form->type, &shape->type) ||
+        !log_text_find(reader, form->dtype_text, &shape->dtype_text) ||
+        !log_text_find(reader, form->device, &shape->device) ||
+        !log_text_find(reader, form->layout, &shape->layout) ||
+        !log_text_find(reader, form->note, &shape->note)) {
+        return false;
+    }
+    if (shape->dtype_text.size == 0) {
+        shape->dtype_text = slice_of(dtype_text(shape->dtype));
+    }
+    if (shape->device.size == 0) {
+        shape->device = SLICE("cpu");
+    }
+    if (shape->layout.size == 0) {
+        shape->layout = SLICE("strided");
+    }
+    return true;
+}
+
+static const char *check_form(const struct log_form *form)
+{
+    size_t lists = (form->flags & LOG_FORM_NO_STRIDES) != 0 ? 1 : 2;
+    const int64_t *shape = (const void *)(form + 1);
+
+    if (form->dtype >= DTYPE_COUNT) {
+        return "a form has an unknown dtype";
+    }
+    if (form->dimension_count > ARRAY_DIMENSION_MAX ||
+        form->record.size <
+            sizeof *form + lists * form->dimension_count * sizeof *shape) {
+        return "a form has an impossible number of dimensions";
+    }
+    for (uint32_t i = 0; i < form->dimension_count; i++) {
+        if (shape[i] < 0) {
+            return "a form has a negative dimension";
+        }
+    }
+    return NULL;
+}
+
+static const char *take_form(struct log_reader *reader, const char *bytes)
+{
+    const struct log_form *form = (const void *)bytes;
+    const int64_t *numbers = (const void *)(form + 1);
+    const char *problem = check_form(form);
+    struct log_shape *shape;
+
+    if (problem != NULL) {
+        return problem;
+    }
+    if (form->number == 0 || !numbered_follows(&reader->shapes, form->number)) {
+        return "a form's number is out of order";
+    }
+    shape = arena_allocate(&reader->arena, 1, sizeof *shape);
+    if (shape == NULL) {
+        return out_of_memory;
+    }
+    *shape = (struct log_shape){
+        .dtype = form->dtype,
+        .dimension_count = form->dimension_count,
+        .shape = numbers,
+        .strides = (form->flags & LOG_FORM_NO_STRIDES) != 0
+                       ? NULL
+                       : numbers + form->dimension_count,
+        .strides_are_bytes = (form->flags & LOG_FORM_BYTE_STRIDES) != 0,
+        .flags = form->flags,
+    };
+    if (!shape_texts(reader, form, shape)) {
+        return "a form refers to a text that is not defined";
+    }
+    return numbered_add(&reader->shapes, form->number, shape) ? NULL : out_of_memory;
+}
+
+/* Whether a table's sites come after those of the tables before it. */
+static bool sites_follow(const struct log_reader *reader, const struct log_table *head)
+{
+    const struct log_module *last;
+
+    if (head->site_count > UINT32_MAX - 1 - head->first_site) {
+        return false;
+    }
+    if (reader->modules.count == 0) {
+        return true;
+    }
+    last = reader->modules.entries[reader->modules.count - 1].thing;
+    return head->first_site >= last->first_site + last->table.site_count;
+}
+
+static const char *
+take_table(struct log_reader *reader, const char *bytes, uint64_t offset)
+{
+    const struct log_table *head = (const void *)bytes;
+    struct error error = ERROR_INIT;
+    struct log_module *module;
+
+    if (!numbered_follows(&reader->modules, head->number) ||
+        !sites_follow(reader, head)) {
+        return "a site table's number is out of order";
+    }
+    module = arena_allocate(&reader->arena, 1, sizeof *module);
+    if (module == NULL) {
+        return out_of_memory;
+    }
+    *module = (struct log_module){
+        .first_site = head->first_site,
+        .source = SLICE(""),
+        .source_tag = LOG_SOURCE_OTHER,
+    };
+    if (!log_text_find(reader, head->module, &module->name) ||
+        !log_text_find(reader, head->file, &module->file)) {
+        return "a site table refers to a text that is not defined";
+    }
+    /* A module whose table is damaged is still there, without sites. */
+    if (!site_table_read(&module->table, rest_of(bytes, sizeof *head), &reader->arena,
+                         &error)) {
+        log_reader_tell(reader, offset, "%s", error.text);
+        module->table = (struct site_table){0};
+    } else if (module->table.site_count != head->site_count) {
+        log_reader_tell(reader, offset, "a site table has %lu sites, expected %lu",
+                        (unsigned long)module->table.site_count,
+                        (unsigned long)head->site_count);
+        module->table = (struct site_table){0};
+    }
+    return numbered_add(&reader->modules, head->number, module) ? NULL : out_of_memory;
+}
+
+static const char *take_source(struct log_reader *reader, const char *bytes)
+{
+    const struct log_source *head = (const void *)bytes;
+    size_t place = numbered_place(&reader->modules, head->table);
+    struct log_module *module;
+
+    if (place == reader->modules.count) {
+        return "a source belongs to a site table that is not defined";
+    }
+    if (head->record.tag < LOG_SOURCE_ORIGINAL || head->record.tag > LOG_SOURCE_OTHER) {
+        return "a source is of an unknown kind";
+    }
+    /* The arena's memory is this reader's own; only its users may not write to it. */
+    module = (struct log_module *)reader->modules.entries[place].thing;
+    module->source = rest_of(bytes, sizeof *head);
+    module->source_tag = head->record.tag;
+    return NULL;
+}
+
+/* NULL, or what is wrong. */
+static const char *
+take_definition(struct log_reader *reader, const char *bytes, uint64_t offset)
+{
+    static const size_t head_sizes[] = {
+        [LOG_TABLE] = sizeof(struct log_table),
+        [LOG_SOURCE] = sizeof(struct log_source),
+        [LOG_FORM] = sizeof(struct log_form),
+        [LOG_TEXT] = sizeof(struct log_text),
+        [LOG_THREAD] = sizeof(struct log_thread),
+    };
+    const struct log_record *record = (const void *)bytes;
+
+    if (record->kind >= LOG_TABLE && record->kind <= LOG_THREAD &&
+        record->size < head_sizes[record->kind]) {
+        return "a definition is too short";
+    }
+    switch (record->kind) {
+    case LOG_TABLE:
+        return take_table(reader, bytes, offset);
+    case LOG_SOURCE:
+        return take_source(reader, bytes);
+    case LOG_FORM:
+        return take_form(reader, bytes);
+    case LOG_TEXT:
+        return take_text(reader, bytes);
+    case LOG_THREAD:
+        return take_thread(reader, bytes);
+    default:
+        if (!reader->is_unknown_kind_told) {
+            reader->is_unknown_kind_told = true;
+            log_reader_tell(reader, offset,
+                            "records of an unknown kind, %d, are passed over",
+                            record->kind);
+        }
+        return NULL;
+    }
+}
+
+/* ---- chunks ---- */
+
+bool log_definitions_add(struct log_reader *reader, uint64_t offset, uint64_t size)
+{
+    void *chunks = reader->definitions;
+
+    if (!memory_grow(&chunks, &reader->definitions_capacity,
+                     reader->definitions_count + 1, sizeof *reader->definitions)) {
+        return false;
+    }
+    reader->definitions = chunks;
+    reader->definitions[reader->definitions_count++] =
+        (struct log_definitions_chunk){.offset = offset, .size = (size_t)size};
+    return true;
+}
+
+void log_definitions_release(struct log_reader *reader)
+{
+    for (size_t i = 0; i < reader->definitions_count; i++) {
+        memory_free(reader->definitions[i].bytes);
+    }
+    memory_free(reader->definitions);
+    memory_free(reader->modules.entries);
+    memory_free(reader->texts.entries);
+    memory_free(reader->shapes.entries);
+    memory_free(reader->threads.entries);
+}
+
+/* Reads on in the chunk. What was read is never read again, but for its header: things point
+ * into it. */
+static bool chunk_read(struct log_reader *reader, struct log_definitions_chunk *chunk)
+{
+    uint64_t there =
+        reader->file_size > chunk->offset ? reader->file_size - chunk->offset : 0;
+    struct error error = ERROR_INIT;
+    size_t count;
+
+    if (chunk->bytes == NULL) {
+        /* No more than the file has: a header may claim anything. */
+        size_t size = there < chunk->size ? (size_t)there : chunk->size;
+
+        chunk->bytes = memory_allocate(
+            size < sizeof(struct log_chunk) ? sizeof(struct log_chunk) : size, 1);
+        if (chunk->bytes == NULL) {
+            log_reader_tell(reader, chunk->offset, "%s", out_of_memory);
+            return false;
+        }
+        chunk->size = size;
+        chunk->parsed = sizeof(struct log_chunk);
+    }
+    /* The header may have been completed since; records behind `parsed` too. */
+    if (!mapping_read(&reader->file, chunk->offset, chunk->bytes,
+                      sizeof(struct log_chunk), &count, &error) ||
+        (count == sizeof(struct log_chunk) &&
+         !mapping_read(&reader->file, chunk->offset + chunk->parsed,
+                       chunk->bytes + chunk->parsed, chunk->size - chunk->parsed,
+                       &count, &error))) {
+        log_reader_tell(reader, chunk->offset, "%s", error.text);
+        return false;
+    }
+    chunk->loaded = chunk->parsed + count;
+    return chunk->loaded >= sizeof(struct log_chunk);
+}
+
+/* The bytes that hold records, by the header. */
+static size_t chunk_end(struct log_reader *reader, struct log_definitions_chunk *chunk)
+{
+    struct log_chunk header;
+
+    memcpy(&header, chunk->bytes, sizeof header);
+    if (header.used_size == 0 || header.used_size > chunk->loaded) {
+        if (header.used_size != 0) {
+            log_reader_tell(reader, chunk->offset, "the file ends inside this chunk");
+        }
+        return chunk->loaded;
+    }
+    chunk->is_done = true;
+    if (hash_64((struct slice){chunk->bytes + sizeof header,
+                               (size_t)header.used_size - sizeof header}) !=
+        header.checksum) {
+        log_reader_tell(reader, chunk->offset, "the checksum of this chunk is wrong");
+    }
+    return (size_t)header.used_size;
+}
+
+static void chunk_load(struct log_reader *reader, struct log_definitions_chunk *chunk)
+{
+    size_t end;
+
+    if (!chunk_read(reader, chunk)) {
+        chunk->is_done = true;
+        return;
+    }
+    end = chunk_end(reader, chunk);
+    while (end - chunk->parsed >= sizeof(struct log_record)) {
+        uint64_t offset = chunk->offset + chunk->parsed;
+        struct log_record record;
+        const char *problem;
+
+        memcpy(&record, chunk->bytes + chunk->parsed, sizeof record);
+        if (record.size == 0 && !chunk->is_done) {
+            return; /* nothing was written here yet */
+        }
+        if (record.size < sizeof record || record.size > end - chunk->parsed) {
+            log_reader_tell(reader, offset,
+                            "a definition of impossible size, %lu: the rest of its "
+                            "chunk is lost",
+                            (unsigned long)record.size);
+            chunk->is_done = true;
+            return;
+        }
+        problem = take_definition(reader, chunk->bytes + chunk->parsed, offset);
+        if (problem != NULL) {
+            log_reader_tell(reader, offset, "%s", problem);
+        }
+        chunk->parsed += ((size_t)record.size + 7) & ~(size_t)7;
+        if (chunk->parsed > end) {
+            chunk->parsed = end;
+        }
+    }
+}
+
+void log_definitions_load(struct log_reader *reader)
+{
+    for (size_t i = 0; i < reader->definitions_count; i++) {
+        if (!reader->definitions[i].is_done) {
+            chunk_load(reader, &reader->definitions[i]);
+        }
+    }
+}

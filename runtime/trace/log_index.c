@@ -1,0 +1,144 @@
+/* Finding a trace's chunks, past what is damaged. */
+#include "runtime/trace/log_reader_private.h"
+
+#include "runtime/base/memory.h"
+
+#include <stdlib.h>
+
+bool log_chunk_is_sane(const struct log_chunk *chunk, uint64_t offset)
+{
+    uint64_t largest = LOG_DEFINITIONS_MAX;
+
+    if (chunk->magic != LOG_CHUNK_MAGIC) {
+        return false;
+    }
+    if (chunk->kind == LOG_CHUNK_STREAM) {
+        largest = LOG_CHUNK_MAX;
+    }
+    return chunk->size > sizeof *chunk && chunk->size <= largest &&
+           (offset + chunk->size) % LOG_CHUNK_UNIT == 0 &&
+           chunk->used_size <= chunk->size && chunk->used_size % 8 == 0 &&
+           (chunk->used_size == 0 || chunk->used_size >= sizeof *chunk);
+}
+
+static bool
+index_add(struct log_reader *reader, uint64_t offset, const struct log_chunk *chunk)
+{
+    void *entries = reader->index;
+
+    if (!memory_grow(&entries, &reader->index_capacity, reader->index_count + 1,
+                     sizeof *reader->index)) {
+        return false;
+    }
+    reader->index = entries;
+    reader->index[reader->index_count++] =
+        (struct log_index_entry){chunk->number, offset, chunk->size};
+    return true;
+}
+
+/* Takes in a chunk that was found. */
+static bool take_chunk(struct log_reader *reader,
+                       uint64_t offset,
+                       const struct log_chunk *chunk,
+                       bool with_stream)
+{
+    if (chunk->kind == LOG_CHUNK_DEFINITIONS) {
+        return log_definitions_add(reader, offset, chunk->size);
+    }
+    if (chunk->kind == LOG_CHUNK_STREAM) {
+        return !with_stream || chunk->number == LOG_CHUNK_EMPTY ||
+               index_add(reader, offset, chunk);
+    }
+    log_reader_tell(reader, offset, "a chunk of an unknown kind, %lu, is passed over",
+                    (unsigned long)chunk->kind);
+    return true;
+}
+
+static uint64_t next_unit(uint64_t offset)
+{
+    return offset / LOG_CHUNK_UNIT * LOG_CHUNK_UNIT + LOG_CHUNK_UNIT;
+}
+
+static void tell_gap(struct log_reader *reader, uint64_t start, uint64_t end)
+{
+    log_reader_tell(reader, start,
+                    "the header of a chunk is damaged: %llu bytes are passed over",
+                    (unsigned long long)(end - start));
+}
+
+/* Goes from header to header. A place without one is passed over in steps; where only places
+ * that nothing was written to follow, a writer has reserved them and was stopped, or will go
+ * on there: then the next look begins at the first of them. */
+static bool scan(struct log_reader *reader, bool with_stream, struct error *error)
+{
+    uint64_t offset = reader->scanned;
+    uint64_t gap_start = UINT64_MAX;
+    bool is_gap_damaged = false;
+
+    while (offset < reader->file_size) {
+        struct log_chunk chunk = {0};
+        size_t size;
+
+        if (!mapping_read(&reader->file, offset, &chunk, sizeof chunk, &size, error)) {
+            return false;
+        }
+        if (size == sizeof chunk && log_chunk_is_sane(&chunk, offset)) {
+            if (gap_start != UINT64_MAX) {
+                tell_gap(reader, gap_start, offset);
+                gap_start = UINT64_MAX;
+                is_gap_damaged = false;
+            }
+            if (!take_chunk(reader, offset, &chunk, with_stream)) {
+                error_set_memory(error);
+                return false;
+            }
+            offset += chunk.size;
+            reader->scanned = offset;
+            continue;
+        }
+        if (gap_start == UINT64_MAX) {
+            gap_start = offset;
+        }
+        is_gap_damaged = is_gap_damaged || chunk.magic != 0;
+        offset = next_unit(offset);
+    }
+    if (is_gap_damaged) {
+        tell_gap(reader, gap_start, reader->file_size);
+    }
+    return true;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct log_index_entry *a = left;
+    const struct log_index_entry *b = right;
+
+    if (a->number != b->number) {
+        return a->number < b->number ? -1 : 1;
+    }
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+bool log_index_build(struct log_reader *reader, struct error *error)
+{
+    reader->scanned = LOG_HEADER_SIZE;
+    if (!mapping_size(&reader->file, &reader->file_size, error) ||
+        !scan(reader, true, error)) {
+        return false;
+    }
+    if (reader->index_count > 0) {
+        qsort(reader->index, reader->index_count, sizeof *reader->index,
+              compare_entries);
+    }
+    return true;
+}
+
+void log_index_extend(struct log_reader *reader)
+{
+    struct error error = ERROR_INIT;
+
+    if (!mapping_size(&reader->file, &reader->file_size, &error) ||
+        !scan(reader, false, &error)) {
+        log_reader_tell(reader, reader->scanned, "%s", error.text);
+    }
+}

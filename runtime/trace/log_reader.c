@@ -1,0 +1,540 @@
+/* Reads a trace: its header, and its stream chunk by chunk. */
+#include "runtime/trace/log_reader_private.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* More messages than this help nobody. */
+#define DAMAGE_MAX 1000
+/* How many calls that have ended a ring's reader keeps in mind; beyond that more calls are
+ * shown than need be. */
+#define ENDED_MAX (1024 * 1024)
+
+/* ---- telling damage ---- */
+
+static bool is_told(const struct log_reader *reader, uint64_t offset, const char *text)
+{
+    for (size_t i = 0; i < reader->damage_count; i++) {
+        if (reader->damage[i].offset == offset &&
+            strcmp(reader->damage[i].message, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What cannot be noted for want of memory is left out. */
+static void damage_insert(struct log_reader *reader, uint64_t offset, struct slice text)
+{
+    void *damage = reader->damage;
+    size_t place = reader->damage_count;
+
+    if (!memory_grow(&damage, &reader->damage_capacity, reader->damage_count + 1,
+                     sizeof *reader->damage)) {
+        return;
+    }
+    reader->damage = damage;
+    text = arena_copy(&reader->arena, text);
+    if (text.bytes == NULL) {
+        return;
+    }
+    while (place > 0 && reader->damage[place - 1].offset > offset) {
+        reader->damage[place] = reader->damage[place - 1];
+        place--;
+    }
+    reader->damage[place] = (struct log_damage){offset, text.bytes};
+    reader->damage_count++;
+}
+
+void log_reader_tell(struct log_reader *reader,
+                     uint64_t offset,
+                     const char *format,
+                     ...)
+{
+    char text[ERROR_TEXT_SIZE];
+    struct error clean = ERROR_INIT;
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    /* As an error it is safe to print. */
+    error_set(&clean, ERROR_INPUT, "offset %llu: %s", (unsigned long long)offset, text);
+    if (reader->damage_count < DAMAGE_MAX && !is_told(reader, offset, clean.text)) {
+        damage_insert(reader, offset, slice_of(clean.text));
+    } else if (reader->damage_count == DAMAGE_MAX) {
+        damage_insert(reader, UINT64_MAX,
+                      SLICE("there is more damage than is told here"));
+    }
+}
+
+size_t log_reader_damage_count(const struct log_reader *reader)
+{
+    return reader->damage_count;
+}
+
+const char *log_reader_damage(const struct log_reader *reader, size_t index)
+{
+    return reader->damage[index].message;
+}
+
+/* ---- the stream ---- */
+
+/* Says what is missing between the chunk before and this one. */
+static void check_number(struct log_reader *reader, const struct log_index_entry *entry)
+{
+    size_t place = (size_t)(entry - reader->index);
+    uint64_t expected = 0;
+
+    if (place > 0) {
+        expected = reader->index[place - 1].number + 1;
+    } else if (reader->header.last != 0) {
+        return;
+    }
+    /* While a ring is being written, chunks change under the reader's hands. */
+    if (reader->header.last != 0 && !reader->header.is_closed) {
+        return;
+    }
+    if (entry->number > expected) {
+        log_reader_tell(reader, entry->offset,
+                        "%llu chunks are missing before this one",
+                        (unsigned long long)(entry->number - expected));
+    } else if (entry->number < expected) {
+        log_reader_tell(reader, entry->offset, "two chunks have the number %llu",
+                        (unsigned long long)entry->number);
+    }
+}
+
+/* Whether the chunk is still the one that the index tells of: a ring's writer may have begun
+ * to use it again before or while it was read. */
+static bool is_still_there(const struct log_reader *reader,
+                           const struct log_index_entry *entry)
+{
+    struct log_chunk now = {0};
+    struct error ignored = ERROR_INIT;
+    size_t size;
+
+    return mapping_read(&reader->file, entry->offset, &now, sizeof now, &size,
+                        &ignored) &&
+           size == sizeof now && now.number == entry->number;
+}
+
+/* Sets the part of the loaded chunk that holds records. */
+static void check_loaded(struct log_reader *reader, const struct log_index_entry *entry)
+{
+    struct log_stream *stream = &reader->stream;
+    struct log_chunk header;
+    struct slice records;
+
+    memcpy(&header, stream->bytes, sizeof header);
+    stream->next_event = header.first_event;
+    if (header.used_size == 0) {
+        if (stream->size < entry->size) {
+            log_reader_tell(reader, entry->offset, "the file ends inside this chunk");
+        }
+        return;
+    }
+    if (header.used_size > stream->size) {
+        log_reader_tell(reader, entry->offset, "the file ends inside this chunk");
+        return;
+    }
+    stream->is_sealed = true;
+    stream->size = (size_t)header.used_size;
+    records = slice_part((struct slice){stream->bytes, stream->size}, sizeof header,
+                         stream->size);
+    if (hash_64(records) != header.checksum) {
+        log_reader_tell(reader, entry->offset, "the checksum of this chunk is wrong");
+    }
+}
+
+/* Loads the next chunk; false where there is none. One that cannot be read is empty. */
+static bool stream_load(struct log_reader *reader)
+{
+    struct log_stream *stream = &reader->stream;
+    const struct log_index_entry *entry;
+    struct error error = ERROR_INIT;
+    size_t size = 0;
+
+    if (stream->index == reader->index_count) {
+        return false;
+    }
+    entry = &reader->index[stream->index++];
+    check_number(reader, entry);
+    stream->offset = entry->offset;
+    stream->position = sizeof(struct log_chunk);
+    stream->size = 0;
+    stream->is_sealed = false;
+    stream->has_bad_record = false;
+    if (!mapping_read(&reader->file, entry->offset, stream->bytes, (size_t)entry->size,
+                      &size, &error)) {
+        log_reader_tell(reader, entry->offset, "%s", error.text);
+        return true;
+    }
+    if (size < sizeof(struct log_chunk) ||
+        !log_chunk_is_sane((const struct log_chunk *)stream->bytes, entry->offset) ||
+        !is_still_there(reader, entry)) {
+        return true;
+    }
+    stream->size = size;
+    check_loaded(reader, entry);
+    if (!reader->header.is_closed) {
+        /* What the records refer to was defined before they were written. */
+        log_index_extend(reader);
+        log_definitions_load(reader);
+    }
+    return true;
+}
+
+static void stream_give_up(struct log_reader *reader, uint64_t size)
+{
+    struct log_stream *stream = &reader->stream;
+
+    log_reader_tell(reader, stream->offset + stream->position,
+                    "a record of impossible size, %llu: the rest of its chunk is lost",
+                    (unsigned long long)size);
+    stream->position = stream->size;
+}
+
+/* The next record of the loaded chunk, whole, or NULL at its end. */
+static const char *chunk_next(struct log_reader *reader)
+{
+    struct log_stream *stream = &reader->stream;
+    const struct log_record *record;
+    size_t padded;
+
+    if (stream->size < stream->position + sizeof *record) {
+        return NULL;
+    }
+    record = (const struct log_record *)(stream->bytes + stream->position);
+    if (record->size == 0 && !stream->is_sealed) {
+        return NULL;
+    }
+    if (record->size < sizeof *record || record->size > LOG_RECORD_MAX ||
+        record->size > stream->size - stream->position) {
+        stream_give_up(reader, record->size);
+        return NULL;
+    }
+    padded = ((size_t)record->size + 7) & ~(size_t)7;
+    stream->position += padded;
+    return (const char *)record;
+}
+
+/* The next record of the stream, whole and of a known kind, or NULL at its end. */
+static const char *stream_next(struct log_reader *reader)
+{
+    for (;;) {
+        const char *bytes = chunk_next(reader);
+        const struct log_record *record = (const void *)bytes;
+
+        if (bytes == NULL) {
+            if (!stream_load(reader)) {
+                return NULL;
+            }
+        } else if (record->kind >= LOG_CALL && record->kind <= LOG_NOTE) {
+            return bytes;
+        } else if (!reader->is_unknown_kind_told) {
+            reader->is_unknown_kind_told = true;
+            log_reader_tell(
+                reader,
+                reader->stream.offset + (uint64_t)(bytes - reader->stream.bytes),
+                "records of an unknown kind, %d, are passed over", record->kind);
+        }
+    }
+}
+
+static void stream_rewind(struct log_reader *reader)
+{
+    char *bytes = reader->stream.bytes;
+
+    reader->stream = (struct log_stream){.bytes = bytes};
+}
+
+/* ---- the ring ---- */
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left;
+    uint32_t b = *(const uint32_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static bool is_ended(const struct log_reader *reader, uint32_t call)
+{
+    return reader->ended_count > 0 &&
+           bsearch(&call, reader->ended_calls, reader->ended_count,
+                   sizeof *reader->ended_calls, compare_numbers) != NULL;
+}
+
+/* Whether the item, the one read last, is older than what was asked for. */
+static bool is_hidden(const struct log_reader *reader, const struct log_item *item)
+{
+    if (reader->stream.next_event > reader->first_shown) {
+        return item->kind == LOG_DATA && item->data.event < reader->first_shown;
+    }
+    switch (item->kind) {
+    case LOG_CALL:
+        return is_ended(reader, item->call.call);
+    case LOG_END:
+        return is_ended(reader, item->end.call);
+    case LOG_NOTE:
+        return reader->stream.next_event < reader->first_shown;
+    default:
+        return true;
+    }
+}
+
+static void note_ended(struct log_reader *reader, uint32_t call)
+{
+    void *calls = reader->ended_calls;
+
+    if (reader->ended_count < ENDED_MAX &&
+        memory_grow(&calls, &reader->ended_capacity, reader->ended_count + 1,
+                    sizeof *reader->ended_calls)) {
+        reader->ended_calls = calls;
+        reader->ended_calls[reader->ended_count++] = call;
+    }
+}
+
+/* The number of all events: those up to the last chunk are told by it. */
+static uint64_t count_events(struct log_reader *reader)
+{
+    const char *bytes;
+
+    if (reader->index_count == 0) {
+        return 0;
+    }
+    reader->stream.index = reader->index_count - 1;
+    while ((bytes = stream_next(reader)) != NULL) {
+        reader->stream.next_event +=
+            ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
+    }
+    return reader->stream.next_event;
+}
+
+/* Finds the oldest event to show, and the calls that ended before it. */
+static void ring_prepare(struct log_reader *reader)
+{
+    uint64_t count = count_events(reader);
+    const char *bytes;
+
+    stream_rewind(reader);
+    if (reader->header.last == 0 || count <= reader->header.last) {
+        return;
+    }
+    reader->first_shown = count - reader->header.last;
+    while ((bytes = stream_next(reader)) != NULL) {
+        const struct log_end *end = (const void *)bytes;
+
+        if (end->record.kind == LOG_EVENT &&
+            reader->stream.next_event++ >= reader->first_shown) {
+            break;
+        }
+        if (end->record.kind == LOG_END && end->record.size >= sizeof *end) {
+            note_ended(reader, end->call);
+        }
+    }
+    if (reader->ended_count > 0) {
+        qsort(reader->ended_calls, reader->ended_count, sizeof *reader->ended_calls,
+              compare_numbers);
+    }
+    stream_rewind(reader);
+}
+
+/* ---- items ---- */
+
+/* A trace that was closed tells how many events it has. */
+static void check_end(struct log_reader *reader)
+{
+    const struct log_header *header = &reader->header;
+
+    if (reader->is_end_checked) {
+        return;
+    }
+    reader->is_end_checked = true;
+    if (header->is_closed == 1 && reader->damage_count == 0 &&
+        reader->stream.next_event != header->event_count) {
+        log_reader_tell(reader, reader->file_size,
+                        "the file ends after %llu events, expected %llu",
+                        (unsigned long long)reader->stream.next_event,
+                        (unsigned long long)header->event_count);
+    }
+}
+
+static void
+tell_bad_record(struct log_reader *reader, uint64_t offset, const char *what)
+{
+    if (!reader->stream.has_bad_record) {
+        reader->stream.has_bad_record = true;
+        log_reader_tell(reader, offset, "%s: left out, like others in this chunk",
+                        what);
+    }
+}
+
+bool log_reader_next(struct log_reader *reader, struct log_item *item)
+{
+    struct log_stream *stream = &reader->stream;
+    const char *bytes;
+
+    while ((bytes = stream_next(reader)) != NULL) {
+        uint64_t number = stream->next_event;
+        const char *problem;
+
+        item->offset = stream->offset + (uint64_t)(bytes - stream->bytes);
+        problem = log_decode(reader, bytes, number, item);
+        /* One that cannot be decoded counts, so that the ones after it keep their numbers. */
+        stream->next_event +=
+            ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
+        if (problem != NULL) {
+            tell_bad_record(reader, item->offset, problem);
+        } else if (!is_hidden(reader, item)) {
+            return true;
+        }
+    }
+    check_end(reader);
+    return false;
+}
+
+void log_reader_rewind(struct log_reader *reader)
+{
+    stream_rewind(reader);
+}
+
+/* ---- opening ---- */
+
+static bool header_check(struct log_reader *reader, size_t size, struct error *error)
+{
+    const struct log_header *header = &reader->header;
+
+    if (size == 0) {
+        error_set(error, ERROR_INPUT, "%s: is empty, expected a trace", reader->path);
+        return false;
+    }
+    if (size < sizeof header->magic ||
+        memcmp(header->magic, LOG_MAGIC, sizeof header->magic) != 0) {
+        error_set(error, ERROR_INPUT, "%s: is no trace", reader->path);
+        return false;
+    }
+    if (size >= offsetof(struct log_header, header_size) &&
+        header->version > LOG_VERSION) {
+        error_set(
+            error, ERROR_INPUT,
+            "%s: is a trace of version %lu, expected at most %d: a newer monitorch "
+            "is needed",
+            reader->path, (unsigned long)header->version, LOG_VERSION);
+        return false;
+    }
+    if (size < sizeof *header || header->version != LOG_VERSION) {
+        error_set(error, ERROR_INPUT, "%s: the header of the trace is damaged",
+                  reader->path);
+        return false;
+    }
+    return true;
+}
+
+static void header_verify(struct log_reader *reader)
+{
+    struct slice bytes = {(const char *)&reader->header,
+                          offsetof(struct log_header, is_closed)};
+
+    if (hash_64(bytes) != reader->header.checksum) {
+        log_reader_tell(reader, 0, "the checksum of the header is wrong");
+    }
+    if (reader->header.header_size != LOG_HEADER_SIZE) {
+        log_reader_tell(reader, 0, "the header's size is %lu, expected %d",
+                        (unsigned long)reader->header.header_size, LOG_HEADER_SIZE);
+    }
+}
+
+static bool reader_open(struct log_reader *reader, struct error *error)
+{
+    size_t size;
+
+    if (!mapping_read(&reader->file, 0, &reader->header, sizeof reader->header, &size,
+                      error) ||
+        !header_check(reader, size, error)) {
+        return false;
+    }
+    header_verify(reader);
+    if (!log_index_build(reader, error)) {
+        return false;
+    }
+    log_definitions_load(reader);
+    ring_prepare(reader);
+    return true;
+}
+
+struct log_reader *log_reader_new(const char *path, struct error *error)
+{
+    size_t path_size = strlen(path) + 1;
+    struct log_reader *reader = memory_allocate_zeroed(1, sizeof *reader);
+
+    if (reader == NULL) {
+        error_set_memory(error);
+        return NULL;
+    }
+    arena_init(&reader->arena);
+    reader->file.descriptor = -1;
+    reader->path = memory_allocate(path_size, 1);
+    reader->stream.bytes = memory_allocate(LOG_CHUNK_MAX, 1);
+    if (reader->path == NULL || reader->stream.bytes == NULL) {
+        error_set_memory(error);
+        log_reader_free(reader);
+        return NULL;
+    }
+    memcpy(reader->path, path, path_size);
+    if (!mapping_open_to_read(&reader->file, reader->path, error) ||
+        !reader_open(reader, error)) {
+        log_reader_free(reader);
+        return NULL;
+    }
+    return reader;
+}
+
+void log_reader_free(struct log_reader *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    if (reader->file.descriptor >= 0) {
+        mapping_close(&reader->file);
+    }
+    log_definitions_release(reader);
+    memory_free(reader->index);
+    memory_free(reader->damage);
+    memory_free(reader->ended_calls);
+    memory_free(reader->stream.bytes);
+    memory_free(reader->path);
+    arena_release(&reader->arena);
+    memory_free(reader);
+}
+
+/* ---- asking ---- */
+
+const struct log_header *log_reader_header(const struct log_reader *reader)
+{
+    return &reader->header;
+}
+
+uint32_t log_reader_module_count(const struct log_reader *reader)
+{
+    return (uint32_t)reader->modules.count;
+}
+
+const struct log_module *log_reader_module(const struct log_reader *reader,
+                                           uint32_t number)
+{
+    return number < reader->modules.count ? reader->modules.entries[number].thing
+                                          : NULL;
+}
+
+struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread)
+{
+    const struct slice *name = log_numbered_find(&reader->threads, thread);
+
+    return name == NULL ? SLICE("") : *name;
+}
