@@ -1,0 +1,113 @@
+"""Recording that MONITORCH in the environment asks for: begun here, told of at exit.
+
+The first instrumented file may be one that Python loads while it starts, so this too imports
+only what is built in, and nothing that goes wrong may reach the program.
+"""
+
+import posix
+import sys
+from atexit import register as _register_at_exit
+
+from monitorch import _options, _record, _registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_EBUSY = 16
+
+
+def begin(environment: "Mapping[bytes, bytes]") -> None:
+    is_quiet = False
+    text = environment[b"MONITORCH"].decode(
+        sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+    )
+    try:
+        path, options = _options.parse(text)
+        is_quiet = bool(options.pop("quiet", False))
+        recording = _start(path, options)
+    except Exception as error:
+        if not is_quiet:
+            _say(f"MONITORCH: {_describe(error)}; nothing is recorded")
+        return
+    if not is_quiet:
+        _register_at_exit(_tell, recording, posix.getpid())
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _start(path: str, options: "dict[str, object]") -> "_record.Recording":
+    try:
+        return _record.record(path, **options).start()  # type: ignore[arg-type]
+    except OSError as error:
+        if error.errno != _EBUSY:
+            raise
+    # Another process writes that file: one that this one was started by, as a rule.
+    path = _record.add_word(path, str(posix.getpid()))
+    return _record.record(path, **options).start()  # type: ignore[arg-type]
+
+
+def _tell(recording: "_record.Recording", process: int) -> None:
+    """At exit: one line on what was recorded, and how to see it."""
+    summary = recording.stop()
+    if summary is None or posix.getpid() != process or _is_worker():
+        return
+    if summary.events == 0 and summary.stopped is None:
+        _say(f"nothing recorded in {summary.path}: {_find_reason()}")
+        return
+    text = f"{summary.events:,} events in {summary.path} ({_format_size(summary.size)})"
+    if summary.stopped is not None:
+        text += f"; recording ended early: {summary.stopped}"
+    if summary.lost:
+        text += f"; {summary.lost:,} events were lost"
+    others = len(summary.paths) - 1
+    if others:
+        files = "trace of a child process" if others == 1 else "traces of child processes"
+        text += f"; {others} {files}: {_record.add_word(summary.path, '*')}"
+    _say(f"{text}: monitorch show {_quote(summary.path)}")
+
+
+def _is_worker() -> bool:
+    """Whether multiprocessing made this process: its parent tells of the run."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and process.parent_process() is not None
+
+
+def _find_reason() -> str:
+    if not _registry.has_started():
+        return "no instrumented code was imported (monitorch-instrument --help)"
+    return "no instrumented line ran"
+
+
+def _format_size(size: int) -> str:
+    amount = float(size)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.1f} {unit}" if unit != "bytes" else f"{size} bytes"
+        amount /= 1000
+    return f"{amount:.1f} TB"
+
+
+def _quote(path: str) -> str:
+    """As a shell reads it."""
+    if path and all(c.isalnum() or c in "_./-+=:,@%" for c in path):
+        return path
+    return "'" + path.replace("'", "'\"'\"'") + "'"
+
+
+def _say(text: str) -> None:
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    line = f"monitorch: {text}\n"
+    try:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+    except Exception:
+        # Closed, or not there yet. A text in an encoding that lacks a letter, too.
+        try:
+            posix.write(2, line.encode("utf-8", "backslashreplace"))
+        except OSError:
+            pass

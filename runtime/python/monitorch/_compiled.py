@@ -1,0 +1,216 @@
+"""Recorded lines in code that torch.compile compiles.
+
+What torch.compile traces is not run, so a hook in it can see no values. Dynamo, its tracer, is
+told to trace a function of ours in a hook's place: that one breaks the graph, so that the hook
+itself is called between two graphs, or does nothing, which leaves the line out. Dynamo notices
+when a module's `_mt` changes between None and its hook, and compiles for both.
+
+Nothing here imports torch: hooks are announced to Dynamo when the program has loaded it.
+"""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+_DYNAMO = "torch._dynamo"
+
+_announced: "list[object]" = []  # kept alive: Dynamo knows them by their addresses
+_waiting: "list[tuple[object, str]]" = []  # until Dynamo is there
+_met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
+_warned: "set[str]" = set()
+_mode: "str | None" = None  # while something is recorded
+
+
+def begin(mode: str) -> None:
+    """Recording begins."""
+    global _mode
+    _mode = mode
+    # What is compiled already is not traced again: the new trace tells of it all the same.
+    for text, is_warning in list(_met[mode].values()):
+        _note(text, is_warning)
+    if _is_loaded():
+        _announce_waiting()
+    elif _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
+
+
+def end() -> None:
+    """Recording ends."""
+    global _mode
+    _mode = None
+    if _Finder in sys.meta_path:
+        sys.meta_path.remove(_Finder)
+
+
+def add(hook: object, mode: str) -> None:
+    """A module has got this hook, made for this mode."""
+    _waiting.append((hook, mode))
+    if _is_loaded():
+        _announce_waiting()
+
+
+def _is_loaded() -> bool:
+    spec = getattr(sys.modules.get(_DYNAMO), "__spec__", None)
+    return spec is not None and not getattr(spec, "_initializing", False)
+
+
+class _Finder:
+    """Finds nothing, but sees when Dynamo is about to be imported."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
+        if name != _DYNAMO:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            if finder is _Finder or find is None:
+                continue
+            spec: "ModuleSpec | None" = find(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+                return spec
+        return None
+
+
+class _Loader:
+    """Loads a module as its own loader does, and leaves that one in its place."""
+
+    def __init__(self, loader: "Any") -> None:
+        self._loader = loader
+
+    def create_module(self, spec: "ModuleSpec") -> "ModuleType | None":
+        spec.loader = self._loader
+        module: "ModuleType | None" = self._loader.create_module(spec)
+        spec.loader = self  # type: ignore[assignment]
+        return module
+
+    def exec_module(self, module: "ModuleType") -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        _announce_waiting()
+
+
+def _announce_waiting() -> None:
+    while _waiting:
+        try:
+            hook, mode = _waiting.pop(0)
+        except IndexError:  # another thread took it
+            return
+        _announced.append(hook)
+        try:
+            _announce(hook, mode)
+        except Exception as error:
+            _note(f"torch.compile could not be told of the recorded lines: {error}", True)
+
+
+def _announce(hook: "Any", mode: str) -> None:
+    """Tells Dynamo what to trace in the hook's place."""
+    dynamo = sys.modules[_DYNAMO]
+    substitute = getattr(dynamo.decorators, "substitute_in_graph", None)
+    if substitute is None:
+        # Before torch 2.5. What is disallowed breaks the graph wherever it is met.
+        dynamo.disallow_in_graph(hook)
+        return
+    must_break = dynamo.assume_constant_result(_make_decision(dynamo, mode))
+    break_graph = dynamo.graph_break
+
+    def visit(site: int, *values: object) -> None:
+        if must_break(site):
+            break_graph()
+
+    substitute(hook, skip_signature_check=True)(visit)
+
+
+def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
+    """What runs, once for each site that is traced, while Dynamo traces."""
+
+    def must_break(site: int) -> bool:
+        try:
+            is_left_out = mode == "skip" or _must_be_whole(dynamo)
+            _tell(mode, is_left_out)
+        except Exception:
+            # Another torch, with other insides: as with any function that it cannot trace.
+            return mode != "skip"
+        return not is_left_out
+
+    return must_break
+
+
+def _must_be_whole(dynamo: "Any") -> bool:
+    """Whether a break would be an error in what is being traced."""
+    tracer = dynamo.symbolic_convert.InstructionTranslator.current_tx()
+    return bool(
+        tracer.one_graph
+        or getattr(tracer, "error_on_graph_break", False)
+        or getattr(tracer, "export", False)
+        # In the body of an operator such as cond.
+        or tracer.output.current_tracer.parent is not None
+        # Under vmap or grad: Dynamo cannot begin a frame in the middle of one.
+        or sys.modules["torch"]._C._functorch.peek_interpreter_stack() is not None
+    )
+
+
+def _tell(mode: str, is_left_out: bool) -> None:
+    """Notes once for each function; warns once where lines cost or lose what was not asked for."""
+    place = _find_place()
+    if place is None:
+        return
+    file, line, function = place
+    if not is_left_out:
+        what = "torch.compile breaks its graph at each recorded line"
+        advice = 'that is slower; compile="skip" leaves these lines out instead'
+    elif mode == "skip":
+        what = "compiled by torch.compile: its lines are left out"
+        advice = ""
+    else:
+        what = "compiled into a graph that may not be broken: its lines are left out"
+        advice = "record a run without fullgraph=True or torch.compile to see them"
+    text = f"{file}:{line}: {function}: {what}"
+    if (file, function) not in _met[mode]:
+        _met[mode][file, function] = text, bool(advice)
+        if _mode == mode:
+            _note(text, bool(advice))
+    if advice and what not in _warned:
+        _warned.add(what)
+        name = file.rpartition("/")[2]
+        _warn(f"monitorch: {function} ({name}:{line}): {what}; {advice}", file, line)
+
+
+def _find_place() -> "tuple[str, int, str] | None":
+    """Where the traced program is: file, line and function."""
+    guards = sys.modules["torch._guards"]
+    for frame in reversed(guards.TracingContext.extract_stack()):
+        if frame.filename != __file__:
+            name = frame.name
+            if name.startswith(_RESUMED):
+                name = name[len(_RESUMED) :].rpartition("_at_")[0]
+            return frame.filename, frame.lineno, name
+    return None
+
+
+_RESUMED = "torch_dynamo_resume_in_"
+
+
+def _note(text: str, is_warning: bool) -> None:
+    from monitorch import _recorder
+
+    _recorder.note(text, is_warning)
+
+
+def _warn(text: str, file: str, line: int) -> None:
+    import warnings
+
+    try:
+        warnings.warn_explicit(text, UserWarning, file, line)
+    except Warning:
+        pass  # they are made errors, which no program expects from a line of its own

@@ -1,0 +1,140 @@
+"""The options of a recording: what `record` accepts, and the same as text in MONITORCH."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_YES = ("yes", "true", "on", "1", "")
+_NO = ("no", "false", "off", "0")
+_LARGEST = (1 << 63) - 1
+
+
+def check_number(name: str, value: object, least: int, largest: int = _LARGEST) -> int:
+    index = getattr(type(value), "__index__", None)
+    if index is None or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    number = int(index(value))
+    if not least <= number <= largest:
+        bound = f"at least {least}" if number < least else f"at most {largest}"
+        raise ValueError(f"{name} must be {bound}, not {number}")
+    return number
+
+
+def check_limit(name: str, value: object) -> int:
+    """As the recorder wants it: 0 where there is no limit."""
+    return 0 if value is None else check_number(name, value, 1)
+
+
+def check_switch(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return value
+
+
+def check_choice(name: str, value: object, choices: "tuple[str, ...]") -> str:
+    if not isinstance(value, str) or value not in choices:
+        allowed = " or ".join(repr(choice) for choice in choices)
+        kind = ValueError if isinstance(value, str) else TypeError
+        raise kind(f"{name} must be {allowed}, not {value!r}")
+    return value
+
+
+def check_values(value: "str | Iterable[str] | None") -> "tuple[str, ...]":
+    """Globs of names; none at all where no whole values are wanted."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return ("*",) if value == "all" else (value,)
+    expected = "values must be None, 'all', or names such as ['q', 'attn*']"
+    try:
+        names = tuple(value)
+    except TypeError:
+        raise TypeError(f"{expected}, not {value!r}") from None
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{expected}; {name!r} is no name")
+    return names
+
+
+def check_size(name: str, value: "int | str | None") -> int:
+    """Bytes, of a number or a text such as "2G" or "500 MB"; 0 where there is no limit."""
+    if not isinstance(value, str):
+        return check_limit(name, value)
+    text = value.strip().upper()
+    for ending in ("IB", "B"):
+        if text.endswith(ending):
+            text = text[: -len(ending)]
+            break
+    unit = text[-1:] if text[-1:] in _UNITS else ""
+    try:
+        size = float(text[: len(text) - len(unit)])
+        number = int(size * _UNITS[unit])
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} must be a size such as '2G' or '500M', not {value!r}") from None
+    return check_number(name, number, 1)
+
+
+def _read_number(text: str) -> int:
+    return int(text)
+
+
+def _read_switch(text: str) -> bool:
+    word = text.lower()
+    if word not in _YES and word not in _NO:
+        raise ValueError
+    return word in _YES
+
+
+def _read_names(text: str) -> "str | list[str]":
+    return text if text == "all" else text.split(":")
+
+
+# Each option as text: how it is read, and what is said where that fails.
+_READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
+    "sample": (_read_number, "a whole number"),
+    "last": (_read_number, "a whole number"),
+    "stats": (_read_switch, "yes or no"),
+    "hash": (_read_switch, "yes or no"),
+    "values": (_read_names, "all, or names with colons between them"),
+    "every": (_read_number, "a whole number"),
+    "threads": (str, "all or current"),
+    "max_elements": (_read_number, "a whole number"),
+    "size_limit": (str, "a size such as 2G"),
+    "compile": (str, "break or skip"),
+    "quiet": (_read_switch, "yes or no"),
+}
+
+
+def _split_path(text: str) -> "tuple[str, str]":
+    quote = text[:1]
+    if quote in ("'", '"') and quote in text[1:]:
+        path, _, rest = text[1:].partition(quote)
+        if rest and not rest.startswith(","):
+            raise ValueError(f"a comma must follow the path {quote}{path}{quote}")
+        return path, rest[1:]
+    path, _, rest = text.partition(",")
+    return path, rest
+
+
+def parse(text: str) -> "tuple[str, dict[str, object]]":
+    """The path and the options of `path[,name=value…]`.
+
+    A path that holds commas stands in quotes. ValueError tells what cannot be read.
+    """
+    path, rest = _split_path(text)
+    if not path:
+        raise ValueError("it begins with the path of the trace: run.mtrace,last=100000")
+    options: "dict[str, object]" = {}
+    for word in rest.split(",") if rest else ():
+        name, _, value = word.strip().partition("=")
+        if name not in _READERS:
+            raise ValueError(f"there is no option {name!r}; it knows {', '.join(_READERS)}")
+        read, expected = _READERS[name]
+        try:
+            if "=" not in word and read is not _read_switch:
+                raise ValueError
+            options[name] = read(value)
+        except ValueError:
+            raise ValueError(f"{name} must be {expected}, not {value!r}") from None
+    return path, options

@@ -1,0 +1,353 @@
+"""Recording: how it begins, what it is while it goes on, how it ends."""
+
+import posix
+import sys
+from _thread import RLock
+from atexit import register as _register_at_exit
+
+from monitorch import _options, _registry, _source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+    from types import TracebackType
+    from typing import Literal
+
+    from monitorch._recorder import Summary as _Told
+
+_EACCES = 13
+
+_lock = RLock()
+_active: "Recording | None" = None
+_is_set_up = False
+
+
+class Summary:
+    """What a recording has written."""
+
+    __slots__ = ("path", "paths", "events", "lost", "size", "stopped")
+
+    path: str
+    """The trace of this process."""
+    paths: "list[str]"
+    """All traces: this one, and those of the processes forked from this one."""
+    events: int
+    """How many events were recorded in this process."""
+    lost: int
+    """How many could not be written: see `stopped`."""
+    size: int
+    """Of the trace of this process, in bytes."""
+    stopped: "str | None"
+    """Why recording ended by itself: a full disk, the size limit; or None."""
+
+    def __init__(self, told: "_Told", path: str) -> None:
+        self.path = path
+        self.paths = [path, *told["paths"][1:]]
+        self.events = told["events"]
+        self.lost = told["lost"]
+        self.size = told["size"]
+        self.stopped = told["stopped"]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"Summary({fields})"
+
+
+class Recording:
+    """One recording; `monitorch.record` makes it.
+
+    Begins with `start()` or where a `with` statement is entered, and ends with `stop()`,
+    where that statement is left, or with the program.
+    """
+
+    path: str
+    """Where the trace is written."""
+    summary: "Summary | None"
+    """What was recorded; None before the end."""
+
+    def __init__(self, path: str, mode: str, options: "dict[str, object]") -> None:
+        self._has_begun = True  # nothing to warn of where the next line fails
+        self._absolute = _make_absolute(path)
+        self._has_begun = False
+        self._mode = mode
+        self._options = options
+        self.path = path
+        self.summary = None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self is _active
+
+    def start(self) -> "Recording":
+        """Begins; a file of the trace's name is replaced."""
+        with _lock:
+            if self._has_begun and not self.is_active:
+                raise RuntimeError(
+                    f"the recording to {self.path} has ended: call monitorch.record again"
+                )
+            _refuse_another()
+            _start(self)
+        return self
+
+    def stop(self) -> "Summary | None":
+        """Ends it and tells what was recorded; may be called again, from any thread."""
+        with _lock:
+            if self.is_active:
+                _finish(self)
+            return self.summary
+
+    def __enter__(self) -> "Recording":
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: "type[BaseException] | None",
+        error: "BaseException | None",
+        trace: "TracebackType | None",
+    ) -> None:
+        self.stop()
+
+    def __del__(self) -> None:
+        if not self._has_begun and not sys.is_finalizing():
+            import warnings
+
+            warnings.warn(
+                f"monitorch.record({self.path!r}) was not started: write "
+                f"`with monitorch.record(…):` or call its start()",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def __repr__(self) -> str:
+        state = "active" if self.is_active else "ended" if self._has_begun else "not started"
+        return f"<monitorch.Recording to {self.path!r}, {state}>"
+
+
+def record(
+    path: "str | bytes | PathLike[str] | PathLike[bytes]",
+    *,
+    sample: int = 64,
+    last: "int | None" = None,
+    stats: bool = True,
+    hash: bool = True,
+    values: "Literal['all'] | str | Iterable[str] | None" = None,
+    every: int = 1,
+    threads: "Literal['all', 'current']" = "all",
+    max_elements: "int | None" = None,
+    size_limit: "int | str | None" = None,
+    compile: "Literal['break', 'skip']" = "break",
+) -> Recording:
+    """Records what instrumented code does to its values into the file `path`.
+
+        with monitorch.record("run.mtrace"):
+            train()
+
+    or, from one place to another:
+
+        recording = monitorch.record("run.mtrace").start()
+        ...
+        recording.stop()        # or, from anywhere: monitorch.stop()
+
+    `monitorch show run.mtrace` shows the trace. Code is instrumented by the command
+    monitorch-instrument; other code runs as always and leaves nothing in the trace.
+
+    sample        of each tensor, keep so many values (0: none)
+    last          keep only about so many events, the newest ones
+    stats         minimum, maximum, mean, standard deviation, counts of NaN, Inf and zeros
+    hash          a hash of each tensor's values, which tells whether they changed
+    values        keep whole tensors of these names, or of "all": "q", ["loss", "attn*"]
+    every         do all that on every n-th visit of a line only; shapes are always there
+    max_elements  do it for tensors of at most so many elements only
+    threads       "all", or the "current" one alone
+    size_limit    stop where the file would grow beyond this: 2_000_000_000 or "2G"
+    compile       where torch.compile meets instrumented lines: "break" its graph there, so
+                  that they are recorded, or "skip" them, which leaves its graphs whole
+
+    One recording goes on at a time. Child processes that are forked write traces of their
+    own beside this one (run.1234.mtrace), and where torchrun has set RANK, so does each rank
+    (run.rank3.mtrace).
+
+    Raises OSError where the file cannot be written, RuntimeError while something is recorded
+    already, TypeError and ValueError for options that make no sense.
+    """
+    mode = _options.check_choice("compile", compile, ("break", "skip"))
+    options: "dict[str, object]" = {
+        "sample": _options.check_number("sample", sample, 0, (1 << 32) - 1),
+        "last": _options.check_limit("last", last),
+        "size_limit": _options.check_size("size_limit", size_limit),
+        "stats": _options.check_switch("stats", stats),
+        "hash": _options.check_switch("hash", hash),
+        "values": _options.check_values(values),
+        "every": _options.check_number("every", every, 1),
+        "max_elements": _options.check_limit("max_elements", max_elements),
+        "threads": _options.check_choice("threads", threads, ("all", "current")),
+    }
+    text = _add_rank(_decode(path))
+    with _lock:
+        _refuse_another()
+    _check_writable(text)
+    return Recording(text, mode, options)
+
+
+# As text they would fill the screen in help(); type checkers read them above.
+record.__annotations__ = {}
+
+
+def stop() -> "Summary | None":
+    """Ends the recording that goes on, and tells what was recorded.
+
+    Returns None where nothing is being recorded.
+    """
+    with _lock:
+        return _active.stop() if _active is not None else None
+
+
+def _decode(path: object) -> str:
+    text = posix.fspath(path)  # type: ignore[call-overload]
+    if isinstance(text, bytes):
+        text = text.decode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
+    if not text or "\0" in text:
+        raise ValueError(f"path must name a file, not {text!r}")
+    return str(text)
+
+
+def add_word(path: str, word: str) -> str:
+    """`run.mtrace` and `rank3` give `run.rank3.mtrace`."""
+    folder, slash, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    if not stem:
+        return f"{path}.{word}"
+    return f"{folder}{slash}{stem}.{word}{dot}{ending}"
+
+
+def _add_rank(path: str) -> str:
+    rank = posix.environ.get(b"RANK", b"")
+    world = posix.environ.get(b"WORLD_SIZE", b"")
+    if rank.isdigit() and world.isdigit() and int(world) > 1:
+        return add_word(path, f"rank{int(rank)}")
+    return path
+
+
+def _make_absolute(path: str) -> str:
+    # The program may change its folder, or a child of its may be forked in another one.
+    return path if path.startswith("/") else f"{posix.getcwd()}/{path}"
+
+
+def _check_writable(path: str) -> None:
+    """Raises what opening the file would, but leaves it as it is."""
+    try:
+        posix.close(posix.open(path, posix.O_WRONLY | posix.O_CLOEXEC | posix.O_NONBLOCK))
+    except FileNotFoundError:
+        folder = path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
+        if not posix.access(folder, posix.F_OK):
+            raise
+        if not posix.access(folder, posix.W_OK | posix.X_OK):
+            raise PermissionError(_EACCES, posix.strerror(_EACCES), path) from None
+
+
+def _refuse_another() -> None:
+    if _active is not None:
+        raise RuntimeError(
+            f"monitorch is recording to {_active.path} already: call monitorch.stop() first"
+        )
+
+
+def _import_recorder() -> None:
+    try:
+        from monitorch import _recorder  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"monitorch cannot record: its extension module _recorder cannot be loaded ({error})"
+        ) from None
+
+
+def _start(recording: Recording) -> None:
+    global _active
+    _import_recorder()
+    from monitorch import _compiled, _recorder
+
+    _set_up_once()
+    _recorder.start(recording._absolute, **recording._options)  # type: ignore[arg-type]
+    _active = recording
+    recording._has_begun = True
+    try:
+        _compiled.begin(recording._mode)
+        _registry.set_hook(_FACTORIES[recording._mode])
+    except BaseException:
+        _finish(recording)
+        raise
+
+
+def _finish(recording: Recording) -> None:
+    global _active
+    from monitorch import _compiled, _recorder
+
+    _registry.set_hook(None)
+    _compiled.end()
+    if not _recorder.is_recording():
+        _active = None  # an interrupt came between the recorder's end and this one's
+        return
+    try:
+        told = _recorder.stop()
+    except Exception:
+        _active = None
+        raise
+    path = recording.path
+    if told["path"] != recording._absolute:
+        path = told["path"]  # of a forked child
+    recording.summary = Summary(told, path)
+    _active = None
+
+
+def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> object:
+    """A module's hook. Runs while that module is being imported: it must not raise."""
+    from monitorch import _compiled, _recorder
+
+    name = module_globals.get("__name__")
+    name = name if isinstance(name, str) else ""
+    try:
+        file, source, kind = _source.find(table, module_globals, _recorder.source_hash)
+        hook = _recorder.make_hook(table, name, file, source, kind)
+        _compiled.add(hook, mode)
+    except Exception as error:
+        _recorder.note(f"module {name} is not recorded: {error}", True)
+        return None
+    return hook
+
+
+def _make_breaking_hook(table: str, module_globals: "dict[str, object]") -> object:
+    return _make_hook(table, module_globals, "break")
+
+
+def _make_skipping_hook(table: str, module_globals: "dict[str, object]") -> object:
+    return _make_hook(table, module_globals, "skip")
+
+
+# Two functions, so that a module has a hook for each of the two: code that torch.compile has
+# made for the one must not be taken for the other.
+_FACTORIES = {"break": _make_breaking_hook, "skip": _make_skipping_hook}
+
+
+def _set_up_once() -> None:
+    global _is_set_up
+    if not _is_set_up:
+        _is_set_up = True
+        _register_at_exit(stop)
+        posix.register_at_fork(after_in_child=_begin_child)
+
+
+def _begin_child() -> None:
+    """In a forked child: the recorder goes on into a file of the child's own."""
+    global _lock
+    _lock = RLock()  # another thread of the parent may have held it
+    util = sys.modules.get("multiprocessing.util")
+    if _active is not None and util is not None:
+        # Such a child leaves without running what is registered at exit.
+        util.register_after_fork(_active, _stop_with_process)
+
+
+def _stop_with_process(recording: Recording) -> None:
+    util = sys.modules["multiprocessing.util"]
+    util.Finalize(None, recording.stop, exitpriority=-1000)

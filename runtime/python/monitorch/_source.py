@@ -1,0 +1,93 @@
+"""Finds the source that a module's site table describes, for the trace to hold.
+
+Reads only when recording begins, and imports only what is built in.
+"""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Literal
+
+_SIZE_LIMIT = 32 << 20  # the compiler takes no larger ones
+
+
+def _read(path: str, loader: "Any") -> "bytes | None":
+    try:
+        with open(path, "rb") as file:
+            source = file.read(_SIZE_LIMIT + 1)
+    except (OSError, ValueError):
+        # In a zip archive, for instance.
+        try:
+            source = loader.get_data(path)
+        except Exception:
+            return None
+    if not isinstance(source, bytes) or len(source) > _SIZE_LIMIT:
+        return None
+    return source
+
+
+def _decode_path(word: str) -> str:
+    """The path in a table, where %XX stands for a byte that is no plain one."""
+    first, *others = word.split("%")
+    data = first.encode()
+    for part in others:
+        data += bytes.fromhex(part[:2]) + part[2:].encode()
+    return data.decode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
+
+
+def _cached_lines(path: str) -> "bytes | None":
+    """What a notebook or a debugger has put into linecache: the text of a cell."""
+    cache = getattr(sys.modules.get("linecache"), "cache", {})
+    entry = cache.get(path)
+    # A lazy entry is a function alone.
+    if entry is None or len(entry) < 3:
+        return None
+    return "".join(entry[2]).encode("utf-8", "surrogateescape")
+
+
+def _candidates(
+    module_globals: "dict[str, object]", table_path: str
+) -> "Iterator[tuple[str, bytes | None]]":
+    """Sources that may be the right one, the likeliest first."""
+    spec = module_globals.get("__spec__")
+    loader = getattr(spec, "loader", None)
+    running: "list[str]" = []
+    for path in (module_globals.get("__file__"), getattr(spec, "origin", None)):
+        if isinstance(path, str) and path.endswith(".py") and path not in running:
+            running.append(path)
+    for path in running:
+        yield path, _read(path, loader)
+    for path in running:
+        # A traced file beside its source, or a mirrored tree that was made from here.
+        folder = path.rpartition("/")[0]
+        yield table_path, _read(f"{folder}/{table_path.rpartition('/')[2]}", None)
+    yield table_path, _read(table_path, None)
+    yield table_path, _cached_lines(table_path)
+
+
+def find(
+    table: str,
+    module_globals: "dict[str, object]",
+    source_hash: "Callable[[bytes], str]",
+) -> "tuple[str, bytes | None, Literal['original', 'instrumented', 'other']]":
+    """(the file that runs, a text or None, "original", "instrumented" or "other").
+
+    `source_hash(bytes)` gives a source's hash as tables have it.
+    """
+    words = table.split(" ", 4)
+    table_path = _decode_path(words[3])
+    running = None
+    named = module_globals.get("__file__")
+    file = named if isinstance(named, str) else table_path
+    for path, source in _candidates(module_globals, table_path):
+        if source is None:
+            continue
+        if source_hash(source) == words[1]:
+            return file, source, "original"
+        if running is None and path == file:
+            running = source
+    if running is None:
+        return file, None, "other"
+    return file, running, "instrumented" if table.encode() in running else "other"
