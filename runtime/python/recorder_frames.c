@@ -12,6 +12,7 @@
 /* The thread as the recording that goes on knows it. */
 static __thread struct {
     uint64_t session;
+    unsigned fork_count;
     struct call_thread *thread; /* borrowed */
 } current_thread;
 
@@ -56,7 +57,8 @@ static PyObject *find_thread_name(struct session *session)
 
 static struct call_thread *find_thread(struct session *session)
 {
-    if (current_thread.session == session->number) {
+    if (current_thread.session == session->number &&
+        current_thread.fork_count == session->fork_count) {
         return current_thread.thread;
     }
     PyObject *name = find_thread_name(session);
@@ -69,6 +71,7 @@ static struct call_thread *find_thread(struct session *session)
     PyErr_Clear();
     Py_XDECREF(name);
     current_thread.session = session->number;
+    current_thread.fork_count = session->fork_count;
     current_thread.thread = thread;
     return thread;
 }

@@ -3,23 +3,59 @@
 #include "runtime/python/recorder_frames.h"
 #include "runtime/python/recorder_values.h"
 
-/* A hook is a builtin function bound to one of these. */
+/* A hook is a builtin function bound to one of these. It stays the same over all recordings:
+ * what compiles code watches its identity. */
 struct hook_object {
     PyObject_HEAD
-    struct session *session;          /* borrowed from the module */
-    PyObject *module;                 /* owned: keeps the session */
-    struct recorded_module *recorded; /* borrowed from the recording of that number */
-    uint64_t number;
+    struct session *session; /* borrowed from the module */
+    PyObject *module;        /* owned: keeps the session */
+    PyObject *texts;         /* owned: a tuple of bytes: table, name, file, source */
+    enum log_source_tag source_tag;
+    uint64_t number;                  /* of the recording that it has joined */
+    struct recorded_module *recorded; /* borrowed from that recording; NULL: it failed */
 };
 
 static void hook_dealloc(PyObject *self)
 {
+    struct hook_object *hook = (struct hook_object *)self;
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
-    Py_XDECREF(((struct hook_object *)self)->module);
+    Py_XDECREF(hook->module);
+    Py_XDECREF(hook->texts);
     release(self);
     Py_DECREF(type);
+}
+
+static struct slice hook_text(const struct hook_object *hook, Py_ssize_t index)
+{
+    PyObject *bytes = PyTuple_GetItem(hook->texts, index);
+
+    return (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)};
+}
+
+/* The module as the recording that goes on knows it; it joins at its first visit. */
+static struct recorded_module *find_recorded(struct hook_object *hook)
+{
+    struct session *session = hook->session;
+    struct error error = ERROR_INIT;
+
+    if (hook->number != session->number) {
+        struct module_text text = {
+            .table = hook_text(hook, 0),
+            .name = hook_text(hook, 1),
+            .file = hook_text(hook, 2),
+            .source = hook_text(hook, 3),
+            .source_tag = hook->source_tag,
+        };
+        hook->number = session->number;
+        hook->recorded = recorder_add_module(session->recorder, &text, &error);
+        if (hook->recorded == NULL) {
+            recorder_note(session->recorder, LOG_NOTE_WARNING, SITE_NONE,
+                          slice_of(error.text));
+        }
+    }
+    return hook->recorded;
 }
 
 PyObject *hook_make_type(PyObject *module)
@@ -100,11 +136,11 @@ static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_
     struct hook_object *hook = (struct hook_object *)self;
     struct session *session = hook->session;
 
-    if (count > 0 && session_enter(session, hook->number)) {
+    if (count > 0 && session_enter(session)) {
+        struct recorded_module *recorded = find_recorded(hook);
         unsigned long index = PyLong_AsUnsignedLong(arguments[0]);
-        if (index < hook->recorded->table.site_count) {
-            visit_site(session, hook->recorded, (uint32_t)index, arguments + 1,
-                       count - 1);
+        if (recorded != NULL && index < recorded->table.site_count) {
+            visit_site(session, recorded, (uint32_t)index, arguments + 1, count - 1);
         } else {
             PyErr_Clear();
         }
@@ -117,10 +153,10 @@ static PyMethodDef hook_definition = {
     "site", (PyCFunction)(void (*)(void))hook_call, METH_FASTCALL,
     "Tells the recorder that a site was visited."};
 
-static PyObject *make_object(struct session *session,
-                             PyObject *module,
-                             struct recorded_module *recorded)
+static PyObject *
+make_object(PyObject *module, PyObject *texts, enum log_source_tag source_tag)
 {
+    struct session *session = PyModule_GetState(module);
     allocfunc allocate =
         (allocfunc)PyType_GetSlot(session->hook_type, Py_tp_alloc);
     struct hook_object *object =
@@ -131,8 +167,8 @@ static PyObject *make_object(struct session *session,
     if (object != NULL && name != NULL) {
         object->session = session;
         object->module = Py_NewRef(module);
-        object->recorded = recorded;
-        object->number = session->number;
+        object->texts = Py_NewRef(texts);
+        object->source_tag = source_tag;
         hook = PyCFunction_NewEx(&hook_definition, (PyObject *)object, name);
     }
     Py_XDECREF(object);
@@ -163,37 +199,45 @@ static bool read_source_tag(const char *kind, enum log_source_tag *tag)
     return false;
 }
 
+/* Whether the text is a table at all is known at once, not at the first visit. */
+static bool check_table(struct slice text)
+{
+    struct arena arena;
+    struct site_table table;
+    struct error error = ERROR_INIT;
+    bool is_good;
+
+    arena_init(&arena);
+    is_good = site_table_read(&table, text, &arena, &error);
+    arena_release(&arena);
+    if (!is_good) {
+        PyErr_SetString(PyExc_ValueError, error.text);
+    }
+    return is_good;
+}
+
 PyObject *hook_make(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"table", "module_name", "file", "source", "source_kind", NULL};
-    struct session *session = PyModule_GetState(module);
-    struct error error = ERROR_INIT;
     const char *table, *name, *file, *source, *kind;
     Py_ssize_t table_size, name_size, file_size, source_size;
-    struct module_text text;
-    struct recorded_module *recorded;
+    enum log_source_tag source_tag;
+    PyObject *texts;
+    PyObject *hook = NULL;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "s#s#s#z#s:make_hook", names,
                                      &table, &table_size, &name, &name_size, &file,
                                      &file_size, &source, &source_size, &kind) ||
-        !read_source_tag(kind, &text.source_tag)) {
+        !read_source_tag(kind, &source_tag) ||
+        !check_table((struct slice){table, (size_t)table_size})) {
         return NULL;
     }
-    if (session->recorder == NULL || session->is_closing) {
-        PyErr_SetString(PyExc_RuntimeError, "nothing is being recorded");
-        return NULL;
+    texts = Py_BuildValue("(y#y#y#y#)", table, table_size, name, name_size, file,
+                          file_size, source == NULL ? "" : source,
+                          source == NULL ? 0 : source_size);
+    if (texts != NULL) {
+        hook = make_object(module, texts, source_tag);
+        Py_DECREF(texts);
     }
-    text.table = (struct slice){table, (size_t)table_size};
-    text.name = (struct slice){name, (size_t)name_size};
-    text.file = (struct slice){file, (size_t)file_size};
-    text.source = (struct slice){source, source == NULL ? 0 : (size_t)source_size};
-    recorded = recorder_add_module(session->recorder, &text, &error);
-    if (recorded == NULL) {
-        if (error.kind == ERROR_MEMORY) {
-            return PyErr_NoMemory();
-        }
-        PyErr_SetString(PyExc_ValueError, error.text);
-        return NULL;
-    }
-    return make_object(session, module, recorded);
+    return hook;
 }

@@ -1,5 +1,7 @@
 /* The extension module `monitorch._recorder`: what instrumented files reach while recording is
  * on. It holds neither the compiler nor its parser. */
+#include "runtime/base/buffer.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/recorder_measure.h"
@@ -17,7 +19,7 @@ PyDoc_STRVAR(stop_doc,
 
 PyDoc_STRVAR(make_hook_doc,
              "make_hook(table, module_name, file, source, source_kind)\n\n"
-             "The hook of a module with that site table, while recording is on.");
+             "The hook of a module with that site table: one for all recordings.");
 
 PyDoc_STRVAR(measure_doc,
              "measure(value, *, sample=64, stats=True, hash=True, threads=1) -> dict\n\n"
@@ -62,7 +64,7 @@ static PyObject *note(PyObject *module, PyObject *args, PyObject *keywords)
                                      &is_warning)) {
         return NULL;
     }
-    if (session_enter(session, session->number)) {
+    if (session_enter(session)) {
         recorder_note(session->recorder,
                       is_warning ? LOG_NOTE_WARNING : LOG_NOTE_REMARK, SITE_NONE,
                       (struct slice){text, (size_t)size});
@@ -97,6 +99,32 @@ static PyObject *add_root(PyObject *module, PyObject *args, PyObject *keywords)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(source_hash_doc,
+             "source_hash(source) -> str\n\n"
+             "The hash of a source file's bytes, as the second word of its table has it.");
+
+static PyObject *source_hash(PyObject *module, PyObject *source)
+{
+    uint64_t hash[2];
+    struct buffer text = BUFFER_INIT;
+    PyObject *result;
+
+    (void)module;
+    if (!PyBytes_Check(source)) {
+        PyErr_SetString(PyExc_TypeError, "source_hash() takes bytes");
+        return NULL;
+    }
+    hash_128((struct slice){PyBytes_AsString(source), (size_t)PyBytes_Size(source)},
+             hash);
+    buffer_add_hex(&text, hash[1], 16);
+    buffer_add_hex(&text, hash[0], 16);
+    result = text.has_failed
+                 ? PyErr_NoMemory()
+                 : PyUnicode_FromStringAndSize(text.bytes, (Py_ssize_t)text.size);
+    buffer_release(&text);
+    return result;
+}
+
 PyDoc_STRVAR(kernels_doc,
              "kernels() -> str\n\n"
              "How statistics are computed: 'avx512', 'avx2', 'neon' or 'portable'.");
@@ -120,6 +148,7 @@ static PyMethodDef methods[] = {
     {"note", WITH_KEYWORDS(note), note_doc},
     {"add_root", WITH_KEYWORDS(add_root), add_root_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
+    {"source_hash", source_hash, METH_O, source_hash_doc},
     {"kernels", kernels, METH_NOARGS, kernels_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -41,7 +41,7 @@ uint64_t session_thread_key(void)
     return thread_key;
 }
 
-PyObject *session_raise(const struct error *error)
+static PyObject *raise_error(const struct error *error)
 {
     PyObject *arguments;
 
@@ -49,9 +49,9 @@ PyObject *session_raise(const struct error *error)
     case ERROR_MEMORY:
         return PyErr_NoMemory();
     case ERROR_USAGE: /* another process writes the file */
-        arguments = Py_BuildValue("(is)", EAGAIN, error->text);
+        arguments = Py_BuildValue("(is)", EBUSY, error->text);
         if (arguments != NULL) {
-            PyErr_SetObject(PyExc_BlockingIOError, arguments);
+            PyErr_SetObject(PyExc_OSError, arguments);
             Py_DECREF(arguments);
         }
         return NULL;
@@ -128,9 +128,9 @@ static void close_recorder(struct session *session, struct error *error)
     recorder_close(recorder, error);
 }
 
-bool session_enter(struct session *session, uint64_t number)
+bool session_enter(struct session *session)
 {
-    if (session->recorder == NULL || session->number != number || session->is_closing) {
+    if (session->recorder == NULL || session->is_closing) {
         return false;
     }
     if (session->fork_count != session_fork_count()) {
@@ -202,7 +202,7 @@ static PyObject *start_recorder(struct session *session,
     recorder = recorder_new(path, options, &error);
     if (recorder == NULL) {
         memory_free(copy);
-        return session_raise(&error);
+        return raise_error(&error);
     }
     pthread_once(&once, watch_forks);
     memory_free(session->path);
@@ -314,7 +314,7 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
     }
     if (error.kind != ERROR_NONE) {
         Py_DECREF(summary);
-        return session_raise(&error);
+        return raise_error(&error);
     }
     return summary;
 }

@@ -39,11 +39,8 @@ uint64_t session_thread_key(void);
 
 /* What a hook has done before and after it looks at the recorder. False: nothing is recorded,
  * nothing is to be done. After true, session_leave must follow. */
-bool session_enter(struct session *session, uint64_t number);
+bool session_enter(struct session *session);
 void session_leave(struct session *session);
-
-/* Raises what went wrong. Returns NULL. */
-PyObject *session_raise(const struct error *error);
 
 /* The functions `start` and `stop` of the module. */
 PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords);

@@ -83,13 +83,11 @@ void call_table_free(struct call_table *table)
     memory_free(table);
 }
 
-struct call_thread *
-call_table_thread(struct call_table *table, uint64_t key, bool *is_new)
+struct call_thread *call_table_thread(struct call_table *table, uint64_t key)
 {
     void *threads = table->threads;
     struct call_thread *thread;
 
-    *is_new = false;
     for (size_t i = table->thread_count; i > 0; i--) {
         if (table->threads[i - 1]->key == key) {
             return table->threads[i - 1];
@@ -110,8 +108,14 @@ call_table_thread(struct call_table *table, uint64_t key, bool *is_new)
                          : THREAD_NUMBER_MAX;
     table->threads[table->thread_count] = thread;
     table->thread_count++;
-    *is_new = true;
     return thread;
+}
+
+void call_table_forget_told_threads(struct call_table *table)
+{
+    for (size_t i = 0; i < table->thread_count; i++) {
+        table->threads[i]->is_told = false;
+    }
 }
 
 static void unlink_from_bucket(struct call_table *table, struct call *call)

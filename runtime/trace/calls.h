@@ -34,6 +34,7 @@ struct call_thread {
     uint64_t key;     /* what the caller knows the thread by */
     uint16_t number;  /* in the trace; THREAD_NUMBER_MAX for all from there on */
     struct call *top; /* the newest call that goes on; may be NULL */
+    bool is_told;     /* the trace holds its record */
 };
 #define THREAD_NUMBER_MAX 65535
 
@@ -70,8 +71,9 @@ struct call_table *call_table_new(call_end_function on_end, void *context);
 void call_table_free(struct call_table *table);
 
 /* The thread that goes by `key`; made where it is new. NULL: out of memory. */
-struct call_thread *
-call_table_thread(struct call_table *table, uint64_t key, bool *is_new);
+struct call_thread *call_table_thread(struct call_table *table, uint64_t key);
+/* Another file is begun: it holds no thread's record. */
+void call_table_forget_told_threads(struct call_table *table);
 
 /* The call that goes on in `frame`, running `code`; NULL where none is known. A call known by
  * that frame with other code has ended. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What recorder.c knows of a site in a while header, in struct call. */
 enum {
@@ -102,7 +103,7 @@ struct recorder *recorder_new(const char *path,
         return NULL;
     }
     recorder->options = *options;
-    recorder->start = clock_now();
+    recorder->process = (uint32_t)getpid();
     recorder->calls = call_table_new(tell_end, recorder);
     recorder->history = history_new();
     if (!copy_names(&recorder->options) || recorder->calls == NULL ||
@@ -116,6 +117,7 @@ struct recorder *recorder_new(const char *path,
         recorder_free(recorder);
         return NULL;
     }
+    recorder->start = log_writer_start_clock(recorder->log);
     return recorder;
 }
 
@@ -225,11 +227,15 @@ bool recorder_fork(struct recorder *recorder, const char *path, struct error *er
     }
     /* Numbers of texts, forms and events belong to the parent's file. */
     call_table_each(recorder->calls, forget_names, NULL);
+    call_table_forget_told_threads(recorder->calls);
     history_clear(recorder->history);
+    recorder->options.log.parent = recorder->process;
+    recorder->process = (uint32_t)getpid();
     recorder->log = log_writer_new(path, &recorder->options.log, error);
     if (recorder->log == NULL) {
         return false;
     }
+    recorder->start = log_writer_start_clock(recorder->log);
     for (size_t i = 0; i < recorder->module_count; i++) {
         tell_module(recorder, recorder->modules[i]);
     }
@@ -241,17 +247,17 @@ struct call_thread *recorder_thread(struct recorder *recorder,
                                     uint64_t native,
                                     struct slice name)
 {
-    bool is_new;
-    struct call_thread *thread = call_table_thread(recorder->calls, key, &is_new);
+    struct call_thread *thread = call_table_thread(recorder->calls, key);
 
-    if (thread != NULL && is_new && recorder->log != NULL) {
+    if (thread != NULL && !thread->is_told && recorder->log != NULL) {
         struct log_thread head = {
             .record = {.kind = LOG_THREAD},
             .number = thread->number,
             .name = log_writer_text(recorder->log, name),
             .native = native,
         };
-        log_writer_define(recorder->log, &head, sizeof(head), SLICE(""));
+        thread->is_told =
+            log_writer_define(recorder->log, &head, sizeof(head), SLICE(""));
     }
     return thread;
 }

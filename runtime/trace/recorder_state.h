@@ -14,6 +14,7 @@ struct recorder {
     size_t module_capacity;
     uint32_t site_count; /* of all modules */
     uint64_t start;      /* monotonic, nanoseconds */
+    uint32_t process;    /* that the log belongs to */
 };
 
 /* Tells the call where the trace does not hold it, or where a ring may soon have dropped it. */
