@@ -1,0 +1,215 @@
+/* Reads the words of a command line. */
+#include "runtime/command/arguments.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define NAME_MAX_SIZE 32
+#define RULE_MAX      64
+
+void arguments_init(struct arguments *arguments,
+                    const struct argument_rule *rules,
+                    int rule_count,
+                    int word_count,
+                    char **words)
+{
+    *arguments = (struct arguments){
+        .rules = rules,
+        .rule_count = rule_count,
+        .words = words,
+        .word_count = word_count,
+        .next = 1,
+    };
+}
+
+bool arguments_want(int word_count, char **words, const char *text, const char *letter)
+{
+    for (int i = 1; i < word_count && strcmp(words[i], "--") != 0; i++) {
+        if (strcmp(words[i], text) == 0 || strcmp(words[i], letter) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many letters must be added, taken away, changed or swapped to make one the other. */
+static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    size_t rows[3][NAME_MAX_SIZE + 1];
+
+    for (size_t k = 0; k <= b_size; k++) {
+        rows[0][k] = k;
+    }
+    for (size_t i = 1; i <= a_size; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i + 2) % 3];
+        const size_t *two_above = rows[(i + 1) % 3];
+
+        row[0] = i;
+        for (size_t k = 1; k <= b_size; k++) {
+            size_t best = above[k - 1] + (a[i - 1] != b[k - 1]);
+
+            best = above[k] + 1 < best ? above[k] + 1 : best;
+            best = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
+                two_above[k - 2] + 1 < best) {
+                best = two_above[k - 2] + 1;
+            }
+            row[k] = best;
+        }
+    }
+    return rows[a_size % 3][b_size];
+}
+
+const char *nearest_name(const char *word, const char *const *names, int count)
+{
+    const char *nearest = NULL;
+    size_t size = strlen(word);
+    size_t nearest_distance = size / 3 + 2; /* further off is a guess */
+
+    for (int i = 0; size <= NAME_MAX_SIZE && i < count; i++) {
+        size_t name_size = strlen(names[i]);
+        size_t distance;
+
+        if (name_size > NAME_MAX_SIZE) {
+            continue;
+        }
+        distance = edit_distance(word, size, names[i], name_size);
+        if (distance < nearest_distance && distance < name_size) {
+            nearest = names[i];
+            nearest_distance = distance;
+        }
+    }
+    return nearest;
+}
+
+static bool refuse_option(const struct arguments *arguments,
+                          const char *text,
+                          size_t size,
+                          struct error *error)
+{
+    const char *names[RULE_MAX];
+    char word[NAME_MAX_SIZE + 1] = "";
+    const char *nearest;
+    int count = arguments->rule_count < RULE_MAX ? arguments->rule_count : RULE_MAX;
+
+    for (int i = 0; i < count; i++) {
+        names[i] = arguments->rules[i].text;
+    }
+    if (size <= NAME_MAX_SIZE) {
+        memcpy(word, text, size);
+    }
+    nearest = size <= NAME_MAX_SIZE ? nearest_name(word, names, count) : NULL;
+    error_set(error, ERROR_USAGE, "no option --%.*s%s%s%s",
+              (int)(size < 80 ? size : 80), text,
+              nearest == NULL ? "" : "; did you mean --",
+              nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
+    return false;
+}
+
+/* Takes the argument that follows, where the rule wants one and `text` is none yet. */
+static bool complete(struct arguments *arguments,
+                     int rule,
+                     const char *text,
+                     struct argument *found,
+                     struct error *error)
+{
+    const struct argument_rule *option = &arguments->rules[rule];
+
+    if (option->argument != NULL && text == NULL) {
+        if (arguments->next == arguments->word_count) {
+            error_set(error, ERROR_USAGE, "--%s: expected %s after it", option->text,
+                      option->argument);
+            return false;
+        }
+        text = arguments->words[arguments->next++];
+    }
+    if (text != NULL && *text == '\0') {
+        error_set(error, ERROR_USAGE, "--%s: expected %s, got nothing", option->text,
+                  option->argument);
+        return false;
+    }
+    *found = (struct argument){rule, text};
+    return true;
+}
+
+/* `--name`, `--name value` or `--name=value`; `text` begins behind the hyphens. */
+static bool take_long(struct arguments *arguments,
+                      const char *text,
+                      struct argument *found,
+                      struct error *error)
+{
+    size_t size = strcspn(text, "=");
+    const char *argument = text[size] == '=' ? text + size + 1 : NULL;
+
+    for (int i = 0; i < arguments->rule_count; i++) {
+        const struct argument_rule *rule = &arguments->rules[i];
+
+        if (strlen(rule->text) != size || memcmp(rule->text, text, size) != 0) {
+            continue;
+        }
+        if (rule->argument == NULL && argument != NULL) {
+            error_set(error, ERROR_USAGE, "--%s takes no argument", rule->text);
+            return false;
+        }
+        return complete(arguments, i, argument, found, error);
+    }
+    return refuse_option(arguments, text, size, error);
+}
+
+/* `-q`, several as `-qr`, with a value as `-n2` or `-n 2`. */
+static bool
+take_short(struct arguments *arguments, struct argument *found, struct error *error)
+{
+    const char *letters = arguments->letters;
+    int i = 0;
+
+    while (i < arguments->rule_count && arguments->rules[i].letter != *letters) {
+        i++;
+    }
+    if (i == arguments->rule_count) {
+        error_set(error, ERROR_USAGE, "no option -%c", *letters);
+        return false;
+    }
+    letters++;
+    if (arguments->rules[i].argument == NULL) {
+        arguments->letters = *letters == '\0' ? NULL : letters;
+        *found = (struct argument){i, NULL};
+        return true;
+    }
+    arguments->letters = NULL;
+    return complete(arguments, i, *letters == '\0' ? NULL : letters, found, error);
+}
+
+bool arguments_next(struct arguments *arguments,
+                    struct argument *found,
+                    struct error *error)
+{
+    const char *word;
+
+    if (arguments->letters != NULL) {
+        return take_short(arguments, found, error);
+    }
+    if (arguments->next == arguments->word_count) {
+        *found = (struct argument){ARGUMENT_END, NULL};
+        return true;
+    }
+    word = arguments->words[arguments->next++];
+    if (*word == '\0') {
+        error_set(error, ERROR_USAGE, "a file's name is empty");
+        return false;
+    }
+    if (arguments->is_behind_options || word[0] != '-' || word[1] == '\0') {
+        *found = (struct argument){ARGUMENT_WORD, word};
+        return true;
+    }
+    if (strcmp(word, "--") == 0) {
+        arguments->is_behind_options = true;
+        return arguments_next(arguments, found, error);
+    }
+    if (word[1] == '-') {
+        return take_long(arguments, word + 2, found, error);
+    }
+    arguments->letters = word + 1;
+    return take_short(arguments, found, error);
+}

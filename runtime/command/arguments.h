@@ -1,0 +1,53 @@
+/* Reads the words of a command line: options by a table of rules, and what is no option. */
+#ifndef MONITORCH_COMMAND_ARGUMENTS_H
+#define MONITORCH_COMMAND_ARGUMENTS_H
+
+#include "runtime/base/error.h"
+
+#include <stdbool.h>
+
+struct argument_rule {
+    char letter;      /* 0 where there is no short form */
+    const char *text; /* without hyphens */
+    const char
+        *argument; /* what a message calls its argument; NULL where it takes none */
+};
+
+struct arguments {
+    const struct argument_rule *rules; /* borrowed */
+    int rule_count;
+    char **words; /* borrowed; words[0] is the command's name */
+    int word_count;
+    int next;
+    const char *letters; /* the rest of `-abc`; borrowed from the words; may be NULL */
+    bool is_behind_options;
+};
+
+#define ARGUMENT_WORD -1
+#define ARGUMENT_END  -2
+
+struct argument {
+    int rule;         /* an index into the rules, or ARGUMENT_WORD, or ARGUMENT_END */
+    const char *text; /* the option's argument (NULL: it takes none), or the word */
+};
+
+void arguments_init(struct arguments *arguments,
+                    const struct argument_rule *rules,
+                    int rule_count,
+                    int word_count,
+                    char **words);
+
+/* The next option or word. Fails for an unknown option, and where an argument is missing,
+ * empty or too many. */
+bool arguments_next(struct arguments *arguments,
+                    struct argument *found,
+                    struct error *error);
+
+/* Whether the option stands anywhere among the words: --help and --version win over everything
+ * else, wrong words too. */
+bool arguments_want(int word_count, char **words, const char *text, const char *letter);
+
+/* The one of `names` that `word` was most likely meant to be; NULL where none is near. */
+const char *nearest_name(const char *word, const char *const *names, int count);
+
+#endif

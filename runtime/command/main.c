@@ -1,0 +1,147 @@
+/* The command monitorch: finds the subcommand and runs it. */
+#include "instrument/instrument.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/interrupt.h"
+#include "runtime/base/output.h"
+#include "runtime/command/arguments.h"
+#include "runtime/command/subcommand.h"
+
+#include <string.h>
+
+struct subcommand {
+    const char *name;
+    const char *summary;
+    const char *help;
+    enum exit_code (*run)(int word_count, char **words);
+};
+
+static const struct subcommand subcommands[] = {
+#define SUBCOMMAND(name, summary) {#name, summary, name##_help, name##_run},
+#include "runtime/command/subcommands.def"
+#undef SUBCOMMAND
+};
+#define SUBCOMMAND_COUNT (int)(sizeof subcommands / sizeof *subcommands)
+
+enum exit_code print_text(const char *text)
+{
+    return output_print(slice_of(text)) ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
+}
+
+enum exit_code refuse(const char *name, const struct error *error)
+{
+    struct buffer text = BUFFER_INIT;
+    const char *blank = name == NULL ? "" : " ";
+
+    name = name == NULL ? "" : name;
+    buffer_add_format(&text, "monitorch%s%s: %s\n", blank, name, error->text);
+    if (error->kind == ERROR_USAGE) {
+        buffer_add_format(&text, "`monitorch%s%s --help` tells what there is\n", blank,
+                          name);
+    }
+    output_print_error(buffer_slice(&text));
+    buffer_release(&text);
+    return error->kind == ERROR_USAGE ? EXIT_CODE_USAGE : EXIT_CODE_INPUT_FAILED;
+}
+
+static enum exit_code print_help(void)
+{
+    struct buffer text = BUFFER_INIT;
+    enum exit_code exit_code;
+
+    buffer_add(&text,
+               SLICE("usage: monitorch COMMAND ...\n\n"
+                     "Shows what was recorded of a program: which line made which "
+                     "value.\n\n"
+                     "Commands:\n"));
+    for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
+        buffer_add_format(&text, "  %-8s %s\n", subcommands[i].name,
+                          subcommands[i].summary);
+    }
+    buffer_add(
+        &text,
+        SLICE("  help     print the help of a command: monitorch help show\n\n"
+              "Options:\n"
+              "  -V, --version   print the version\n"
+              "  -h, --help      print this\n\n"
+              "A trace is recorded by an instrumented program "
+              "(monitorch-instrument) that runs with\n"
+              "MONITORCH=run.mtrace in its environment, or by monitorch.record() "
+              "in it.\n\n"
+              "Exit codes: 0 done; 1 the answer is no, or there is nothing to show; "
+              "2 wrong usage;\n"
+              "3 an input could not be read, or only in part.\n"));
+    exit_code =
+        output_print(buffer_slice(&text)) ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
+    buffer_release(&text);
+    return exit_code;
+}
+
+/* NULL, with a message, where there is none of that name. */
+static const struct subcommand *find(const char *name, struct error *error)
+{
+    const char *names[SUBCOMMAND_COUNT + 1];
+    const char *nearest;
+
+    for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
+        if (strcmp(name, subcommands[i].name) == 0) {
+            return &subcommands[i];
+        }
+        names[i] = subcommands[i].name;
+    }
+    names[SUBCOMMAND_COUNT] = "help";
+    nearest = nearest_name(name, names, SUBCOMMAND_COUNT + 1);
+    error_set(error, ERROR_USAGE, "no command %.80s%s%s%s", name,
+              nearest == NULL ? "" : "; did you mean ", nearest == NULL ? "" : nearest,
+              nearest == NULL ? "" : "?");
+    return NULL;
+}
+
+static enum exit_code run_help(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    const struct subcommand *found;
+
+    if (word_count < 2 || strcmp(words[1], "help") == 0 || words[1][0] == '-') {
+        return print_help();
+    }
+    found = find(words[1], &error);
+    return found == NULL ? refuse(NULL, &error) : print_text(found->help);
+}
+
+static enum exit_code run(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    const struct subcommand *found;
+    const char *name = word_count < 2 ? "help" : words[1];
+
+    if (strcmp(name, "help") == 0) {
+        return run_help(word_count - 1, words + 1);
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        return print_help();
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        return print_text("monitorch " MONITORCH_VERSION "\n");
+    }
+    if (name[0] == '-') {
+        error_set(&error, ERROR_USAGE, "no option %.80s before the command", name);
+        return refuse(NULL, &error);
+    }
+    found = find(name, &error);
+    if (found == NULL) {
+        return refuse(NULL, &error);
+    }
+    if (arguments_want(word_count - 1, words + 1, "--help", "-h")) {
+        return print_text(found->help);
+    }
+    if (arguments_want(word_count - 1, words + 1, "--version", "-V")) {
+        return print_text("monitorch " MONITORCH_VERSION "\n");
+    }
+    return found->run(word_count - 1, words + 1);
+}
+
+int main(int word_count, char **words)
+{
+    interrupt_start();
+    return run(word_count, words);
+}

@@ -1,0 +1,164 @@
+/* What the command line of `monitorch show` asks for. */
+#include "runtime/command/show_options.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/command/arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "runtime/command/show_options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "runtime/command/show_options.def"
+#undef OPTION
+};
+
+static bool
+set_count(uint64_t *count, enum option_id id, const char *argument, struct error *error)
+{
+    char *end;
+    unsigned long long number = strtoull(argument, &end, 10);
+
+    if (argument[0] < '0' || argument[0] > '9' || *end != '\0') {
+        error_set(error, ERROR_USAGE, "--%s %s: expected a number of events",
+                  rules[id].text, argument);
+        return false;
+    }
+    *count = number;
+    return true;
+}
+
+static bool add_glob(struct show_options *options,
+                     struct glob_list *list,
+                     const char *argument,
+                     struct error *error)
+{
+    return event_filter_add_glob(&options->filter, list, slice_of(argument), error);
+}
+
+/* `argument` is NULL for the options that take none. */
+static bool option_take(struct show_options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    struct event_filter *filter = &options->filter;
+
+    switch (id) {
+    case OPTION_FUNCTION:
+        return add_glob(options, &filter->functions, argument, error);
+    case OPTION_NAME:
+        return add_glob(options, &filter->names, argument, error);
+    case OPTION_FILE:
+        return add_glob(options, &filter->files, argument, error);
+    case OPTION_MODULE:
+        return add_glob(options, &filter->modules, argument, error);
+    case OPTION_THREAD:
+        return add_glob(options, &filter->threads, argument, error);
+    case OPTION_LINE:
+        return event_filter_add_line(filter, slice_of(argument), error);
+    case OPTION_KIND:
+        return event_filter_add_kinds(filter, slice_of(argument), error);
+    case OPTION_CALL:
+        return event_filter_set_call(filter, slice_of(argument), error);
+    case OPTION_HEAD:
+        return set_count(&options->head, id, argument, error);
+    case OPTION_TAIL:
+        return set_count(&options->tail, id, argument, error);
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    case OPTION_CHANGED:
+        filter->is_changed = true;
+        return true;
+    case OPTION_NAN:
+        filter->is_nonfinite = true;
+        return true;
+    case OPTION_SOURCE:
+        options->has_source = true;
+        return true;
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
+    case OPTION_SAMPLE:
+        options->has_sample = true;
+        return true;
+    case OPTION_SITES:
+        options->is_sites = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+static bool refuse_words(const char *message, struct error *error)
+{
+    error_set(error, ERROR_USAGE, "%s", message);
+    return false;
+}
+
+static bool check(const struct show_options *options, struct error *error)
+{
+    if (options->trace_count == 0) {
+        return refuse_words("no trace, expected TRACE, such as run.mtrace", error);
+    }
+    if (options->is_json && options->has_source) {
+        return refuse_words("--source is for people, it does not go with --json",
+                            error);
+    }
+    if (options->has_sample && !options->is_json) {
+        return refuse_words("--sample goes with --json", error);
+    }
+    if (options->is_sites &&
+        (!event_filter_is_empty(&options->filter) || options->head != UINT64_MAX ||
+         options->tail != UINT64_MAX || options->has_source || options->has_sample)) {
+        return refuse_words("--sites lists all sites, it goes with --json alone",
+                            error);
+    }
+    return true;
+}
+
+bool show_options_read(struct show_options *options,
+                       int word_count,
+                       char **words,
+                       struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+
+    *options = (struct show_options){.head = UINT64_MAX, .tail = UINT64_MAX};
+    event_filter_init(&options->filter);
+    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
+    if (options->traces == NULL) {
+        error_set_memory(error);
+        return false;
+    }
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule == ARGUMENT_WORD) {
+            options->traces[options->trace_count++] = found.text;
+        } else if (found.rule >= 0 && !option_take(options, (enum option_id)found.rule,
+                                                   found.text, error)) {
+            return false;
+        }
+    } while (found.rule != ARGUMENT_END);
+    return check(options, error);
+}
+
+void show_options_release(struct show_options *options)
+{
+    event_filter_release(&options->filter);
+    memory_free(options->traces);
+}

@@ -1,0 +1,35 @@
+/* What the command line of `monitorch show` asks for. */
+#ifndef MONITORCH_COMMAND_SHOW_OPTIONS_H
+#define MONITORCH_COMMAND_SHOW_OPTIONS_H
+
+#include "runtime/base/error.h"
+#include "runtime/base/output.h"
+#include "runtime/view/event_filter.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct show_options {
+    struct event_filter filter; /* owned */
+    uint64_t head;              /* UINT64_MAX: all */
+    uint64_t tail;              /* UINT64_MAX: all */
+    bool has_source;
+    bool is_json;
+    bool has_sample;
+    bool is_sites;
+    bool is_quiet;
+    enum color color;
+    const char **traces; /* owned; each borrowed from the command line */
+    size_t trace_count;
+};
+
+/* Fails, with the message for the user, where the words make no sense. To be released in any
+ * case. */
+bool show_options_read(struct show_options *options,
+                       int word_count,
+                       char **words,
+                       struct error *error);
+void show_options_release(struct show_options *options);
+
+#endif
