@@ -40,12 +40,12 @@ def check_choice(name: str, value: object, choices: "tuple[str, ...]") -> str:
     return value
 
 
-def check_values(value: "str | Iterable[str] | None") -> "tuple[str, ...]":
+def check_values(value: "str | Iterable[str] | None") -> "tuple[bytes, ...]":
     """Globs of names; none at all where no whole values are wanted."""
     if value is None:
         return ()
     if isinstance(value, str):
-        return ("*",) if value == "all" else (value,)
+        value = ["*" if value == "all" else value]
     expected = "values must be None, 'all', or names such as ['q', 'attn*']"
     try:
         names = tuple(value)
@@ -54,7 +54,7 @@ def check_values(value: "str | Iterable[str] | None") -> "tuple[str, ...]":
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{expected}; {name!r} is no name")
-    return names
+    return tuple(name.encode("utf-8", "replace") for name in names)
 
 
 def check_size(name: str, value: "int | str | None") -> int:

@@ -4,6 +4,7 @@ import posix
 import sys
 from _thread import RLock
 from atexit import register as _register_at_exit
+from time import time_ns
 
 from monitorch import _options, _registry, _source
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from monitorch._recorder import Summary as _Told
 
 _EACCES = 13
+_SAMPLE_MAX = 1024
 
 _lock = RLock()
 _active: "Recording | None" = None
@@ -31,7 +33,7 @@ class Summary:
     path: str
     """The trace of this process."""
     paths: "list[str]"
-    """All traces: this one, and those of the processes forked from this one."""
+    """All traces: this one, and those of child processes beside it."""
     events: int
     """How many events were recorded in this process."""
     lost: int
@@ -41,12 +43,12 @@ class Summary:
     stopped: "str | None"
     """Why recording ended by itself: a full disk, the size limit; or None."""
 
-    def __init__(self, told: "_Told", path: str) -> None:
+    def __init__(self, told: "_Told", path: str, start_time: int) -> None:
         self.path = path
-        self.paths = [path, *told["paths"][1:]]
+        self.paths = [path, *_find_children(path, start_time)]
         self.events = told["events"]
         self.lost = told["lost"]
-        self.size = told["size"]
+        self.size = _find_size(told["path"])
         self.stopped = told["stopped"]
 
     def __repr__(self) -> str:
@@ -72,6 +74,8 @@ class Recording:
         self._has_begun = False
         self._mode = mode
         self._options = options
+        self._process = 0
+        self._start_time = 0
         self.path = path
         self.summary = None
 
@@ -174,15 +178,15 @@ def record(
     """
     mode = _options.check_choice("compile", compile, ("break", "skip"))
     options: "dict[str, object]" = {
-        "sample": _options.check_number("sample", sample, 0, (1 << 32) - 1),
+        "sample": _options.check_number("sample", sample, 0, _SAMPLE_MAX),
         "last": _options.check_limit("last", last),
         "size_limit": _options.check_size("size_limit", size_limit),
         "stats": _options.check_switch("stats", stats),
         "hash": _options.check_switch("hash", hash),
-        "values": _options.check_values(values),
+        "names": _options.check_values(values),
         "every": _options.check_number("every", every, 1),
         "max_elements": _options.check_limit("max_elements", max_elements),
-        "threads": _options.check_choice("threads", threads, ("all", "current")),
+        "one_thread": _options.check_choice("threads", threads, ("all", "current")) == "current",
     }
     text = _add_rank(_decode(path))
     with _lock:
@@ -202,6 +206,30 @@ def stop() -> "Summary | None":
     """
     with _lock:
         return _active.stop() if _active is not None else None
+
+
+def _find_size(path: str) -> int:
+    try:
+        return posix.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _find_children(path: str, start_time: int) -> "list[str]":
+    """The traces that children have written since then: `run.1234.mtrace` for `run.mtrace`."""
+    folder, slash, name = path.rpartition("/")
+    start, _, end = add_word(name, "\0").partition("\0")
+    found = []
+    try:
+        for other in sorted(posix.listdir(folder + slash or ".")):
+            number = other[len(start) : len(other) - len(end)]
+            if other == start + number + end and number.isdigit():
+                other = folder + slash + other
+                if posix.stat(other).st_mtime_ns >= start_time:
+                    found.append(other)
+    except OSError:
+        pass  # removed since, the folder or the file
+    return found
 
 
 def _decode(path: object) -> str:
@@ -269,8 +297,11 @@ def _start(recording: Recording) -> None:
     from monitorch import _compiled, _recorder
 
     _set_up_once()
+    # The clock of files is a little behind.
+    recording._start_time = time_ns() - 10_000_000
     _recorder.start(recording._absolute, **recording._options)  # type: ignore[arg-type]
     _active = recording
+    recording._process = posix.getpid()
     recording._has_begun = True
     try:
         _compiled.begin(recording._mode)
@@ -286,8 +317,8 @@ def _finish(recording: Recording) -> None:
 
     _registry.set_hook(None)
     _compiled.end()
-    if not _recorder.is_recording():
-        _active = None  # an interrupt came between the recorder's end and this one's
+    if not _recorder.is_recording() or _is_idle_child(recording):
+        _active = None
         return
     try:
         told = _recorder.stop()
@@ -297,8 +328,20 @@ def _finish(recording: Recording) -> None:
     path = recording.path
     if told["path"] != recording._absolute:
         path = told["path"]  # of a forked child
-    recording.summary = Summary(told, path)
+    recording.summary = Summary(told, path, recording._start_time)
     _active = None
+
+
+def _is_idle_child(recording: Recording) -> bool:
+    """A forked process that has recorded nothing, and so has no file of its own."""
+    from monitorch import _recorder
+
+    return posix.getpid() != recording._process and _recorder.path() == recording._absolute
+
+
+def clean(text: str) -> str:
+    """A text that the trace can hold: undecodable bytes of a file's name are spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> object:
@@ -309,10 +352,10 @@ def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> ob
     name = name if isinstance(name, str) else ""
     try:
         file, source, kind = _source.find(table, module_globals, _recorder.source_hash)
-        hook = _recorder.make_hook(table, name, file, source, kind)
+        hook = _recorder.make_hook(table, clean(name), clean(file), source, kind)
         _compiled.add(hook, mode)
     except Exception as error:
-        _recorder.note(f"module {name} is not recorded: {error}", True)
+        _recorder.note(clean(f"module {name} is not recorded: {error}"), True)
         return None
     return hook
 

@@ -2,10 +2,8 @@ from typing import Any, Literal, TypedDict
 
 class Summary(TypedDict):
     path: str
-    paths: list[str]
     events: int
     lost: int
-    size: int
     stopped: str | None
 
 class Measured(TypedDict):
@@ -41,13 +39,14 @@ def start(
     size_limit: int = 0,
     stats: bool = True,
     hash: bool = True,
-    values: Any = None,
+    names: tuple[bytes, ...] = (),
     every: int = 1,
     max_elements: int = 0,
-    threads: Literal["all", "current"] = "all",
+    one_thread: bool = False,
 ) -> None: ...
 def stop() -> Summary: ...
 def is_recording() -> bool: ...
+def path() -> str | None: ...
 def make_hook(
     table: str,
     module_name: str,
@@ -56,6 +55,7 @@ def make_hook(
     source_kind: Literal["original", "instrumented", "other"],
 ) -> Any: ...
 def source_hash(source: bytes) -> str: ...
+def add_root(module: object, name: str = "") -> None: ...
 def note(text: str, is_warning: bool = False) -> None: ...
 def measure(
     value: object, *, sample: int = 64, stats: bool = True, hash: bool = True, threads: int = 0
