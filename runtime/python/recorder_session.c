@@ -17,6 +17,7 @@
 static atomic_uint fork_count;
 static atomic_ullong last_thread_key;
 static __thread uint64_t thread_key;
+static __thread unsigned thread_use_count; /* this thread's hooks at work */
 
 static void count_fork(void)
 {
@@ -106,7 +107,7 @@ static void follow_fork(struct session *session)
     char *path = make_child_path(session->path, process);
 
     session->fork_count = session_fork_count();
-    session->user_count = 0;
+    session->user_count = thread_use_count;
     session->process = process;
     if (path == NULL) {
         error_set_memory(&error);
@@ -141,12 +142,14 @@ bool session_enter(struct session *session)
         return false;
     }
     session->user_count++;
+    thread_use_count++;
     return true;
 }
 
 void session_leave(struct session *session)
 {
     session->user_count--;
+    thread_use_count--;
     if (session->is_closing && session->user_count == 0) {
         close_recorder(session, NULL);
     }
@@ -280,9 +283,9 @@ static PyObject *summarise(struct session *session, const struct log_writer *log
 }
 
 /* Lets hooks of other threads that are at work come to an end. */
-static void wait_for_others(struct session *session, unsigned own)
+static void wait_for_others(struct session *session)
 {
-    while (session->recorder != NULL && session->user_count > own) {
+    while (session->recorder != NULL && session->user_count > thread_use_count) {
         Py_BEGIN_ALLOW_THREADS;
         usleep(100);
         Py_END_ALLOW_THREADS;
@@ -308,8 +311,9 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
         return NULL;
     }
     session->is_closing = true;
-    wait_for_others(session, 0);
-    if (session->recorder != NULL) {
+    wait_for_others(session);
+    /* A finalizer may stop the recording inside a hook: that hook closes it then. */
+    if (session->recorder != NULL && session->user_count == 0) {
         close_recorder(session, &error);
     }
     if (error.kind != ERROR_NONE) {

@@ -193,20 +193,23 @@ static enum type_kind find_kind(struct type_cache *cache, struct type_info *info
     return find_object_kind(cache, info);
 }
 
-static void examine(struct type_cache *cache, struct type_info *info, PyTypeObject *type)
+/* Fills the entry at the end only: what is asked here may run the collector, and finalizers
+ * that visit sites and use the cache themselves. */
+static void examine(struct type_cache *cache, struct type_info *entry, PyTypeObject *type)
 {
     PyObject *module_class = find_module_class(cache);
+    struct type_info info = {.type = type};
 
-    info_clear(info);
-    info->type = type;
-    info->module_count = PyDict_Size(cache->modules);
-    info->kind = find_kind(cache, info);
-    info->is_module =
+    info.module_count = PyDict_Size(cache->modules);
+    info.kind = find_kind(cache, &info);
+    info.is_module =
         module_class != NULL && is_subtype(type, (PyTypeObject *)module_class);
-    info->is_final = info->is_module || info->kind != TYPE_OBJECT;
-    info->name = make_name(cache, type);
-    info->reference = PyWeakref_NewRef((PyObject *)type, NULL);
+    info.is_final = info.is_module || info.kind != TYPE_OBJECT;
+    info.name = make_name(cache, type);
+    info.reference = PyWeakref_NewRef((PyObject *)type, NULL);
     PyErr_Clear();
+    info_clear(entry);
+    *entry = info;
 }
 
 const struct type_info *type_cache_get(struct type_cache *cache, PyTypeObject *type)
