@@ -4,118 +4,6 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 
-/* ---- things by their numbers ---- */
-
-static bool
-numbered_add(struct log_numbered_list *list, uint32_t number, const void *thing)
-{
-    void *entries = list->entries;
-
-    if (!memory_grow(&entries, &list->capacity, list->count + 1,
-                     sizeof *list->entries)) {
-        return false;
-    }
-    list->entries = entries;
-    list->entries[list->count++] = (struct log_numbered){number, thing};
-    return true;
-}
-
-/* Whether a new thing's number is beyond those that are there. */
-static bool numbered_follows(const struct log_numbered_list *list, uint32_t number)
-{
-    return list->count == 0 || number > list->entries[list->count - 1].number;
-}
-
-/* The place of a number, or list->count. */
-static size_t numbered_place(const struct log_numbered_list *list, uint32_t number)
-{
-    size_t low = 0;
-    size_t high = list->count;
-
-    if (list->count == 0 || number < list->entries[0].number) {
-        return list->count;
-    }
-    /* Without gaps a number tells its place. */
-    low = number - list->entries[0].number;
-    if (low < list->count && list->entries[low].number == number) {
-        return low;
-    }
-    low = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (list->entries[middle].number < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < list->count && list->entries[low].number == number ? low : list->count;
-}
-
-const void *log_numbered_find(const struct log_numbered_list *list, uint32_t number)
-{
-    size_t place = numbered_place(list, number);
-
-    return place == list->count ? NULL : list->entries[place].thing;
-}
-
-bool log_text_find(const struct log_reader *reader, uint32_t number, struct slice *text)
-{
-    const struct slice *found;
-
-    if (number == 0) {
-        *text = SLICE("");
-        return true;
-    }
-    found = log_numbered_find(&reader->texts, number);
-    if (found == NULL) {
-        return false;
-    }
-    *text = *found;
-    return true;
-}
-
-const struct log_module *log_table_module(const struct log_reader *reader,
-                                          uint32_t table,
-                                          uint32_t *module_number)
-{
-    size_t place = numbered_place(&reader->modules, table);
-
-    if (place == reader->modules.count) {
-        return NULL;
-    }
-    *module_number = (uint32_t)place;
-    return reader->modules.entries[place].thing;
-}
-
-/* Modules are in the order of their sites. */
-const struct log_module *
-log_site_module(const struct log_reader *reader, uint32_t site, uint32_t *module_number)
-{
-    size_t low = 0;
-    size_t high = reader->modules.count;
-    const struct log_module *module;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        module = reader->modules.entries[middle].thing;
-        if (module->first_site <= site) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    /* A module without sites may begin where the next one does. */
-    if (low == 0) {
-        return NULL;
-    }
-    module = reader->modules.entries[low - 1].thing;
-    *module_number = (uint32_t)(low - 1);
-    return site - module->first_site < module->table.site_count ? module : NULL;
-}
-
 /* ---- one definition ---- */
 
 static const char out_of_memory[] = "out of memory";
@@ -133,7 +21,7 @@ static const char *take_text(struct log_reader *reader, const char *bytes)
     const struct log_text *head = (const void *)bytes;
     struct slice *text;
 
-    if (head->number == 0 || !numbered_follows(&reader->texts, head->number)) {
+    if (head->number == 0 || !log_numbered_follows(&reader->texts, head->number)) {
         return "a text's number is out of order";
     }
     text = arena_allocate(&reader->arena, 1, sizeof *text);
@@ -141,7 +29,7 @@ static const char *take_text(struct log_reader *reader, const char *bytes)
         return out_of_memory;
     }
     *text = rest_of(bytes, sizeof *head);
-    return numbered_add(&reader->texts, head->number, text) ? NULL : out_of_memory;
+    return log_numbered_add(&reader->texts, head->number, text) ? NULL : out_of_memory;
 }
 
 static const char *take_thread(struct log_reader *reader, const char *bytes)
@@ -149,7 +37,7 @@ static const char *take_thread(struct log_reader *reader, const char *bytes)
     const struct log_thread *head = (const void *)bytes;
     struct slice *name;
 
-    if (!numbered_follows(&reader->threads, head->number)) {
+    if (!log_numbered_follows(&reader->threads, head->number)) {
         return "a thread's number is out of order";
     }
     name = arena_allocate(&reader->arena, 1, sizeof *name);
@@ -159,7 +47,8 @@ static const char *take_thread(struct log_reader *reader, const char *bytes)
     if (!log_text_find(reader, head->name, name)) {
         return "a thread's name is not defined";
     }
-    return numbered_add(&reader->threads, head->number, name) ? NULL : out_of_memory;
+    return log_numbered_add(&reader->threads, head->number, name) ? NULL
+                                                                  : out_of_memory;
 }
 
 /* The texts of a form; false where one is not defined. */
@@ -217,7 +106,7 @@ static const char *take_form(struct log_reader *reader, const char *bytes)
     if (problem != NULL) {
         return problem;
     }
-    if (form->number == 0 || !numbered_follows(&reader->shapes, form->number)) {
+    if (form->number == 0 || !log_numbered_follows(&reader->shapes, form->number)) {
         return "a form's number is out of order";
     }
     shape = arena_allocate(&reader->arena, 1, sizeof *shape);
@@ -237,7 +126,8 @@ static const char *take_form(struct log_reader *reader, const char *bytes)
     if (!shape_texts(reader, form, shape)) {
         return "a form refers to a text that is not defined";
     }
-    return numbered_add(&reader->shapes, form->number, shape) ? NULL : out_of_memory;
+    return log_numbered_add(&reader->shapes, form->number, shape) ? NULL
+                                                                  : out_of_memory;
 }
 
 /* Whether a table's sites come after those of the tables before it. */
@@ -262,7 +152,7 @@ take_table(struct log_reader *reader, const char *bytes, uint64_t offset)
     struct error error = ERROR_INIT;
     struct log_module *module;
 
-    if (!numbered_follows(&reader->modules, head->number) ||
+    if (!log_numbered_follows(&reader->modules, head->number) ||
         !sites_follow(reader, head)) {
         return "a site table's number is out of order";
     }
@@ -290,13 +180,14 @@ take_table(struct log_reader *reader, const char *bytes, uint64_t offset)
                         (unsigned long)head->site_count);
         module->table = (struct site_table){0};
     }
-    return numbered_add(&reader->modules, head->number, module) ? NULL : out_of_memory;
+    return log_numbered_add(&reader->modules, head->number, module) ? NULL
+                                                                    : out_of_memory;
 }
 
 static const char *take_source(struct log_reader *reader, const char *bytes)
 {
     const struct log_source *head = (const void *)bytes;
-    size_t place = numbered_place(&reader->modules, head->table);
+    size_t place = log_numbered_place(&reader->modules, head->table);
     struct log_module *module;
 
     if (place == reader->modules.count) {

@@ -5,10 +5,10 @@
  *   record  = record head, body, zeros up to a multiple of 8
  *
  * A chunk holds definitions (what records refer to by number: never dropped) or the stream
- * (events, calls, notes: in ring mode the oldest chunk is used again). A record is written body
- * first, the word after it is zeroed, and its head's `size` is stored last, so a reader meets
- * either a whole record or a size of 0, whatever happens to the writer. A definition is in the
- * file before the first record that refers to it. */
+ * (events, calls, notes: in ring mode the oldest chunk is used again). A record is written into
+ * zeros, body first, and its head is stored last and at once, so a reader meets either a whole
+ * record or a size of 0, whatever happens to the writer. A definition is in the file before the
+ * first record that refers to it. docs/trace.md tells it to those who write a reader. */
 #ifndef MONITORCH_TRACE_LOG_FORMAT_H
 #define MONITORCH_TRACE_LOG_FORMAT_H
 
@@ -38,11 +38,11 @@ struct log_header {
     uint64_t last;        /* ring mode: how many events are wanted; 0: all */
     uint32_t sample;      /* the limit given to sample_grid_init */
     uint32_t process;     /* its id */
-    uint32_t parent;      /* the id of the recorded process that it was forked from, or 0 */
-    uint32_t is_closed;   /* 1: the writer finished; 0: it was killed, or is writing still */
+    uint32_t parent;      /* the recorded process that it was forked from, or 0 */
+    uint32_t is_closed;   /* 1: the writer finished; 0: it was killed, or is at it */
     uint64_t event_count; /* at closing: written, those that a ring dropped too */
-    uint64_t lost_count;  /* at closing: events that the size limit or a full disk lost */
-    uint64_t start_clock; /* the monotonic clock at start, nanoseconds: times count from it */
+    uint64_t lost_count;  /* at closing: lost by the size limit or a full disk */
+    uint64_t start_clock; /* the monotonic clock at start, ns: times count from it */
     uint64_t checksum;    /* XXH3-64 of the fields above up to `parent`, included */
 };
 
@@ -55,7 +55,7 @@ struct log_chunk {
     uint32_t magic;
     uint32_t kind;
     uint64_t size;        /* with this header, uncut */
-    uint64_t number;      /* stream: counts from 0, also when a ring uses chunks again */
+    uint64_t number;      /* stream: from 0, and on when a ring uses chunks again */
     uint64_t first_event; /* stream: the number of the first event in it */
     uint64_t used_size;   /* once full: where its records end; 0 before */
     uint64_t checksum;    /* once full: XXH3-64 of the bytes from the header's end up to
@@ -126,7 +126,7 @@ enum log_form_flag {
     LOG_FORM_PARAMETER = 2,  /* a torch.nn.Parameter */
     LOG_FORM_CONJUGATED = 4, /* memory holds the conjugates */
     LOG_FORM_NEGATED = 8,
-    LOG_FORM_NUMPY = 16,     /* an array of NumPy */
+    LOG_FORM_NUMPY = 16, /* an array of NumPy */
     LOG_FORM_NO_STRIDES = 32,
     LOG_FORM_BYTE_STRIDES = 64, /* strides are in bytes: no multiples of an element */
 };
@@ -138,11 +138,11 @@ struct log_form {
     uint8_t dimension_count;
     uint8_t flags; /* enum log_form_flag */
     uint8_t reserved;
-    uint32_t type;   /* text: the value's type where it is no plain tensor or array; or 0 */
+    uint32_t type; /* text: the value's type, where it is no plain tensor or array */
     uint32_t dtype_text; /* text: what DTYPE_OTHER is; or 0 */
-    uint32_t device; /* text, or 0: "cpu" */
-    uint32_t layout; /* text, or 0: "strided" */
-    uint32_t note;   /* text: why there are no values, "meta", "fake", "batched" …; or 0 */
+    uint32_t device;     /* text, or 0: "cpu" */
+    uint32_t layout;     /* text, or 0: "strided" */
+    uint32_t note;       /* text: why there are no values, "meta", "fake" …; or 0 */
     uint32_t reserved_2;
     /* int64_t shape[dimension_count], strides[dimension_count]; strides count elements, and
      * are left out where flags has LOG_FORM_NO_STRIDES */
@@ -165,7 +165,7 @@ struct log_thread {
 enum log_call_flag {
     LOG_CALL_JOINED = 1,    /* recording met it in its middle */
     LOG_CALL_GENERATOR = 2, /* may be left and entered again */
-    LOG_CALL_AGAIN = 4,     /* told again, because a ring may have dropped the first record */
+    LOG_CALL_AGAIN = 4,     /* told again: a ring may have dropped the first record */
 };
 
 struct log_call {
@@ -178,7 +178,7 @@ struct log_call {
     uint32_t line;     /* where in the parent it was made; 0: not known */
     uint16_t thread;
     uint16_t reserved;
-    uint32_t path;       /* text: of `self`, `encoder.layers.0.attn`; 0: no module or the root */
+    uint32_t path; /* text: of `self`, `encoder.layers.0`; 0: no module, the root */
     uint32_t class_name; /* text: of `self`; 0: no module */
 };
 
@@ -198,11 +198,11 @@ enum log_event_flag {
     LOG_EVENT_STATISTICS = 1, /* struct log_statistics follows the tensor part */
     LOG_EVENT_HASH = 2,       /* it follows as well, and its hash is filled in: without
                                  LOG_EVENT_STATISTICS nothing else of it is */
-    LOG_EVENT_NONFINITE = 4,  /* struct log_nonfinite follows; else those counts are 0 */
-    LOG_EVENT_SAMPLE = 8,     /* the sample follows: as many elements as the grid of the
+    LOG_EVENT_NONFINITE = 4, /* struct log_nonfinite follows; else those counts are 0 */
+    LOG_EVENT_SAMPLE = 8,    /* the sample follows: as many elements as the grid of the
                                  form's shape and the header's limit has */
-    LOG_EVENT_MORE = 16,      /* a container's walk ended at its limit here */
-    LOG_EVENT_LATE = 32,      /* told after a compiled region had run */
+    LOG_EVENT_MORE = 16,     /* a container's walk ended at its limit here */
+    LOG_EVENT_LATE = 32,     /* told after a compiled region had run */
 };
 
 /* What differs between the name's last form in this call and this one; beside `change`. */
@@ -226,8 +226,8 @@ struct log_event {
     uint16_t thread;
     uint8_t write;      /* which of the site's written names */
     uint8_t difference; /* enum log_difference, combined */
-    uint32_t path;      /* text: the place inside the value, "[0]['logits']"; 0: itself */
-    uint32_t type;      /* TENSOR: the form's number. CONTAINER, OBJECT: text. Else 0 */
+    uint32_t path;      /* text: the place in the value, "[0]['logits']"; 0: itself */
+    uint32_t type;      /* TENSOR: the form's number; CONTAINER, OBJECT: text */
 };
 
 /* After struct log_event by its kind: BOOL, INT, TEXT, BYTES, CONTAINER `integer`; FLOAT
@@ -246,7 +246,7 @@ struct log_tensor {
     uint64_t object; /* address of the Python object */
     uint64_t data;   /* address of the first element; 0: not known */
     int64_t offset;  /* of the first element in its storage, in elements */
-    uint64_t origin; /* 1 + the number of the last event that held this object; 0: none */
+    uint64_t origin; /* 1 + the number of the last event that held it; 0: none */
     uint32_t version;
     uint32_t alias_site; /* where change is ALIASED: the site, else UINT32_MAX */
 };

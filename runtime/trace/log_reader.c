@@ -1,4 +1,4 @@
-/* Reads a trace: its header, and its stream chunk by chunk. */
+/* Reads a trace: opening it, its items one by one, and the damage that was met. */
 #include "runtime/trace/log_reader_private.h"
 
 #include "runtime/base/hash.h"
@@ -82,177 +82,6 @@ const char *log_reader_damage(const struct log_reader *reader, size_t index)
     return reader->damage[index].message;
 }
 
-/* ---- the stream ---- */
-
-/* Says what is missing between the chunk before and this one. */
-static void check_number(struct log_reader *reader, const struct log_index_entry *entry)
-{
-    size_t place = (size_t)(entry - reader->index);
-    uint64_t expected = 0;
-
-    if (place > 0) {
-        expected = reader->index[place - 1].number + 1;
-    } else if (reader->header.last != 0) {
-        return;
-    }
-    /* While a ring is being written, chunks change under the reader's hands. */
-    if (reader->header.last != 0 && !reader->header.is_closed) {
-        return;
-    }
-    if (entry->number > expected) {
-        log_reader_tell(reader, entry->offset,
-                        "%llu chunks are missing before this one",
-                        (unsigned long long)(entry->number - expected));
-    } else if (entry->number < expected) {
-        log_reader_tell(reader, entry->offset, "two chunks have the number %llu",
-                        (unsigned long long)entry->number);
-    }
-}
-
-/* Whether the chunk is still the one that the index tells of: a ring's writer may have begun
- * to use it again before or while it was read. */
-static bool is_still_there(const struct log_reader *reader,
-                           const struct log_index_entry *entry)
-{
-    struct log_chunk now = {0};
-    struct error ignored = ERROR_INIT;
-    size_t size;
-
-    return mapping_read(&reader->file, entry->offset, &now, sizeof now, &size,
-                        &ignored) &&
-           size == sizeof now && now.number == entry->number;
-}
-
-/* Sets the part of the loaded chunk that holds records. */
-static void check_loaded(struct log_reader *reader, const struct log_index_entry *entry)
-{
-    struct log_stream *stream = &reader->stream;
-    struct log_chunk header;
-    struct slice records;
-
-    memcpy(&header, stream->bytes, sizeof header);
-    stream->next_event = header.first_event;
-    if (header.used_size == 0) {
-        if (stream->size < entry->size) {
-            log_reader_tell(reader, entry->offset, "the file ends inside this chunk");
-        }
-        return;
-    }
-    if (header.used_size > stream->size) {
-        log_reader_tell(reader, entry->offset, "the file ends inside this chunk");
-        return;
-    }
-    stream->is_sealed = true;
-    stream->size = (size_t)header.used_size;
-    records = slice_part((struct slice){stream->bytes, stream->size}, sizeof header,
-                         stream->size);
-    if (hash_64(records) != header.checksum) {
-        log_reader_tell(reader, entry->offset, "the checksum of this chunk is wrong");
-    }
-}
-
-/* Loads the next chunk; false where there is none. One that cannot be read is empty. */
-static bool stream_load(struct log_reader *reader)
-{
-    struct log_stream *stream = &reader->stream;
-    const struct log_index_entry *entry;
-    struct error error = ERROR_INIT;
-    size_t size = 0;
-
-    if (stream->index == reader->index_count) {
-        return false;
-    }
-    entry = &reader->index[stream->index++];
-    check_number(reader, entry);
-    stream->offset = entry->offset;
-    stream->position = sizeof(struct log_chunk);
-    stream->size = 0;
-    stream->is_sealed = false;
-    stream->has_bad_record = false;
-    if (!mapping_read(&reader->file, entry->offset, stream->bytes, (size_t)entry->size,
-                      &size, &error)) {
-        log_reader_tell(reader, entry->offset, "%s", error.text);
-        return true;
-    }
-    if (size < sizeof(struct log_chunk) ||
-        !log_chunk_is_sane((const struct log_chunk *)stream->bytes, entry->offset) ||
-        !is_still_there(reader, entry)) {
-        return true;
-    }
-    stream->size = size;
-    check_loaded(reader, entry);
-    if (!reader->header.is_closed) {
-        /* What the records refer to was defined before they were written. */
-        log_index_extend(reader);
-        log_definitions_load(reader);
-    }
-    return true;
-}
-
-static void stream_give_up(struct log_reader *reader, uint64_t size)
-{
-    struct log_stream *stream = &reader->stream;
-
-    log_reader_tell(reader, stream->offset + stream->position,
-                    "a record of impossible size, %llu: the rest of its chunk is lost",
-                    (unsigned long long)size);
-    stream->position = stream->size;
-}
-
-/* The next record of the loaded chunk, whole, or NULL at its end. */
-static const char *chunk_next(struct log_reader *reader)
-{
-    struct log_stream *stream = &reader->stream;
-    const struct log_record *record;
-    size_t padded;
-
-    if (stream->size < stream->position + sizeof *record) {
-        return NULL;
-    }
-    record = (const struct log_record *)(stream->bytes + stream->position);
-    if (record->size == 0 && !stream->is_sealed) {
-        return NULL;
-    }
-    if (record->size < sizeof *record || record->size > LOG_RECORD_MAX ||
-        record->size > stream->size - stream->position) {
-        stream_give_up(reader, record->size);
-        return NULL;
-    }
-    padded = ((size_t)record->size + 7) & ~(size_t)7;
-    stream->position += padded;
-    return (const char *)record;
-}
-
-/* The next record of the stream, whole and of a known kind, or NULL at its end. */
-static const char *stream_next(struct log_reader *reader)
-{
-    for (;;) {
-        const char *bytes = chunk_next(reader);
-        const struct log_record *record = (const void *)bytes;
-
-        if (bytes == NULL) {
-            if (!stream_load(reader)) {
-                return NULL;
-            }
-        } else if (record->kind >= LOG_CALL && record->kind <= LOG_NOTE) {
-            return bytes;
-        } else if (!reader->is_unknown_kind_told) {
-            reader->is_unknown_kind_told = true;
-            log_reader_tell(
-                reader,
-                reader->stream.offset + (uint64_t)(bytes - reader->stream.bytes),
-                "records of an unknown kind, %d, are passed over", record->kind);
-        }
-    }
-}
-
-static void stream_rewind(struct log_reader *reader)
-{
-    char *bytes = reader->stream.bytes;
-
-    reader->stream = (struct log_stream){.bytes = bytes};
-}
-
 /* ---- the ring ---- */
 
 static int compare_numbers(const void *left, const void *right)
@@ -308,8 +137,8 @@ static uint64_t count_events(struct log_reader *reader)
     if (reader->index_count == 0) {
         return 0;
     }
-    reader->stream.index = reader->index_count - 1;
-    while ((bytes = stream_next(reader)) != NULL) {
+    log_stream_start(reader, reader->index_count - 1);
+    while ((bytes = log_stream_next(reader)) != NULL) {
         reader->stream.next_event +=
             ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
     }
@@ -319,15 +148,19 @@ static uint64_t count_events(struct log_reader *reader)
 /* Finds the oldest event to show, and the calls that ended before it. */
 static void ring_prepare(struct log_reader *reader)
 {
-    uint64_t count = count_events(reader);
+    uint64_t count;
     const char *bytes;
 
-    stream_rewind(reader);
-    if (reader->header.last == 0 || count <= reader->header.last) {
+    if (reader->header.last == 0) {
+        return;
+    }
+    count = count_events(reader);
+    log_stream_start(reader, 0);
+    if (count <= reader->header.last) {
         return;
     }
     reader->first_shown = count - reader->header.last;
-    while ((bytes = stream_next(reader)) != NULL) {
+    while ((bytes = log_stream_next(reader)) != NULL) {
         const struct log_end *end = (const void *)bytes;
 
         if (end->record.kind == LOG_EVENT &&
@@ -342,7 +175,7 @@ static void ring_prepare(struct log_reader *reader)
         qsort(reader->ended_calls, reader->ended_count, sizeof *reader->ended_calls,
               compare_numbers);
     }
-    stream_rewind(reader);
+    log_stream_start(reader, 0);
 }
 
 /* ---- items ---- */
@@ -380,7 +213,7 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item)
     struct log_stream *stream = &reader->stream;
     const char *bytes;
 
-    while ((bytes = stream_next(reader)) != NULL) {
+    while ((bytes = log_stream_next(reader)) != NULL) {
         uint64_t number = stream->next_event;
         const char *problem;
 
@@ -401,7 +234,7 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item)
 
 void log_reader_rewind(struct log_reader *reader)
 {
-    stream_rewind(reader);
+    log_stream_start(reader, 0);
 }
 
 /* ---- opening ---- */

@@ -1,5 +1,6 @@
-/* What the parts of the trace's reader share: log_reader.c (opening, the stream),
- * log_index.c (where chunks are), log_definitions.c, log_decode.c. */
+/* What the parts of the trace's reader share: log_reader.c (opening, asking),
+ * log_index.c (where chunks are), log_numbered.c, log_definitions.c, log_stream.c and
+ * log_decode.c. */
 #ifndef MONITORCH_TRACE_LOG_READER_PRIVATE_H
 #define MONITORCH_TRACE_LOG_READER_PRIVATE_H
 
@@ -49,6 +50,7 @@ struct log_stream {
     size_t position;
     uint64_t offset; /* of the chunk in the file */
     uint64_t next_event;
+    bool is_counting; /* next_event is what the chunks read before make it */
     bool is_sealed;
     bool has_bad_record; /* reported for this chunk */
 };
@@ -113,6 +115,16 @@ bool log_definitions_add(struct log_reader *reader, uint64_t offset, uint64_t si
 void log_definitions_load(struct log_reader *reader);
 void log_definitions_release(struct log_reader *reader);
 
+/* ---- log_numbered.c ---- */
+
+/* false where memory ran out. */
+bool log_numbered_add(struct log_numbered_list *list,
+                      uint32_t number,
+                      const void *thing);
+/* Whether a new thing's number is beyond those that are there. */
+bool log_numbered_follows(const struct log_numbered_list *list, uint32_t number);
+/* The place of a number, or list->count. */
+size_t log_numbered_place(const struct log_numbered_list *list, uint32_t number);
 /* NULL where nothing has that number. */
 const void *log_numbered_find(const struct log_numbered_list *list, uint32_t number);
 /* Text 0 is the empty one. false where there is no such text. */
@@ -127,6 +139,13 @@ const struct log_module *log_site_module(const struct log_reader *reader,
 const struct log_module *log_table_module(const struct log_reader *reader,
                                           uint32_t table,
                                           uint32_t *module_number);
+
+/* ---- log_stream.c ---- */
+
+/* The next record of the stream, whole and of a known kind, or NULL at its end. */
+const char *log_stream_next(struct log_reader *reader);
+/* Starts again from the chunk at `index`. */
+void log_stream_start(struct log_reader *reader, size_t index);
 
 /* ---- log_decode.c ---- */
 

@@ -1,4 +1,5 @@
-/* What the parts of the trace's writer share: log_writer.c, log_chunks.c, log_intern.c. */
+/* What the parts of the trace's writer share: log_writer.c (opening, closing, the
+ * stream), log_define.c, log_chunks.c and log_intern.c. */
 #ifndef MONITORCH_TRACE_LOG_WRITER_PRIVATE_H
 #define MONITORCH_TRACE_LOG_WRITER_PRIVATE_H
 
@@ -77,6 +78,12 @@ static inline size_t log_record_padded(size_t size)
 static inline size_t log_open_chunk_left(const struct log_open_chunk *chunk)
 {
     return chunk->size - chunk->used;
+}
+
+/* Where the next record comes. */
+static inline void *log_open_chunk_place(const struct log_open_chunk *chunk)
+{
+    return (char *)chunk->header + chunk->used;
 }
 
 /* Opens the file's first chunk, for definitions. The header has been written. */
