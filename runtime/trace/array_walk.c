@@ -1,0 +1,307 @@
+/* An array's elements in logical order, whatever its strides. */
+#include "runtime/trace/array_walk.h"
+
+#include <string.h>
+
+/* A tile this wide and high is copied at once where rows lie across the memory: no more lines
+ * of the cache are in use than the smallest has places for. */
+#define TILE_SIDE 8
+
+void array_walk_init(struct array_walk *walk, const struct array *array)
+{
+    int64_t contiguous = (int64_t)dtype_size(array->dtype); /* a stride, if not given */
+    uint32_t used = ARRAY_DIMENSION_MAX;                    /* filled from the end */
+
+    walk->array = array;
+    walk->size = dtype_size(array->dtype);
+    for (uint32_t i = array->dimension_count; i-- > 0;) {
+        uint64_t length = (uint64_t)array->shape[i];
+        int64_t stride = array->strides == NULL ? contiguous : array->strides[i];
+
+        contiguous = (int64_t)((uint64_t)contiguous * length);
+        if (length == 1) {
+            continue;
+        }
+        if (used < ARRAY_DIMENSION_MAX &&
+            (uint64_t)stride == (uint64_t)walk->strides[used] * walk->shape[used]) {
+            walk->shape[used] *= length;
+            continue;
+        }
+        used--;
+        walk->shape[used] = length;
+        walk->strides[used] = stride;
+    }
+    if (used == ARRAY_DIMENSION_MAX) {
+        used--;
+        walk->shape[used] = 1;
+        walk->strides[used] = (int64_t)walk->size;
+    }
+    walk->dimension_count = ARRAY_DIMENSION_MAX - used;
+    memmove(walk->shape, walk->shape + used, walk->dimension_count * sizeof(uint64_t));
+    memmove(walk->strides, walk->strides + used,
+            walk->dimension_count * sizeof(int64_t));
+}
+
+/* The byte that lies `index` strides after another one. */
+static inline const unsigned char *
+step(const unsigned char *bytes, uint64_t index, int64_t stride)
+{
+    return bytes + (int64_t)(index * (uint64_t)stride);
+}
+
+/* The copies are inlined for each size of an element, which memcpy then knows. */
+static inline __attribute__((always_inline)) void
+copy_row_of(const unsigned char *source,
+            int64_t stride,
+            uint64_t count,
+            size_t size,
+            unsigned char *out)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(out + i * size, step(source, i, stride), size);
+    }
+}
+
+static void copy_row(const unsigned char *source,
+                     int64_t stride,
+                     uint64_t count,
+                     size_t size,
+                     unsigned char *out)
+{
+    if (stride == (int64_t)size) {
+        memcpy(out, source, count * size);
+        return;
+    }
+    switch (size) {
+    case 1:
+        copy_row_of(source, stride, count, 1, out);
+        break;
+    case 2:
+        copy_row_of(source, stride, count, 2, out);
+        break;
+    case 4:
+        copy_row_of(source, stride, count, 4, out);
+        break;
+    case 8:
+        copy_row_of(source, stride, count, 8, out);
+        break;
+    default:
+        copy_row_of(source, stride, count, size, out);
+        break;
+    }
+}
+
+/* Several whole rows, which are nearer to each other in memory than a row's elements are. */
+struct rows {
+    const unsigned char *source;
+    int64_t row_stride;
+    int64_t stride;
+    uint64_t row_count;
+    uint64_t length;
+};
+
+static inline __attribute__((always_inline)) void copy_tile_of(const struct rows *rows,
+                                                               uint64_t row,
+                                                               uint64_t column,
+                                                               size_t size,
+                                                               unsigned char *out)
+{
+    uint64_t row_end =
+        row + TILE_SIDE < rows->row_count ? row + TILE_SIDE : rows->row_count;
+    uint64_t end =
+        column + TILE_SIDE < rows->length ? column + TILE_SIDE : rows->length;
+
+    for (; column < end; column++) {
+        const unsigned char *source = step(rows->source, column, rows->stride);
+
+        for (uint64_t i = row; i < row_end; i++) {
+            memcpy(out + (i * rows->length + column) * size,
+                   step(source, i, rows->row_stride), size);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void
+copy_rows_of(const struct rows *rows, size_t size, unsigned char *out)
+{
+    for (uint64_t column = 0; column < rows->length; column += TILE_SIDE) {
+        for (uint64_t row = 0; row < rows->row_count; row += TILE_SIDE) {
+            copy_tile_of(rows, row, column, size, out);
+        }
+    }
+}
+
+static void copy_rows(const struct rows *rows, size_t size, unsigned char *out)
+{
+    switch (size) {
+    case 1:
+        copy_rows_of(rows, 1, out);
+        break;
+    case 2:
+        copy_rows_of(rows, 2, out);
+        break;
+    case 4:
+        copy_rows_of(rows, 4, out);
+        break;
+    case 8:
+        copy_rows_of(rows, 8, out);
+        break;
+    default:
+        copy_rows_of(rows, size, out);
+        break;
+    }
+}
+
+/* Where a walk is: an index for each dimension, and the element's address. */
+struct position {
+    uint64_t indices[ARRAY_DIMENSION_MAX];
+    const unsigned char *bytes;
+};
+
+static void
+position_init(struct position *position, const struct array_walk *walk, uint64_t first)
+{
+    position->bytes = walk->array->data;
+    for (uint32_t i = walk->dimension_count; i-- > 0;) {
+        uint64_t index = first % walk->shape[i];
+
+        first /= walk->shape[i];
+        position->indices[i] = index;
+        position->bytes = step(position->bytes, index, walk->strides[i]);
+    }
+}
+
+/* Goes `count` steps in a dimension, and on to the next of those before it at its end. */
+static void position_advance(struct position *position,
+                             const struct array_walk *walk,
+                             uint32_t dimension,
+                             uint64_t count)
+{
+    for (;;) {
+        int64_t stride = walk->strides[dimension];
+
+        position->indices[dimension] += count;
+        position->bytes = step(position->bytes, count, stride);
+        if (position->indices[dimension] < walk->shape[dimension] || dimension == 0) {
+            return;
+        }
+        position->bytes = step(position->bytes, walk->shape[dimension], -stride);
+        position->indices[dimension] = 0;
+        dimension--;
+        count = 1;
+    }
+}
+
+static uint64_t stride_length(int64_t stride)
+{
+    return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+/* How many whole rows from here on are best copied together; 0: none. */
+static uint64_t row_count_here(const struct array_walk *walk,
+                               const struct position *position,
+                               uint64_t count)
+{
+    uint32_t last = walk->dimension_count - 1;
+    uint64_t left;
+
+    if (last == 0 || position->indices[last] != 0 || count / walk->shape[last] < 2 ||
+        stride_length(walk->strides[last]) <= stride_length(walk->strides[last - 1])) {
+        return 0;
+    }
+    left = walk->shape[last - 1] - position->indices[last - 1];
+    return left < count / walk->shape[last] ? left : count / walk->shape[last];
+}
+
+void array_walk_copy(const struct array_walk *walk,
+                     uint64_t first,
+                     uint64_t count,
+                     unsigned char *out)
+{
+    uint32_t last = walk->dimension_count - 1;
+    struct position position;
+    unsigned char *start = out;
+    uint64_t left = count;
+
+    position_init(&position, walk, first);
+    while (left > 0) {
+        uint64_t length = walk->shape[last] - position.indices[last];
+        uint64_t row_count = row_count_here(walk, &position, left);
+
+        if (row_count > 1) {
+            struct rows rows = {
+                .source = position.bytes,
+                .row_stride = walk->strides[last - 1],
+                .stride = walk->strides[last],
+                .row_count = row_count,
+                .length = walk->shape[last],
+            };
+
+            length = row_count * rows.length;
+            copy_rows(&rows, walk->size, out);
+            position_advance(&position, walk, last - 1, row_count);
+        } else {
+            length = length < left ? length : left;
+            copy_row(position.bytes, walk->strides[last], length, walk->size, out);
+            position_advance(&position, walk, last, length);
+        }
+        out += length * walk->size;
+        left -= length;
+    }
+    array_resolve(walk->array, count, start);
+}
+
+/* The sign of a number is its last byte's highest bit. */
+static void
+turn_signs(unsigned char *bytes, size_t number_size, size_t step_size, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        bytes[i * step_size + number_size - 1] ^= 0x80;
+    }
+}
+
+/* As integers are negated: two's complement, which the smallest one does not change. */
+static void negate_integers(unsigned char *bytes, size_t size, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned carry = 1;
+
+        for (size_t at = 0; at < size; at++) {
+            carry += (unsigned char)~bytes[i * size + at];
+            bytes[i * size + at] = (unsigned char)carry;
+            carry >>= 8;
+        }
+    }
+}
+
+void array_resolve(const struct array *array, uint64_t count, unsigned char *bytes)
+{
+    size_t size = dtype_size(array->dtype);
+
+    if (array_is_resolved(array)) {
+        return;
+    }
+    switch (dtype_class(array->dtype)) {
+    case DTYPE_CLASS_COMPLEX:
+        if (array->is_negated) {
+            turn_signs(bytes, size / 2, size, count);
+        }
+        if (array->is_negated != array->is_conjugated) {
+            turn_signs(bytes + size / 2, size / 2, size, count);
+        }
+        break;
+    case DTYPE_CLASS_FLOATING:
+        if (array->is_negated) {
+            turn_signs(bytes, size, size, count);
+        }
+        break;
+    case DTYPE_CLASS_SIGNED:
+    case DTYPE_CLASS_UNSIGNED:
+        if (array->is_negated && array->dtype != DTYPE_BOOL) {
+            negate_integers(bytes, size, count);
+        }
+        break;
+    case DTYPE_CLASS_OPAQUE:
+        break;
+    }
+}

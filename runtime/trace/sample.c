@@ -1,0 +1,238 @@
+/* A small grid of an array's values, for tables. */
+#include "runtime/trace/sample.h"
+
+#include "runtime/trace/array_walk.h"
+
+#include <string.h>
+
+/* Matrices inside a larger array are at most this wide and high. */
+#define SLICE_SIDE 4
+
+static uint32_t side_of(uint32_t limit)
+{
+    uint32_t side = 0;
+
+    while ((uint64_t)(side + 1) * (side + 1) <= limit) {
+        side++;
+    }
+    return side;
+}
+
+static uint32_t smaller(int64_t length, uint32_t limit)
+{
+    return length < (int64_t)limit ? (uint32_t)length : limit;
+}
+
+/* Shares `limit` values between two dimensions. */
+static void share(const int64_t *shape, uint32_t *counts, uint32_t limit)
+{
+    uint32_t side = side_of(limit);
+
+    counts[0] = smaller(shape[0], side);
+    counts[1] = smaller(shape[1], side);
+    if (counts[0] < side) {
+        counts[1] = smaller(shape[1], limit / counts[0]);
+    } else if (counts[1] < side) {
+        counts[0] = smaller(shape[0], limit / counts[1]);
+    }
+}
+
+/* Three and four dimensions: a matrix of the last two, and slices as the rest allows. */
+static void
+share_slices(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t limit)
+{
+    uint32_t side = side_of(limit) < SLICE_SIDE ? side_of(limit) : SLICE_SIDE;
+    uint32_t *matrix = counts + count - 2;
+
+    matrix[0] = smaller(shape[count - 2], side);
+    matrix[1] = smaller(shape[count - 1], side);
+    limit /= matrix[0] * matrix[1];
+    if (count == 3) {
+        counts[0] = smaller(shape[0], limit);
+    } else {
+        share(shape, counts, limit);
+    }
+}
+
+void sample_grid_init(struct sample_grid *grid,
+                      const int64_t *shape,
+                      uint32_t dimension_count,
+                      uint32_t limit)
+{
+    uint32_t leading = dimension_count > 4 ? dimension_count - 4 : 0;
+    bool is_empty = limit == 0;
+
+    *grid = (struct sample_grid){.dimension_count = dimension_count, .shape = shape};
+    for (uint32_t i = 0; i < dimension_count; i++) {
+        is_empty = is_empty || shape[i] == 0;
+    }
+    if (is_empty) {
+        return;
+    }
+    for (uint32_t i = 0; i < leading; i++) {
+        grid->counts[i] = 1;
+    }
+    if (dimension_count == 1) {
+        grid->counts[0] = smaller(shape[0], limit);
+    } else if (dimension_count == 2) {
+        share(shape, grid->counts, limit);
+    } else if (dimension_count > 2) {
+        share_slices(shape + leading, dimension_count - leading, grid->counts + leading,
+                     limit);
+    }
+    grid->count = 1;
+    for (uint32_t i = 0; i < dimension_count; i++) {
+        grid->count *= grid->counts[i];
+    }
+}
+
+int64_t
+sample_grid_index(const struct sample_grid *grid, uint32_t dimension, uint32_t position)
+{
+    uint64_t last = (uint64_t)grid->shape[dimension] - 1;
+    uint64_t steps = grid->counts[dimension];
+
+    if (dimension + 4 < grid->dimension_count) {
+        return grid->shape[dimension] / 2;
+    }
+    if (steps <= 1) {
+        return 0;
+    }
+    /* position * last / (steps - 1), in parts that cannot overflow. */
+    steps--;
+    return (int64_t)(position * (last / steps) + position * (last % steps) / steps);
+}
+
+/* In bytes; row-major where the array does not say. */
+static void strides_find(const struct array *array, int64_t *strides)
+{
+    uint64_t stride = dtype_size(array->dtype);
+
+    for (uint32_t i = array->dimension_count; i-- > 0;) {
+        strides[i] = array->strides == NULL ? (int64_t)stride : array->strides[i];
+        stride *= (uint64_t)array->shape[i];
+    }
+}
+
+/* One line of the grid in memory, its indices as sample_grid_index has them, but each found
+ * from the one before without a division. */
+struct line {
+    const unsigned char *source;
+    int64_t stride;
+    uint64_t step;      /* from one index to the next, */
+    uint64_t remainder; /* and this many count-1-ths more */
+    uint32_t count;
+};
+
+static inline __attribute__((always_inline)) void
+line_take_of(const struct line *line, size_t size, unsigned char *out)
+{
+    const unsigned char *source = line->source;
+    int64_t step = (int64_t)(line->step * (uint64_t)line->stride);
+    uint64_t carried = 0;
+
+    memcpy(out, source, size);
+    for (uint32_t i = 1; i < line->count; i++) {
+        source += step;
+        carried += line->remainder;
+        if (carried >= line->count - 1) {
+            carried -= line->count - 1;
+            source += line->stride;
+        }
+        memcpy(out + i * size, source, size);
+    }
+}
+
+static void line_take(const struct line *line, size_t size, unsigned char *out)
+{
+    switch (size) {
+    case 2:
+        line_take_of(line, 2, out);
+        break;
+    case 4:
+        line_take_of(line, 4, out);
+        break;
+    case 8:
+        line_take_of(line, 8, out);
+        break;
+    default:
+        line_take_of(line, size, out);
+        break;
+    }
+}
+
+/* Where the lines are: for each dimension the position in it, and the address that it and those
+ * before it lead to. */
+struct cursor {
+    uint32_t positions[ARRAY_DIMENSION_MAX];
+    const unsigned char *sources[ARRAY_DIMENSION_MAX];
+};
+
+/* Finds the addresses again from a dimension on whose position changed. */
+static void cursor_find(struct cursor *cursor,
+                        const struct sample_grid *grid,
+                        const unsigned char *data,
+                        const int64_t *strides,
+                        uint32_t dimension)
+{
+    for (uint32_t i = dimension; i < grid->dimension_count; i++) {
+        int64_t index = sample_grid_index(grid, i, cursor->positions[i]);
+        const unsigned char *source = i == 0 ? data : cursor->sources[i - 1];
+
+        cursor->sources[i] = source + (int64_t)((uint64_t)index * (uint64_t)strides[i]);
+    }
+}
+
+/* To the next line; gives the first dimension whose position changed. */
+static uint32_t cursor_advance(struct cursor *cursor, const struct sample_grid *grid)
+{
+    uint32_t i = grid->dimension_count - 1;
+
+    while (i-- > 0) {
+        if (++cursor->positions[i] < grid->counts[i]) {
+            return i;
+        }
+        cursor->positions[i] = 0;
+    }
+    return 0;
+}
+
+static void take_lines(const struct sample_grid *grid,
+                       const struct array *array,
+                       unsigned char *out)
+{
+    uint32_t last = grid->dimension_count - 1;
+    uint64_t length = (uint64_t)grid->shape[last];
+    size_t size = dtype_size(array->dtype);
+    int64_t strides[ARRAY_DIMENSION_MAX];
+    struct cursor cursor;
+    struct line line = {.count = grid->counts[last]};
+    uint32_t changed = 0;
+
+    strides_find(array, strides);
+    memset(cursor.positions, 0, grid->dimension_count * sizeof(cursor.positions[0]));
+    line.stride = strides[last];
+    if (line.count > 1) {
+        line.step = (length - 1) / (line.count - 1);
+        line.remainder = (length - 1) % (line.count - 1);
+    }
+    for (uint64_t taken = 0; taken < grid->count; taken += line.count) {
+        cursor_find(&cursor, grid, array->data, strides, changed);
+        line.source = cursor.sources[last];
+        line_take(&line, size, out + taken * size);
+        changed = cursor_advance(&cursor, grid);
+    }
+}
+
+void sample_take(const struct sample_grid *grid, const struct array *array, void *bytes)
+{
+    if (grid->count == 0) {
+        return;
+    }
+    if (grid->dimension_count == 0) {
+        memcpy(bytes, array->data, dtype_size(array->dtype));
+    } else {
+        take_lines(grid, array, bytes);
+    }
+    array_resolve(array, grid->count, bytes);
+}

@@ -1,0 +1,284 @@
+/* What an array holds, in a few numbers, and a hash of it.
+ *
+ * An array is measured in pieces of 1 MiB, on which threads can work at once, and a piece in
+ * blocks that stay in the cache between the statistics and the hash. Both are cut alike and
+ * put together in order whoever has measured them, and whether the elements lie together or
+ * are gathered first: so the result depends on none of that.
+ *
+ * The hash of up to 1 MiB of elements is their XXH3, and of more the XXH3 of the pieces'
+ * hashes (64 bits each, the low byte first). */
+#include "runtime/trace/statistics.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/trace/array_walk.h"
+#include "runtime/trace/float_mode.h"
+#include "runtime/trace/statistics_part.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#define PIECE_SIZE ((size_t)1024 * 1024)
+/* How many pieces' results are held at once, and measured before they are put together. */
+#define BATCH_PIECE_COUNT 256
+/* A thread is made for so many pieces: for fewer, making it costs more than it gains. */
+#define THREAD_PIECE_COUNT 4
+#define THREAD_MAX         64
+/* Elements that do not lie together are gathered by so many bytes, whole blocks of them. With
+ * several rows at once, lines of the cache that columns share are read once. */
+#define GATHER_SIZE ((size_t)64 * 1024)
+
+/* What is to be done, the same for all threads. */
+struct job {
+    const struct array *array;
+    const struct array_walk *walk; /* NULL where the elements lie together */
+    const struct kernels *kernels;
+    size_t size;          /* of an element */
+    uint64_t count;       /* of all elements */
+    uint64_t piece_count; /* elements of a piece */
+    size_t block_count;   /* elements of a block */
+    bool wants_values;
+    bool wants_hash;
+};
+
+struct piece {
+    struct statistics_part part;
+    uint64_t hash;
+};
+
+static void measure_block(const struct job *job,
+                          const unsigned char *data,
+                          size_t count,
+                          struct statistics_part *part)
+{
+    struct statistics_part block;
+
+    statistics_part_measure(&block, job->kernels, job->array->dtype, data, count);
+    statistics_part_merge(part, &block, dtype_class(job->array->dtype));
+}
+
+static void measure_blocks(const struct job *job,
+                           const unsigned char *data,
+                           uint64_t count,
+                           struct statistics_part *part,
+                           struct hash_stream *stream)
+{
+    while (count > 0) {
+        size_t here = count < job->block_count ? (size_t)count : job->block_count;
+        struct slice bytes = {(const char *)data, here * job->size};
+
+        if (job->wants_values) {
+            measure_block(job, data, here, part);
+        }
+        if (job->wants_hash) {
+            hash_stream_add(stream, bytes);
+        }
+        data += bytes.size;
+        count -= here;
+    }
+}
+
+static __attribute__((noinline)) void gather_blocks(const struct job *job,
+                                                    uint64_t first,
+                                                    uint64_t count,
+                                                    struct statistics_part *part,
+                                                    struct hash_stream *stream)
+{
+    unsigned char gathered[GATHER_SIZE] __attribute__((aligned(64)));
+    uint64_t at_once = GATHER_SIZE / job->size;
+
+    while (count > 0) {
+        uint64_t here = count < at_once ? count : at_once;
+
+        array_walk_copy(job->walk, first, here, gathered);
+        measure_blocks(job, gathered, here, part, stream);
+        first += here;
+        count -= here;
+    }
+}
+
+static void measure_piece(const struct job *job, uint64_t index, struct piece *piece)
+{
+    const unsigned char *data = job->array->data;
+    uint64_t first = index * job->piece_count;
+    uint64_t left = job->count - first;
+    uint64_t count = left < job->piece_count ? left : job->piece_count;
+    struct hash_stream stream;
+
+    *piece = (struct piece){0};
+    if (job->wants_hash) {
+        hash_stream_init(&stream);
+    }
+    if (job->walk == NULL) {
+        measure_blocks(job, data + first * job->size, count, &piece->part, &stream);
+    } else {
+        gather_blocks(job, first, count, &piece->part, &stream);
+    }
+    if (job->wants_hash) {
+        piece->hash = hash_stream_finish(&stream);
+    }
+}
+
+/* Some pieces of an array, one after the other, which threads take as they come. */
+struct batch {
+    const struct job *job;
+    struct piece *pieces;
+    uint64_t first;
+    uint64_t count;
+    atomic_uint_fast64_t taken;
+};
+
+static void *batch_work(void *argument)
+{
+    struct batch *batch = argument;
+    struct float_mode mode = float_mode_enter();
+
+    for (;;) {
+        uint64_t index =
+            atomic_fetch_add_explicit(&batch->taken, 1, memory_order_relaxed);
+
+        if (index >= batch->count) {
+            break;
+        }
+        measure_piece(batch->job, batch->first + index, &batch->pieces[index]);
+    }
+    float_mode_leave(mode);
+    return NULL;
+}
+
+/* Threads are made for the batch and are gone when it is done: nothing is left to be lost in a
+ * fork or to hold up an exit, and the 20 us that one takes are little next to 4 MiB. The
+ * program's signals are not for them. Where none can be had, there is this one. */
+static void batch_measure(struct batch *batch, unsigned thread_limit)
+{
+    uint64_t worth = batch->count / THREAD_PIECE_COUNT;
+    unsigned limit = thread_limit < THREAD_MAX ? thread_limit : THREAD_MAX;
+    unsigned wanted = worth < limit ? (unsigned)worth : limit;
+    pthread_t threads[THREAD_MAX];
+    unsigned started = 0;
+
+    if (wanted > 1) {
+        sigset_t all;
+        sigset_t before;
+
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        while (started + 1 < wanted &&
+               pthread_create(&threads[started], NULL, batch_work, batch) == 0) {
+            started++;
+        }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    batch_work(batch);
+    for (unsigned i = 0; i < started; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+static __attribute__((noinline)) void measure_pieces(const struct job *job,
+                                                     uint64_t piece_count,
+                                                     unsigned thread_limit,
+                                                     struct piece *whole)
+{
+    enum dtype_class class = dtype_class(job->array->dtype);
+    struct piece pieces[BATCH_PIECE_COUNT];
+    struct hash_stream hashes;
+
+    hash_stream_init(&hashes);
+    for (uint64_t first = 0; first < piece_count; first += BATCH_PIECE_COUNT) {
+        uint64_t left = piece_count - first;
+        struct batch batch = {
+            .job = job,
+            .pieces = pieces,
+            .first = first,
+            .count = left < BATCH_PIECE_COUNT ? left : BATCH_PIECE_COUNT,
+        };
+
+        batch_measure(&batch, thread_limit);
+        for (uint64_t i = 0; i < batch.count; i++) {
+            struct slice hash = {(const char *)&pieces[i].hash, sizeof(uint64_t)};
+
+            hash_stream_add(&hashes, hash);
+            statistics_part_merge(&whole->part, &pieces[i].part, class);
+        }
+    }
+    whole->hash = hash_stream_finish(&hashes);
+}
+
+static __attribute__((noinline)) void
+measure_large(struct job *job, unsigned thread_limit, struct piece *whole)
+{
+    struct array_walk walk;
+    uint64_t piece_count = (job->count - 1) / job->piece_count + 1;
+
+    if (!array_is_contiguous(job->array) || !array_is_resolved(job->array)) {
+        array_walk_init(&walk, job->array);
+        job->walk = &walk;
+    }
+    if (piece_count == 1) {
+        measure_piece(job, 0, whole);
+    } else {
+        measure_pieces(job, piece_count, thread_limit, whole);
+    }
+}
+
+static void measure(struct job *job, unsigned thread_limit, struct piece *whole)
+{
+    bool is_small = job->count <= job->block_count && array_is_contiguous(job->array) &&
+                    array_is_resolved(job->array);
+
+    if (!is_small) {
+        measure_large(job, thread_limit, whole);
+        return;
+    }
+    if (job->wants_values) {
+        statistics_part_measure(&whole->part, job->kernels, job->array->dtype,
+                                job->array->data, (size_t)job->count);
+    }
+    if (job->wants_hash) {
+        struct slice bytes = {job->array->data, (size_t)job->count * job->size};
+
+        whole->hash = hash_64(bytes);
+    }
+}
+
+void statistics_measure(const struct array *array,
+                        unsigned wanted,
+                        unsigned thread_limit,
+                        struct statistics *statistics,
+                        uint64_t *hash)
+{
+    enum dtype_class class = dtype_class(array->dtype);
+    struct job job = {
+        .array = array,
+        .size = dtype_size(array->dtype),
+        .count = array_count(array),
+        .wants_values = wanted & STATISTICS_WANT_VALUES && class != DTYPE_CLASS_OPAQUE,
+        .wants_hash = wanted & STATISTICS_WANT_HASH,
+    };
+    struct piece whole = {0};
+
+    if (array->data != NULL && job.size > 0 && job.count > 0 &&
+        job.count < UINT64_MAX) {
+        struct float_mode mode = float_mode_enter();
+
+        job.kernels = kernels_in_use();
+        job.block_count = statistics_block_count(array->dtype);
+        job.piece_count = PIECE_SIZE / job.size;
+        measure(&job, thread_limit, &whole);
+        float_mode_leave(mode);
+    } else {
+        whole.hash = hash_64((struct slice){NULL, 0});
+    }
+    if (wanted & STATISTICS_WANT_VALUES) {
+        statistics_part_finish(&whole.part, class, job.count, statistics);
+    }
+    if (wanted & STATISTICS_WANT_HASH) {
+        *hash = whole.hash;
+    }
+}
+
+const char *statistics_kernels(void)
+{
+    return kernels_in_use()->name;
+}
