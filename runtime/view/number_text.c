@@ -181,7 +181,7 @@ void real_add_short(struct buffer *text, double number, int digits)
     }
     round_to(&decimal, fabs(number), digits);
     decimal_trim(&decimal);
-    if (decimal.exponent >= -5 && decimal.exponent < 6) {
+    if (decimal.exponent >= -4 && decimal.exponent < 6) {
         decimal_add_plain(&decimal, text);
     } else {
         decimal_add_scientific(&decimal, text);

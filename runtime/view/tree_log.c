@@ -154,7 +154,7 @@ static void add_call_line(const struct tree_log *log,
     if (!call->is_shown) {
         add_circumstances(call, text);
     }
-    if (call->thread != 0 || call->is_shown) {
+    if (call->thread != 0 || (call->is_shown && log->has_threads)) {
         add_thread(log, call->thread, text);
     }
     paint_end(text, log->has_color);
@@ -163,6 +163,7 @@ static void add_call_line(const struct tree_log *log,
 
 static void show_call(struct tree_log *log, struct open_call *call, struct buffer *text)
 {
+    log->has_threads = log->has_threads || call->thread != 0;
     add_call_line(log, call, text);
     call->is_shown = true;
     put_above(log, call);
@@ -189,7 +190,8 @@ void tree_log_add_call(struct tree_log *log,
 
 /* ---- events ---- */
 
-static void add_source(struct tree_log *log,
+/* Gives whether the line stands above the event now: its number need not be said again. */
+static bool add_source(struct tree_log *log,
                        const struct log_event_view *event,
                        const struct open_call *call,
                        struct buffer *text)
@@ -198,14 +200,14 @@ static void add_source(struct tree_log *log,
     struct slice source;
 
     if (log->last_source_call == call->call && log->last_source_line == line) {
-        return;
+        return true;
+    }
+    source = source_lines_get(log->sources, event->module_number, line);
+    if (source.size == 0) {
+        return false;
     }
     log->last_source_call = call->call;
     log->last_source_line = line;
-    source = source_lines_get(log->sources, event->module_number, line);
-    if (source.size == 0) {
-        return;
-    }
     add_indent(text, call->depth + 1);
     paint_start(text, log->has_color, PAINT_FAINT);
     text_add_number_right(text, line, LINE_WIDTH);
@@ -213,22 +215,65 @@ static void add_source(struct tree_log *log,
     text_add_shortened(text, source, SOURCE_LIMIT);
     paint_end(text, log->has_color);
     buffer_add_byte(text, '\n');
+    return true;
 }
 
-/* The arm's own line says what was decided: `if mask is not None:`, `else:`. */
+/* The site that an arm without a condition is the other side of: the statement's first arm, or
+ * a loop. NULL where it is not recorded. */
+static const struct site *find_statement(const struct site_table *table,
+                                         const struct site *arm)
+{
+    const struct site *found = NULL;
+
+    for (const struct site *site = arm; site > table->sites;) {
+        site--;
+        if (site->function != arm->function || site->column != arm->column) {
+            continue;
+        }
+        if (site->kind == SITE_LOOP) {
+            return found == NULL ? site : found;
+        }
+        if (site->kind != SITE_BRANCH || site->arm >= arm->arm) {
+            return found;
+        }
+        found = site;
+        if (site->arm == 0) {
+            return found;
+        }
+    }
+    return found;
+}
+
+/* The arm's own line says what was decided: `if mask is not None:`; behind an `else:` goes the
+ * line of what it belongs to. */
 static void add_branch(struct tree_log *log,
                        const struct log_event_view *event,
                        struct buffer *text)
 {
+    const struct site *site = event->site;
+    const struct site *statement = NULL;
     struct slice source =
-        source_lines_get(log->sources, event->module_number, event->site->line);
+        source_lines_get(log->sources, event->module_number, site->line);
 
-    buffer_add(text, SLICE("branch "));
-    if (source.size > 0) {
+    if (log->has_source && source.size > 0) {
+        buffer_add(text, SLICE("taken"));
+    } else if (source.size > 0) {
+        buffer_add(text, SLICE("branch "));
         text_add_shortened(text, source, SOURCE_LIMIT);
     } else {
-        buffer_add(text, SLICE("arm "));
-        buffer_add_number(text, event->site->arm);
+        buffer_add(text, SLICE("branch arm "));
+        buffer_add_number(text, site->arm);
+    }
+    if (site->arm > 0 && slice_starts(source, SLICE("else"))) {
+        statement = find_statement(&event->module->table, site);
+    }
+    if (statement != NULL) {
+        buffer_add(text, SLICE("  (line "));
+        buffer_add_number(text, statement->line);
+        buffer_add(text, SLICE(": "));
+        source = source_lines_get(log->sources, event->module_number, statement->line);
+        text_add_shortened(text, source, SOURCE_LIMIT);
+        buffer_add_byte(text, ')');
     }
 }
 
@@ -288,13 +333,15 @@ void tree_log_add_event(struct tree_log *log,
     log->last_call = event->call;
     log->last_site = event->site_number;
     log->last_visit = event->visit;
-    if (log->has_source) {
-        add_source(log, event, call, text);
+    if (log->has_source && add_source(log, event, call, text)) {
+        add_indent(text, call->depth + 1);
+        text_add_blanks(text, LINE_WIDTH);
+    } else {
+        add_indent(text, call->depth + 1);
+        paint_start(text, log->has_color, PAINT_PLACE);
+        text_add_number_right(text, event->site->line, LINE_WIDTH);
+        paint_end(text, log->has_color);
     }
-    add_indent(text, call->depth + 1);
-    paint_start(text, log->has_color, PAINT_PLACE);
-    text_add_number_right(text, event->site->line, LINE_WIDTH);
-    paint_end(text, log->has_color);
     buffer_add(text, SLICE("  "));
     add_kind(log, event, is_new_visit, text);
     if (has_name) {

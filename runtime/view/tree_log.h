@@ -15,7 +15,8 @@ struct tree_log {
     const struct log_reader *reader; /* borrowed */
     struct source_lines *sources;    /* borrowed */
     bool has_color;
-    bool has_source; /* the text of each line goes above its events */
+    bool has_source;  /* the text of each line goes above its events */
+    bool has_threads; /* more than one was met */
     /* The calls whose lines stand above the place where the next line goes, from the depth
      * `above_start` on, by depth: those further out belong to another thread. */
     uint32_t *above; /* owned */

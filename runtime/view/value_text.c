@@ -199,7 +199,8 @@ static void
 add_tensor(struct buffer *text, const struct log_event_view *event, bool has_color)
 {
     add_form(text, event->shape, has_color);
-    if (event->shape->note.size > 0) {
+    if (event->shape->note.size > 0 &&
+        !slice_equal(event->shape->note, event->shape->device)) {
         buffer_add(text, SLICE("  ("));
         text_add_shortened(text, event->shape->note, TEXT_LIMIT);
         buffer_add_byte(text, ')');

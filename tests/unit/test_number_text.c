@@ -52,7 +52,7 @@ static void test_short(void)
     CHECK(is(short_of(1, 4), "1"));
     CHECK(is(short_of(-2.3141, 4), "-2.314"));
     CHECK(is(short_of(0.012, 4), "0.012"));
-    CHECK(is(short_of(0.00001234567, 4), "0.00001235"));
+    CHECK(is(short_of(0.0001234567, 4), "0.0001235"));
     CHECK(is(short_of(0.000001234567, 4), "1.235e-6"));
     CHECK(is(short_of(9.9999, 4), "10"));
     CHECK(is(short_of(0.99996, 4), "1"));
