@@ -96,7 +96,8 @@ static bool is_suspended_code(struct session *session, const void *code)
 }
 
 /* The nearest frame below that a call is known by; `line` is where it stands now. */
-static struct call *find_parent(struct session *session, PyObject *frame, uint32_t *line)
+static struct call *
+find_parent(struct session *session, PyObject *frame, uint32_t *line)
 {
     struct call_table *calls = recorder_calls(session->recorder);
     struct call *parent = NULL;
@@ -123,6 +124,11 @@ static struct call *find_parent(struct session *session, PyObject *frame, uint32
     return parent;
 }
 
+static bool is_initializer(const struct recorded_module *module, uint32_t function)
+{
+    return slice_ends(module->table.functions[function].name, SLICE(".__init__"));
+}
+
 static struct call *begin_call(struct session *session,
                                struct call_start *start,
                                PyObject *frame,
@@ -138,12 +144,17 @@ static struct call *begin_call(struct session *session,
         function->is_generator = is_suspended_code(session, start->code);
         function->is_known = true;
     }
-    if (first != NULL) {
-        path_find(session, first, &path, &class_name);
-    }
     start->parent = find_parent(session, frame, &start->line);
+    call_table_run(calls, start->thread, (struct call *)start->parent);
+    start->self = start->parent != NULL ? start->parent->self : NULL;
+    if (first != NULL &&
+        path_find(session, first, start->self,
+                  is_initializer(start->module, start->function), &path, &class_name)) {
+        start->self = first;
+    }
     start->path = buffer_slice(&path);
     start->class_name = buffer_slice(&class_name);
+    /* Once more: the search for a path may have run finalizers that visit sites. */
     call_table_run(calls, start->thread, (struct call *)start->parent);
     call = recorder_begin_call(session->recorder, start);
     if (call != NULL) {

@@ -6,13 +6,13 @@
 /* A hook is a builtin function bound to one of these. It stays the same over all recordings:
  * what compiles code watches its identity. */
 struct hook_object {
-    PyObject_HEAD
-    struct session *session; /* borrowed from the module */
-    PyObject *module;        /* owned: keeps the session */
-    PyObject *texts;         /* owned: a tuple of bytes: table, name, file, source */
+    PyObject_HEAD struct session *session; /* borrowed from the module */
+    PyObject *module;                      /* owned: keeps the session */
+    PyObject *texts; /* owned: a tuple of bytes: table, name, file, source */
     enum log_source_tag source_tag;
-    uint64_t number;                  /* of the recording that it has joined */
-    struct recorded_module *recorded; /* borrowed from that recording; NULL: it failed */
+    uint64_t number; /* of the recording that it has joined */
+    struct recorded_module
+        *recorded; /* borrowed from that recording; NULL: it failed */
 };
 
 static void hook_dealloc(PyObject *self)
@@ -149,18 +149,16 @@ static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_
     Py_RETURN_NONE;
 }
 
-static PyMethodDef hook_definition = {
-    "site", (PyCFunction)(void (*)(void))hook_call, METH_FASTCALL,
-    "Tells the recorder that a site was visited."};
+static PyMethodDef hook_definition = {"site", (PyCFunction)(void (*)(void))hook_call,
+                                      METH_FASTCALL,
+                                      "Tells the recorder that a site was visited."};
 
 static PyObject *
 make_object(PyObject *module, PyObject *texts, enum log_source_tag source_tag)
 {
     struct session *session = PyModule_GetState(module);
-    allocfunc allocate =
-        (allocfunc)PyType_GetSlot(session->hook_type, Py_tp_alloc);
-    struct hook_object *object =
-        (struct hook_object *)allocate(session->hook_type, 0);
+    allocfunc allocate = (allocfunc)PyType_GetSlot(session->hook_type, Py_tp_alloc);
+    struct hook_object *object = (struct hook_object *)allocate(session->hook_type, 0);
     PyObject *name = PyUnicode_FromString("monitorch._recorder");
     PyObject *hook = NULL;
 
@@ -218,7 +216,8 @@ static bool check_table(struct slice text)
 
 PyObject *hook_make(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"table", "module_name", "file", "source", "source_kind", NULL};
+    static char *names[] = {"table",  "module_name", "file",
+                            "source", "source_kind", NULL};
     const char *table, *name, *file, *source, *kind;
     Py_ssize_t table_size, name_size, file_size, source_size;
     enum log_source_tag source_tag;
@@ -232,9 +231,9 @@ PyObject *hook_make(PyObject *module, PyObject *args, PyObject *keywords)
         !check_table((struct slice){table, (size_t)table_size})) {
         return NULL;
     }
-    texts = Py_BuildValue("(y#y#y#y#)", table, table_size, name, name_size, file,
-                          file_size, source == NULL ? "" : source,
-                          source == NULL ? 0 : source_size);
+    texts =
+        Py_BuildValue("(y#y#y#y#)", table, table_size, name, name_size, file, file_size,
+                      source == NULL ? "" : source, source == NULL ? 0 : source_size);
     if (texts != NULL) {
         hook = make_object(module, texts, source_tag);
         Py_DECREF(texts);

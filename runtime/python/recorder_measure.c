@@ -94,8 +94,8 @@ static int put_facts(PyObject *dict, const struct tensor *tensor)
     int64_t size = (int64_t)dtype_size(array->dtype);
     bool is_on_cpu = tensor->device[0] == '\0';
     bool is_strided = tensor->layout[0] == '\0';
-    const char *dtype = array->dtype == DTYPE_OTHER ? tensor->dtype_text
-                                                    : dtype_text(array->dtype);
+    const char *dtype =
+        array->dtype == DTYPE_OTHER ? tensor->dtype_text : dtype_text(array->dtype);
 
     if (put(dict, "dtype", PyUnicode_FromString(dtype)) < 0 ||
         put(dict, "shape", make_tuple(array->shape, array->dimension_count, 1)) < 0 ||
@@ -120,14 +120,15 @@ static int put_facts(PyObject *dict, const struct tensor *tensor)
     return 0;
 }
 
-static int put_statistics(PyObject *dict,
-                          enum dtype dtype,
-                          const struct statistics *statistics)
+static int
+put_statistics(PyObject *dict, enum dtype dtype, const struct statistics *statistics)
 {
     if (put(dict, "count", PyLong_FromUnsignedLongLong(statistics->count)) < 0 ||
         put(dict, "nan", PyLong_FromUnsignedLongLong(statistics->nan_count)) < 0 ||
-        put(dict, "posinf", PyLong_FromUnsignedLongLong(statistics->posinf_count)) < 0 ||
-        put(dict, "neginf", PyLong_FromUnsignedLongLong(statistics->neginf_count)) < 0 ||
+        put(dict, "posinf", PyLong_FromUnsignedLongLong(statistics->posinf_count)) <
+            0 ||
+        put(dict, "neginf", PyLong_FromUnsignedLongLong(statistics->neginf_count)) <
+            0 ||
         put(dict, "zeros", PyLong_FromUnsignedLongLong(statistics->zero_count)) < 0 ||
         put(dict, "min", make_bound(dtype, statistics->min)) < 0 ||
         put(dict, "max", make_bound(dtype, statistics->max)) < 0 ||

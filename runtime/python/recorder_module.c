@@ -8,11 +8,12 @@
 #include "runtime/python/recorder_paths.h"
 #include "runtime/python/recorder_session.h"
 
-PyDoc_STRVAR(start_doc,
-             "start(path, *, sample=64, last=0, size_limit=0, stats=True, hash=True,\n"
-             "      names=(), every=1, max_elements=0, one_thread=False)\n\n"
-             "Begins to record. Raises OSError where the file cannot be written,\n"
-             "BlockingIOError where another process writes it.");
+PyDoc_STRVAR(
+    start_doc,
+    "start(path, *, sample=64, last=0, size_limit=0, stats=True, hash=True,\n"
+    "      names=(), every=1, max_elements=0, one_thread=False, quiet=False)\n\n"
+    "Begins to record. Raises OSError where the file cannot be written,\n"
+    "BlockingIOError where another process writes it.");
 
 PyDoc_STRVAR(stop_doc,
              "stop() -> dict\n\nEnds the recording; says what is in the file.");
@@ -21,9 +22,10 @@ PyDoc_STRVAR(make_hook_doc,
              "make_hook(table, module_name, file, source, source_kind)\n\n"
              "The hook of a module with that site table: one for all recordings.");
 
-PyDoc_STRVAR(measure_doc,
-             "measure(value, *, sample=64, stats=True, hash=True, threads=1) -> dict\n\n"
-             "What the recorder would tell of a tensor or an array; None for others.");
+PyDoc_STRVAR(
+    measure_doc,
+    "measure(value, *, sample=64, stats=True, hash=True, threads=1) -> dict\n\n"
+    "What the recorder would tell of a tensor or an array; None for others.");
 
 PyDoc_STRVAR(is_recording_doc, "is_recording() -> bool");
 
@@ -99,9 +101,10 @@ static PyObject *add_root(PyObject *module, PyObject *args, PyObject *keywords)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(source_hash_doc,
-             "source_hash(source) -> str\n\n"
-             "The hash of a source file's bytes, as the second word of its table has it.");
+PyDoc_STRVAR(
+    source_hash_doc,
+    "source_hash(source) -> str\n\n"
+    "The hash of a source file's bytes, as the second word of its table has it.");
 
 static PyObject *source_hash(PyObject *module, PyObject *source)
 {
@@ -136,7 +139,7 @@ static PyObject *kernels(PyObject *module, PyObject *unused)
     return PyUnicode_FromString(statistics_kernels());
 }
 
-#define WITH_KEYWORDS(function) \
+#define WITH_KEYWORDS(function)                                                        \
     (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef methods[] = {
@@ -197,7 +200,12 @@ static void module_free(void *module)
         return;
     }
     if (session->recorder != NULL) {
-        recorder_close(session->recorder, NULL);
+        /* The file of a process that was forked off without a visit since is its parent's. */
+        if (session->fork_count != session_fork_count()) {
+            recorder_abandon(session->recorder);
+        } else {
+            recorder_close(session->recorder, NULL);
+        }
     }
     type_cache_release(&session->types);
     Py_XDECREF(session->module_paths);

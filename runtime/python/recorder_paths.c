@@ -3,45 +3,61 @@
 /* Modules nest a few levels; a module that holds itself must not hold us. */
 #define DEPTH_MAX 64
 
-/* session->module_paths: address -> (weak reference, path as bytes). An address that another
+/* session->module_paths: address -> (weak reference, path as bytes, the root's weak reference,
+ * the address of a root below which it was looked for in vain, or None). An address that another
  * object has taken since is told by the reference. */
+enum { ENTRY_SELF, ENTRY_PATH, ENTRY_ROOT, ENTRY_TRIED };
 
-static PyObject *key_of(PyObject *object)
+/* The entry of the object at that address; borrowed, or NULL. */
+static PyObject *find_entry(struct session *session, const void *address)
 {
-    return PyLong_FromVoidPtr(object);
-}
-
-/* The path under which the module is known; borrowed bytes, or NULL. */
-static PyObject *find_known(struct session *session, PyObject *object)
-{
-    PyObject *key = key_of(object);
+    PyObject *key = PyLong_FromVoidPtr((void *)address);
     PyObject *entry = key == NULL ? NULL : PyDict_GetItem(session->module_paths, key);
 
     Py_XDECREF(key);
-    if (entry == NULL ||
-        PyWeakref_GetObject(PyTuple_GetItem(entry, 0)) != object) {
+    if (entry == NULL || PyWeakref_GetObject(PyTuple_GetItem(entry, ENTRY_SELF)) !=
+                             (PyObject *)address) {
         return NULL;
     }
-    return PyTuple_GetItem(entry, 1);
+    return entry;
 }
 
-static int remember(struct session *session, PyObject *object, struct slice path)
+/* The root that the entry's path begins at; borrowed, or NULL where it is gone. */
+static PyObject *root_of(PyObject *entry)
 {
-    PyObject *key = key_of(object);
-    PyObject *reference = PyWeakref_NewRef(object, NULL);
+    PyObject *root = PyWeakref_GetObject(PyTuple_GetItem(entry, ENTRY_ROOT));
+
+    return root == Py_None ? NULL : root;
+}
+
+/* `tried` may be NULL. */
+static int remember(struct session *session,
+                    PyObject *object,
+                    struct slice path,
+                    PyObject *root,
+                    PyObject *tried)
+{
+    PyObject *key = PyLong_FromVoidPtr(object);
+    PyObject *self_reference = PyWeakref_NewRef(object, NULL);
+    PyObject *root_reference = PyWeakref_NewRef(root, NULL);
     PyObject *text = PyBytes_FromStringAndSize(path.bytes, (Py_ssize_t)path.size);
+    PyObject *tried_key =
+        tried == NULL ? Py_NewRef(Py_None) : PyLong_FromVoidPtr(tried);
     PyObject *entry = NULL;
     int status = -1;
 
-    if (key != NULL && reference != NULL && text != NULL) {
-        entry = PyTuple_Pack(2, reference, text);
+    if (key != NULL && self_reference != NULL && root_reference != NULL &&
+        text != NULL && tried_key != NULL) {
+        entry = PyTuple_Pack(4, self_reference, text, root_reference, tried_key);
     }
     if (entry != NULL) {
         status = PyDict_SetItem(session->module_paths, key, entry);
     }
     Py_XDECREF(key);
-    Py_XDECREF(reference);
+    Py_XDECREF(self_reference);
+    Py_XDECREF(root_reference);
     Py_XDECREF(text);
+    Py_XDECREF(tried_key);
     Py_XDECREF(entry);
     return status;
 }
@@ -54,7 +70,8 @@ static PyObject *children_of(PyObject *module)
 
     if (dict != NULL && PyDict_Check(dict)) {
         children = PyDict_GetItemString(dict, "_modules");
-        children = children != NULL && PyDict_Check(children) ? Py_NewRef(children) : NULL;
+        children =
+            children != NULL && PyDict_Check(children) ? Py_NewRef(children) : NULL;
     }
     Py_XDECREF(dict);
     PyErr_Clear();
@@ -64,7 +81,7 @@ static PyObject *children_of(PyObject *module)
 /* Whether the walk meets the module for the first time; -1 on failure. */
 static int is_first_meeting(PyObject *seen, PyObject *module)
 {
-    PyObject *key = key_of(module);
+    PyObject *key = PyLong_FromVoidPtr(module);
     int is_known = key == NULL ? -1 : PySet_Contains(seen, key);
 
     if (is_known == 0 && PySet_Add(seen, key) < 0) {
@@ -79,6 +96,7 @@ static int is_first_meeting(PyObject *seen, PyObject *module)
 static int add_below(struct session *session,
                      PyObject *module,
                      struct buffer *path,
+                     PyObject *root,
                      PyObject *seen,
                      int depth)
 {
@@ -89,7 +107,7 @@ static int add_below(struct session *session,
     int status = is_first_meeting(seen, module);
 
     if (status == 1) {
-        status = remember(session, module, buffer_slice(path));
+        status = remember(session, module, buffer_slice(path), root, NULL);
     } else {
         Py_CLEAR(children);
     }
@@ -99,7 +117,8 @@ static int add_below(struct session *session,
         const char *text = PyUnicode_CheckExact(name)
                                ? PyUnicode_AsUTF8AndSize(name, &name_size)
                                : NULL;
-        if (text == NULL || !type_cache_get(&session->types, Py_TYPE(child))->is_module) {
+        if (text == NULL ||
+            !type_cache_get(&session->types, Py_TYPE(child))->is_module) {
             PyErr_Clear();
             continue;
         }
@@ -108,7 +127,7 @@ static int add_below(struct session *session,
         }
         buffer_add_bytes(path, text, (size_t)name_size);
         Py_INCREF(child);
-        status = add_below(session, child, path, seen, depth + 1);
+        status = add_below(session, child, path, root, seen, depth + 1);
         Py_DECREF(child);
         path->size = size;
     }
@@ -124,31 +143,74 @@ int path_add_root(struct session *session, PyObject *root, struct slice name)
 
     if (seen != NULL) {
         buffer_add(&path, name);
-        status = add_below(session, root, &path, seen, 0);
+        status = add_below(session, root, &path, root, seen, 0);
     }
     buffer_release(&path);
     Py_XDECREF(seen);
     return status;
 }
 
-void path_find(struct session *session,
+/* Looks for `self` below the root of the module that called it, once for each root. */
+static int
+find_below_caller(struct session *session, PyObject *self, PyObject *caller_root)
+{
+    PyObject *entry = find_entry(session, self);
+    PyObject *tried = entry == NULL ? NULL : PyTuple_GetItem(entry, ENTRY_TRIED);
+
+    if (entry != NULL && root_of(entry) != self) {
+        return 0; /* it has a path already */
+    }
+    if (tried != NULL && tried != Py_None && PyLong_AsVoidPtr(tried) == caller_root) {
+        return 0;
+    }
+    if (path_add_root(session, caller_root, SLICE("")) < 0) {
+        return -1;
+    }
+    entry = find_entry(session, self);
+    if (entry != NULL && root_of(entry) != self) {
+        return 0;
+    }
+    return remember(session, self, SLICE(""), self, caller_root);
+}
+
+/* Sees to it that the module is known, if that can be. */
+static int make_known(struct session *session, PyObject *self, const void *caller)
+{
+    PyObject *caller_entry = caller == NULL ? NULL : find_entry(session, caller);
+    PyObject *caller_root = caller_entry == NULL ? NULL : root_of(caller_entry);
+    int status;
+
+    if (caller_root != NULL && caller_root != self) {
+        Py_INCREF(caller_root);
+        status = find_below_caller(session, self, caller_root);
+        Py_DECREF(caller_root);
+        return status;
+    }
+    return find_entry(session, self) != NULL ? 0
+                                             : path_add_root(session, self, SLICE(""));
+}
+
+bool path_find(struct session *session,
                PyObject *self,
+               const void *caller,
+               bool is_being_made,
                struct buffer *path,
                struct buffer *class_name)
 {
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(self));
-    PyObject *known;
+    PyObject *entry;
 
     if (!info->is_module) {
-        return;
+        return false;
     }
     buffer_add(class_name, type_info_name(info));
-    known = find_known(session, self);
-    if (known == NULL && path_add_root(session, self, SLICE("")) == 0) {
-        known = find_known(session, self);
+    if (!is_being_made && make_known(session, self, caller) < 0) {
+        PyErr_Clear();
     }
-    if (known != NULL) {
+    entry = find_entry(session, self);
+    if (entry != NULL) {
+        PyObject *known = PyTuple_GetItem(entry, ENTRY_PATH);
         buffer_add_bytes(path, PyBytes_AsString(known), (size_t)PyBytes_Size(known));
     }
-    PyErr_Clear();
+    return true;
 }

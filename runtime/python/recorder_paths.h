@@ -6,11 +6,14 @@
 #include "runtime/base/buffer.h"
 #include "runtime/python/recorder_session.h"
 
-/* Adds the path and the class of `self`, which may be anything: nothing is added where it is no
- * torch.nn.Module; the path of a root is empty. A module that stands below no known root becomes
- * one itself. */
-void path_find(struct session *session,
+/* Adds the path and the class of `self`, which may be anything: nothing is added, and false
+ * returned, where it is no torch.nn.Module. `caller` is the address of the module that called
+ * it, or NULL: what stands below the caller's root has its path from there, also where it came
+ * later. Others become roots themselves, with an empty path, but not while they are made. */
+bool path_find(struct session *session,
                PyObject *self,
+               const void *caller,
+               bool is_being_made,
                struct buffer *path,
                struct buffer *class_name);
 

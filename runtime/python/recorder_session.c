@@ -117,6 +117,9 @@ static void follow_fork(struct session *session)
         return;
     }
     memory_free(path);
+    if (session->is_quiet) {
+        return;
+    }
     fprintf(stderr, "monitorch: %s; this process is not recorded\n", error.text);
 }
 
@@ -222,23 +225,22 @@ static PyObject *start_recorder(struct session *session,
 
 PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path",  "sample",       "last",          "size_limit",
-                            "stats", "hash",         "names",         "every",
-                            "max_elements", "one_thread", NULL};
+    static char *names[] = {"path",         "sample",     "last",  "size_limit",
+                            "stats",        "hash",       "names", "every",
+                            "max_elements", "one_thread", "quiet", NULL};
     struct session *session = PyModule_GetState(module);
     struct recorder_options options = {0};
     unsigned sample = 64;
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
-    int has_statistics = 1, has_hash = 1, is_one_thread = 0;
+    int has_statistics = 1, has_hash = 1, is_one_thread = 0, is_quiet = 0;
     PyObject *path = NULL;
     PyObject *globs = NULL;
     PyObject *result;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$IKKppO!KKp:start", names,
-                                     PyUnicode_FSConverter, &path, &sample, &last,
-                                     &size_limit, &has_statistics, &has_hash,
-                                     &PyTuple_Type, &globs, &every, &element_limit,
-                                     &is_one_thread)) {
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O&|$IKKppO!KKpp:start", names, PyUnicode_FSConverter,
+            &path, &sample, &last, &size_limit, &has_statistics, &has_hash,
+            &PyTuple_Type, &globs, &every, &element_limit, &is_one_thread, &is_quiet)) {
         return NULL;
     }
     options.log.last = last;
@@ -266,6 +268,7 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
         options.name_count = (size_t)PyTuple_Size(globs);
     }
     result = start_recorder(session, PyBytes_AsString(path), &options, is_one_thread);
+    session->is_quiet = is_quiet;
     memory_free((void *)options.names);
     Py_DECREF(path);
     return result;
@@ -285,7 +288,7 @@ static PyObject *summarise(struct session *session, const struct log_writer *log
 /* Lets hooks of other threads that are at work come to an end. */
 static void wait_for_others(struct session *session)
 {
-    while (session->recorder != NULL && session->user_count > thread_use_count) {
+    while (session->user_count > thread_use_count) {
         Py_BEGIN_ALLOW_THREADS;
         usleep(100);
         Py_END_ALLOW_THREADS;
@@ -306,15 +309,15 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
     if (session->fork_count != session_fork_count()) {
         follow_fork(session);
     }
-    summary = summarise(session, recorder_log(session->recorder));
-    if (summary == NULL) {
-        return NULL;
-    }
     session->is_closing = true;
     wait_for_others(session);
+    summary = summarise(session, recorder_log(session->recorder));
     /* A finalizer may stop the recording inside a hook: that hook closes it then. */
-    if (session->recorder != NULL && session->user_count == 0) {
+    if (session->user_count == 0) {
         close_recorder(session, &error);
+    }
+    if (summary == NULL) {
+        return NULL;
     }
     if (error.kind != ERROR_NONE) {
         Py_DECREF(summary);

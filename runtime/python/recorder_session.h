@@ -18,17 +18,18 @@ struct session {
     uint64_t number;           /* of recordings begun so far */
     unsigned user_count;       /* hooks at work: the recorder is closed when none is */
     bool is_closing;
-    unsigned fork_count;  /* what session_fork_count() was when the file was opened */
-    uint64_t only_thread; /* the key of the one thread that is recorded; 0: all */
+    bool is_quiet;         /* nothing is told on stderr */
+    unsigned fork_count;   /* what session_fork_count() was when the file was opened */
+    uint64_t only_thread;  /* the key of the one thread that is recorded; 0: all */
     unsigned thread_limit; /* for statistics of large arrays */
     char *path;            /* owned; as it was given */
     uint32_t process;      /* that `path` belongs to */
 
     struct tensor_access *access; /* owned */
     struct type_cache types;
-    PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
+    PyObject *module_paths;                /* owned: a dict, see recorder_paths.h */
     PyObject *name_f_back, *name_co_flags; /* owned: interned */
-    PyTypeObject *hook_type;                           /* owned */
+    PyTypeObject *hook_type;               /* owned */
 };
 
 /* How often this process was forked off another since it was started. */

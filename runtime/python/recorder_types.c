@@ -59,9 +59,11 @@ void type_cache_release(struct type_cache *cache)
 /* What a descriptor of `type` itself says of a class: its metaclass is not asked. */
 static PyObject *describe(PyObject *descriptor, PyTypeObject *type)
 {
-    descrgetfunc get = (descrgetfunc)PyType_GetSlot(Py_TYPE(descriptor), Py_tp_descr_get);
+    descrgetfunc get =
+        (descrgetfunc)PyType_GetSlot(Py_TYPE(descriptor), Py_tp_descr_get);
     PyObject *found =
-        get == NULL ? NULL : get(descriptor, (PyObject *)type, (PyObject *)Py_TYPE(type));
+        get == NULL ? NULL
+                    : get(descriptor, (PyObject *)type, (PyObject *)Py_TYPE(type));
 
     if (found == NULL) {
         PyErr_Clear();
@@ -69,7 +71,8 @@ static PyObject *describe(PyObject *descriptor, PyTypeObject *type)
     return found;
 }
 
-PyObject *type_cache_look_up(struct type_cache *cache, PyTypeObject *type, PyObject *name)
+PyObject *
+type_cache_look_up(struct type_cache *cache, PyTypeObject *type, PyObject *name)
 {
     PyObject *mro = describe(cache->get_mro, type);
     PyObject *found = NULL;
@@ -195,7 +198,8 @@ static enum type_kind find_kind(struct type_cache *cache, struct type_info *info
 
 /* Fills the entry at the end only: what is asked here may run the collector, and finalizers
  * that visit sites and use the cache themselves. */
-static void examine(struct type_cache *cache, struct type_info *entry, PyTypeObject *type)
+static void
+examine(struct type_cache *cache, struct type_info *entry, PyTypeObject *type)
 {
     PyObject *module_class = find_module_class(cache);
     struct type_info info = {.type = type};

@@ -27,15 +27,15 @@ enum type_kind {
 };
 
 struct type_info {
-    PyTypeObject *type;   /* borrowed: `reference` tells whether it is alive */
-    PyObject *reference;  /* owned: a weak reference to it */
+    PyTypeObject *type;  /* borrowed: `reference` tells whether it is alive */
+    PyObject *reference; /* owned: a weak reference to it */
     enum type_kind kind;
     enum tensor_class tensor;
-    bool is_module;       /* a torch.nn.Module */
-    bool is_final;        /* cannot turn out to be anything else when more is imported */
+    bool is_module; /* a torch.nn.Module */
+    bool is_final;  /* cannot turn out to be anything else when more is imported */
     Py_ssize_t module_count; /* of sys.modules when it was looked at */
-    PyObject *name;       /* owned: bytes, UTF-8; the qualified name with its module */
-    PyObject *fields;     /* owned; may be NULL */
+    PyObject *name;   /* owned: bytes, UTF-8; the qualified name with its module */
+    PyObject *fields; /* owned; may be NULL */
 };
 
 #define TYPE_CACHE_SIZE 512 /* a power of two */
@@ -43,7 +43,8 @@ struct type_info {
 struct type_cache {
     struct tensor_access *access; /* borrowed */
     PyObject *modules;            /* owned: sys.modules */
-    PyObject *get_mro, *get_dict, *get_name, *get_module; /* owned: type's descriptors */
+    PyObject *get_mro, *get_dict, *get_name,
+        *get_module; /* owned: type's descriptors */
     struct type_info entries[TYPE_CACHE_SIZE];
 };
 
@@ -58,6 +59,7 @@ struct slice type_info_name(const struct type_info *info);
 
 /* What the type or one of its bases holds under that name; a new reference, or NULL without an
  * exception. */
-PyObject *type_cache_look_up(struct type_cache *cache, PyTypeObject *type, PyObject *name);
+PyObject *
+type_cache_look_up(struct type_cache *cache, PyTypeObject *type, PyObject *name);
 
 #endif

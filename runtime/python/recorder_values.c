@@ -30,7 +30,8 @@ static bool is_measured(const struct recorder_options *options,
                         const struct array *array)
 {
     return visit->is_measured && array->data != NULL &&
-           (options->element_limit == 0 || array_count(array) <= options->element_limit);
+           (options->element_limit == 0 ||
+            array_count(array) <= options->element_limit);
 }
 
 static void tell_array(struct session *session,
@@ -128,22 +129,21 @@ static void describe_scalar(const struct type_info *info,
         value->kind = VALUE_TEXT;
         value->integer = PyUnicode_GetLength(object);
         if (*owner != NULL) {
-            value->text = (struct slice){PyBytes_AsString(*owner),
-                                         (size_t)PyBytes_Size(*owner)};
+            value->text =
+                (struct slice){PyBytes_AsString(*owner), (size_t)PyBytes_Size(*owner)};
         }
         break;
     case TYPE_BYTES:
         value->kind = VALUE_BYTES;
-        value->integer = PyBytes_Check(object) ? PyBytes_Size(object)
-                                               : PyByteArray_Size(object);
+        value->integer =
+            PyBytes_Check(object) ? PyBytes_Size(object) : PyByteArray_Size(object);
         break;
     default:
         *owner = info->name == NULL ? NULL : Py_NewRef(info->name);
         value->kind = VALUE_OBJECT;
-        value->type = *owner == NULL
-                          ? SLICE("?")
-                          : (struct slice){PyBytes_AsString(*owner),
-                                           (size_t)PyBytes_Size(*owner)};
+        value->type = *owner == NULL ? SLICE("?")
+                                     : (struct slice){PyBytes_AsString(*owner),
+                                                      (size_t)PyBytes_Size(*owner)};
     }
     PyErr_Clear();
 }
@@ -173,11 +173,13 @@ static bool tell_single(struct session *session,
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
     struct tensor tensor;
 
-    if (info->kind == TYPE_TENSOR &&
-        tensor_describe(session->access, object, info->tensor, &tensor) == 0) {
-        tell_array(session, visit, write, path, &tensor);
-        tensor_release(&tensor);
-        return true;
+    if (info->kind == TYPE_TENSOR) {
+        if (tensor_describe(session->access, object, info->tensor, &tensor) == 0) {
+            tell_array(session, visit, write, path, &tensor);
+            tensor_release(&tensor);
+            return true;
+        }
+        info = type_cache_get(&session->types, Py_TYPE(object));
     }
     if (type_is_container(info)) {
         return false;
@@ -192,8 +194,7 @@ static void tell_container(struct session *session,
                            PyObject *object)
 {
     struct walk walk;
-    PyObject *name =
-        Py_XNewRef(type_cache_get(&session->types, Py_TYPE(object))->name);
+    PyObject *name = Py_XNewRef(type_cache_get(&session->types, Py_TYPE(object))->name);
     struct value value = {.kind = VALUE_CONTAINER,
                           .object = (uint64_t)(uintptr_t)object,
                           .type = SLICE("?")};
@@ -201,8 +202,7 @@ static void tell_container(struct session *session,
     walk_init(&walk);
     walk_container(&walk, &session->types, object);
     if (name != NULL) {
-        value.type =
-            (struct slice){PyBytes_AsString(name), (size_t)PyBytes_Size(name)};
+        value.type = (struct slice){PyBytes_AsString(name), (size_t)PyBytes_Size(name)};
     }
     value.integer = (int64_t)walk.item_count;
     value.is_cut = walk.is_cut;

@@ -66,7 +66,8 @@ static void add_leaf(struct walk *walk, PyObject *object)
 }
 
 /* Makes the path one step longer; false where it would be too long. */
-static bool step(struct walk *walk, const char *before, struct slice name, const char *after)
+static bool
+step(struct walk *walk, const char *before, struct slice name, const char *after)
 {
     size_t size = strlen(before) + name.size + strlen(after);
 
@@ -124,17 +125,18 @@ static void
 walk_item(struct walk *walk, struct type_cache *types, PyObject *item, int depth);
 
 static void walk_sequence(struct walk *walk,
-                            struct type_cache *types,
-                            PyObject *object,
-                            PyObject *fields,
-                            int depth)
+                          struct type_cache *types,
+                          PyObject *object,
+                          PyObject *fields,
+                          int depth)
 {
     bool is_list = PyList_Check(object);
     Py_ssize_t count = is_list ? PyList_Size(object) : PyTuple_Size(object);
     size_t start = walk->prefix_size;
 
     for (Py_ssize_t i = 0; i < count && !is_limit_met(walk); i++) {
-        PyObject *item = is_list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i);
+        PyObject *item =
+            is_list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i);
         PyObject *owner = NULL;
         PyObject *field = fields != NULL && i < PyTuple_Size(fields)
                               ? PyTuple_GetItem(fields, i)
@@ -145,7 +147,8 @@ static void walk_sequence(struct walk *walk,
         }
         Py_INCREF(item);
         bool is_named = field != NULL && PyUnicode_Check(field);
-        if (is_named ? step(walk, ".", text_of(field, &owner), "") : step_index(walk, i)) {
+        if (is_named ? step(walk, ".", text_of(field, &owner), "")
+                     : step_index(walk, i)) {
             walk_item(walk, types, item, depth);
         }
         Py_XDECREF(owner);
@@ -217,10 +220,10 @@ static PyObject *peek(struct type_cache *types, PyObject *object, PyObject *name
 }
 
 static void walk_fields(struct walk *walk,
-                          struct type_cache *types,
-                          PyObject *object,
-                          PyObject *fields,
-                          int depth)
+                        struct type_cache *types,
+                        PyObject *object,
+                        PyObject *fields,
+                        int depth)
 {
     Py_ssize_t position = 0;
     PyObject *name, *unused;
@@ -239,11 +242,11 @@ static void walk_fields(struct walk *walk,
 }
 
 static void walk_inside(struct walk *walk,
-                          struct type_cache *types,
-                          PyObject *object,
-                          enum type_kind kind,
-                          PyObject *fields,
-                          int depth)
+                        struct type_cache *types,
+                        PyObject *object,
+                        enum type_kind kind,
+                        PyObject *fields,
+                        int depth)
 {
     switch (kind) {
     case TYPE_LIST:

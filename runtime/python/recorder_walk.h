@@ -30,8 +30,8 @@ struct walk {
     size_t seen_count;
     bool is_cut; /* a limit was met: there may be more */
     char paths[WALK_PATH_SIZE];
-    size_t path_end;    /* of the leaves' paths */
-    char prefix[512];   /* the path of what is being looked at */
+    size_t path_end;  /* of the leaves' paths */
+    char prefix[512]; /* the path of what is being looked at */
     size_t prefix_size;
 };
 

@@ -21,11 +21,11 @@ struct call_function {
     uint32_t table; /* the module's number */
     uint32_t index; /* among the table's functions */
     uint32_t site_count;
-    uint32_t name_count; /* different written names */
+    uint32_t name_count;   /* different written names */
     uint32_t repeat_count; /* sites that stand in a while header */
     /* Filled in at the first call, from the code object. */
     bool is_known;
-    bool is_generator; /* or a coroutine */
+    bool is_generator;   /* or a coroutine */
     struct call *unused; /* owned: ended calls, to be used again; may be NULL */
 };
 void call_function_release(struct call_function *function);
@@ -50,11 +50,12 @@ struct call {
     uint32_t line; /* of the parent, where it was made */
     uint32_t path; /* text numbers */
     uint32_t class_name;
-    uint8_t flags;          /* enum log_call_flag */
-    bool has_returned;      /* a return site was visited */
+    const void *self; /* whatever the caller knows the nearest module by; may be NULL */
+    uint8_t flags;    /* enum log_call_flag */
+    bool has_returned; /* a return site was visited */
     bool is_in_stack;
-    uint64_t told_in_chunk; /* of the stream, where its record stands */
-    uint32_t *visits;       /* owned; one for each site of the function */
+    uint64_t told_in_chunk;   /* of the stream, where its record stands */
+    uint32_t *visits;         /* owned; one for each site of the function */
     struct name_state *names; /* owned; one for each written name */
     uint8_t *repeats; /* owned; one for each site that stands in a while header: what
                          recorder.c knows of it */

@@ -145,8 +145,7 @@ struct verdict history_judge(struct history *history,
             verdict.change = CHANGE_REBOUND;
         } else if (!is_written(before, now)) {
             verdict.change = CHANGE_SAME;
-        } else if (!sighting->is_write && is_known &&
-                   writing->event > before->event) {
+        } else if (!sighting->is_write && is_known && writing->event > before->event) {
             verdict.change = CHANGE_ALIASED;
             verdict.alias_site = writing->site;
         } else {

@@ -12,7 +12,7 @@
 
 /* What tells two forms apart, in short. */
 struct form_mark {
-    uint32_t shape;   /* hashes */
+    uint32_t shape; /* hashes */
     uint32_t strides;
     uint32_t device; /* texts */
     uint32_t layout;
@@ -25,9 +25,9 @@ struct name_state {
     uint64_t object; /* address; never 0 once something was seen */
     uint64_t data;
     uint64_t hash;
-    uint64_t event; /* the number of the event that saw it */
+    uint64_t event;        /* the number of the event that saw it */
     struct form_mark mark; /* of a tensor */
-    uint32_t type; /* a tensor's form, or the text of another value's type */
+    uint32_t type;         /* a tensor's form, or the text of another value's type */
     uint32_t version;
     uint8_t kind; /* enum value_kind */
     bool has_hash;
@@ -61,13 +61,13 @@ struct sighting {
     struct name_state state; /* what is seen now */
     uint64_t storage;        /* address where its storage begins; 0: not known */
     uint32_t site;           /* of the trace */
-    bool is_write;           /* the site writes in place by what it is (a mutate site) */
+    bool is_write; /* the site writes in place by what it is (a mutate site) */
 };
 
 struct verdict {
     enum change change;
     uint32_t alias_site; /* UINT32_MAX where change is not ALIASED */
-    uint64_t origin;     /* 1 + the number of the last event that held the object; or 0 */
+    uint64_t origin; /* 1 + the number of the last event that held the object; or 0 */
     bool differs_in_values;
 };
 

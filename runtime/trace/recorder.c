@@ -40,13 +40,12 @@ static void tell_end(void *context, struct call *call)
     }
     end->time = time_now(recorder);
     end->call = call->number;
-    log_writer_commit(
-        recorder->log,
-        (struct log_record){
-            .size = sizeof(*end),
-            .kind = LOG_END,
-            .tag = call->has_returned ? LOG_END_RETURNED : LOG_END_LEFT,
-        });
+    log_writer_commit(recorder->log,
+                      (struct log_record){
+                          .size = sizeof(*end),
+                          .kind = LOG_END,
+                          .tag = call->has_returned ? LOG_END_RETURNED : LOG_END_LEFT,
+                      });
 }
 
 static void free_names(struct recorder_options *options)
@@ -138,6 +137,14 @@ bool recorder_close(struct recorder *recorder, struct error *error)
     }
     recorder_free(recorder);
     return is_done;
+}
+
+void recorder_abandon(struct recorder *recorder)
+{
+    if (recorder->log != NULL) {
+        log_writer_abandon(recorder->log);
+    }
+    recorder_free(recorder);
 }
 
 const struct recorder_options *recorder_options(const struct recorder *recorder)
@@ -274,6 +281,7 @@ struct call *recorder_begin_call(struct recorder *recorder,
     }
     call->parent = start->parent != NULL ? start->parent->number : 0;
     call->line = start->parent != NULL ? start->line : 0;
+    call->self = start->self;
     call->flags = (uint8_t)((start->is_joined ? LOG_CALL_JOINED : 0) |
                             (function->is_generator ? LOG_CALL_GENERATOR : 0));
     if (recorder->log != NULL) {
@@ -289,8 +297,7 @@ void recorder_tell_call(struct recorder *recorder, struct call *call)
     bool is_told = call->told_in_chunk != UINT64_MAX;
     struct log_call *record;
 
-    if (is_told &&
-        (recorder->options.log.last == 0 || call->told_in_chunk == chunk)) {
+    if (is_told && (recorder->options.log.last == 0 || call->told_in_chunk == chunk)) {
         return;
     }
     record = log_writer_begin(recorder->log, sizeof(*record));
@@ -330,9 +337,8 @@ bool recorder_is_entered(const struct recorded_module *module,
 /* A record in a while header runs on every turn of that loop. It is told once for each time
  * the loop is reached: again only after a site that stands before it was visited, or where no
  * turn was made since. */
-static bool is_repetition(const struct recorded_module *module,
-                          struct call *call,
-                          uint32_t site)
+static bool
+is_repetition(const struct recorded_module *module, struct call *call, uint32_t site)
 {
     const struct call_function *function = call->function;
     const struct repeating_site *repeating =

@@ -17,9 +17,10 @@ struct recorder_options {
     struct log_options log;
     bool has_statistics;
     bool has_hash;
-    uint64_t every;           /* statistics, hash and sample at each n-th visit of a site */
-    uint64_t element_limit;   /* none of them for larger arrays; 0: no limit */
-    const char *const *names; /* globs of the names whose whole values are kept; copied */
+    uint64_t every; /* statistics, hash and sample at each n-th visit of a site */
+    uint64_t element_limit; /* none of them for larger arrays; 0: no limit */
+    const char *const
+        *names; /* globs of the names whose whole values are kept; copied */
     size_t name_count;
 };
 
@@ -30,6 +31,8 @@ struct recorder *recorder_new(const char *path,
                               struct error *error);
 /* Ends the recording and frees it; false where the file could not be finished. */
 bool recorder_close(struct recorder *recorder, struct error *error);
+/* In the child after a fork, instead of closing: frees it, lets the parent's file be. */
+void recorder_abandon(struct recorder *recorder);
 /* In the child after a fork: goes on in a file of its own. Where that fails the recorder can
  * only be closed. */
 bool recorder_fork(struct recorder *recorder, const char *path, struct error *error);
@@ -61,6 +64,7 @@ struct call_start {
     const struct call *parent; /* may be NULL */
     uint32_t line;             /* in the parent */
     bool is_joined;
+    const void *self;        /* kept in the call */
     struct slice path;       /* of `self` */
     struct slice class_name; /* of `self` */
 };
@@ -110,10 +114,10 @@ struct value {
     enum value_kind kind;
     int64_t integer;
     double real, imaginary;
-    struct slice text;  /* TEXT, BIG_INT */
-    struct slice type;  /* CONTAINER, OBJECT */
-    uint64_t object;    /* its address */
-    bool is_cut;        /* CONTAINER: not all of it is told */
+    struct slice text;                  /* TEXT, BIG_INT */
+    struct slice type;                  /* CONTAINER, OBJECT */
+    uint64_t object;                    /* its address */
+    bool is_cut;                        /* CONTAINER: not all of it is told */
     const struct recorded_array *array; /* TENSOR */
 };
 

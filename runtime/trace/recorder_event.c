@@ -81,8 +81,7 @@ static uint32_t define_form(struct recorder *recorder,
     memset(form, 0, sizeof(*form));
     form->record.kind = LOG_FORM;
     form->record.tag = given->device.size > 0 ? LOG_DEVICE_OTHER : LOG_DEVICE_CPU;
-    form->record.mark =
-        given->layout.size > 0 ? LOG_LAYOUT_OTHER : LOG_LAYOUT_STRIDED;
+    form->record.mark = given->layout.size > 0 ? LOG_LAYOUT_OTHER : LOG_LAYOUT_STRIDED;
     form->dtype = (uint8_t)array->dtype;
     form->dimension_count = (uint8_t)array->dimension_count;
     form->flags = (uint8_t)given->flags;
@@ -250,7 +249,8 @@ static void lay_out_tensor(const struct recorder *recorder,
         layout->flags |= statistics != NULL ? LOG_EVENT_STATISTICS : 0;
         layout->flags |= array->has_hash ? LOG_EVENT_HASH : 0;
     }
-    if (statistics != NULL && statistics_finite_count(statistics) != statistics->count) {
+    if (statistics != NULL &&
+        statistics_finite_count(statistics) != statistics->count) {
         layout->size += sizeof(struct log_nonfinite);
         layout->flags |= LOG_EVENT_NONFINITE;
     }
@@ -299,9 +299,8 @@ static void fill_array_part(char *place,
         place += sizeof(struct log_statistics);
     }
     if ((layout->flags & LOG_EVENT_NONFINITE) != 0) {
-        *(struct log_nonfinite *)place =
-            (struct log_nonfinite){statistics->nan_count, statistics->posinf_count,
-                                   statistics->neginf_count};
+        *(struct log_nonfinite *)place = (struct log_nonfinite){
+            statistics->nan_count, statistics->posinf_count, statistics->neginf_count};
         place += sizeof(struct log_nonfinite);
     }
     if ((layout->flags & LOG_EVENT_SAMPLE) != 0) {
@@ -339,9 +338,8 @@ keep_values(struct recorder *recorder, const struct array *array, uint64_t count
         }
         data->offset = first * element;
         array_read(array, first, piece, data + 1);
-        log_writer_commit(
-            recorder->log,
-            (struct log_record){.size = (uint32_t)size, .kind = LOG_DATA});
+        log_writer_commit(recorder->log, (struct log_record){.size = (uint32_t)size,
+                                                             .kind = LOG_DATA});
     }
 }
 
@@ -369,11 +367,12 @@ static bool write_event(struct recorder *recorder,
     } else if (layout.size > sizeof(*event)) {
         fill_scalar_part((char *)(event + 1), value);
     }
-    log_writer_commit(recorder->log, (struct log_record){.size = (uint32_t)layout.size,
-                                                         .kind = LOG_EVENT,
-                                                         .tag = (uint8_t)value->kind,
-                                                         .mark = (uint8_t)verdict->change,
-                                                         .flags = (uint8_t)layout.flags});
+    log_writer_commit(recorder->log,
+                      (struct log_record){.size = (uint32_t)layout.size,
+                                          .kind = LOG_EVENT,
+                                          .tag = (uint8_t)value->kind,
+                                          .mark = (uint8_t)verdict->change,
+                                          .flags = (uint8_t)layout.flags});
     return true;
 }
 

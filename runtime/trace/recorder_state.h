@@ -5,10 +5,10 @@
 #include "runtime/trace/recorder.h"
 
 struct recorder {
-    struct recorder_options options; /* names: owned */
-    struct log_writer *log;          /* owned; may be NULL after a failed fork */
-    struct call_table *calls;        /* owned */
-    struct history *history;         /* owned */
+    struct recorder_options options;  /* names: owned */
+    struct log_writer *log;           /* owned; may be NULL after a failed fork */
+    struct call_table *calls;         /* owned */
+    struct history *history;          /* owned */
     struct recorded_module **modules; /* owned, each too */
     size_t module_count;
     size_t module_capacity;
