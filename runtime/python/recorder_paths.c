@@ -2,6 +2,8 @@
 
 /* Modules nest a few levels; a module that holds itself must not hold us. */
 #define DEPTH_MAX 64
+/* Dead modules that do not matter. */
+#define PATH_SLACK 4096
 
 /* session->module_paths: address -> (weak reference, path as bytes, the root's weak reference,
  * the address of a root below which it was looked for in vain, or None). An address that another
@@ -30,6 +32,29 @@ static PyObject *root_of(PyObject *entry)
     return root == Py_None ? NULL : root;
 }
 
+/* Forgets modules that are gone, now and then: when there are twice as many as were left the
+ * last time. */
+static void sweep(struct session *session)
+{
+    Py_ssize_t position = 0;
+    PyObject *key, *entry;
+    PyObject *gone = PyList_New(0);
+
+    while (gone != NULL &&
+           PyDict_Next(session->module_paths, &position, &key, &entry)) {
+        if (PyWeakref_GetObject(PyTuple_GetItem(entry, ENTRY_SELF)) == Py_None &&
+            PyList_Append(gone, key) < 0) {
+            Py_CLEAR(gone);
+        }
+    }
+    for (Py_ssize_t i = 0; gone != NULL && i < PyList_Size(gone); i++) {
+        PyDict_DelItem(session->module_paths, PyList_GetItem(gone, i));
+    }
+    Py_XDECREF(gone);
+    PyErr_Clear();
+    session->path_limit = 2 * PyDict_Size(session->module_paths) + PATH_SLACK;
+}
+
 /* `tried` may be NULL. */
 static int remember(struct session *session,
                     PyObject *object,
@@ -46,6 +71,9 @@ static int remember(struct session *session,
     PyObject *entry = NULL;
     int status = -1;
 
+    if (PyDict_Size(session->module_paths) > session->path_limit) {
+        sweep(session);
+    }
     if (key != NULL && self_reference != NULL && root_reference != NULL &&
         text != NULL && tried_key != NULL) {
         entry = PyTuple_Pack(4, self_reference, text, root_reference, tried_key);
