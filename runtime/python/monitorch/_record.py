@@ -69,8 +69,9 @@ class Recording:
     """What was recorded; None before the end."""
 
     def __init__(self, path: str, mode: str, options: "dict[str, object]") -> None:
-        self._has_begun = True  # nothing to warn of where the next line fails
+        self._is_forgotten = False
         self._absolute = _make_absolute(path)
+        self._is_forgotten = True  # until it is told to start
         self._has_begun = False
         self._mode = mode
         self._options = options
@@ -86,6 +87,7 @@ class Recording:
 
     def start(self) -> "Recording":
         """Begins; a file of the trace's name is replaced."""
+        self._is_forgotten = False
         with _lock:
             if self._has_begun and not self.is_active:
                 raise RuntimeError(
@@ -114,7 +116,7 @@ class Recording:
         self.stop()
 
     def __del__(self) -> None:
-        if not self._has_begun and not sys.is_finalizing():
+        if self._is_forgotten and not sys.is_finalizing():
             import warnings
 
             warnings.warn(
