@@ -124,6 +124,20 @@ find_parent(struct session *session, PyObject *frame, uint32_t *line)
     return parent;
 }
 
+/* Dynamo runs what follows a graph break as a function of its own, called by the one before. */
+static bool is_resumed(struct session *session, const void *code)
+{
+    PyObject *name = PyObject_GetAttr((PyObject *)code, session->name_co_name);
+    Py_ssize_t size = 0;
+    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, &size);
+    bool is_so = text != NULL && slice_starts((struct slice){text, (size_t)size},
+                                              SLICE("torch_dynamo_resume_in_"));
+
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return is_so;
+}
+
 static bool is_initializer(const struct recorded_module *module, uint32_t function)
 {
     return slice_ends(module->table.functions[function].name, SLICE(".__init__"));
@@ -190,6 +204,15 @@ struct call *frame_find_call(struct session *session,
         (!is_enter || recorder_is_entered(module, call, index))) {
         call_table_run(calls, thread, call);
         return call;
+    }
+    if (!is_enter && is_resumed(session, code)) {
+        uint32_t line;
+        call = find_parent(session, frame, &line);
+        if (call != NULL && call->function == function) {
+            call_table_move(calls, call, frame, code);
+            call_table_run(calls, thread, call);
+            return call;
+        }
     }
     struct call_start start = {
         .thread = thread,

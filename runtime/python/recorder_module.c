@@ -168,9 +168,11 @@ static int module_exec(PyObject *module)
     session->module_paths = PyDict_New();
     session->name_f_back = PyUnicode_InternFromString("f_back");
     session->name_co_flags = PyUnicode_InternFromString("co_flags");
+    session->name_co_name = PyUnicode_InternFromString("co_name");
     session->hook_type = (PyTypeObject *)hook_make_type(module);
     if (session->module_paths == NULL || session->name_f_back == NULL ||
-        session->name_co_flags == NULL || session->hook_type == NULL) {
+        session->name_co_flags == NULL || session->name_co_name == NULL ||
+        session->hook_type == NULL) {
         return -1;
     }
     return type_cache_init(&session->types, session->access);
@@ -211,6 +213,7 @@ static void module_free(void *module)
     Py_XDECREF(session->module_paths);
     Py_XDECREF(session->name_f_back);
     Py_XDECREF(session->name_co_flags);
+    Py_XDECREF(session->name_co_name);
     tensor_access_free(session->access);
     memory_free(session->path);
 }

@@ -27,9 +27,10 @@ struct session {
 
     struct tensor_access *access; /* owned */
     struct type_cache types;
-    PyObject *module_paths;                /* owned: a dict, see recorder_paths.h */
-    PyObject *name_f_back, *name_co_flags; /* owned: interned */
-    PyTypeObject *hook_type;               /* owned */
+    PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
+    Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */
+    PyObject *name_f_back, *name_co_flags, *name_co_name; /* owned: interned */
+    PyTypeObject *hook_type;                              /* owned */
 };
 
 /* How often this process was forked off another since it was started. */

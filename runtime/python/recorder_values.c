@@ -5,6 +5,10 @@
 #include <string.h>
 
 #define TEXT_LIMIT 80 /* characters of a str that are kept */
+/* Up to so many elements an expanded array is measured; beyond, where it was not expanded by more
+ * than this factor. */
+#define EXPANDED_COUNT_MAX ((uint64_t)1 << 26)
+#define EXPANSION_MAX      64
 
 void value_measure(const struct tensor *tensor,
                    unsigned wanted,
@@ -25,11 +29,27 @@ void value_measure(const struct tensor *tensor,
     }
 }
 
+/* An expanded array can have far more elements than memory: reading them all would hold up the
+ * program for nothing. */
+static bool is_too_large(const struct array *array)
+{
+    uint64_t count = array_count(array);
+    uint64_t held = 1;
+
+    if (count <= EXPANDED_COUNT_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; array->strides != NULL && i < array->dimension_count; i++) {
+        held *= array->strides[i] != 0 ? (uint64_t)array->shape[i] : 1;
+    }
+    return array->strides != NULL && count / held > EXPANSION_MAX;
+}
+
 static bool is_measured(const struct recorder_options *options,
                         const struct visit *visit,
                         const struct array *array)
 {
-    return visit->is_measured && array->data != NULL &&
+    return visit->is_measured && array->data != NULL && !is_too_large(array) &&
            (options->element_limit == 0 ||
             array_count(array) <= options->element_limit);
 }

@@ -118,6 +118,20 @@ void call_table_forget_told_threads(struct call_table *table)
     }
 }
 
+static void put_into_bucket(struct call_table *table,
+                            struct call *call,
+                            const void *frame,
+                            const void *code)
+{
+    size_t bucket = bucket_of(table, frame);
+
+    call->frame = frame;
+    call->code = code;
+    call->next = table->buckets[bucket];
+    table->buckets[bucket] = call;
+    table->count++;
+}
+
 static void unlink_from_bucket(struct call_table *table, struct call *call)
 {
     struct call **link = &table->buckets[bucket_of(table, call->frame)];
@@ -264,17 +278,21 @@ struct call *call_table_begin(struct call_table *table,
     if (call == NULL) {
         return NULL;
     }
-    size_t bucket = bucket_of(table, frame);
-    call->frame = frame;
-    call->code = code;
+    put_into_bucket(table, call, frame, code);
     call->function = function;
     call->thread = thread;
     call->told_in_chunk = UINT64_MAX;
     call->number = ++table->last_number;
-    call->next = table->buckets[bucket];
-    table->buckets[bucket] = call;
-    table->count++;
     return call;
+}
+
+void call_table_move(struct call_table *table,
+                     struct call *call,
+                     const void *frame,
+                     const void *code)
+{
+    unlink_from_bucket(table, call);
+    put_into_bucket(table, call, frame, code);
 }
 
 void call_table_run(struct call_table *table,

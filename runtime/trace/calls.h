@@ -92,6 +92,11 @@ struct call *call_table_begin(struct call_table *table,
 void call_table_run(struct call_table *table,
                     struct call_thread *thread,
                     struct call *call);
+/* The call goes on in another frame, that no call is known by. */
+void call_table_move(struct call_table *table,
+                     struct call *call,
+                     const void *frame,
+                     const void *code);
 /* Whether any call is known. */
 bool call_table_is_empty(const struct call_table *table);
 /* The call with that number, or NULL. */
