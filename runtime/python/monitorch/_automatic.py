@@ -25,7 +25,7 @@ def begin(environment: "Mapping[bytes, bytes]") -> None:
     try:
         path, options = _options.parse(text)
         is_quiet = bool(options.pop("quiet", False))
-        recording = _start(path, options)
+        recording = _start(path, options, is_quiet)
     except Exception as error:
         if not is_quiet:
             _say(f"MONITORCH: {_describe(error)}; nothing is recorded")
@@ -40,15 +40,19 @@ def _describe(error: Exception) -> str:
     return str(error)
 
 
-def _start(path: str, options: "dict[str, object]") -> "_record.Recording":
+def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.Recording":
+    def start(path: str) -> "_record.Recording":
+        recording = _record.record(path, **options)  # type: ignore[arg-type]
+        recording.is_quiet = is_quiet
+        return recording.start()
+
     try:
-        return _record.record(path, **options).start()  # type: ignore[arg-type]
+        return start(path)
     except OSError as error:
         if error.errno != _EBUSY:
             raise
     # Another process writes that file: one that this one was started by, as a rule.
-    path = _record.add_word(path, str(posix.getpid()))
-    return _record.record(path, **options).start()  # type: ignore[arg-type]
+    return start(_record.add_word(path, str(posix.getpid())))
 
 
 def _tell(recording: "_record.Recording", process: int) -> None:

@@ -24,12 +24,14 @@ _waiting: "list[tuple[object, str]]" = []  # until Dynamo is there
 _met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
 _warned: "set[str]" = set()
 _mode: "str | None" = None  # while something is recorded
+_is_quiet = False
 
 
-def begin(mode: str) -> None:
+def begin(mode: str, is_quiet: bool) -> None:
     """Recording begins."""
-    global _mode
+    global _mode, _is_quiet
     _mode = mode
+    _is_quiet = is_quiet
     # What is compiled already is not traced again: the new trace tells of it all the same.
     for text, is_warning in list(_met[mode].values()):
         _note(text, is_warning)
@@ -180,7 +182,7 @@ def _tell(mode: str, is_left_out: bool) -> None:
         _met[mode][file, function] = text, bool(advice)
         if _mode == mode:
             _note(text, bool(advice))
-    if advice and what not in _warned:
+    if advice and not _is_quiet and what not in _warned:
         _warned.add(what)
         name = file.rpartition("/")[2]
         _warn(f"monitorch: {function} ({name}:{line}): {what}; {advice}", file, line)

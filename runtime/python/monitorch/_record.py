@@ -67,6 +67,8 @@ class Recording:
     """Where the trace is written."""
     summary: "Summary | None"
     """What was recorded; None before the end."""
+    is_quiet: bool
+    """Whether nothing is to be written to stderr about it; set before it starts."""
 
     def __init__(self, path: str, mode: str, options: "dict[str, object]") -> None:
         self._is_forgotten = False
@@ -79,6 +81,7 @@ class Recording:
         self._start_time = 0
         self.path = path
         self.summary = None
+        self.is_quiet = False
 
     @property
     def is_active(self) -> bool:
@@ -301,12 +304,16 @@ def _start(recording: Recording) -> None:
     _set_up_once()
     # The clock of files is a little behind.
     recording._start_time = time_ns() - 10_000_000
-    _recorder.start(recording._absolute, **recording._options)  # type: ignore[arg-type]
+    _recorder.start(
+        recording._absolute,
+        quiet=recording.is_quiet,
+        **recording._options,  # type: ignore[arg-type]
+    )
     _active = recording
     recording._process = posix.getpid()
     recording._has_begun = True
     try:
-        _compiled.begin(recording._mode)
+        _compiled.begin(recording._mode, recording.is_quiet)
         _registry.set_hook(_FACTORIES[recording._mode])
     except BaseException:
         _finish(recording)
