@@ -72,17 +72,32 @@ static void add_thread(const struct tree_log *log, uint16_t thread, struct buffe
     buffer_add_byte(text, ']');
 }
 
-/* `(encoder.layers.0.attn)`; the class too where the function is not defined in it. */
+/* Whether the method was defined in that class, as their full names tell. */
+static bool is_method_of(struct slice function, struct slice class_name)
+{
+    size_t end = function.size;
+    struct slice owner;
+
+    while (end > 0 && function.bytes[end - 1] != '.') {
+        end--;
+    }
+    if (end == 0) {
+        return false;
+    }
+    owner = slice_part(function, 0, end - 1);
+    return slice_ends(class_name, owner) &&
+           (class_name.size == owner.size ||
+            class_name.bytes[class_name.size - owner.size - 1] == '.');
+}
+
+/* `(encoder.layers.0.attn)`; the class too where the method was inherited. */
 static void add_module(const struct tree_log *log,
                        const struct open_call *call,
                        struct slice function,
                        struct buffer *text)
 {
     struct slice class_name = call->class_name;
-    bool is_own = slice_starts(function, class_name) &&
-                  function.size > class_name.size &&
-                  function.bytes[class_name.size] == '.';
-    bool has_class = class_name.size > 0 && !is_own;
+    bool has_class = class_name.size > 0 && !is_method_of(function, class_name);
 
     if (call->path.size == 0 && !has_class) {
         return;
@@ -93,7 +108,7 @@ static void add_module(const struct tree_log *log,
     text_add_shortened(text, call->path, NAME_LIMIT);
     if (has_class) {
         buffer_add(text, call->path.size > 0 ? SLICE(": ") : SLICE(""));
-        text_add_shortened(text, class_name, NAME_LIMIT);
+        text_add_shortened(text, type_without_main(class_name), NAME_LIMIT);
     }
     buffer_add_byte(text, ')');
     paint_end(text, log->has_color);

@@ -13,6 +13,13 @@
 #define TYPE_LIMIT      60
 #define DIMENSION_LIMIT 12 /* of longer shapes the ends are shown */
 
+struct slice type_without_main(struct slice type)
+{
+    struct slice main = SLICE("__main__.");
+
+    return slice_starts(type, main) ? slice_part(type, main.size, type.size) : type;
+}
+
 /* ---- tensors ---- */
 
 static void add_dimensions(struct buffer *text, const int64_t *numbers, uint32_t count)
@@ -58,7 +65,7 @@ static void add_form(struct buffer *text, const struct log_shape *shape, bool ha
 {
     paint_start(text, has_color, PAINT_FORM);
     if (shape->type.size > 0) {
-        text_add_shortened(text, shape->type, TYPE_LIMIT);
+        text_add_shortened(text, type_without_main(shape->type), TYPE_LIMIT);
         buffer_add_byte(text, ' ');
     } else if ((shape->flags & LOG_FORM_PARAMETER) != 0) {
         buffer_add(text, SLICE("Parameter "));
@@ -78,7 +85,7 @@ static void add_form(struct buffer *text, const struct log_shape *shape, bool ha
         text_add_shortened(text, shape->device, TYPE_LIMIT);
     }
     if ((shape->flags & LOG_FORM_REQUIRES_GRAD) != 0) {
-        buffer_add(text, SLICE(" requires_grad"));
+        buffer_add(text, SLICE(" grad"));
     }
     if ((shape->flags & LOG_FORM_CONJUGATED) != 0) {
         buffer_add(text, SLICE(" conjugated"));
@@ -252,7 +259,7 @@ static void add_string(struct buffer *text, const struct log_event_view *event)
 
 static void add_counted(struct buffer *text, struct slice type, int64_t count)
 {
-    text_add_shortened(text, type, TYPE_LIMIT);
+    text_add_shortened(text, type_without_main(type), TYPE_LIMIT);
     buffer_add(text, SLICE(" of "));
     integer_add(text, count);
 }
@@ -292,7 +299,7 @@ void value_text_add(struct buffer *text,
         break;
     case VALUE_OBJECT:
         buffer_add_byte(text, '<');
-        text_add_shortened(text, event->type, TYPE_LIMIT);
+        text_add_shortened(text, type_without_main(event->type), TYPE_LIMIT);
         buffer_add_byte(text, '>');
         break;
     case VALUE_NONE:
@@ -406,10 +413,13 @@ void change_text_add(struct buffer *text,
                      const struct log_reader *reader,
                      bool has_color)
 {
+    /* Parameters are new at each call. */
+    bool is_told = event->change != CHANGE_NONE &&
+                   (event->change != CHANGE_NEW || event->site->kind != SITE_ENTER);
     bool is_loud = event->change == CHANGE_MUTATED || event->change == CHANGE_ALIASED ||
                    (event->change == CHANGE_REBOUND && event->difference != 0);
 
-    if (event->change == CHANGE_NONE) {
+    if (!is_told) {
         return;
     }
     buffer_add(text, SLICE("   "));

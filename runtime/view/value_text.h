@@ -20,6 +20,9 @@ void change_text_add(struct buffer *text,
                      const struct log_reader *reader,
                      bool has_color);
 
+/* A type's full name, but for that of the script itself. */
+struct slice type_without_main(struct slice type);
+
 /* Whether the value is, or holds, NaN or an infinity. */
 bool value_has_nonfinite(const struct log_event_view *event);
 

@@ -55,7 +55,7 @@ def figures(low, high, mean, std, **fields):
 
 def attend(trace, parent, turn, is_bad, thread=0):
     """One call of Attention.forward."""
-    call = trace.call(1, parent, line=17, path="layers.0.attn", thread=thread, **{"class": "Attention"})
+    call = trace.call(1, parent, line=17, path="layers.0.attn", thread=thread, **{"class": "model.Attention"})
     at = dict(thread=thread)
     trace.event(0, call, tensor((2, 8, 16), **figures(-3.1421, 2.9, 0.0123, 0.98765, hash=1)), **at)
     trace.event(0, call, instance("Mask") if turn else scalar(None), write=1, **at)
@@ -94,7 +94,7 @@ def nested_calls():
     trace = Trace()
     attention(trace)
     trace.thread(0, "MainThread")
-    call = trace.call(2, path="layers.0", **{"class": "FancyBlock"})
+    call = trace.call(2, path="layers.0", **{"class": "__main__.FancyBlock"})
     trace.event(7, call, tensor((2, 8, 16), **figures(-1, 1, 0, 0.5)))
     for turn in range(2):
         trace.event(8, call, scalar(turn), change="new" if turn == 0 else "rebound")
