@@ -1,4 +1,4 @@
-"""What `make demo` shows: a model instrumented, its sites, and that it runs as before."""
+"""What `make demo` shows: a model instrumented, that it runs as before, and which line made a NaN."""
 
 import difflib
 import os
@@ -15,9 +15,11 @@ def say(text):
     print(f"\n== {text}\n", flush=True)
 
 
-def run(*words):
+def run(*words, **variables):
     """What the command prints; a failure ends the demo."""
-    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        words, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables}
+    )
     if done.returncode:
         sys.exit(f"demo: exit code {done.returncode} from {' '.join(map(str, words))}")
     return done.stdout
@@ -45,12 +47,6 @@ def main():
     run("monitorch-instrument", sample, "-o", traced)
     show_inserted(SAMPLE.read_text(), traced.read_text(), limit=12)
 
-    say(f"monitorch-instrument --list {sample}")
-    listing = run("monitorch-instrument", "--list", sample).splitlines()
-    print("\n".join(listing[:16]))
-    if len(listing) > 16:
-        print(f"… and {len(listing) - 16} lines more")
-
     say(f"python {traced.name}    (recording is off)")
     expected = run(sys.executable, SAMPLE)
     got = run(sys.executable, traced)
@@ -60,12 +56,23 @@ def main():
         sys.exit("demo: the instrumented model printed something else")
     print("\nThe original prints the same.")
 
+    trace = folder / "run.mtrace"
+    say(f"MONITORCH={trace.name} python {traced.name} --empty-row --steps 1")
+    print(run(sys.executable, traced, "--empty-row", "--steps", "1", MONITORCH=str(trace)), end="")
+
+    say(f"monitorch show --nan --head 3 --source {trace.name}    (where did it come from?)")
+    print(run("monitorch", "show", "--nan", "--head", "3", "--source", trace), end="")
+
+    say(f"monitorch show --call 3 {trace.name}    (all of that call)")
+    print(run("monitorch", "show", "--call", "3", trace), end="")
+
     say(f"monitorch-instrument --strip {traced.name}")
     stripped = folder / "transformer_block.py"
     run("monitorch-instrument", "--strip", traced, "-o", stripped)
     if stripped.read_bytes() != SAMPLE.read_bytes():
         sys.exit("demo: --strip did not give the original back")
     print("gives the original back, byte for byte.")
+    print(f"\nThe files are in {folder}: look at the trace with `monitorch show {trace}`.")
 
 
 if __name__ == "__main__":
