@@ -21,7 +21,7 @@ licences=$destination$prefix/share/doc/monitorch
 packages=$destination$packages
 
 install -d "$bin" "$licences" "$packages"
-install -m 755 "$build/bin/monitorch-instrument" "$bin/"
+install -m 755 "$build"/bin/monitorch-instrument "$build"/bin/monitorch "$bin/"
 (cd "$build/python" && find monitorch -type f ! -name '*.pyc') | while read -r file; do
     mode=644
     case $file in *.so) mode=755 ;; esac
