@@ -121,7 +121,7 @@ static void add_circumstances(const struct open_call *call, struct buffer *text)
         buffer_add_number(text, call->line);
     }
     if (call->is_generator) {
-        buffer_add(text, SLICE("  generator"));
+        buffer_add(text, SLICE("  resumable"));
     }
     if (call->is_joined) {
         buffer_add(text, SLICE("  met in its middle"));

@@ -245,15 +245,20 @@ static void add_string(struct buffer *text, const struct log_event_view *event)
     size_t limit = event->text.size < TEXT_LIMIT ? event->text.size : TEXT_LIMIT;
     size_t size = utf8_cut(event->text, limit);
     struct slice shown = slice_part(event->text, 0, size);
+    /* As Python's repr chooses. */
+    bool has_single = slice_find(shown, SLICE("'"), 0) < size;
+    char quote = has_single && slice_find(shown, SLICE("\""), 0) == size ? '"' : '\'';
 
-    buffer_add_byte(text, '\'');
+    buffer_add_byte(text, quote);
     text_add_shortened(text, shown, TEXT_LIMIT);
     if (event->integer >= 0 && (uint64_t)event->integer > utf8_count(shown)) {
-        buffer_add(text, SLICE("\xE2\x80\xA6' ("));
+        buffer_add(text, SLICE("\xE2\x80\xA6"));
+        buffer_add_byte(text, quote);
+        buffer_add(text, SLICE(" ("));
         integer_add(text, event->integer);
         buffer_add(text, SLICE(" characters)"));
     } else {
-        buffer_add_byte(text, '\'');
+        buffer_add_byte(text, quote);
     }
 }
 
@@ -413,6 +418,7 @@ void change_text_add(struct buffer *text,
                      const struct log_reader *reader,
                      bool has_color)
 {
+    unsigned difference = event->difference;
     /* Parameters are new at each call. */
     bool is_told = event->change != CHANGE_NONE &&
                    (event->change != CHANGE_NEW || event->site->kind != SITE_ENTER);
@@ -432,9 +438,12 @@ void change_text_add(struct buffer *text,
     if (event->change == CHANGE_ALIASED) {
         add_alias(text, event, reader);
     }
-    if (event->difference != 0) {
+    if (event->kind != VALUE_TENSOR) {
+        difference &= ~(unsigned)LOG_DIFFERS_VALUES; /* the value itself stands there */
+    }
+    if (difference != 0) {
         buffer_add(text, event->change == CHANGE_ALIASED ? SLICE("; ") : SLICE(": "));
-        differences_add(text, event->difference, SLICE(", "), SLICE(""));
+        differences_add(text, difference, SLICE(", "), SLICE(""));
     }
     paint_end(text, has_color);
 }
