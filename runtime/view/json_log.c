@@ -117,7 +117,8 @@ add_call(const struct json_log *log, const struct open_call *call, struct buffer
     add_text(text, SLICE("class"), call->class_name);
     add_number(text, SLICE("parent_line"), call->line);
     add_boolean(text, SLICE("generator"), call->is_generator);
-    add_boolean(text, SLICE("begun"), call->is_begun && !call->is_joined);
+    add_boolean(text, SLICE("joined"), call->is_joined);
+    add_boolean(text, SLICE("begun"), call->is_begun);
     add_number(text, SLICE("time"), call->time);
     end_record(text);
 }

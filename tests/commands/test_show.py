@@ -213,6 +213,7 @@ def test_json_is_what_was_recorded(folder):
         module="layers.0",
         parent_line=7,
         generator=False,
+        joined=False,
         begun=True,
         time=1000,
         **{"class": "C"},
