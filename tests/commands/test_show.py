@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pty
+import random
 import resource
 import signal
 import struct
@@ -592,3 +593,32 @@ def test_memory_does_not_grow_with_the_trace(folder):
         return usage.ru_maxrss
 
     assert peak(300000) < peak(1000) + 4096 + resource.getpagesize() // 1024
+
+
+def test_every_field_is_in_the_docs(folder, nested, threads, parts):
+    text = (made.paths.ROOT / "docs/show.md").read_text()
+    values = scenarios.values().write(folder / "values_again.mtrace")
+    notes = scenarios.notes().write(folder / "notes.mtrace")
+    keys = set()
+    for words in ([values], [nested, threads], [parts], [notes], ["--sites", nested]):
+        keys.update(key for record in records(*words) for key in record)
+    assert len(keys) > 60
+    assert sorted(key for key in keys if f"`{key}`" not in text) == []
+
+
+@pytest.mark.parametrize("words", [[], ["--json", "--sample"], ["--source", "--name=*x*", "--tail=5"], ["--sites"]])
+def test_damage_anywhere_is_survived(folder, words):
+    """Bytes changed at random places: something is shown or refused, nothing crashes."""
+    numbers = random.Random(4)
+    for scenario in (scenarios.nested_calls, scenarios.values, scenarios.threads, scenarios.hostile):
+        whole = scenario().write(folder / "before.mtrace").read_bytes()
+        used = [i for i, byte in enumerate(whole) if byte]
+        for _ in range(25):
+            data = bytearray(whole)
+            for _ in range(numbers.choice([1, 3, 20])):
+                data[numbers.choice(used)] = numbers.choice([0, 1, 0x7F, 0x80, 0xFF, numbers.randrange(256)])
+            path = folder / "after.mtrace"
+            path.write_bytes(data)
+            run = show(*words, path)
+            assert run.returncode in (0, 1, 3), (run.returncode, run.stderr[-2000:])
+            assert "Sanitizer" not in run.stderr
