@@ -1,6 +1,7 @@
 #include "runtime/python/recorder_measure.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/python/device.h"
 #include "runtime/python/recorder_values.h"
 #include "runtime/trace/sample.h"
 
@@ -139,6 +140,35 @@ put_statistics(PyObject *dict, enum dtype dtype, const struct statistics *statis
     return 0;
 }
 
+static void keep_statistics(void *target, const struct statistics *statistics)
+{
+    *(struct statistics *)target = *statistics;
+}
+
+/* Statistics of a tensor on another device, waited for; none where it cannot measure it. */
+static int fill_from_device(struct session *session,
+                            PyObject *dict,
+                            PyObject *value,
+                            const struct tensor *tensor)
+{
+    struct device_queue *queue = device_queue_new(session->access, keep_statistics);
+    struct statistics statistics;
+    int status = 0;
+
+    if (queue == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (device_queue_add(queue, value, tensor, &statistics)) {
+        device_queue_flush(queue);
+        if (!device_queue_is_waiting(queue)) {
+            status = put_statistics(dict, tensor->array.dtype, &statistics);
+        }
+    }
+    device_queue_free(queue);
+    return status;
+}
+
 static int fill(PyObject *dict,
                 const struct tensor *tensor,
                 unsigned sample,
@@ -192,6 +222,10 @@ PyObject *measure_value(PyObject *module, PyObject *args, PyObject *keywords)
                              (has_statistics ? STATISTICS_WANT_VALUES : 0) |
                                  (has_hash ? STATISTICS_WANT_HASH : 0),
                              threads) < 0) {
+        Py_CLEAR(dict);
+    }
+    if (dict != NULL && tensor.is_on_device && has_statistics &&
+        fill_from_device(session, dict, value, &tensor) < 0) {
         Py_CLEAR(dict);
     }
     tensor_release(&tensor);

@@ -15,12 +15,12 @@
 
 /* What a type is, as far as tensors go: looked up once for a type and kept by the caller. */
 enum tensor_class {
-    TENSOR_CLASS_NONE,      /* no tensor, no array */
-    TENSOR_CLASS_EXACT,     /* torch.Tensor, torch.nn.Parameter, or a subclass that changes
+    TENSOR_CLASS_NONE,  /* no tensor, no array */
+    TENSOR_CLASS_EXACT, /* torch.Tensor, torch.nn.Parameter, or a subclass that changes
                                nothing (torch.nn.Buffer …) */
-    TENSOR_CLASS_SUBCLASS,  /* another subclass whose data is its own */
-    TENSOR_CLASS_WRAPPER,   /* a subclass with a __torch_dispatch__: FakeTensor, DTensor */
-    TENSOR_CLASS_NUMPY,     /* numpy.ndarray or a subclass, numpy.generic scalars */
+    TENSOR_CLASS_SUBCLASS, /* another subclass whose data is its own */
+    TENSOR_CLASS_WRAPPER, /* a subclass with a __torch_dispatch__: FakeTensor, DTensor */
+    TENSOR_CLASS_NUMPY,   /* numpy.ndarray or a subclass, numpy.generic scalars */
 };
 
 struct tensor_access; /* what is known of the torch and the NumPy in this process */
@@ -31,21 +31,23 @@ void tensor_access_free(struct tensor_access *access);
 enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *type);
 
 struct tensor {
-    struct array array; /* shape and strides point into `dimensions` or into the tensor; data
+    struct array
+        array; /* shape and strides point into `dimensions` or into the tensor; data
                            is NULL where the values are not in this process's memory */
-    uint64_t object;    /* address of the Python object */
-    uint64_t data;      /* address of the first element, 0: not known */
-    int64_t offset;     /* of the first element in its storage, in elements */
-    uint32_t version;   /* counts writes in place; 0 where there is no counter */
-    unsigned flags;     /* enum log_form_flag but for the strides' */
+    uint64_t object;  /* address of the Python object */
+    uint64_t data;    /* address of the first element, 0: not known */
+    int64_t offset;   /* of the first element in its storage, in elements */
+    uint32_t version; /* counts writes in place; 0 where there is no counter */
+    unsigned flags;   /* enum log_form_flag but for the strides' */
     /* Texts, NUL-terminated, valid as long as the access: "" where there is nothing to tell. */
     const char *type;       /* where it is no plain tensor, parameter or ndarray */
     const char *dtype_text; /* where the dtype is DTYPE_OTHER */
     const char *device;     /* "" is the CPU */
     const char *layout;     /* "" is strided */
     const char *note;       /* why there are no values: "meta", "fake", "batched" … */
-    bool is_on_device; /* its values can be measured on its device: tensor_measure_there */
-    PyObject *owner;   /* owned: keeps what the pointers need; may be NULL */
+    bool
+        is_on_device; /* its values can be measured on its device: tensor_measure_there */
+    PyObject *owner; /* owned: keeps what the pointers need; may be NULL */
     int64_t dimensions[2 * ARRAY_DIMENSION_MAX]; /* not initialised where not used */
 };
 

@@ -226,7 +226,6 @@ static void describe_plain(struct tensor_access *access,
         (data == 0 && array_count(&tensor->array) != 0)) {
         tensor->note = "storage too small";
     } else if ((keys & torch->keys.cpu) == 0) {
-        tensor->is_on_device = true;
         tensor->note = "other device";
     } else if (tensor->note[0] == '\0') {
         tensor->array.data = data == 0 ? (const void *)tensor->dimensions

@@ -1,4 +1,5 @@
 /* What of PyTorch the program has loaded: its types, functions and symbols. */
+#include "runtime/python/device_calls.h"
 #include "runtime/python/tensor_private.h"
 
 #include <dlfcn.h>
@@ -83,8 +84,7 @@ static void objects_release(struct torch_objects *objects)
     }
 }
 
-/* Where the loader has the library already; nothing is loaded. */
-static void *symbol_find(const char *library, const char *name)
+void *torch_symbol_find(const char *library, const char *name)
 {
     void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
     void *symbol = dlsym(handle == NULL ? RTLD_DEFAULT : handle, name);
@@ -103,7 +103,7 @@ static void *symbol_find(const char *library, const char *name)
 
 static bool functions_find(struct torch_functions *functions)
 {
-    const char *torch = "libtorch_cpu" LIBRARY_SUFFIX;
+    const char *torch = TORCH_LIBRARY;
     const struct {
         void *place;
         const char *library;
@@ -122,16 +122,16 @@ static bool functions_find(struct torch_functions *functions)
     };
 
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        void *symbol = symbol_find(wanted[i].library, wanted[i].name);
+        void *symbol = torch_symbol_find(wanted[i].library, wanted[i].name);
         if (symbol == NULL) {
             return false;
         }
         memcpy(wanted[i].place, &symbol, sizeof symbol);
     }
     /* The first does not make a copy-on-write tensor its own copy, but came with 2.10. */
-    void *get_data = symbol_find(torch, "torch_get_const_data_ptr");
+    void *get_data = torch_symbol_find(torch, "torch_get_const_data_ptr");
     if (get_data == NULL) {
-        get_data = symbol_find(torch, "aoti_torch_get_data_ptr");
+        get_data = torch_symbol_find(torch, "aoti_torch_get_data_ptr");
     }
     memcpy(&functions->get_data, &get_data, sizeof get_data);
     return get_data != NULL;
@@ -196,6 +196,13 @@ static void keys_find(struct torch_keys *keys)
     }
 }
 
+static bool device_is_possible(void)
+{
+    struct device_functions functions;
+
+    return device_functions_find(&functions);
+}
+
 static void type_refresh(PyTypeObject **type, const char *module, const char *name)
 {
     if (*type == NULL) {
@@ -221,13 +228,17 @@ bool torch_refresh(struct tensor_access *access)
                  "UninitializedTensorMixin");
     /* torch.Tensor comes after all of torch._C. */
     if (torch->tensor_type != NULL && !torch->is_ready) {
-        const char *test = getenv("MONITORCH_TEST_TENSORS");
+        const char *tensors = getenv("MONITORCH_TEST_TENSORS");
+        const char *device = getenv("MONITORCH_TEST_DEVICE");
         objects_find(&access->types, torch->base_type, &torch->objects);
         keys_find(&torch->keys);
-        torch->uses_getters_only = test != NULL && strcmp(test, "getters") == 0;
-        if (torch->uses_getters_only || !functions_find(&torch->functions)) {
+        if ((tensors != NULL && strcmp(tensors, "getters") == 0) ||
+            !functions_find(&torch->functions)) {
             torch->layout.state = LAYOUT_REFUSED;
         }
+        torch->measures_devices = device_is_possible();
+        torch->tests_devices =
+            torch->measures_devices && device != NULL && strcmp(device, "1") == 0;
         torch->is_ready = true;
     }
     torch->is_complete = torch->is_ready && torch->parameter_type != NULL &&

@@ -121,9 +121,10 @@ struct torch_objects {
 };
 
 struct torch_access {
-    bool is_ready;    /* what follows was looked up */
-    bool is_complete; /* and the types that torch makes later, too */
-    bool uses_getters_only;
+    bool is_ready;           /* what follows was looked up */
+    bool is_complete;        /* and the types that torch makes later, too */
+    bool measures_devices;   /* see device.h */
+    bool tests_devices;      /* the CPU is to be treated like another device */
     PyTypeObject *base_type; /* owned, as the others; NULL where not there yet */
     PyTypeObject *tensor_type;
     PyTypeObject *parameter_type;
@@ -148,8 +149,19 @@ struct tensor_access {
     struct numpy_access numpy;
 };
 
-/* ---- tensor_load.c ----
- * Looks up what was not there before; false while there is no torch. */
+#ifdef __APPLE__
+    #define LIBRARY_SUFFIX ".dylib"
+#else
+    #define LIBRARY_SUFFIX ".so"
+#endif
+#define TORCH_LIBRARY "libtorch_cpu" LIBRARY_SUFFIX
+
+/* ---- tensor_load.c ---- */
+
+/* A symbol of a library that the loader has already; nothing is loaded. May be NULL. */
+void *torch_symbol_find(const char *library, const char *name);
+
+/* Looks up what was not there before; false while there is no torch. */
 bool torch_refresh(struct tensor_access *access);
 void torch_release(struct torch_access *torch);
 enum tensor_class torch_classify(struct tensor_access *access, PyTypeObject *type);

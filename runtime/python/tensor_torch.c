@@ -172,8 +172,6 @@ set_device(struct tensor_access *access, void *handle, struct tensor *tensor)
     } else {
         tensor->device = "other";
     }
-    tensor->is_on_device = true;
-    tensor->note = "other device";
 }
 
 int torch_read_plain(struct tensor_access *access,
@@ -201,6 +199,9 @@ int torch_read_plain(struct tensor_access *access,
         functions->get_data(handle, &data) != 0) {
         return -1;
     }
+    if ((keys & access->torch.keys.cpu) == 0) {
+        set_device(access, handle, tensor);
+    }
     tensor->data = (uint64_t)(uintptr_t)data;
     tensor->array.is_conjugated = (keys & access->torch.keys.conjugate) != 0;
     tensor->array.is_negated = (keys & access->torch.keys.negative) != 0;
@@ -212,8 +213,12 @@ int torch_read_plain(struct tensor_access *access,
     } else if (!torch_fits_storage(&tensor->array, tensor->offset, storage_size) ||
                (data == NULL && array_count(&tensor->array) != 0)) {
         tensor->note = "storage too small"; /* resized under it, as sharding does */
-    } else if ((keys & access->torch.keys.cpu) == 0) {
-        set_device(access, handle, tensor);
+    } else if ((keys & access->torch.keys.cpu) == 0 || access->torch.tests_devices) {
+        tensor->is_on_device =
+            tensor->note[0] == '\0' && access->torch.measures_devices;
+        if (!tensor->is_on_device && tensor->note[0] == '\0') {
+            tensor->note = "other device";
+        }
     } else if (tensor->note[0] == '\0') {
         /* Without elements nothing is read, but the values are known: there are none. */
         tensor->array.data = data == NULL ? (const void *)tensor->dimensions : data;

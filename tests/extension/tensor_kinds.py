@@ -433,9 +433,10 @@ def expected_statistics(values):
     return facts
 
 
-def differences(kind, tensor, measured, uses_getters=False, values=None):
+def differences(kind, tensor, measured, uses_getters=False, values=None, is_on_device=False):
     """What measure() said of `tensor` and should not have said: texts, none where all is well.
-    `values` are statistics computed before, where torch cannot be asked just now."""
+    `values` are statistics computed before, where torch cannot be asked just now. Where plain tensors
+    are treated as another device's, their values are measured but not read."""
     if measured is None:
         return [f"{kind.name}: no tensor"]
     facts = dict(kind.facts)
@@ -445,12 +446,18 @@ def differences(kind, tensor, measured, uses_getters=False, values=None):
         facts |= {"is_readable": True, **(values or expected_statistics(kind.values(tensor)))}
     elif "is_readable" not in facts:
         facts |= {"is_readable": False}
+    if is_on_device and isinstance(tensor, torch.Tensor):
+        facts["is_readable"] = False
     wrong = [
         f"{kind.name}: {name} is {measured.get(name)!r}, should be {wanted!r}"
         for name, wanted in facts.items()
         if not equal(measured.get(name), wanted)
     ]
-    if not facts["is_readable"] and ("mean" in measured or "hash" in measured):
+    if (
+        kind.values is None
+        and not facts["is_readable"]
+        and ("mean" in measured or "hash" in measured)
+    ):
         wrong.append(f"{kind.name}: values were told that cannot be known")
     return wrong
 

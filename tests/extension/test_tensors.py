@@ -215,8 +215,11 @@ def child(situation, **environment):
 def test_first_met_in(situation):
     """The first tensor of a process, and all kinds after it, in a situation whose code would see any
     call to torch that is not guarded."""
-    environment = {"MONITORCH_TEST_TENSORS": "getters"} if situation == "getters" else {}
-    child(situation, **environment)
+    environment = {
+        "getters": {"MONITORCH_TEST_TENSORS": "getters"},
+        "another device": {"MONITORCH_TEST_DEVICE": "1"},
+    }
+    child(situation, **environment.get(situation, {}))
 
 
 def test_while_torch_is_being_imported():
