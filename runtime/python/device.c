@@ -69,18 +69,17 @@ void device_queue_free(struct device_queue *queue)
     for (size_t i = 0; i < queue->device_count; i++) {
         device_constants_release(&queue->constants[i], &queue->functions);
     }
-    device_queue_abandon(queue);
-}
-
-void device_queue_abandon(struct device_queue *queue)
-{
-    if (queue == NULL) {
-        return;
-    }
     Py_CLEAR(queue->is_capturing);
     memory_free(queue->rows);
     memory_free(queue->pending);
     memory_free(queue);
+}
+
+void device_queue_forget(struct device_queue *queue)
+{
+    queue->device_count = 0;
+    queue->row_count = 0;
+    queue->pending_count = 0;
 }
 
 bool device_queue_is_waiting(const struct device_queue *queue)

@@ -19,8 +19,9 @@ struct device_queue *device_queue_new(struct tensor_access *access,
                                       device_report report);
 /* What was not told yet never is. */
 void device_queue_free(struct device_queue *queue);
-/* In the child after a fork: the same as free, but nothing of the device is touched. */
-void device_queue_abandon(struct device_queue *queue);
+/* In the child after a fork: begins anew, and touches nothing of what the parent made on its
+ * devices. */
+void device_queue_forget(struct device_queue *queue);
 
 /* Begins to measure `object`, described as `tensor` with is_on_device set. False: its statistics
  * cannot be had there (a mode, a transform or a tracer would see it; the device cannot do it; it

@@ -205,10 +205,12 @@ static void module_free(void *module)
         /* The file of a process that was forked off without a visit since is its parent's. */
         if (session->fork_count != session_fork_count()) {
             recorder_abandon(session->recorder);
+            device_queue_forget(session->devices);
         } else {
             recorder_close(session->recorder, NULL);
         }
     }
+    device_queue_free(session->devices);
     type_cache_release(&session->types);
     Py_XDECREF(session->module_paths);
     Py_XDECREF(session->name_f_back);

@@ -1,6 +1,7 @@
 #include "runtime/python/recorder_session.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/trace/log_late.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -99,6 +100,19 @@ static char *make_child_path(const char *path, uint32_t process)
     return child;
 }
 
+static void fill_late(void *target, const struct statistics *statistics)
+{
+    log_late_fill(target, statistics);
+}
+
+/* What devices are still computing belongs into the chunk that is about to be left. */
+static void flush_devices(void *context)
+{
+    struct session *session = context;
+
+    device_queue_flush(session->devices);
+}
+
 /* The process was forked off one that records: it goes on in a file of its own. */
 static void follow_fork(struct session *session)
 {
@@ -109,6 +123,8 @@ static void follow_fork(struct session *session)
     session->fork_count = session_fork_count();
     session->user_count = thread_use_count;
     session->process = process;
+    /* What the parent's devices compute is the parent's. */
+    device_queue_forget(session->devices);
     if (path == NULL) {
         error_set_memory(&error);
     } else if (recorder_fork(session->recorder, path, &error)) {
@@ -130,6 +146,8 @@ static void close_recorder(struct session *session, struct error *error)
     session->recorder = NULL;
     session->is_closing = false;
     recorder_close(recorder, error);
+    device_queue_free(session->devices);
+    session->devices = NULL;
 }
 
 bool session_enter(struct session *session)
@@ -205,8 +223,15 @@ static PyObject *start_recorder(struct session *session,
     if (copy == NULL) {
         return PyErr_NoMemory();
     }
+    session->devices = device_queue_new(session->access, fill_late);
+    if (session->devices == NULL) {
+        memory_free(copy);
+        return PyErr_NoMemory();
+    }
     recorder = recorder_new(path, options, &error);
     if (recorder == NULL) {
+        device_queue_free(session->devices);
+        session->devices = NULL;
         memory_free(copy);
         return raise_error(&error);
     }
@@ -246,6 +271,8 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     options.log.last = last;
     options.log.size_limit = size_limit;
     options.log.sample = sample;
+    options.log.before_seal = flush_devices;
+    options.log.seal_context = session;
     options.has_statistics = has_statistics;
     options.has_hash = has_hash;
     options.every = every;

@@ -6,6 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "runtime/python/device.h"
 #include "runtime/python/recorder_types.h"
 #include "runtime/trace/recorder.h"
 
@@ -26,6 +27,7 @@ struct session {
     uint32_t process;      /* that `path` belongs to */
 
     struct tensor_access *access; /* owned */
+    struct device_queue *devices; /* owned; NULL while nothing is recorded */
     struct type_cache types;
     PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */

@@ -49,9 +49,25 @@ static bool is_measured(const struct recorder_options *options,
                         const struct visit *visit,
                         const struct array *array)
 {
-    return visit->is_measured && array->data != NULL && !is_too_large(array) &&
+    return visit->is_measured && !is_too_large(array) &&
            (options->element_limit == 0 ||
             array_count(array) <= options->element_limit);
+}
+
+/* Tells a tensor of another device, and has it measured there: the record is filled in later. */
+static void tell_late(struct session *session,
+                      const struct visit *visit,
+                      uint32_t write,
+                      struct slice path,
+                      const struct value *value,
+                      const struct tensor *tensor)
+{
+    recorder_tell(session->recorder, visit, write, path, value);
+    struct log_event *event = recorder_late(session->recorder);
+    if (event != NULL) {
+        device_queue_add(session->devices, (PyObject *)(uintptr_t)tensor->object,
+                         tensor, event);
+    }
 }
 
 static void tell_array(struct session *session,
@@ -77,7 +93,13 @@ static void tell_array(struct session *session,
     struct value value = {
         .kind = VALUE_TENSOR, .object = tensor->object, .array = &array};
 
-    if (is_measured(options, visit, &tensor->array)) {
+    bool is_wanted = is_measured(options, visit, &tensor->array);
+    array.is_late = is_wanted && tensor->is_on_device && options->has_statistics;
+    if (array.is_late) {
+        tell_late(session, visit, write, path, &value, tensor);
+        return;
+    }
+    if (is_wanted && tensor->array.data != NULL) {
         unsigned wanted = (options->has_statistics ? STATISTICS_WANT_VALUES : 0) |
                           (options->has_hash ? STATISTICS_WANT_HASH : 0);
         if (wanted != 0) {

@@ -169,6 +169,8 @@ log_writer_new(const char *path, const struct log_options *options, struct error
     writer->size_limit = options->size_limit;
     writer->ring_chunk_size = options->last == 0 ? 0 : ring_choose_size(options->last);
     header_fill(&writer->header, options);
+    writer->before_seal = options->before_seal;
+    writer->seal_context = options->seal_context;
     if (!writer_open(writer, error)) {
         writer_free(writer);
         return NULL;
@@ -197,6 +199,7 @@ bool log_writer_close(struct log_writer *writer, struct error *error)
     bool is_closed;
 
     error = error == NULL ? &ignored : error;
+    log_writer_tell_seal(writer);
     log_chunk_seal(&writer->stream);
     log_chunk_seal(&writer->definitions);
     writer->header.is_closed = 1;

@@ -16,6 +16,10 @@ struct log_options {
     uint64_t size_limit; /* of the file in bytes; 0: none. Beyond it recording stops */
     uint32_t sample;     /* noted in the header */
     uint32_t parent;     /* noted in the header */
+    /* Called before a chunk of the stream is left: the last moment to fill in what its records
+     * left room for. May be NULL; must not write records. */
+    void (*before_seal)(void *context);
+    void *seal_context;
 };
 
 struct log_writer;

@@ -53,6 +53,8 @@ struct log_writer {
     uint64_t last_chunk; /* the offset of that chunk */
     struct log_header header;
     uint64_t size_limit;
+    void (*before_seal)(void *context); /* may be NULL */
+    void *seal_context;
 
     /* Ring mode: the chunks that hold something, oldest first, wrapping around. */
     size_t ring_chunk_size;      /* 0: not in ring mode */
@@ -69,6 +71,9 @@ struct log_writer {
 };
 
 /* ---- log_chunks.c ---- */
+
+/* Tells that the stream's chunk is about to be sealed. */
+void log_writer_tell_seal(const struct log_writer *writer);
 
 static inline size_t log_record_padded(size_t size)
 {

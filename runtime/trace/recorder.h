@@ -108,6 +108,7 @@ struct recorded_array {
     bool has_hash;
     bool is_sampled;
     bool is_kept; /* the whole values are written too */
+    bool is_late; /* not measured yet: room is left for its statistics, see recorder_late */
 };
 
 struct value {
@@ -128,6 +129,10 @@ void recorder_tell(struct recorder *recorder,
                    uint32_t write,
                    struct slice path,
                    const struct value *value);
+
+/* The record of the event told last, where its array was late and it was written; else NULL. It
+ * stays until options.log.before_seal was called. */
+struct log_event *recorder_late(const struct recorder *recorder);
 
 /* Whether this name's whole values are wanted. */
 bool recorder_keeps(const struct recorder *recorder, struct slice name);

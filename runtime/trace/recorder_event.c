@@ -1,6 +1,7 @@
 #include "runtime/trace/recorder_state.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/trace/log_late.h"
 #include "runtime/trace/sample.h"
 
 #include <string.h>
@@ -244,6 +245,10 @@ static void lay_out_tensor(const struct recorder *recorder,
     const struct statistics *statistics = array->statistics;
 
     layout->size += sizeof(struct log_tensor);
+    if (array->is_late) {
+        layout->size += LOG_LATE_SIZE;
+        return;
+    }
     if (statistics != NULL || array->has_hash) {
         layout->size += sizeof(struct log_statistics);
         layout->flags |= statistics != NULL ? LOG_EVENT_STATISTICS : 0;
@@ -373,7 +378,13 @@ static bool write_event(struct recorder *recorder,
                                           .tag = (uint8_t)value->kind,
                                           .mark = (uint8_t)verdict->change,
                                           .flags = (uint8_t)layout.flags});
+    recorder->late = value->array != NULL && value->array->is_late ? event : NULL;
     return true;
+}
+
+struct log_event *recorder_late(const struct recorder *recorder)
+{
+    return recorder->late;
 }
 
 void recorder_tell(struct recorder *recorder,
@@ -393,6 +404,7 @@ void recorder_tell(struct recorder *recorder,
         .write = (uint8_t)(write < UINT8_MAX ? write : UINT8_MAX),
     };
 
+    recorder->late = NULL;
     if (recorder->log == NULL) {
         return;
     }

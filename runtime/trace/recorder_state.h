@@ -12,9 +12,10 @@ struct recorder {
     struct recorded_module **modules; /* owned, each too */
     size_t module_count;
     size_t module_capacity;
-    uint32_t site_count; /* of all modules */
-    uint64_t start;      /* monotonic, nanoseconds */
-    uint32_t process;    /* that the log belongs to */
+    uint32_t site_count;    /* of all modules */
+    uint64_t start;         /* monotonic, nanoseconds */
+    uint32_t process;       /* that the log belongs to */
+    struct log_event *late; /* borrowed from the log; may be NULL */
 };
 
 /* Tells the call where the trace does not hold it, or where a ring may soon have dropped it. */
