@@ -104,7 +104,7 @@ def _quote(path: str) -> str:
 
 
 def _say(text: str) -> None:
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    text = "".join(c if c.isprintable() else "\ufffd" for c in text)
     line = f"monitorch: {text}\n"
     try:
         sys.stderr.write(line)

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
+    from types import CodeType, FrameType, ModuleType
     from typing import Any
 
 _DYNAMO = "torch._dynamo"
@@ -189,15 +189,26 @@ def _tell(mode: str, is_left_out: bool) -> None:
 
 
 def _find_place() -> "tuple[str, int, str] | None":
-    """Where the traced program is: file, line and function."""
-    guards = sys.modules["torch._guards"]
-    for frame in reversed(guards.TracingContext.extract_stack()):
-        if frame.filename != __file__:
-            name = frame.name
-            if name.startswith(_RESUMED):
-                name = name[len(_RESUMED) :].rpartition("_at_")[0]
-            return frame.filename, frame.lineno, name
+    """Where the program that is being traced stands: file, line and function."""
+    frame: "FrameType | None" = sys._getframe()
+    while frame is not None:
+        # A function that Dynamo traces into has a translator of its own, nearer than that of
+        # the function which calls it; the nearest is that of `visit`.
+        translator = frame.f_locals.get("self")
+        code = getattr(translator, "f_code", None)
+        if type(code) is type(frame.f_code) and code.co_filename != __file__:
+            return code.co_filename, translator.lineno, _find_name(code)  # type: ignore[union-attr]
+        frame = frame.f_back
     return None
+
+
+def _find_name(code: "CodeType") -> str:
+    """Of a function; the rest of one after a break is named like the whole."""
+    name: str = getattr(code, "co_qualname", code.co_name)
+    path, dot, last = name.rpartition(".")
+    if last.startswith(_RESUMED):
+        last = last[len(_RESUMED) :].rpartition("_at_")[0]
+    return path + dot + last
 
 
 _RESUMED = "torch_dynamo_resume_in_"

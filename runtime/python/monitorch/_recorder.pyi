@@ -6,8 +6,7 @@ class Summary(TypedDict):
     lost: int
     stopped: str | None
 
-class Measured(TypedDict):
-    kind: str
+class _Described(TypedDict):
     dtype: str
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
@@ -19,6 +18,11 @@ class Measured(TypedDict):
     version: int
     offset: int
     data: int
+    flags: int
+    is_readable: bool
+
+# What is asked for, where the values can be read.
+class Measured(_Described, total=False):
     count: int
     nan: int
     posinf: int
@@ -59,6 +63,6 @@ def source_hash(source: bytes) -> str: ...
 def add_root(module: object, name: str = "") -> None: ...
 def note(text: str, is_warning: bool = False) -> None: ...
 def measure(
-    value: object, *, sample: int = 64, stats: bool = True, hash: bool = True, threads: int = 0
+    value: object, *, sample: int = 64, stats: bool = True, hash: bool = True, threads: int = 1
 ) -> Measured | None: ...
 def kernels() -> str: ...

@@ -1,0 +1,164 @@
+"""The type stubs tell what the recorder's modules have, and a type checker agrees."""
+
+import ast
+import importlib.util
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import paths
+
+needs_recorder = pytest.mark.skipif(
+    not list(paths.PACKAGE.glob("_recorder*.so")), reason="the recorder is not built (make)"
+)
+
+# What a user may write, and what a checker must refuse.
+RIGHT = """
+import pathlib
+import monitorch
+
+with monitorch.record("run.mtrace", last=100_000, stats=False, values=["q", "attn*"]) as run:
+    active: bool = run.is_active
+recording: monitorch.Recording = monitorch.record(pathlib.Path("run.mtrace"), size_limit="2G")
+recording.start()
+summary: monitorch.Summary | None = monitorch.stop()
+if summary is not None:
+    total: int = summary.events + summary.lost + summary.size
+    text: str = summary.path + (summary.stopped or "") + "".join(summary.paths)
+version: str = monitorch.__version__
+"""
+
+WRONG = """
+import monitorch
+
+monitorch.record("run.mtrace", threads="one")
+monitorch.record("run.mtrace", sample="many")
+monitorch.record("run.mtrace", 64)
+monitorch.record(3)
+monitorch.stop().events
+monitorch.start()
+"""
+
+
+def stub(name):
+    return ast.parse((paths.PACKAGE / f"{name}.pyi").read_text())
+
+
+def run_python(program):
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(paths.PYTHON_PATH)!r})\n{program}"],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@needs_recorder
+def test_names_of_the_recorder():
+    told = {n.name for n in stub("_recorder").body if isinstance(n, ast.FunctionDef)}
+    out = run_python("from monitorch import _recorder; print(*dir(_recorder))")
+    assert told == {name for name in out.split() if not name.startswith("_")}
+
+
+@needs_recorder
+def test_arguments_of_the_recorder(tmp_path):
+    """Each argument is taken with the default that the stub tells, and no other is."""
+    program = "from monitorch import _recorder\n"
+    table = "monitorch1 " + "0" * 32 + " _mt m.py --all 1,0 0,0,<module> ."
+    given = {
+        "path": str(tmp_path / "run.mtrace"),
+        "value": 3,
+        "text": "words",
+        "source": b"x = 1",
+        "table": table,
+        "module_name": "m",
+        "file": "m.py",
+        "source_kind": "other",
+    }
+    for node in stub("_recorder").body:
+        if not isinstance(node, ast.FunctionDef) or node.name == "add_root":
+            continue
+        arguments = node.args.args
+        required = arguments[: len(arguments) - len(node.args.defaults)]
+        words = [repr(given[argument.arg]) for argument in required]
+        named = zip(arguments[len(required) :], node.args.defaults)
+        pairs = [*named, *zip(node.args.kwonlyargs, node.args.kw_defaults)]
+        words += [f"{argument.arg}={ast.unparse(default)}" for argument, default in pairs]
+        program += f"_recorder.{node.name}({', '.join(words)})\n"
+        program += (
+            f"try: _recorder.{node.name}({', '.join([*words, 'other=1'])})\n"
+            "except TypeError: pass\nelse: raise AssertionError\n"
+        )
+    run_python(program)
+
+
+@needs_recorder
+def test_keys_of_dictionaries(tmp_path):
+    keys = {
+        node.name: {item.target.id for item in node.body}
+        for node in stub("_recorder").body
+        if isinstance(node, ast.ClassDef)
+    }
+    out = run_python(
+        "import array\nfrom monitorch import _recorder\n"
+        f"_recorder.start({str(tmp_path / 'run.mtrace')!r})\nprint(*_recorder.stop())\n"
+    )
+    assert keys["Summary"] == set(out.split())
+    if importlib.util.find_spec("numpy") is None:
+        pytest.skip("numpy is missing")
+    out = run_python(
+        "import numpy\nfrom monitorch import _recorder\n"
+        "print(*_recorder.measure(numpy.arange(3.0)))\n"
+    )
+    assert keys["_Described"] | keys["Measured"] == set(out.split())
+
+
+def test_names_of_the_package():
+    tree = stub("__init__")
+    told = {alias.asname for n in tree.body if isinstance(n, ast.ImportFrom) for alias in n.names}
+    out = run_python("import monitorch; print(*monitorch.__all__)")
+    assert told | {"__version__"} == set(out.split())
+
+
+@pytest.fixture(scope="module")
+def checker():
+    """A command that runs mypy; made in the build's folder where there is none."""
+    if importlib.util.find_spec("mypy") is not None:
+        return [sys.executable, "-m", "mypy"]
+    if shutil.which("mypy"):
+        return ["mypy"]
+    folder = paths.scratch("mypy")
+    python = folder / "bin" / "python"
+    if not (folder / "bin" / "mypy").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet", "mypy"]
+        if subprocess.run(pip, capture_output=True).returncode != 0:
+            pytest.skip("mypy cannot be installed")
+    return [str(python), "-m", "mypy"]
+
+
+def check(checker, folder, *words):
+    return subprocess.run(
+        [*checker, "--strict", "--python-version", "3.10", "--cache-dir", str(folder / "cache"), *words],
+        cwd=paths.PYTHON_PATH,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_package_is_typed(checker, tmp_path):
+    run = check(checker, tmp_path, "monitorch")
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_programs_that_use_it(checker, tmp_path):
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    run = check(checker, tmp_path, str(tmp_path / "right.py"))
+    assert run.returncode == 0, run.stdout + run.stderr
+    run = check(checker, tmp_path, str(tmp_path / "wrong.py"))
+    refused = {line.split(":")[1] for line in run.stdout.splitlines() if ": error:" in line}
+    assert refused == {str(number) for number in range(4, 10)}, run.stdout
