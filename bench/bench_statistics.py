@@ -1,0 +1,145 @@
+"""How fast an array's statistics and hash are found, beside torch's own reductions, one thread each.
+
+Claims: at 1M floats the statistics take at most 1/15 of the time of torch's min, max, mean, std and
+isfinite together and read at least 0.35 as many bytes a second as torch's sum, with the hash at least
+0.2; at 64M floats, which come from memory, 0.8 and 0.5. Exit code 1 where a claim does not hold.
+
+The peers take turns, and the best time of each counts, since all that disturbs only adds to it. What
+calling from Python costs is part of it on both sides.
+"""
+
+import sys
+import time
+
+try:
+    import torch
+except ImportError:
+    print("torch is not installed: there is nothing to measure beside")
+    sys.exit(0)
+
+from monitorch import _recorder
+
+MEGA = 1024 * 1024
+
+# Elements, rounds, calls in a round.
+SIZES = [(MEGA, 60, 5), (64 * MEGA, 12, 1)]
+OTHERS = [
+    torch.float16,
+    torch.bfloat16,
+    torch.float64,
+    torch.int64,
+    torch.int32,
+    torch.uint8,
+    torch.bool,
+    torch.complex64,
+    torch.float8_e4m3fn,
+]
+
+
+def best_times(functions, rounds, calls):
+    """The shortest time of a call of each, in seconds; they take turns."""
+    best = [float("inf")] * len(functions)
+    for _ in range(rounds):
+        for i, function in enumerate(functions):
+            started = time.perf_counter()
+            for _ in range(calls):
+                function()
+            best[i] = min(best[i], (time.perf_counter() - started) / calls)
+    return best
+
+
+def five_reductions(x):
+    x.min()
+    x.max()
+    x.mean()
+    x.std()
+    torch.isfinite(x).all()
+
+
+def measures(x):
+    """Statistics alone, and with the hash."""
+
+    def statistics():
+        _recorder.measure(x, sample=0, stats=True, hash=False, threads=1)
+
+    def both():
+        _recorder.measure(x, sample=0, stats=True, hash=True, threads=1)
+
+    return statistics, both
+
+
+def row(name, seconds, size):
+    print(f"  {name:<32} {seconds * 1e6:>10.1f} us {size / seconds / 1e9:>8.1f} GB/s")
+
+
+def claim(text, found, wanted, is_held):
+    print(f"  {text}: {found} ({wanted}: {'holds' if is_held else 'DOES NOT HOLD'})")
+    return is_held
+
+
+def measure_floats(count, rounds, calls, shares):
+    x = torch.randn(count)
+    statistics, both = measures(x)
+    size = x.nbytes
+    total, one, two = best_times([x.sum, statistics, both], rounds, calls)
+    print(f"float32, {count // MEGA}M elements")
+    row("torch: sum", total, size)
+    row("statistics", one, size)
+    row("statistics and hash", two, size)
+    holds = True
+    for text, seconds, share in (("statistics", one, shares[0]), ("with the hash", two, shares[1])):
+        found = total / seconds
+        text = f"{text}, share of the sum's bandwidth"
+        holds &= claim(text, f"{found:.2f}", f"at least {share}", found >= share)
+    return holds
+
+
+def measure_five(count, rounds):
+    x = torch.randn(count)
+    statistics, both = measures(x)
+    five, one, two = best_times([lambda: five_reductions(x), statistics, both], rounds, 2)
+    print(f"float32, {count // MEGA}M elements")
+    row("torch: min max mean std isfinite", five, x.nbytes)
+    row("statistics", one, x.nbytes)
+    row("statistics and hash", two, x.nbytes)
+    found = five / one
+    return claim("times faster", f"{found:.1f}", "at least 15", found >= 15)
+
+
+def measure_small():
+    print("float32, few elements, from Python (no claim)")
+    for count in (16, 256, 1024):
+        x = torch.randn(count)
+        mean, one, two = best_times([x.mean, *measures(x)], 200, 100)
+        print(
+            f"  {count:>5} elements: torch's mean {mean * 1e9:.0f} ns, "
+            f"statistics {one * 1e9:.0f} ns, and hash {two * 1e9:.0f} ns"
+        )
+
+
+def measure_others():
+    print("other dtypes, 1M elements (no claim)")
+    for dtype in OTHERS:
+        x = (torch.randn(MEGA) * 10).abs().to(dtype)
+        one, two = best_times(measures(x), 20, 3)
+        row(str(dtype)[6:], one, x.nbytes)
+        row("  and hash", two, x.nbytes)
+    x = torch.randn(1024, 1024).t()
+    one, two = best_times(measures(x), 20, 3)
+    row("float32, transposed", one, x.nbytes)
+    row("  and hash", two, x.nbytes)
+
+
+def main():
+    torch.set_num_threads(1)
+    print(f"kernels: {_recorder.kernels()}")
+    measure_small()
+    measure_others()
+    holds = measure_five(MEGA, 40)
+    for (count, rounds, calls), shares in zip(SIZES, ((0.35, 0.2), (0.8, 0.5))):
+        holds &= measure_floats(count, rounds, calls, shares)
+    return int(not holds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
