@@ -6,6 +6,7 @@
 #include "runtime/command/arguments.h"
 #include "runtime/command/subcommand.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct subcommand {
@@ -29,17 +30,17 @@ enum exit_code print_text(const char *text)
 
 enum exit_code refuse(const char *name, const struct error *error)
 {
-    struct buffer text = BUFFER_INIT;
     const char *blank = name == NULL ? "" : " ";
+    char text[ERROR_TEXT_SIZE + 160];
+    int size;
 
     name = name == NULL ? "" : name;
-    buffer_add_format(&text, "monitorch%s%s: %s\n", blank, name, error->text);
+    size = snprintf(text, sizeof text, "monitorch%s%s: %s\n", blank, name, error->text);
     if (error->kind == ERROR_USAGE) {
-        buffer_add_format(&text, "`monitorch%s%s --help` tells what there is\n", blank,
-                          name);
+        size += snprintf(text + size, sizeof text - (size_t)size,
+                         "`monitorch%s%s --help` tells what there is\n", blank, name);
     }
-    output_print_error(buffer_slice(&text));
-    buffer_release(&text);
+    output_print_error((struct slice){text, (size_t)size});
     return error->kind == ERROR_USAGE ? EXIT_CODE_USAGE : EXIT_CODE_INPUT_FAILED;
 }
 

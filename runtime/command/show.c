@@ -13,6 +13,7 @@
 #include "runtime/view/tree_log.h"
 #include "runtime/view/value_text.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #define NAME "show"
@@ -51,25 +52,22 @@ static bool strip_source(struct slice text, struct buffer *original)
 
 /* ---- messages ---- */
 
+/* A line on standard error, also where there is no memory left. */
 static void tell(const char *path, const char *message)
 {
-    struct buffer line = BUFFER_INIT;
+    struct error clean = ERROR_INIT;
+    char line[ERROR_TEXT_SIZE + 1];
 
-    if (path != NULL) {
-        buffer_add_printable(&line, slice_of(path));
-        buffer_add(&line, SLICE(": "));
-    }
-    buffer_add_printable(&line, slice_of(message));
-    buffer_add_byte(&line, '\n');
-    output_print_error(buffer_slice(&line));
-    buffer_release(&line);
+    error_set(&clean, ERROR_INPUT, "%s%s%s", path, *path == '\0' ? "" : ": ", message);
+    output_print_error(
+        (struct slice){line, (size_t)snprintf(line, sizeof line, "%s\n", clean.text)});
 }
 
 /* ---- one trace ---- */
 
 static void flush(struct show *show, size_t limit)
 {
-    if (show->text.has_failed) {
+    if (show->text.has_failed || show->tree.has_failed || show->sources.has_failed) {
         tell(show->path, "out of memory");
         show->has_failed = true;
         return;
@@ -250,7 +248,7 @@ static enum exit_code tell_rest(const struct show *show)
 {
     const struct log_header *header = log_reader_header(show->reader);
     enum exit_code exit_code = tell_damage(show);
-    struct buffer line = BUFFER_INIT;
+    char line[160];
 
     if (header->is_closed == 0 && exit_code == EXIT_CODE_DONE &&
         !show->options->is_quiet) {
@@ -259,13 +257,11 @@ static enum exit_code tell_rest(const struct show *show)
              "or is still recording; shown is what is there");
     }
     if (header->is_closed != 0 && header->lost_count > 0 && !show->options->is_quiet) {
-        buffer_add_format(&line, "remark: the last %llu events are not in the trace: ",
-                          (unsigned long long)header->lost_count);
-        buffer_add(&line,
-                   SLICE("recording had stopped (a full disk, or the size limit)"));
-        buffer_add_byte(&line, '\0');
-        tell(show->path, line.has_failed ? "" : line.bytes);
-        buffer_release(&line);
+        snprintf(line, sizeof line,
+                 "remark: the last %llu events are not in the trace: recording had "
+                 "stopped (a full disk, or the size limit)",
+                 (unsigned long long)header->lost_count);
+        tell(show->path, line);
     }
     if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
         tell(show->path, show->options->is_sites ? "no sites in it"
@@ -326,7 +322,7 @@ static enum exit_code show_trace(const struct show_options *options, const char 
 
     show.reader = log_reader_new(path, &error);
     if (show.reader == NULL) {
-        tell(NULL, error.text);
+        tell("", error.text);
         return EXIT_CODE_INPUT_FAILED;
     }
     show.is_selective =

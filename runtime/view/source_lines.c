@@ -43,8 +43,8 @@ static size_t line_end(struct slice text, size_t start)
     return carriage != NULL && end < limit && text.bytes[end] == '\n' ? end + 1 : end;
 }
 
-/* Where memory runs out, the source is as good as not there. */
-static void find_lines(struct source_module *known, struct slice text)
+/* Where memory runs out, the rest of the source is as good as not there. */
+static bool find_lines(struct source_module *known, struct slice text)
 {
     size_t capacity = 0;
     void *items = NULL;
@@ -52,24 +52,26 @@ static void find_lines(struct source_module *known, struct slice text)
     for (size_t start = 0; start < text.size; start = line_end(text, start)) {
         if (!memory_grow(&items, &capacity, known->line_count + 1,
                          sizeof *known->starts)) {
-            break;
+            return false;
         }
         known->starts = items;
         known->starts[known->line_count++] = start;
     }
+    return true;
 }
 
-static void find_returns(struct source_module *known, const struct site_table *table)
+static bool find_returns(struct source_module *known, const struct site_table *table)
 {
     known->returns = memory_allocate_zeroed((size_t)table->function_count + 1, 1);
     if (known->returns == NULL) {
-        return;
+        return false;
     }
     for (uint32_t i = 0; i < table->site_count; i++) {
         if (table->sites[i].kind == SITE_RETURN) {
             known->returns[table->sites[i].function] = 1;
         }
     }
+    return true;
 }
 
 /* NULL where memory ran out. */
@@ -84,6 +86,7 @@ static struct source_module *get_module(struct source_lines *sources, uint32_t n
 
         if (!memory_grow(&items, &sources->capacity, (size_t)number + 1,
                          sizeof *sources->modules)) {
+            sources->has_failed = true;
             return NULL;
         }
         sources->modules = items;
@@ -94,13 +97,12 @@ static struct source_module *get_module(struct source_lines *sources, uint32_t n
     known = &sources->modules[number];
     if (!known->is_read) {
         known->is_read = true;
-        if (module->source_tag == LOG_SOURCE_INSTRUMENTED && sources->strip != NULL &&
-            module->source.size > 0 &&
-            !sources->strip(module->source, &known->original)) {
-            buffer_release(&known->original);
+        if ((module->source_tag == LOG_SOURCE_INSTRUMENTED && sources->strip != NULL &&
+             !sources->strip(module->source, &known->original)) ||
+            !find_lines(known, original_text(known, module)) ||
+            !find_returns(known, &module->table)) {
+            sources->has_failed = true;
         }
-        find_lines(known, original_text(known, module));
-        find_returns(known, &module->table);
     }
     return known;
 }

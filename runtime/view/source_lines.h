@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Appends the original of an instrumented text; false where that cannot be had. */
+/* Appends the original of an instrumented text; false where memory ran out. */
 typedef bool (*source_strip)(struct slice text, struct buffer *original);
 
 struct source_module {
@@ -28,6 +28,7 @@ struct source_lines {
     source_strip strip; /* may be NULL: instrumented texts have no lines then */
     struct source_module *modules; /* owned */
     size_t capacity;
+    bool has_failed; /* memory ran out: some lines may be missing */
 };
 
 void source_lines_init(struct source_lines *sources,

@@ -39,8 +39,7 @@ static bool stands_above(const struct tree_log *log, const struct open_call *cal
            log->above[call->depth] == call->call;
 }
 
-/* The call's line has been printed: deeper ones no longer stand above what follows. Where
- * memory runs out, calls are named more often than they need be. */
+/* The call's line has been printed: deeper ones no longer stand above what follows. */
 static void put_above(struct tree_log *log, const struct open_call *call)
 {
     void *items = log->above;
@@ -51,6 +50,7 @@ static void put_above(struct tree_log *log, const struct open_call *call)
     }
     if (!memory_grow(&items, &log->above_capacity, count, sizeof *log->above)) {
         log->above_count = 0;
+        log->has_failed = true;
         return;
     }
     log->above = items;

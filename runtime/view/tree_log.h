@@ -17,6 +17,7 @@ struct tree_log {
     bool has_color;
     bool has_source;  /* the text of each line goes above its events */
     bool has_threads; /* more than one was met */
+    bool has_failed;  /* memory ran out: calls are named more often than they need be */
     /* The calls whose lines stand above the place where the next line goes, from the depth
      * `above_start` on, by depth: those further out belong to another thread. */
     uint32_t *above; /* owned */

@@ -1,0 +1,37 @@
+"""`monitorch show` with every n-th allocation failing: all of the output, or a message and exit code 3."""
+
+import pytest
+
+from tests.trace import scenarios
+from tests.trace.made import show
+
+ATTEMPTS = 400
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--json", "--sample"],
+        ["--source", "--function=*", "--name=*", "--tail=3"],
+        ["--sites"],
+        ["--sites", "--json"],
+    ],
+)
+@pytest.mark.parametrize("scenario", [scenarios.nested_calls, scenarios.threads])
+def test_allocations_fail(scenario, words, tmp_path):
+    path = scenario().write(tmp_path / "run.mtrace")
+    whole = show(*words, path)
+    assert whole.returncode == 0
+    failed = 0
+    for attempt in range(1, ATTEMPTS):
+        run = show(*words, path, env={"MONITORCH_TEST_FAIL_ALLOCATION": str(attempt)})
+        if run.returncode == 0:
+            assert (run.stdout, run.stderr) == (whole.stdout, ""), attempt
+        else:
+            assert run.returncode == 3, (attempt, run.stderr)
+            assert "memory" in run.stderr, (attempt, run.stderr)
+            failed += 1
+        if run.returncode == 0 and attempt > failed + 30:
+            break
+    assert failed > 3
