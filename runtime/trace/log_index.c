@@ -66,44 +66,77 @@ static void tell_gap(struct log_reader *reader, uint64_t start, uint64_t end)
                     (unsigned long long)(end - start));
 }
 
+/* A place where no chunk was found. */
+struct gap {
+    uint64_t start;  /* UINT64_MAX: there is none */
+    bool is_damaged; /* something is there, but no chunk */
+};
+
+#define NO_GAP ((struct gap){UINT64_MAX, false})
+
+static bool read_chunk(const struct log_reader *reader,
+                       uint64_t offset,
+                       struct log_chunk *chunk,
+                       struct error *error)
+{
+    size_t size;
+
+    *chunk = (struct log_chunk){0};
+    return mapping_read(&reader->file, offset, chunk, sizeof *chunk, &size, error);
+}
+
+/* Ends a gap at `*offset`. If a writer has begun a chunk at its start meanwhile, all is well,
+ * and the search goes on from there. */
+static bool end_gap(struct log_reader *reader,
+                    struct gap *gap,
+                    uint64_t *offset,
+                    struct error *error)
+{
+    struct log_chunk chunk;
+
+    if (!read_chunk(reader, gap->start, &chunk, error)) {
+        return false;
+    }
+    if (log_chunk_is_sane(&chunk, gap->start)) {
+        *offset = gap->start;
+    } else if (gap->is_damaged || *offset < reader->file_size) {
+        tell_gap(reader, gap->start, *offset);
+    }
+    *gap = NO_GAP;
+    return true;
+}
+
 /* Goes from header to header. A place without one is passed over in steps; where only places
  * that nothing was written to follow, a writer has reserved them and was stopped, or will go
  * on there: then the next look begins at the first of them. */
 static bool scan(struct log_reader *reader, bool with_stream, struct error *error)
 {
     uint64_t offset = reader->scanned;
-    uint64_t gap_start = UINT64_MAX;
-    bool is_gap_damaged = false;
+    struct gap gap = NO_GAP;
 
-    while (offset < reader->file_size) {
+    while (offset < reader->file_size || gap.start != UINT64_MAX) {
         struct log_chunk chunk = {0};
-        size_t size;
+        bool is_end = offset >= reader->file_size;
 
-        if (!mapping_read(&reader->file, offset, &chunk, sizeof chunk, &size, error)) {
+        if (!is_end && !read_chunk(reader, offset, &chunk, error)) {
             return false;
         }
-        if (size == sizeof chunk && log_chunk_is_sane(&chunk, offset)) {
-            if (gap_start != UINT64_MAX) {
-                tell_gap(reader, gap_start, offset);
-                gap_start = UINT64_MAX;
-                is_gap_damaged = false;
-            }
-            if (!take_chunk(reader, offset, &chunk, with_stream)) {
-                error_set_memory(error);
+        if (is_end || (gap.start != UINT64_MAX && log_chunk_is_sane(&chunk, offset))) {
+            offset = is_end ? reader->file_size : offset;
+            if (!end_gap(reader, &gap, &offset, error)) {
                 return false;
             }
+        } else if (!log_chunk_is_sane(&chunk, offset)) {
+            gap.start = gap.start == UINT64_MAX ? offset : gap.start;
+            gap.is_damaged = gap.is_damaged || chunk.magic != 0;
+            offset = next_unit(offset);
+        } else if (take_chunk(reader, offset, &chunk, with_stream)) {
             offset += chunk.size;
             reader->scanned = offset;
-            continue;
+        } else {
+            error_set_memory(error);
+            return false;
         }
-        if (gap_start == UINT64_MAX) {
-            gap_start = offset;
-        }
-        is_gap_damaged = is_gap_damaged || chunk.magic != 0;
-        offset = next_unit(offset);
-    }
-    if (is_gap_damaged) {
-        tell_gap(reader, gap_start, reader->file_size);
     }
     return true;
 }

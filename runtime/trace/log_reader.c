@@ -297,6 +297,7 @@ static bool reader_open(struct log_reader *reader, struct error *error)
         return false;
     }
     log_definitions_load(reader);
+    log_stream_start(reader, 0);
     ring_prepare(reader);
     return true;
 }

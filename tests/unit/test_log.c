@@ -1,0 +1,515 @@
+/* Traces: what is written is read, in order and in full; rings, limits, numbers, refusals. */
+#include "tests/unit/test_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATH "log.mtrace"
+
+static const struct log_options plain = {.sample = SAMPLE};
+
+static uint64_t size_of(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static void test_round_trip(void)
+{
+    static const uint64_t counts[] = {0, 1, 2, 10, 100, 1000, 30000};
+
+    for (uint64_t seed = 0; seed < sizeof counts / sizeof *counts; seed++) {
+        uint64_t count = counts[seed];
+        struct findings found;
+
+        CHECK(write_trace(PATH, &plain, seed, count));
+        found = read_trace(PATH, seed, true);
+        CHECK(found.is_open && found.is_right && found.damage == 0);
+        CHECK(found.is_closed && found.lost == 0);
+        CHECK(found.count == count && found.next == count && found.first == 0);
+        CHECK(found.events == count_events_before(seed, count));
+        CHECK(found.number == found.events);
+    }
+}
+
+/* A trace of a few records takes one unit for what is defined and little more. */
+static void test_small_file(void)
+{
+    CHECK(write_trace(PATH, &plain, 1, 10));
+    CHECK(size_of(PATH) < LOG_CHUNK_UNIT + 4096);
+    /* The tail of the last chunk is all that is unused in a long one. */
+    CHECK(write_trace(PATH, &plain, 1, 3000));
+    CHECK(size_of(PATH) < 1800000);
+}
+
+static void test_modules(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    struct buffer source = BUFFER_INIT;
+    struct log_reader *reader;
+    const struct log_module *module;
+
+    while (source.size < 3000000) {
+        buffer_add(&source, SLICE("x = 1  # a long file\n"));
+    }
+    CHECK(writer != NULL && define_module(writer, buffer_slice(&source)));
+    for (uint32_t i = 1; i < 30; i++) {
+        struct log_table table = {.record = {.kind = LOG_TABLE},
+                                  .number = i,
+                                  .first_site = i * SITE_COUNT,
+                                  .site_count = SITE_COUNT};
+        struct buffer text = BUFFER_INIT;
+
+        table_text(&text);
+        CHECK(log_writer_define(writer, &table, sizeof table, buffer_slice(&text)));
+        buffer_release(&text);
+    }
+    CHECK(write_record(writer, 1, 0));
+    CHECK(log_writer_close(writer, &error));
+    reader = log_reader_new(PATH, &error);
+    CHECK(reader != NULL && log_reader_module_count(reader) == 30);
+    module = log_reader_module(reader, 0);
+    CHECK_TEXT(module->name, "package.module");
+    CHECK_TEXT(module->file, "/tmp/a.py");
+    CHECK(slice_equal(module->source, buffer_slice(&source)));
+    CHECK(module->source_tag == LOG_SOURCE_INSTRUMENTED);
+    CHECK_TEXT(log_reader_thread_name(reader, 0), "MainThread");
+    CHECK_TEXT(log_reader_thread_name(reader, 1), "");
+    module = log_reader_module(reader, 29);
+    CHECK(module->first_site == 29 * SITE_COUNT && module->source.size == 0);
+    CHECK(module->table.site_count == SITE_COUNT);
+    CHECK(log_reader_module(reader, 30) == NULL);
+    CHECK(log_reader_damage_count(reader) == 0);
+    log_reader_free(reader);
+    buffer_release(&source);
+}
+
+/* ---- rings ---- */
+
+static void test_ring(void)
+{
+    static const uint64_t lasts[] = {1, 10, 1000, 5000};
+
+    for (size_t l = 0; l < sizeof lasts / sizeof *lasts; l++) {
+        struct log_options options = {.sample = SAMPLE, .last = lasts[l]};
+
+        for (uint64_t count = 1; count <= 30000; count = count * 5 + 1) {
+            uint64_t seed = 100 + count;
+            uint64_t events = count_events_before(seed, count);
+            struct findings found;
+
+            CHECK(write_trace(PATH, &options, seed, count));
+            found = read_trace(PATH, seed, true);
+            CHECK(found.is_open && found.is_right && found.damage == 0);
+            CHECK(found.events == (events < lasts[l] ? events : lasts[l]));
+            CHECK(found.number == events);
+        }
+    }
+}
+
+/* However long it runs, a ring's file stays as large as its events need. */
+static void test_ring_is_bounded(void)
+{
+    struct log_options options = {.sample = SAMPLE, .last = 100};
+
+    CHECK(write_trace(PATH, &options, 3, 100000));
+    CHECK(size_of(PATH) <= 8 * LOG_CHUNK_UNIT);
+}
+
+/* Calls that go on are shown with the events that are left of them, ended ones are not. */
+static void test_ring_calls(void)
+{
+    struct log_options options = {.sample = SAMPLE, .last = 3};
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &options, &error);
+    struct log_item item;
+    struct log_reader *reader;
+    uint32_t calls = 0;
+
+    CHECK(define_module(writer, SLICE("")));
+    for (uint32_t i = 1; i <= 10; i++) {
+        struct log_call *call = log_writer_begin(writer, sizeof *call);
+        struct log_event *event;
+
+        call->call = i;
+        call->function = 1;
+        log_writer_commit(writer,
+                          (struct log_record){.size = sizeof *call, .kind = LOG_CALL});
+        event = log_writer_begin(writer, sizeof *event);
+        event->call = i;
+        log_writer_commit(
+            writer, (struct log_record){.size = sizeof *event, .kind = LOG_EVENT});
+        if (i != 2 && i != 10) {
+            struct log_end *end = log_writer_begin(writer, sizeof *end);
+
+            end->call = i;
+            log_writer_commit(writer, (struct log_record){.size = sizeof *end,
+                                                          .kind = LOG_END,
+                                                          .tag = LOG_END_LEFT});
+        }
+    }
+    CHECK(log_writer_close(writer, &error));
+    reader = log_reader_new(PATH, &error);
+    while (log_reader_next(reader, &item)) {
+        if (item.kind == LOG_CALL) {
+            calls = calls * 100 + item.call.call;
+        }
+        CHECK(item.kind != LOG_END || item.end.call >= 8);
+        CHECK(item.kind != LOG_EVENT || item.event.number >= 7);
+    }
+    CHECK(calls == 2080910);
+    log_reader_free(reader);
+}
+
+static void test_oldest_chunk(void)
+{
+    struct log_options options = {.sample = SAMPLE, .last = 50};
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &options, &error);
+
+    CHECK(define_module(writer, SLICE("")));
+    CHECK(log_writer_chunk(writer) == 0 && log_writer_oldest_chunk(writer) == 0);
+    for (uint64_t i = 0; i < 20000; i++) {
+        write_record(writer, 5, i);
+    }
+    CHECK(log_writer_oldest_chunk(writer) > 0);
+    CHECK(log_writer_chunk(writer) - log_writer_oldest_chunk(writer) >= 2);
+    CHECK(log_writer_event_count(writer) == count_events_before(5, 20000));
+    CHECK(log_writer_close(writer, &error));
+}
+
+/* ---- numbers of texts and forms ---- */
+
+static void test_intern(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    struct log_reader *reader;
+    char text[LOG_TEXT_MAX + 3];
+    uint32_t first;
+    uint32_t last = 0;
+    struct form form;
+    size_t size = form_fill(&form, 3);
+
+    first = log_writer_text(writer, SLICE("a"));
+    CHECK(first != 0 && log_writer_text(writer, SLICE("a")) == first);
+    CHECK(log_writer_text(writer, SLICE("")) == 0);
+    CHECK(log_writer_text(writer, SLICE("b")) == first + 1);
+    /* Bad bytes become U+FFFD, so these two are equal. */
+    CHECK(log_writer_text(writer, SLICE("c\xff")) ==
+          log_writer_text(writer, SLICE("c\xef\xbf\xbd")));
+    memset(text, 'z', sizeof text);
+    memcpy(text + LOG_TEXT_MAX - 1, "\xc3\xa9", 2);
+    /* Cut before the character that does not fit. */
+    CHECK(log_writer_text(writer, (struct slice){text, sizeof text}) ==
+          log_writer_text(writer, (struct slice){text, LOG_TEXT_MAX - 1}));
+    first = log_writer_form(writer, &form.head, size);
+    CHECK(first != 0 && form.head.number == first);
+    CHECK(log_writer_form(writer, &form.head, size) == first);
+    size = form_fill(&form, 4);
+    CHECK(log_writer_form(writer, &form.head, size) == first + 1);
+    /* Far more texts than the table holds: it starts anew, numbers go on. */
+    first = log_writer_text(writer, SLICE("the next one")) + 1;
+    for (uint32_t i = 0; i < 1000000; i++) {
+        int length = snprintf(text, sizeof text, "%u", i);
+
+        last = log_writer_text(writer, (struct slice){text, (size_t)length});
+        if (last != first + i) {
+            break;
+        }
+    }
+    CHECK(last == first + 999999);
+    CHECK(log_writer_text(writer, SLICE("999999")) == last);
+    CHECK(log_writer_text(writer, SLICE("0")) == last + 1);
+    CHECK(log_writer_close(writer, &error));
+    reader = log_reader_new(PATH, &error);
+    CHECK(reader != NULL && log_reader_damage_count(reader) == 0);
+    log_reader_free(reader);
+}
+
+/* ---- the writer's details ---- */
+
+/* A record that was begun and given up, or committed smaller, leaves nothing behind. */
+static void test_given_up(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    struct findings found;
+    char *bytes;
+
+    CHECK(define_module(writer, SLICE("")));
+    for (uint64_t i = 0; i < 2000; i++) {
+        size_t size = 8 + mix(9, i) % 5000;
+
+        bytes = log_writer_begin(writer, size);
+        for (size_t at = 0; at < size; at++) {
+            if (bytes[at] != 0) {
+                CHECK(bytes[at] == 0);
+                break;
+            }
+        }
+        memset(bytes + 8, 0xff, size - 8);
+        CHECK(write_record(writer, 6, i));
+    }
+    bytes = log_writer_begin(writer, 1000);
+    memset(bytes + 8, 0xff, 992);
+    CHECK(log_writer_close(writer, &error));
+    found = read_trace(PATH, 6, true);
+    CHECK(found.is_right && found.damage == 0 && found.count == 2000);
+}
+
+static void test_unknown_kind(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    struct log_text text = {.record = {.kind = 30}};
+    struct findings found;
+
+    CHECK(define_module(writer, SLICE("")));
+    CHECK(log_writer_define(writer, &text, sizeof text, SLICE("what is this")));
+    for (uint64_t i = 0; i < 100; i++) {
+        CHECK(write_record(writer, 7, i));
+        if (i % 10 == 0) {
+            memset(log_writer_begin(writer, 100), 1, 8);
+            log_writer_commit(writer, (struct log_record){.size = 100, .kind = 200});
+        }
+    }
+    CHECK(log_writer_close(writer, &error));
+    found = read_trace(PATH, 7, false);
+    CHECK(found.is_right && found.count == 100);
+    CHECK(found.damage == 1 && strstr(found.message, "unknown kind, 30") != NULL);
+}
+
+static void test_size_limit(void)
+{
+    static const uint64_t limits[] = {2 * LOG_CHUNK_UNIT, 500000, 3000000};
+
+    for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+        for (uint64_t last = 0; last <= 100000; last += 100000) {
+            struct log_options options = {
+                .sample = SAMPLE, .size_limit = limits[l], .last = last};
+            struct error error = ERROR_INIT;
+            struct log_writer *writer = log_writer_new(PATH, &options, &error);
+            struct findings found;
+            uint64_t count = 0;
+
+            if (writer == NULL && last != 0) {
+                /* No room for one chunk of such a ring. */
+                CHECK(strstr(error.text, "size_limit") != NULL);
+                continue;
+            }
+            CHECK(define_module(writer, SLICE("")));
+            while (count < 100000 && write_record(writer, 8, count)) {
+                count++;
+            }
+            CHECK(count < 100000 && log_writer_stopped(writer) != NULL);
+            CHECK(strstr(log_writer_stopped(writer), "size_limit=") != NULL);
+            CHECK(strncmp(log_writer_stopped(writer), PATH ": ", 12) == 0);
+            CHECK(!write_record(writer, 8, count + 1));
+            CHECK(log_writer_lost_count(writer) >= 1);
+            CHECK(!log_writer_define(writer, &(struct log_text){{0}, 0, 0},
+                                     sizeof(struct log_text), SLICE("x")));
+            CHECK(log_writer_close(writer, &error));
+            CHECK(size_of(PATH) <= limits[l]);
+            found = read_trace(PATH, 8, true);
+            CHECK(found.is_right && found.damage == 0 && found.count == count);
+            CHECK(found.lost >= 1 && found.is_closed);
+        }
+    }
+    CHECK(log_writer_new(PATH, &(struct log_options){.size_limit = 1000},
+                         &(struct error){ERROR_NONE, ""}) == NULL);
+}
+
+/* The system's own limit of a file's size, which sends a signal. */
+static void test_file_size_limit(void)
+{
+    struct findings found;
+    int status;
+    pid_t child;
+
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        struct rlimit limit = {1000000, 1000000};
+        struct error error = ERROR_INIT;
+        struct log_writer *writer;
+        uint64_t i = 0;
+
+        setrlimit(RLIMIT_FSIZE, &limit);
+        writer = log_writer_new(PATH, &plain, &error);
+        define_module(writer, SLICE(""));
+        while (i < 100000 && write_record(writer, 9, i)) {
+            i++;
+        }
+        _exit(i < 100000 && strstr(log_writer_stopped(writer), strerror(EFBIG)) &&
+                      log_writer_close(writer, &error)
+                  ? 0
+                  : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    found = read_trace(PATH, 9, true);
+    CHECK(found.is_right && found.damage == 0 && found.count > 100 && found.is_closed);
+    CHECK(size_of(PATH) <= 1000000);
+}
+
+/* ---- locks, forks, and files that are something else ---- */
+
+static void test_lock(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    struct findings found;
+    char expected[100];
+    int status;
+    pid_t child;
+
+    CHECK(define_module(writer, SLICE("")));
+    CHECK(write_record(writer, 10, 0));
+    CHECK(log_writer_new(PATH, &plain, &error) == NULL && error.kind == ERROR_USAGE);
+    snprintf(expected, sizeof expected, PATH ": process %d is recording", getpid());
+    CHECK(strncmp(error.text, expected, strlen(expected)) == 0);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        log_writer_abandon(writer);
+        /* The child lets go of its copy; the parent's lock stands. */
+        writer = log_writer_new(PATH, &plain, &error);
+        _exit(writer == NULL && error.kind == ERROR_USAGE ? 0 : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    for (uint64_t i = 1; i < 3000; i++) {
+        CHECK(write_record(writer, 10, i));
+    }
+    CHECK(log_writer_new(PATH, &plain, &error) == NULL && error.kind == ERROR_USAGE);
+    CHECK(log_writer_close(writer, &error));
+    found = read_trace(PATH, 10, true);
+    CHECK(found.is_right && found.damage == 0 && found.count == 3000);
+    /* Now it may be replaced. */
+    CHECK(write_trace(PATH, &plain, 11, 5));
+    CHECK(read_trace(PATH, 11, true).count == 5);
+}
+
+/* Whoever is executed does not get the file, nor its lock. */
+static void test_close_on_exec(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    struct stat trace;
+    struct stat status;
+    int found = 0;
+
+    CHECK(stat(PATH, &trace) == 0);
+    for (int i = 0; i < 100; i++) {
+        if (fstat(i, &status) == 0 && status.st_ino == trace.st_ino &&
+            status.st_dev == trace.st_dev) {
+            found++;
+            CHECK((fcntl(i, F_GETFD) & FD_CLOEXEC) != 0);
+        }
+    }
+    CHECK(found == 1);
+    CHECK(log_writer_close(writer, &error));
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    fputs(text, file);
+    fclose(file);
+}
+
+static bool is_refused(const char *path, const char *expected)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(path, &plain, &error);
+
+    if (writer != NULL) {
+        log_writer_close(writer, &error);
+        return false;
+    }
+    if (strncmp(error.text, path, strlen(path)) != 0 ||
+        strstr(error.text, expected) == NULL || error.kind == ERROR_USAGE) {
+        printf("got: %s\n", error.text);
+        return false;
+    }
+    return true;
+}
+
+static void test_refused(void)
+{
+    FILE *file;
+    char text[100] = "";
+
+    write_file("model.py", "import torch\n");
+    CHECK(is_refused("model.py", "is no trace"));
+    file = fopen("model.py", "r");
+    CHECK(fgets(text, sizeof text, file) != NULL &&
+          strcmp(text, "import torch\n") == 0);
+    fclose(file);
+    write_file("short", "mtr");
+    CHECK(is_refused("short", "is no trace"));
+    CHECK(size_of("short") == 3);
+    CHECK(is_refused(".", "is a directory"));
+    CHECK(is_refused("/dev/null", "is a device or a pipe"));
+    CHECK(mkfifo("pipe", 0600) == 0 && is_refused("pipe", "is a device or a pipe"));
+    CHECK(is_refused("missing/folder/a.mtrace", strerror(ENOENT)));
+    CHECK(is_refused("model.py/a.mtrace", strerror(ENOTDIR)));
+    CHECK(is_refused("", strerror(ENOENT)));
+    CHECK(mkdir("locked", 0555) == 0);
+    CHECK(geteuid() == 0 || is_refused("locked/a.mtrace", strerror(EACCES)));
+    /* Empty files and links are fine. */
+    write_file("empty", "");
+    CHECK(write_trace("empty", &plain, 12, 5));
+    CHECK(symlink("empty", "link") == 0 && write_trace("link", &plain, 13, 7));
+    CHECK(read_trace("empty", 13, true).count == 7);
+    CHECK(symlink("target", "dangling") == 0 && write_trace("dangling", &plain, 14, 7));
+    CHECK(read_trace("target", 14, true).count == 7);
+}
+
+/* A file that could not be made is not left behind. */
+static void test_nothing_left(void)
+{
+    int status;
+    pid_t child;
+
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        struct rlimit limit = {100000, 100000};
+        struct error error = ERROR_INIT;
+
+        setrlimit(RLIMIT_FSIZE, &limit);
+        _exit(log_writer_new("new", &plain, &error) == NULL && access("new", F_OK) != 0
+                  ? 0
+                  : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+int main(void)
+{
+    test_round_trip();
+    test_small_file();
+    test_modules();
+    test_ring();
+    test_ring_is_bounded();
+    test_ring_calls();
+    test_oldest_chunk();
+    test_intern();
+    test_given_up();
+    test_unknown_kind();
+    test_size_limit();
+    test_file_size_limit();
+    test_lock();
+    test_close_on_exec();
+    test_refused();
+    test_nothing_left();
+    return check_finish();
+}
