@@ -12,7 +12,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.support import compiler, standin  # noqa: E402
+from tests.support import compiler, recording  # noqa: E402
 
 TENSORS = b"""
 import torch
@@ -51,7 +51,7 @@ def load(source, is_instrumented):
 
 def ratio(source, count, rounds):
     """Median and spread of instrumented over plain, the two taking turns."""
-    with standin.active("off"):
+    with recording.active("off"):
         plain, traced = load(source, False), load(source, True)
     plain(count // 10), traced(count // 10)
     ratios = []

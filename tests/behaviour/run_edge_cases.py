@@ -12,7 +12,7 @@ import types
 import warnings
 
 from tests.behaviour.edge_cases import CASES
-from tests.support import compiler, standin
+from tests.support import compiler, recording
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 FILE = "edge_case.py"
@@ -81,17 +81,16 @@ def problems_of(case, is_traced):
         original = compile(source, FILE, "exec", dont_inherit=True)
         expected = run_module(original, original, case.observed, is_traced)
         for how, (mode, code) in code_objects(source).items():
-            with standin.active(mode):
+            with recording.active(mode) as recorded:
                 seen = run_module(code, original, case.observed, is_traced)
-                visits = standin.hook_module().count_visits()
             for what in expected:
                 if what == "events" and not are_events_compared(case, how):
                     continue
                 if seen[what] != expected[what]:
                     was, now = told(expected[what], seen[what])
                     problems.append(f"{how}: {what}: {was} became {now}")
-            if mode == "on" and case.visited and visits == 0:
-                problems.append(f"{how}: no site was visited")
+            if mode == "on" and case.visited and recorded.events == 0:
+                problems.append(f"{how}: no event is in the trace")
     return problems
 
 

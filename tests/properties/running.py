@@ -11,7 +11,7 @@ import types
 import warnings
 
 from tests.properties.check_source import compile_quietly
-from tests.support import compiler, reduce, standin
+from tests.support import compiler, recording, reduce
 
 RUNNABLE = """
 class O:
@@ -128,7 +128,7 @@ def differing(source):
         made, _ = compiler.EXTENSION.compile_source(source, "program.py", all=True)
         runs.append(("on, compiled", made))
     for mode, code in runs:
-        with standin.active(mode.split(",")[0]):
+        with recording.active(mode.split(",")[0]):
             seen = watch(code)
         if seen[0] != expected[0]:
             return f"{mode}: results differ: {expected[0]} became {seen[0]}"

@@ -180,10 +180,10 @@ def test_every_binding_is_a_site_in_many_files():
 @contextlib.contextmanager
 def watching(watcher):
     """Instrumented modules that start inside are watched."""
-    standin = types.ModuleType("monitorch")
-    standin._instrumented = lambda module_globals, table: watcher.hook_for(watcher.sites)
+    package = types.ModuleType("monitorch")
+    package._instrumented = lambda module_globals, table: watcher.hook_for(watcher.sites)
     before = sys.modules.get("monitorch"), getattr(builtins, "_mt", watching)
-    sys.modules["monitorch"], builtins._mt = standin, None
+    sys.modules["monitorch"], builtins._mt = package, None
     try:
         yield
     finally:
