@@ -164,7 +164,9 @@ def test_nothing_matches(nested):
 def test_json_is_what_was_recorded(folder):
     trace = Trace()
     trace.module(
-        'dir/"m".py', [("<module>", 1), ("C.f", 3)], [("assign", 4, 1, "a", "b"), ("return", 9, 1, "return")]
+        'dir/"m".py',
+        [("<module>", 1), ("C.f", 3)],
+        [("assign", 4, 1, "a", "b"), ("return", 9, 1, "return")],
     )
     trace.thread(0, "MainThread")
     call = trace.call(1, line=7, path="layers.0", **{"class": "C"})
@@ -336,7 +338,8 @@ def test_json_of_hostile_texts(folder):
 
 def test_json_of_a_write_by_another_name(nested):
     (event,) = [e for e in events(nested) if e["change"] == "aliased"]
-    assert (event["alias_site"], event["alias_file"], event["alias_line"]) == (10, "model.py", 18)
+    assert (event["alias_site"], event["alias_line"]) == (10, 18)
+    assert event["alias_file"] == "model.py"
 
 
 def test_several_traces(nested, parts):
@@ -361,7 +364,8 @@ def test_sites(nested):
         reads=[],
         key="model.py:Attention.forward:assign:q:0",
     )
-    assert show("--sites", nested).stdout.splitlines()[1] == "model.py:6:5  assign  Attention.forward  q"
+    lines = show("--sites", nested).stdout.splitlines()
+    assert lines[1] == "model.py:6:5  assign  Attention.forward  q"
 
 
 # ---- traces that are not whole ----
@@ -432,7 +436,9 @@ def test_a_ring_shows_the_newest(folder):
     assert first == "f  m.py:1  #1  its beginning is not in the trace"
 
 
-@pytest.mark.parametrize("content", [b"", b"\0" * 5000, b"#!/bin/sh\n", b"mtrace\r\n" + b"\xff" * 6000])
+@pytest.mark.parametrize(
+    "content", [b"", b"\0" * 5000, b"#!/bin/sh\n", b"mtrace\r\n" + b"\xff" * 6000]
+)
 def test_what_is_no_trace(folder, content):
     path = folder / "foreign.mtrace"
     path.write_bytes(content)
@@ -532,7 +538,9 @@ def on_a_terminal(words, env=None, columns=80):
     environment.update({"TERM": "xterm"}, **(env or {}))
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen([made.SHOW, "show", *map(str, words)], stdout=slave, stderr=slave, env=environment)
+    process = subprocess.Popen(
+        [made.SHOW, "show", *map(str, words)], stdout=slave, stderr=slave, env=environment
+    )
     os.close(slave)
     text = b""
     while True:
@@ -575,7 +583,9 @@ def test_a_closed_pipe_is_quiet(folder):
 
 def test_a_full_disk(nested):
     with open("/dev/full", "w") as full:
-        run = subprocess.run([made.SHOW, "show", nested], stdout=full, stderr=subprocess.PIPE, text=True)
+        run = subprocess.run(
+            [made.SHOW, "show", nested], stdout=full, stderr=subprocess.PIPE, text=True
+        )
     assert run.returncode == 3
     assert "<stdout>" in run.stderr
 
@@ -606,17 +616,20 @@ def test_every_field_is_in_the_docs(folder, nested, threads, parts):
     assert sorted(key for key in keys if f"`{key}`" not in text) == []
 
 
-@pytest.mark.parametrize("words", [[], ["--json", "--sample"], ["--source", "--name=*x*", "--tail=5"], ["--sites"]])
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--json", "--sample"], ["--source", "--name=*x*", "--tail=5"], ["--sites"]],
+)
 def test_damage_anywhere_is_survived(folder, words):
     """Bytes changed at random places: something is shown or refused, nothing crashes."""
     numbers = random.Random(4)
-    for scenario in (scenarios.nested_calls, scenarios.values, scenarios.threads, scenarios.hostile):
-        whole = scenario().write(folder / "before.mtrace").read_bytes()
+    for name in ("nested_calls", "values", "threads", "hostile"):
+        whole = getattr(scenarios, name)().write(folder / "before.mtrace").read_bytes()
         used = [i for i, byte in enumerate(whole) if byte]
         for _ in range(25):
             data = bytearray(whole)
             for _ in range(numbers.choice([1, 3, 20])):
-                data[numbers.choice(used)] = numbers.choice([0, 1, 0x7F, 0x80, 0xFF, numbers.randrange(256)])
+                data[numbers.choice(used)] = numbers.choice([0, 1, 0x7F, 0x80, 0xFF, 0x22])
             path = folder / "after.mtrace"
             path.write_bytes(data)
             run = show(*words, path)

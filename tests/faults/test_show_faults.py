@@ -1,4 +1,5 @@
-"""`monitorch show` with every n-th allocation failing: all of the output, or a message and exit code 3."""
+"""`monitorch show` with every n-th allocation failing: all of the output, or a message
+and exit code 3."""
 
 import pytest
 

@@ -9,12 +9,8 @@ import pytest
 
 from tests.support import paths
 
-MAKER = (
-    pathlib.Path(
-        os.environ.get("MONITORCH_UNIT_PROGRAMS", paths.BUILD / "obj" / "release" / "tests" / "unit")
-    )
-    / "make_trace"
-)
+UNIT_PROGRAMS = paths.BUILD / "obj" / "release" / "tests" / "unit"
+MAKER = pathlib.Path(os.environ.get("MONITORCH_UNIT_PROGRAMS", UNIT_PROGRAMS)) / "make_trace"
 SHOW = paths.BUILD / "bin" / "monitorch"
 
 RETURNED, LEFT = 1, 2
@@ -116,14 +112,29 @@ class Trace:
         names…, with the arm and then a
         tuple of the column behind them where they matter). Gives the number of the first site."""
         self.lines.append(
-            line("module", path=path, name=name, file=file or path, source=source, tag=tag if source else 0)
+            line(
+                "module",
+                path=path,
+                name=name,
+                file=file or path,
+                source=source,
+                tag=tag if source else 0,
+            )
         )
         self.lines += [line("function", name=n, line=at) for n, at in functions]
         for kind, at, function, *names in sites:
             column = names.pop()[0] if names and isinstance(names[-1], tuple) else 5
             arm = names.pop() if names and isinstance(names[-1], int) else 0
             self.lines.append(
-                line("site", kind=kind, line=at, column=column, function=function, writes=names, arm=arm)
+                line(
+                    "site",
+                    kind=kind,
+                    line=at,
+                    column=column,
+                    function=function,
+                    writes=names,
+                    arm=arm,
+                )
             )
         self.lines.append("end")
         first = self.sites

@@ -55,11 +55,14 @@ def figures(low, high, mean, std, **fields):
 
 def attend(trace, parent, turn, is_bad, thread=0):
     """One call of Attention.forward."""
-    call = trace.call(1, parent, line=17, path="layers.0.attn", thread=thread, **{"class": "model.Attention"})
+    call = trace.call(
+        1, parent, line=17, path="layers.0.attn", thread=thread, **{"class": "model.Attention"}
+    )
     at = dict(thread=thread)
     trace.event(0, call, tensor((2, 8, 16), **figures(-3.1421, 2.9, 0.0123, 0.98765, hash=1)), **at)
     trace.event(0, call, instance("Mask") if turn else scalar(None), write=1, **at)
-    trace.event(1, call, tensor((2, 8, 16), form_flags=made.GRAD, **figures(-1, 1, 0, 0.5, hash=2)), **at)
+    q = tensor((2, 8, 16), form_flags=made.GRAD, **figures(-1, 1, 0, 0.5, hash=2))
+    trace.event(1, call, q, **at)
     trace.event(
         2,
         call,
@@ -79,7 +82,7 @@ def attend(trace, parent, turn, is_bad, thread=0):
         trace.event(
             5,
             call,
-            tensor((2, 8, 8), min="nan", max="nan", mean="nan", std="nan", nan=120, posinf=8, hash=5),
+            tensor((2, 8, 8), **figures("nan", "nan", "nan", "nan"), nan=120, posinf=8, hash=5),
             **at,
         )
         trace.ended(call, made.LEFT)
@@ -106,8 +109,9 @@ def nested_calls():
             change="rebound",
             difference=made.VALUES,
         )
-    trace.event(10, call, tensor((2, 8, 16), **figures(0, 3, 0.2, 1.25, zeros=128)), change="mutated")
-    trace.event(11, call, tensor((2, 8, 16), **figures(0, 3, 0.2, 1.25, zeros=128)), change="aliased", alias=10)
+    written = tensor((2, 8, 16), **figures(0, 3, 0.2, 1.25, zeros=128))
+    trace.event(10, call, written, change="mutated")
+    trace.event(11, call, written, change="aliased", alias=10)
     trace.ended(call)
     return trace
 
@@ -173,10 +177,20 @@ def values():
     return trace
 
 
+PARTS_SOURCE = """\
+def f(xs):
+    out = g()
+    for i, x in enumerate(xs):
+        a = b
+    while a:
+        a = 0
+    return out
+"""
+
+
 def parts():
     """Values inside values, unpacking, a loop over pairs, and every change."""
     trace = Trace()
-    source = "def f(xs):\n    out = g()\n    for i, x in enumerate(xs):\n        a = b\n    while a:\n        a = 0\n    return out\n"
     trace.module(
         "parts.py",
         [("<module>", 1), ("f", 1)],
@@ -188,7 +202,7 @@ def parts():
             ("return", 7, 1, "return"),
             ("spy", 4, 1, "a"),
         ],
-        source=source,
+        source=PARTS_SOURCE,
     )
     trace.thread(0, "MainThread")
     call = trace.call(1)
@@ -197,7 +211,8 @@ def parts():
     trace.event(0, call, tensor((3,)), path="['hidden'][0]")
     for turn in range(2):
         trace.event(1, call, scalar(turn), change="new" if turn == 0 else "rebound")
-        trace.event(1, call, tensor((2,)), write=1, change="new" if turn == 0 else "rebound", difference=turn * 127)
+        change = "new" if turn == 0 else "rebound"
+        trace.event(1, call, tensor((2,)), write=1, change=change, difference=turn * 127)
         trace.event(2, call, tensor((2,)), change=("new", "same")[turn])
         trace.event(5, call, tensor((2,)), change="same")
     for turn in range(2):
@@ -331,7 +346,8 @@ def hostile():
     trace.event(0, call, scalar("\udcff\udcfe bytes"), change="same", path=f"[{bad!r}]")
     trace.event(1, call, change="none")
     trace.event(2, call, instance(f"T{bad}" + "t" * 200))
-    trace.event(2, call, tensor((2,), note=bad, device=bad, layout=bad, type=bad, dtype="other", dtype_text=bad))
+    texts = dict(note=bad, device=bad, layout=bad, type=bad, dtype="other", dtype_text=bad)
+    trace.event(2, call, tensor((2,), **texts))
     trace.note(f"note {bad}")
     return trace
 
@@ -370,7 +386,11 @@ def notes():
 def no_beginning():
     """Events of calls whose beginning is not in the trace."""
     trace = Trace()
-    trace.module("n.py", [("<module>", 1), ("f", 1), ("g", 4)], [("assign", 2, 1, "a"), ("assign", 5, 2, "b")])
+    trace.module(
+        "n.py",
+        [("<module>", 1), ("f", 1), ("g", 4)],
+        [("assign", 2, 1, "a"), ("assign", 5, 2, "b")],
+    )
     trace.thread(0, "MainThread")
     trace.event(0, 12, scalar(1))
     call = trace.call(2, parent=99, call=100, line=2)
