@@ -89,23 +89,28 @@ static void part_set_sums(struct statistics_part *part,
     }
 }
 
-/* The bounds of what is no integer of 64 bits are exact as doubles. Zeros have no sign there. */
+/* As doubles the bounds are exact but for integers of 64 bits, which have kernels for them.
+ * Zeros have no sign here. */
 static void part_set_bounds(struct statistics_part *part,
                             const struct block_sums *sums,
-                            enum dtype_class class)
+                            enum dtype dtype)
 {
-    if (part->moments.count == 0) {
+    if (part->moments.count == 0 || dtype == DTYPE_INT64 || dtype == DTYPE_UINT64) {
         return;
     }
-    if (class == DTYPE_CLASS_UNSIGNED) {
+    switch (dtype_class(dtype)) {
+    case DTYPE_CLASS_UNSIGNED:
         part->min.natural = (uint64_t)sums->min;
         part->max.natural = (uint64_t)sums->max;
-    } else if (class == DTYPE_CLASS_SIGNED) {
+        break;
+    case DTYPE_CLASS_SIGNED:
         part->min.integer = (int64_t)sums->min;
         part->max.integer = (int64_t)sums->max;
-    } else {
+        break;
+    default:
         part->min.real = sums->min + 0.0;
         part->max.real = sums->max + 0.0;
+        break;
     }
 }
 
@@ -142,7 +147,7 @@ static void measure_float64(struct statistics_part *part,
 
     sums_find(kernels->sums[DTYPE_FLOAT64], DTYPE_FLOAT64, data, count, &shift, &sums);
     part_set_sums(part, &sums, shift, finite_count(&sums, count));
-    part_set_bounds(part, &sums, DTYPE_CLASS_FLOATING);
+    part_set_bounds(part, &sums, DTYPE_FLOAT64);
     if (part->moments.count == 0) {
         return;
     }
@@ -200,7 +205,7 @@ static void measure_with(struct statistics_part *part,
 
     sums_find(kernels->sums[dtype], dtype, data, count, &shift, &sums);
     part_set_sums(part, &sums, shift, finite_count(&sums, count));
-    part_set_bounds(part, &sums, dtype_class(dtype));
+    part_set_bounds(part, &sums, dtype);
 }
 
 /* float8, by a table where that is less work. */
