@@ -196,6 +196,14 @@ static void check_end(struct log_reader *reader)
                         (unsigned long long)reader->stream.next_event,
                         (unsigned long long)header->event_count);
     }
+    /* A ring's oldest chunk may be missing without leaving a gap in the numbers. */
+    if (header->is_closed == 1 && reader->damage_count == 0 &&
+        header->event_count > 0 && reader->oldest_given > reader->first_shown) {
+        log_reader_tell(reader, LOG_HEADER_SIZE,
+                        "the oldest event is %llu, expected %llu",
+                        (unsigned long long)reader->oldest_given,
+                        (unsigned long long)reader->first_shown);
+    }
 }
 
 static void
@@ -225,6 +233,9 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item)
         if (problem != NULL) {
             tell_bad_record(reader, item->offset, problem);
         } else if (!is_hidden(reader, item)) {
+            if (item->kind == LOG_EVENT && number < reader->oldest_given) {
+                reader->oldest_given = number;
+            }
             return true;
         }
     }
@@ -313,6 +324,7 @@ struct log_reader *log_reader_new(const char *path, struct error *error)
     }
     arena_init(&reader->arena);
     reader->file.descriptor = -1;
+    reader->oldest_given = UINT64_MAX;
     reader->path = memory_allocate(path_size, 1);
     reader->stream.bytes = memory_allocate(LOG_CHUNK_MAX, 1);
     if (reader->path == NULL || reader->stream.bytes == NULL) {

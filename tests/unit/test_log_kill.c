@@ -13,7 +13,7 @@
 #define PATH         "killed.mtrace"
 #define THREAD_COUNT 3
 /* A child that nobody ends must not fill the disk. */
-#define RECORD_MAX 5000000
+#define FILE_MAX ((rlim_t)500 * 1000 * 1000)
 
 /* What the child tells: how many records are committed. */
 struct shared {
@@ -45,8 +45,7 @@ static void *run_thread(void *argument)
 
     for (;;) {
         pthread_mutex_lock(&program->lock);
-        if (program->next == RECORD_MAX ||
-            !write_record(program->writer, program->seed, program->next)) {
+        if (!write_record(program->writer, program->seed, program->next)) {
             _exit(3);
         }
         program->next++;
@@ -67,10 +66,12 @@ static void run_program(struct shared *shared,
 {
     struct program program = {.shared = shared, .seed = seed, .crash_at = crash_at};
     struct rlimit no_core = {0, 0};
+    struct rlimit file_size = {FILE_MAX, FILE_MAX};
     struct error error = ERROR_INIT;
     pthread_t threads[THREAD_COUNT];
 
     setrlimit(RLIMIT_CORE, &no_core);
+    setrlimit(RLIMIT_FSIZE, &file_size);
     signal(SIGSEGV, SIG_DFL);
     program.writer = log_writer_new(PATH, options, &error);
     if (program.writer == NULL || !define_module(program.writer, SLICE("x = 1\n"))) {
