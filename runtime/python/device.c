@@ -12,6 +12,9 @@
 /* With so many rows all is waited for. */
 #define ROW_COUNT_WANTED 128
 #define DEVICE_COUNT_MAX 64
+#define DEVICE_TYPE_MPS  13
+
+_Static_assert(DTYPE_COUNT <= 64, "each dtype is a bit of `refused`");
 
 struct row {
     struct aten_tensor *values;          /* owned */
@@ -89,7 +92,7 @@ bool device_queue_is_waiting(const struct device_queue *queue)
 
 /* ---- adding ---- */
 
-/* The constants of the tensor's device; DEVICE_COUNT_MAX where there cannot be any. */
+/* The index of the tensor's device; DEVICE_COUNT_MAX where there are too many. */
 static size_t device_find(struct device_queue *queue, struct aten_tensor *tensor)
 {
     int32_t type, index;
@@ -104,10 +107,13 @@ static size_t device_find(struct device_queue *queue, struct aten_tensor *tensor
             return i;
         }
     }
-    if (queue->device_count == DEVICE_COUNT_MAX ||
-        !device_constants_init(&queue->constants[queue->device_count],
-                               &queue->functions, type, index)) {
+    if (queue->device_count == DEVICE_COUNT_MAX) {
         return DEVICE_COUNT_MAX;
+    }
+    struct device_constants *constants = &queue->constants[queue->device_count];
+    if (type == DEVICE_TYPE_MPS || /* it has no doubles */
+        !device_constants_init(constants, &queue->functions, type, index)) {
+        *constants = (struct device_constants){type, index, .refused = UINT64_MAX};
     }
     return queue->device_count++;
 }
@@ -140,6 +146,8 @@ row_add(struct device_queue *queue, const struct piece *piece, uint64_t count)
         device_row_new(functions, &queue->constants[piece->device], part, piece->dtype);
     functions->delete_handle(part);
     if (values == NULL) {
+        /* It will not work next time either, and torch says so on stderr. */
+        queue->constants[piece->device].refused |= (uint64_t)1 << piece->dtype;
         return false;
     }
     queue->rows[queue->row_count++] =
@@ -224,6 +232,7 @@ static bool tensor_add(struct device_queue *queue,
     }
     piece.device = device_find(queue, piece.whole);
     if (piece.device == DEVICE_COUNT_MAX ||
+        queue->constants[piece.device].refused >> array->dtype & 1 ||
         (array_count(array) > 0 && !rows_add(queue, &piece))) {
         rows_drop(queue, row_count);
         return false;

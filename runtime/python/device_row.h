@@ -27,6 +27,7 @@ struct device_constants {
     struct aten_tensor *plus_infinity;
     struct aten_tensor *minus_infinity;
     struct aten_tensor *highest_bit; /* int64 */
+    uint64_t refused; /* by bits: the dtypes that the device could not measure */
 };
 
 bool device_constants_init(struct device_constants *constants,
