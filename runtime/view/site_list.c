@@ -1,54 +1,59 @@
 /* The places that a trace has records of. */
 #include "runtime/view/site_list.h"
 
+#include "runtime/view/json_fields.h"
 #include "runtime/view/paint.h"
 
 #define TEXT_LIMIT 100
+
+static void add_name(struct buffer *text, struct slice name, bool is_first)
+{
+    buffer_add(text, is_first ? SLICE("\"") : SLICE(",\""));
+    text_add_json(text, name);
+    buffer_add_byte(text, '"');
+}
+
+static void add_names(struct buffer *text, const struct site *site)
+{
+    json_key_add(text, SLICE("names"));
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        add_name(text, site->writes[i].name, i == 0);
+    }
+    buffer_add_byte(text, ']');
+    json_key_add(text, SLICE("reads"));
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        add_name(text, site->reads[i].name, i == 0);
+    }
+    buffer_add_byte(text, ']');
+}
 
 static void add_json(struct buffer *text,
                      const struct log_module *module,
                      uint32_t index,
                      struct slice trace)
 {
-    const struct site *site = &module->table.sites[index];
-    struct buffer name = BUFFER_INIT;
+    const struct site_table *table = &module->table;
+    const struct site *site = &table->sites[index];
+    struct buffer key = BUFFER_INIT;
 
     buffer_add(text, SLICE("{\"record\":\"site\""));
     if (trace.size > 0) {
-        buffer_add(text, SLICE(",\"trace\":\""));
-        text_add_json(text, trace);
-        buffer_add_byte(text, '"');
+        json_text_add(text, SLICE("trace"), trace);
     }
-    buffer_add(text, SLICE(",\"site\":"));
-    buffer_add_number(text, (uint64_t)module->first_site + index);
-    buffer_add(text, SLICE(",\"kind\":\""));
-    buffer_add(text, slice_of(site_kind_text(site->kind)));
-    buffer_add(text, SLICE("\",\"file\":\""));
-    text_add_json(text, module->table.path);
-    buffer_add(text, SLICE("\",\"line\":"));
-    buffer_add_number(text, site->line);
-    buffer_add(text, SLICE(",\"column\":"));
-    buffer_add_number(text, site->column);
-    buffer_add(text, SLICE(",\"function\":\""));
-    text_add_json(text, module->table.functions[site->function].name);
-    buffer_add(text, SLICE("\",\"names\":["));
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        buffer_add(text, i > 0 ? SLICE(",\"") : SLICE("\""));
-        text_add_json(text, site->writes[i].name);
-        buffer_add_byte(text, '"');
-    }
-    buffer_add(text, SLICE("],\"reads\":["));
-    for (uint32_t i = 0; i < site->read_count; i++) {
-        buffer_add(text, i > 0 ? SLICE(",\"") : SLICE("\""));
-        text_add_json(text, site->reads[i].name);
-        buffer_add_byte(text, '"');
-    }
-    buffer_add(text, SLICE("],\"key\":\""));
-    site_add_key(&module->table, site, &name);
-    text->has_failed = text->has_failed || name.has_failed;
-    text_add_json(text, buffer_slice(&name));
-    buffer_release(&name);
-    buffer_add(text, SLICE("\"}\n"));
+    json_number_add(text, SLICE("site"), (uint64_t)module->first_site + index);
+    json_text_add(text, SLICE("kind"), slice_of(site_kind_text(site->kind)));
+    json_text_add(text, SLICE("file"), table->path);
+    json_number_add(text, SLICE("line"), site->line);
+    json_number_add(text, SLICE("column"), site->column);
+    json_text_add(text, SLICE("function"), table->functions[site->function].name);
+    add_names(text, site);
+    site_add_key(table, site, &key);
+    text->has_failed = text->has_failed || key.has_failed;
+    json_text_add(text, SLICE("key"), buffer_slice(&key));
+    buffer_release(&key);
+    buffer_add(text, SLICE("}\n"));
 }
 
 static void

@@ -2,7 +2,9 @@
 #include "runtime/view/tree_log.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/view/change_text.h"
 #include "runtime/view/paint.h"
+#include "runtime/view/tensor_text.h"
 #include "runtime/view/value_text.h"
 
 #define INDENT       2
