@@ -1,0 +1,271 @@
+"""What recording costs: an event against torch's own x.mean(), a GPT against the plain run.
+
+Claims, in one thread: an event of a tensor of at most 1,024 floats costs at most 0.5 of x.mean() on
+it with all statistics and the hash, 0.15 with shapes alone; every line of every forward of a small
+GPT recorded takes at most 1.3 times the plain run; with a sample of 8 values an event takes at most
+200 bytes on disk. TorchLens, PySnooper and torch's DebugMode stand in the same table where they are
+installed (pip install torchlens pysnooper). Exit code 1 where a claim does not hold.
+"""
+
+import importlib.util
+import io
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.support import compiler, recording  # noqa: E402
+
+EVENT = b"""
+def keep(tensors):
+    for x in tensors:
+        y = x
+
+def mean(tensors):
+    for x in tensors:
+        y = x.mean()
+"""
+KEEP_LINE = 4  # `y = x`
+SIZES = (1, 32, 256, 1024)
+SHAPES_ALONE = {"stats": False, "hash": False, "sample": 0}
+EVENT_CLAIMS = {"all statistics and the hash": ({}, 0.5), "shapes alone": (SHAPES_ALONE, 0.15)}
+EVENT_ROUNDS = 41
+FORWARD_CLAIM = 1.3
+FORWARD_ROUNDS = 41
+SLOW_ROUNDS = 5
+BYTES_CLAIM = 200
+EVERYTHING = "monitorch, statistics, hash, sample"
+
+
+def told(found, claim):
+    return f"at most {claim}: {'holds' if found <= claim else 'DOES NOT HOLD'}"
+
+
+def seconds(function, *arguments):
+    started = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - started
+
+
+class Trace:
+    """Traces that are thrown away."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="monitorch-bench-")
+        self.path = os.path.join(self.folder.name, "bench.mtrace")
+
+    def record(self, **options):
+        return recording.record(self.path, **options)
+
+
+# One event
+
+
+def load_functions(**selection):
+    text = compiler.instrument(EVENT, "event.py", **selection).text if selection else EVENT
+    space = {"__name__": "event"}
+    exec(compile(text, "event.py", "exec", dont_inherit=True), space)
+    return space
+
+
+def event_ratios(torch, size, trace):
+    """{claim: (nanoseconds of an event, nanoseconds of x.mean(), median of their ratio)}"""
+    # Another object and other values at each turn.
+    tensors = [torch.randn(size) for _ in range(64)] * 16
+    plain, traced = load_functions(), load_functions(lines=[(KEEP_LINE, KEEP_LINE)])
+    samples = {name: [] for name in EVENT_CLAIMS}
+    for turn in range(EVENT_ROUNDS + 1):
+        for name, (options, _) in EVENT_CLAIMS.items():
+            with trace.record(**options):
+                traced["keep"](tensors[:64])
+                with_event = seconds(traced["keep"], tensors)
+            bare = seconds(plain["keep"], tensors)
+            mean = seconds(plain["mean"], tensors)
+            if turn > 0:
+                samples[name].append((with_event - bare, mean - bare))
+    found = {}
+    for name, pairs in samples.items():
+        events, means = zip(*pairs)
+        ratio = statistics.median(event / mean for event, mean in pairs)
+        each = 1e9 / len(tensors)
+        found[name] = statistics.median(events) * each, statistics.median(means) * each, ratio
+    return found
+
+
+def measure_events(torch, trace):
+    holds = True
+    print(f"{'an event of':>12}  {'x.mean()':>9}  " + "  ".join(f"{n:>28}" for n in EVENT_CLAIMS))
+    for size in SIZES:
+        found = event_ratios(torch, size, trace)
+        words = []
+        for name, (event, mean, ratio) in found.items():
+            holds = holds and ratio <= EVENT_CLAIMS[name][1]
+            words.append(f"{event:>8.0f} ns, {ratio:.2f} times")
+        print(f"{size:>5} floats  {mean:>6.0f} ns  " + "  ".join(f"{w:>28}" for w in words))
+    for name, (_, claim) in EVENT_CLAIMS.items():
+        print(f"  {name}: at most {claim} times x.mean()")
+    print("  " + ("holds" if holds else "DOES NOT HOLD"))
+    return holds
+
+
+# A model
+
+
+def load_model(torch, is_instrumented):
+    path = ROOT / "samples" / "transformer_block.py"
+    source = path.read_bytes()
+    text = compiler.instrument(source, str(path), forward=True).text if is_instrumented else source
+    name = "gpt_traced" if is_instrumented else "gpt"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    exec(compile(text, str(path), "exec", dont_inherit=True), module.__dict__)
+    torch.manual_seed(0)
+    return module.SmallGPT(vocabulary=256, width=128, heads=4, depth=4, longest=64)
+
+
+def is_installed(name):
+    if importlib.util.find_spec(name) is None:
+        return False
+    importlib.import_module(name)
+    return True
+
+
+def debug_mode_runs(model, tokens):
+    try:
+        from torch.utils._debug_mode import DebugMode
+    except ImportError:
+        return {"torch DebugMode": None}
+
+    def run():
+        with DebugMode():
+            model(tokens)
+
+    def run_hashing():
+        with DebugMode(), DebugMode.log_tensor_hashes():
+            model(tokens)
+
+    return {"torch DebugMode": run, "torch DebugMode, hashes": run_hashing}
+
+
+def pysnooper_run(model, tokens):
+    """Every line of every forward of the sample, printed as PySnooper does."""
+    if not is_installed("pysnooper"):
+        return None
+    import pysnooper
+
+    kinds = {type(m) for m in model.modules() if type(m).__module__ == type(model).__module__}
+    plain = {kind: kind.forward for kind in kinds}
+    snooped = {kind: pysnooper.snoop(io.StringIO())(kind.forward) for kind in kinds}
+
+    def run():
+        for kind in kinds:
+            kind.forward = snooped[kind]
+        try:
+            model(tokens)
+        finally:
+            for kind in kinds:
+                kind.forward = plain[kind]
+
+    return run
+
+
+def torchlens_run(model, tokens):
+    if not is_installed("torchlens"):
+        return None
+    import torchlens
+
+    return lambda: torchlens.trace(model, tokens)
+
+
+def unwrap_torch():
+    """TorchLens leaves torch's functions wrapped, which slows everybody else down."""
+    if "torchlens" in sys.modules:
+        from torchlens.backends.torch.wrappers import unwrap_torch
+
+        unwrap_torch()
+
+
+def measure_forward(torch, trace):
+    model, traced = load_model(torch, False), load_model(torch, True)
+    tokens = torch.randint(256, (2, 64))
+
+    def recorded(**options):
+        def run():
+            with trace.record(**options):
+                traced(tokens)
+                return seconds(traced, tokens)
+
+        return run
+
+    runs = {
+        "monitorch, recording off": lambda: seconds(traced, tokens),
+        "monitorch, shapes alone": recorded(**SHAPES_ALONE),
+        EVERYTHING: recorded(),
+    }
+    peers = {
+        **debug_mode_runs(model, tokens),
+        "PySnooper": pysnooper_run(model, tokens),
+        "TorchLens": torchlens_run(model, tokens),
+    }
+    for name, run in peers.items():
+        runs[name] = None if run is None else lambda run=run: seconds(run)
+    pairs = {name: [] for name in runs}
+    for turn in range(FORWARD_ROUNDS + 1):
+        for name, run in runs.items():
+            if run is not None and (name not in peers or turn <= SLOW_ROUNDS):
+                plain = seconds(model, tokens)
+                pairs[name].append((plain, run()))
+                unwrap_torch()
+    return {name: taken[1:] for name, taken in pairs.items()}
+
+
+def show_forward(pairs):
+    """Each run beside the plain one that ran just before it."""
+    print(f"{'a forward of GPT (4 layers, d=128, T=64, batch 2)':<50} {'ms':>8} {'times plain':>12}")
+    plain = statistics.median(p for taken in pairs.values() for p, _ in taken)
+    print(f"{'plain':<50} {plain * 1e3:>8.2f} {1:>12.2f}")
+    ratios = {}
+    for name, taken in pairs.items():
+        if not taken:
+            print(f"{name:<50} {'not installed':>21}")
+            continue
+        ratios[name] = statistics.median(t / p for p, t in taken)
+        print(f"{name:<50} {statistics.median(t for _, t in taken) * 1e3:>8.2f} {ratios[name]:>12.2f}")
+    print(f"  every line of every forward: {told(ratios[EVERYTHING], FORWARD_CLAIM)}")
+    return ratios[EVERYTHING] <= FORWARD_CLAIM
+
+
+def measure_size(torch, trace):
+    traced, tokens = load_model(torch, True), torch.randint(256, (2, 64))
+    with trace.record(sample=8):
+        for _ in range(200):
+            traced(tokens)
+    events = recording.count_events(trace.path)
+    size = os.path.getsize(trace.path)
+    print(f"on disk, sample=8: {size / events:.0f} bytes an event ({events} events): "
+          f"{told(size / events, BYTES_CLAIM)}")
+    return size / events <= BYTES_CLAIM
+
+
+def main():
+    try:
+        import torch
+    except ImportError:
+        print("torch is not installed: nothing is measured")
+        return 0
+    torch.set_num_threads(1)
+    trace = Trace()
+    holds = measure_events(torch, trace)
+    holds &= show_forward(measure_forward(torch, trace))
+    holds &= measure_size(torch, trace)
+    return int(not holds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
