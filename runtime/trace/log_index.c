@@ -152,6 +152,20 @@ static int compare_entries(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
+/* The chunks of a ring are equally large: one that says otherwise hides others. */
+static void check_ring_sizes(struct log_reader *reader)
+{
+    for (size_t i = 1; reader->header.last != 0 && i < reader->index_count; i++) {
+        if (reader->index[i].size != reader->index[0].size) {
+            log_reader_tell(reader, reader->index[i].offset,
+                            "this chunk has %llu bytes, another one %llu",
+                            (unsigned long long)reader->index[i].size,
+                            (unsigned long long)reader->index[0].size);
+            return;
+        }
+    }
+}
+
 bool log_index_build(struct log_reader *reader, struct error *error)
 {
     reader->scanned = LOG_HEADER_SIZE;
@@ -163,6 +177,7 @@ bool log_index_build(struct log_reader *reader, struct error *error)
         qsort(reader->index, reader->index_count, sizeof *reader->index,
               compare_entries);
     }
+    check_ring_sizes(reader);
     return true;
 }
 
