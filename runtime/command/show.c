@@ -283,6 +283,7 @@ static void add_count(struct buffer *text, uint64_t count, const char *noun)
 /* For a person at a terminal, behind the last event. */
 static void add_footer(const struct show *show)
 {
+    const struct log_header *header = log_reader_header(show->reader);
     struct buffer line = BUFFER_INIT;
     uint64_t shown = show->matched > show->first ? show->matched - show->first : 0;
 
@@ -294,6 +295,11 @@ static void add_footer(const struct show *show)
     if (shown < show->seen) {
         buffer_add(&line, SLICE(" of "));
         buffer_add_number(&line, show->seen);
+    }
+    if (header->last != 0 && show->options->head == UINT64_MAX &&
+        header->event_count > show->seen && shown == show->seen) {
+        buffer_add(&line, SLICE(", the newest of "));
+        buffer_add_number(&line, header->event_count);
     }
     if (show->alarming > 0) {
         buffer_add(&line, SLICE(", "));

@@ -635,3 +635,10 @@ def test_damage_anywhere_is_survived(folder, words):
             run = show(*words, path)
             assert run.returncode in (0, 1, 3), (run.returncode, run.stderr[-2000:])
             assert "Sanitizer" not in run.stderr
+
+
+def test_the_footer_of_a_ring(folder):
+    path = numbered(50000, last=1000).write(folder / "ring_footer.mtrace")
+    assert on_a_terminal([path]).endswith("\n1000 events, the newest of 50000\n")
+    assert on_a_terminal(["--head=1", path]).endswith("\n1 event\n")
+    assert on_a_terminal(["--tail=1", path]).endswith("\n1 event of 1000\n")
