@@ -238,3 +238,97 @@ def test_threads():
         assert _registry.entries() == []
         """
     )
+
+
+def test_a_factory_is_asked_once_for_a_module():
+    run_python(
+        """
+        import monitorch
+        from monitorch import _registry
+        asked = []
+        def first(table, names):
+            asked.append((first, table))
+            return lambda *a: None
+        def second(table, names):
+            asked.append((second, table))
+            return lambda *a: None
+        names = {}
+        names["_mt"] = monitorch._instrumented(names, T)
+        seen = []
+        for factory in (first, second, first, None, second):
+            _registry.set_hook(factory)
+            seen.append(names["_mt"])
+        assert seen[0] is seen[2] and seen[1] is seen[4] and seen[3] is None
+        assert len({id(hook) for hook in seen}) == 3 and len(asked) == 2
+        # Another table is other code: it has hooks of its own.
+        other = T.replace("m.py", "n.py")
+        assert monitorch._instrumented(names, other) not in seen
+        _registry.set_hook(first)
+        assert names["_mt"] not in seen and asked[2:] == [(second, other), (first, other)]
+        """
+    )
+
+
+def test_pieces_of_code_in_one_namespace():
+    run_python(
+        """
+        import builtins, monitorch
+        from monitorch import _registry
+        names, calls = {"__name__": "notebook"}, []
+        _registry.set_hook(lambda table, module_globals: lambda *v: calls.append((table, *v)))
+        prefixes = []
+        for cell in range(3):
+            prefix = _registry.find_prefix(names)
+            table = T.replace("_mt", prefix).replace("m.py", f"cell{cell}")
+            names[prefix] = monitorch._instrumented(names, table)
+            exec(f"def f{cell}(): {prefix} and {prefix}({cell})", names)
+            prefixes.append(prefix)
+        assert prefixes == ["_mt", "_mt0x", "_mt1x"]
+        for cell in range(3):
+            names[f"f{cell}"]()
+        assert [(t.split()[3], site) for t, site in calls] == [(f"cell{n}", n) for n in range(3)]
+        _registry.set_hook(None)
+        names["f1"]()
+        assert len(calls) == 3 and len(_registry.entries()) == 3
+        """
+    )
+
+
+def test_whether_any_module_has_started():
+    run_python(
+        """
+        import monitorch
+        from monitorch import _registry
+        assert not _registry.has_started()
+        monitorch._instrumented({}, T)
+        assert _registry.has_started()
+        """
+    )
+
+
+def test_switching_while_modules_start():
+    """Whatever the order, a module ends with the hook of the factory that was set last."""
+    run_python(
+        """
+        import threading, monitorch
+        from monitorch import _registry
+        sys.setswitchinterval(1e-6)
+        kept = []
+        def work():
+            for _ in range(1000):
+                names = {}
+                monitorch._instrumented(names, T)
+                kept.append(names)
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads: thread.start()
+        factories = [lambda table, names: print, lambda table, names: abs, None]
+        number = 0
+        while any(thread.is_alive() for thread in threads):
+            _registry.set_hook(factories[number % 3])
+            number += 1
+        for thread in threads: thread.join()
+        _registry.set_hook(factories[1])
+        assert all(entry.hook is abs for entry in _registry.entries())
+        assert len(kept) == 3000 and all(names["_mt"] is abs for names in kept)
+        """
+    )
