@@ -711,10 +711,13 @@ def test_killed(folder):
 
 # Every CPython ----------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize(
-    "python", [path for _, path in paths.other_pythons()], ids=lambda path: path.split("/")[-3]
+PYTHONS = [(sys.version_info[:2], sys.executable), *paths.other_pythons()]
+EACH_PYTHON = pytest.mark.parametrize(
+    "python", [path for _, path in PYTHONS], ids=["%d.%d" % version for version, _ in PYTHONS]
 )
+
+
+@EACH_PYTHON
 def test_versions(python, folder):
     _, err = run(
         folder,
@@ -736,3 +739,45 @@ def test_versions(python, folder):
     assert err.count("\n") == 1 and "events in run.mtrace" in err, err
     assert values(folder / "run.mtrace", "total") == [0, 0, 1, 3]
     assert values(folder / "again.mtrace", "y") == [8]
+
+
+def numpy_folder(python):
+    """A folder that holds NumPy for this interpreter; made in the build's folder."""
+    word = subprocess.run(
+        [python, "-c", "import sys; print('numpy-%d.%d' % sys.version_info[:2])"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    folder = paths.scratch(word)
+    if not (folder / "numpy").exists():
+        pip = [python, "-m", "pip", "install", "--quiet", "--target", str(folder), "numpy"]
+        if subprocess.run(pip, capture_output=True).returncode != 0:
+            pytest.skip("NumPy cannot be installed")
+    return folder
+
+
+@EACH_PYTHON
+def test_arrays(python, folder):
+    has_numpy = subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
+    here = [] if has_numpy else [str(numpy_folder(python))]
+    run(
+        folder,
+        """
+        import numpy, model, monitorch
+        x = numpy.arange(12, dtype="float32").reshape(3, 4)
+        with monitorch.record("run.mtrace") as recording:
+            model.double(x)
+            model.double(x[::2, ::-1])
+            model.double(numpy.float64(3))
+            model.double(numpy.array([1, numpy.nan, numpy.inf]))
+        assert recording.summary.events == 12
+        """,
+        python=python,
+        PYTHONPATH=os.pathsep.join([str(paths.PYTHON_PATH), *here]),
+    )
+    seen = [e for e in events(folder / "run.mtrace") if e["name"] == "y"]
+    assert [e.get("shape") for e in seen] == [[3, 4], [2, 4], [], [3]]
+    assert seen[0]["dtype"] == "float32" and seen[0]["mean"] == 11 and seen[0]["max"] == 22
+    assert seen[1]["mean"] == 11 and seen[1]["zeros"] == 1
+    assert (seen[3]["nan"], seen[3]["posinf"]) == (1, 1)
