@@ -554,6 +554,53 @@ def test_ranks(folder):
         assert values(folder / expected, "y") == [2]
 
 
+DATA = """
+import torch
+
+class Squares(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        item = torch.full((2,), float(index * index))
+        return item
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        total = x.sum()
+        return total
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(paths.package_folder("torch") is None, reason="torch is missing")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_data_loader(tmp_path, method):
+    """Each worker has a trace of its own, and none of them says anything."""
+    text = compiler.instrument(DATA.encode(), "data_source.py", all=True).text
+    (tmp_path / "data.py").write_bytes(text)
+    out, err = run(
+        tmp_path,
+        f"""
+        import torch, data
+
+        if __name__ == "__main__":
+            net = data.Net()
+            loader = torch.utils.data.DataLoader(
+                data.Squares(), batch_size=2, num_workers=2, multiprocessing_context={method!r}
+            )
+            print(*[net(batch).item() for batch in loader])
+        """,
+        MONITORCH="run.mtrace",
+    )
+    assert out.split() == ["2.0", "26.0", "82.0", "170.0"]
+    assert err.count("\n") == 1 and "; 2 traces of child processes: run.*.mtrace:" in err, err
+    found = [[e["mean"] for e in events(p) if e["name"] == "item"] for p in children(tmp_path)]
+    assert sorted(found) == [[0, 1, 16, 25], [4, 9, 36, 49]]
+    totals = [e["mean"] for e in events(tmp_path / "run.mtrace") if e["name"] == "total"]
+    assert totals == [2, 26, 82, 170]
+
+
 # MONITORCH in the environment -------------------------------------------------------------
 
 ENDS = {
