@@ -3,6 +3,7 @@
 #include "runtime/trace/statistics.h"
 #include "tests/unit/check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -86,6 +87,35 @@ static void test_threads(const float *numbers)
     }
 }
 
+/* All pieces count, each with its own numbers. */
+static void test_pieces(const float *numbers)
+{
+    int64_t count = LARGE_COUNT;
+    struct array array = run_of(numbers, DTYPE_FLOAT32, &count);
+    struct statistics got;
+    long double sum = 0;
+    long double squares = 0;
+    float min = numbers[0];
+    float max = numbers[0];
+    uint64_t zero_count = 0;
+
+    for (size_t i = 0; i < LARGE_COUNT; i++) {
+        sum += numbers[i];
+        min = numbers[i] < min ? numbers[i] : min;
+        max = numbers[i] > max ? numbers[i] : max;
+        zero_count += numbers[i] == 0;
+    }
+    for (size_t i = 0; i < LARGE_COUNT; i++) {
+        long double difference = numbers[i] - sum / LARGE_COUNT;
+
+        squares += difference * difference;
+    }
+    statistics_measure(&array, STATISTICS_WANT_VALUES, 3, &got, NULL);
+    CHECK(got.min.real == min && got.max.real == max && got.zero_count == zero_count);
+    CHECK(fabs(got.mean / (double)(sum / LARGE_COUNT) - 1) < 1e-12);
+    CHECK(fabs(got.std / (double)sqrtl(squares / (LARGE_COUNT - 1)) - 1) < 1e-12);
+}
+
 static void test_tree(const float *numbers)
 {
     const size_t piece = 1024 * 1024;
@@ -154,9 +184,11 @@ static void test_large(void)
     float *numbers = malloc(LARGE_COUNT * sizeof(float));
 
     for (size_t i = 0; i < LARGE_COUNT; i++) {
-        numbers[i] = (float)(random_next() % 10000) / 1000 - 5;
+        numbers[i] =
+            (float)(random_next() % 10000) / 1000 - 5 + (float)(i / 1000) / 100;
     }
     test_threads(numbers);
+    test_pieces(numbers);
     test_tree(numbers);
     test_fork(numbers);
     free(numbers);

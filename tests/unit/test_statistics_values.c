@@ -79,6 +79,21 @@ static void test_extremes(void)
     check_doubles(zeros, 5000, 1e300 / 5000, 1e300 * sqrt(1.0 / 5000));
 }
 
+/* Blocks on both sides of where scaling begins, each with a share in the result. */
+static void test_scales_together(void)
+{
+    static double numbers[4096];
+
+    for (int factor = -1; factor <= 1; factor += 2) {
+        double unit = ldexp(1, factor > 0 ? 479 : -401);
+
+        for (int i = 0; i < 4096; i++) {
+            numbers[i] = (i < 2048 ? unit : 8 * unit) * (i % 2 ? 1 : -1);
+        }
+        check_doubles(numbers, 4096, 0, unit * sqrt(32.5 * 4096 / 4095));
+    }
+}
+
 /* A first element far from the rest, or none that is finite, must cost no digits. */
 static void test_first_elements(void)
 {
@@ -234,6 +249,7 @@ int main(void)
 {
     test_negated_integers();
     test_extremes();
+    test_scales_together();
     test_first_elements();
     test_constants();
     test_few_elements();
