@@ -98,8 +98,9 @@ void change_text_add(struct buffer *text,
     if (event->change == CHANGE_ALIASED) {
         add_alias(text, event, reader);
     }
-    if (event->kind != VALUE_TENSOR) {
-        difference &= ~(unsigned)LOG_DIFFERS_VALUES; /* the value itself stands there */
+    /* The value itself stands there, or it was written to. */
+    if (event->kind != VALUE_TENSOR || event->change != CHANGE_REBOUND) {
+        difference &= ~(unsigned)LOG_DIFFERS_VALUES;
     }
     if (difference != 0) {
         buffer_add(text, event->change == CHANGE_ALIASED ? SLICE("; ") : SLICE(": "));

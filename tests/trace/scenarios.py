@@ -110,8 +110,10 @@ def nested_calls():
             difference=made.VALUES,
         )
     written = tensor((2, 8, 16), **figures(0, 3, 0.2, 1.25, zeros=128))
-    trace.event(10, call, written, change="mutated")
-    trace.event(11, call, written, change="aliased", alias=10)
+    trace.event(10, call, written, change="mutated", difference=made.VALUES)
+    trace.event(
+        11, call, written, change="aliased", alias=10, difference=made.VALUES | made.REQUIRES_GRAD
+    )
     trace.ended(call)
     return trace
 
