@@ -26,4 +26,4 @@ def test_tree(name, tmp_path):
 
 
 def test_nothing_is_left_over():
-    assert {p.stem for p in GOLDEN.glob("*.txt")} == {*scenarios.GOLDEN, "program"}
+    assert {p.stem for p in GOLDEN.glob("*.txt")} == {*scenarios.GOLDEN, "program", "model"}
