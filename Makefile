@@ -225,9 +225,11 @@ TEST_PYTHON_FILE := $(BUILD)/test-python
 TEST_PYTHON       = "$$(cat $(TEST_PYTHON_FILE))"
 BUILD_PATH       := $(abspath $(BUILD))
 
-# Python itself is not built with ASan, so the extension needs its runtime loaded first.
+# Python itself is not built with ASan, so the extension needs its runtime loaded first; and
+# the runtime needs to meet C++'s, for the exceptions that torch throws.
 ifeq ($(MODE),asan)
-PRELOAD = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0
+PRELOAD = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so)" \
+          ASAN_OPTIONS=detect_leaks=0
 endif
 RUN_PYTHON = env MONITORCH_BUILD='$(BUILD_PATH)' MONITORCH_MODE='$(MODE)' \
              MONITORCH_UNIT_PROGRAMS='$(BUILD_PATH)/obj/$(MODE)/tests/unit' \

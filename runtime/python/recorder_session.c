@@ -171,7 +171,7 @@ void session_leave(struct session *session)
 {
     session->user_count--;
     thread_use_count--;
-    if (session->is_closing && session->user_count == 0) {
+    if (session->is_closing && !session->is_waiting && session->user_count == 0) {
         close_recorder(session, NULL);
     }
 }
@@ -337,7 +337,9 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
         follow_fork(session);
     }
     session->is_closing = true;
+    session->is_waiting = true;
     wait_for_others(session);
+    session->is_waiting = false;
     summary = summarise(session, recorder_log(session->recorder));
     /* A finalizer may stop the recording inside a hook: that hook closes it then. */
     if (session->user_count == 0) {

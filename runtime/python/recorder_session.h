@@ -19,6 +19,7 @@ struct session {
     uint64_t number;           /* of recordings begun so far */
     unsigned user_count;       /* hooks at work: the recorder is closed when none is */
     bool is_closing;
+    bool is_waiting;       /* stop() waits for hooks, and closes the recorder then */
     bool is_quiet;         /* nothing is told on stderr */
     unsigned fork_count;   /* what session_fork_count() was when the file was opened */
     uint64_t only_thread;  /* the key of the one thread that is recorded; 0: all */
