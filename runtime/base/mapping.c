@@ -150,6 +150,19 @@ bool mapping_cut(struct mapping *mapping, uint64_t size, struct error *error)
     return result == 0 || fail_errno(error, mapping, "cannot be cut to its size");
 }
 
+/* Beyond the limit of a file's size the system would send a signal that ends the process. */
+static bool is_within_limit(uint64_t end)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        end > limit.rlim_cur) {
+        errno = EFBIG;
+        return false;
+    }
+    return true;
+}
+
 static bool write_all(int descriptor, uint64_t offset, const void *bytes, size_t size)
 {
     const char *next = bytes;
@@ -178,21 +191,9 @@ bool mapping_write(struct mapping *mapping,
                    size_t size,
                    struct error *error)
 {
-    return write_all(mapping->descriptor, offset, bytes, size) ||
+    return (is_within_limit(offset + size) &&
+            write_all(mapping->descriptor, offset, bytes, size)) ||
            fail_errno(error, mapping, "cannot be written");
-}
-
-/* Beyond the limit of a file's size the system would send a signal that ends the process. */
-static bool is_within_limit(uint64_t end)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        end > limit.rlim_cur) {
-        errno = EFBIG;
-        return false;
-    }
-    return true;
 }
 
 static bool allocate_blocks(int descriptor, uint64_t offset, size_t size)

@@ -27,7 +27,7 @@ static bool is_told(const struct log_reader *reader, uint64_t offset, const char
     return false;
 }
 
-/* What cannot be noted for want of memory is left out. */
+/* Where there is no memory for the message, that is what is told. */
 static void damage_insert(struct log_reader *reader, uint64_t offset, struct slice text)
 {
     void *damage = reader->damage;
@@ -35,11 +35,13 @@ static void damage_insert(struct log_reader *reader, uint64_t offset, struct sli
 
     if (!memory_grow(&damage, &reader->damage_capacity, reader->damage_count + 1,
                      sizeof *reader->damage)) {
+        reader->is_memory_out = true;
         return;
     }
     reader->damage = damage;
     text = arena_copy(&reader->arena, text);
     if (text.bytes == NULL) {
+        reader->is_memory_out = true;
         return;
     }
     while (place > 0 && reader->damage[place - 1].offset > offset) {
@@ -74,12 +76,14 @@ void log_reader_tell(struct log_reader *reader,
 
 size_t log_reader_damage_count(const struct log_reader *reader)
 {
-    return reader->damage_count;
+    return reader->damage_count + reader->is_memory_out;
 }
 
 const char *log_reader_damage(const struct log_reader *reader, size_t index)
 {
-    return reader->damage[index].message;
+    return index < reader->damage_count
+               ? reader->damage[index].message
+               : "out of memory: not all of the trace was read";
 }
 
 /* ---- the ring ---- */

@@ -78,6 +78,7 @@ struct log_reader {
     struct log_damage *damage; /* owned; in the order of offsets */
     size_t damage_count;
     size_t damage_capacity;
+    bool is_memory_out; /* told as damage too */
 
     struct log_stream stream;
     bool is_unknown_kind_told;

@@ -71,7 +71,8 @@ static inline bool define_module(struct log_writer *writer, struct slice source)
     table.module = log_writer_text(writer, SLICE("package.module"));
     table.file = log_writer_text(writer, SLICE("/tmp/a.py"));
     thread.name = log_writer_text(writer, SLICE("MainThread"));
-    is_defined = log_writer_define(writer, &table, sizeof table, buffer_slice(&text)) &&
+    is_defined = !text.has_failed &&
+                 log_writer_define(writer, &table, sizeof table, buffer_slice(&text)) &&
                  log_writer_define(writer, &head, sizeof head, source) &&
                  log_writer_define(writer, &thread, sizeof thread, SLICE(""));
     buffer_release(&text);
@@ -248,9 +249,6 @@ static inline bool write_event(struct log_writer *writer, uint64_t seed, uint64_
         size_t size = form_fill(&form, plan.form);
 
         number = log_writer_form(writer, &form.head, size);
-        if (number == 0) {
-            return false;
-        }
     } else if (kind == VALUE_CONTAINER || kind == VALUE_OBJECT) {
         number = log_writer_text(writer, SLICE("list"));
     }
