@@ -1,12 +1,9 @@
 /* One fact each, by torch's public getters. */
 #include "runtime/python/tensor_private.h"
 
-bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t *keys)
+/* The bits of a DispatchKeySet. */
+static bool read_key_set(PyObject *set /* stolen */, uint64_t *keys)
 {
-    PyObject *set =
-        torch->objects.dispatch_keys == NULL
-            ? NULL
-            : PyObject_CallFunctionObjArgs(torch->objects.dispatch_keys, object, NULL);
     PyObject *raw = set == NULL ? NULL : PyObject_CallMethod(set, "raw_repr", NULL);
 
     if (raw != NULL) {
@@ -33,9 +30,28 @@ static bool says_nothing(PyObject *function)
     return is_nothing;
 }
 
+bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t *keys)
+{
+    PyObject *function = torch->objects.dispatch_keys;
+
+    return function != NULL &&
+           read_key_set(PyObject_CallFunctionObjArgs(function, object, NULL), keys);
+}
+
+/* Modes, transforms, tracers and the like add a key of theirs to each call of the thread. */
+static bool includes_no_listener(const struct torch_access *torch)
+{
+    PyObject *function = torch->objects.included_keys;
+    uint64_t keys;
+
+    return function == NULL || (read_key_set(PyObject_CallNoArgs(function), &keys) &&
+                                (keys & ~torch->keys.quiet) == 0);
+}
+
 bool torch_is_quiet(const struct torch_access *torch)
 {
-    return says_nothing(torch->objects.dispatch_stack_length) &&
+    return includes_no_listener(torch) &&
+           says_nothing(torch->objects.dispatch_stack_length) &&
            says_nothing(torch->objects.transform_stack_top) &&
            says_nothing(torch->objects.tracing_state) &&
            says_nothing(torch->objects.profiler_enabled);

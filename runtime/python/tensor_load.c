@@ -53,6 +53,7 @@ static void objects_find(const struct type_access *types,
         const char *name;
     } functions[] = {
         {&objects->dispatch_keys, "torch._C", "_dispatch_keys"},
+        {&objects->included_keys, "torch._C", "_dispatch_tls_local_include_set"},
         {&objects->dispatch_stack_length, "torch._C", "_len_torch_dispatch_stack"},
         {&objects->transform_stack_top, "torch._C._functorch",
          "peek_interpreter_stack"},
@@ -187,9 +188,11 @@ static void keys_find(struct torch_keys *keys)
     keys->quantized = key_bits("QuantizedCPU") & ~keys->cpu;
     keys->mkldnn = key_bits("MkldnnCPU");
     keys->zero = key_bits("ZeroTensor");
+    keys->quiet = key_bits("BackendSelect");
     keys->plain = dense_cpu | keys->accelerator | keys->conjugate | keys->negative;
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
         keys->plain |= key_bits(harmless[i]);
+        keys->quiet |= key_bits(harmless[i]);
     }
     if (keys->cpu == 0 || keys->dense == 0 || keys->python == 0) {
         *keys = (struct torch_keys){0}; /* then nothing is plain */

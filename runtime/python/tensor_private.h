@@ -106,6 +106,7 @@ struct torch_keys {
     uint64_t quantized;
     uint64_t mkldnn;
     uint64_t zero;
+    uint64_t quiet; /* a thread that adds others to its calls has somebody listening */
 };
 
 /* Descriptors of torch._C.TensorBase and functions of torch._C: owned, NULL where missing. */
@@ -113,8 +114,8 @@ struct torch_objects {
     PyObject *cdata, *shape, *dtype, *device, *layout, *version, *requires_grad;
     PyObject *stride, *storage_offset, *data_ptr, *untyped_storage, *stored_count;
     PyObject *zeros, *narrow, *as_strided, *conj, *negative_view, *zero_in_place;
-    PyObject *dispatch_keys, *dispatch_stack_length, *transform_stack_top,
-        *tracing_state;
+    PyObject *dispatch_keys, *included_keys, *dispatch_stack_length,
+        *transform_stack_top, *tracing_state;
     PyObject *profiler_enabled, *get_unwrapped;
     PyObject *disable_function, *inference_mode; /* context managers */
     PyObject *disabled_dispatch;

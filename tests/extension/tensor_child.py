@@ -7,6 +7,7 @@ import sys
 import torch
 from monitorch import _recorder
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -73,6 +74,10 @@ def measured_in(situation, tensors):
         TRANSFORMS[situation].run(work)
     elif situation == "jit trace":
         torch.jit.trace(lambda x: (work(), x + 1)[1], torch.ones(2), check_trace=False)
+    elif situation == "pre-dispatch trace":
+        graph = make_fx(lambda x: (work(), x + 1)[1], pre_dispatch=True)(torch.ones(2)).graph
+        names = [node.name for node in graph.nodes]
+        assert names == ["x_1", "add", "output"], names
     else:
         with CONTEXTS[situation]():
             work()

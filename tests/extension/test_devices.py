@@ -188,3 +188,15 @@ names = {event.name for event in profile.events()}
 assert "aten::relu" in names and "aten::isfinite" not in names, names
 """
     record(folder, program)
+
+
+def test_a_graph_traced_before_dispatch_has_no_operation_of_ours(folder):
+    program = """
+from torch.fx.experimental.proxy_tensor import make_fx
+def graph():
+    return [node.name for node in make_fx(net, pre_dispatch=True)(torch.ones(2, 5)).graph.nodes]
+plain = graph()
+with monitorch.record('run.mtrace'):
+    assert graph() == plain
+"""
+    record(folder, program)

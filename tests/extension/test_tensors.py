@@ -209,8 +209,16 @@ def child(situation, **environment):
     assert (run.returncode, run.stdout) == (0, ""), run.stdout + run.stderr[-3000:]
 
 
+SITUATIONS = [*tensor_child.CONTEXTS, *tensor_child.TRANSFORMS, "jit trace", "pre-dispatch trace"]
+LESS_TELLING = ("no_grad", "fake mode", "profiler", "grad", "functionalize", "jit trace")
+
+
 @pytest.mark.parametrize(
-    "situation", [*tensor_child.CONTEXTS, *tensor_child.TRANSFORMS, "jit trace"]
+    "situation",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in LESS_TELLING else [])
+        for name in SITUATIONS
+    ],
 )
 def test_first_met_in(situation):
     """The first tensor of a process, and all kinds after it, in a situation whose code would see any
