@@ -1,6 +1,7 @@
 """Recording disturbs nothing that a program can see of its tensors, and keeps nothing alive."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -80,4 +81,5 @@ def test_memory_does_not_grow(tmp_path):
     assert recording.count_events(tmp_path / "run.mtrace") > 100_000
     assert told["objects"] < 50
     assert told["blocks"] < 500
-    assert told["memory"] < 4_000_000
+    if os.environ.get("MONITORCH_MODE") != "asan":  # that keeps what was freed
+        assert told["memory"] < 4_000_000
