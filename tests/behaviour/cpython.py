@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 
-from tests.support import compiler, paths, standin
+from tests.support import compiler, paths, recording
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 CHILD = FOLDER / "cpython_child.py"
@@ -36,6 +36,8 @@ QUICK = (
     "test_sys_settrace test_functools"
 ).split()
 TIMEOUT = 180
+# Some modules visit sites many million times: the newest events are kept.
+LAST = 200_000
 # What the overlay leaves out: the tests themselves, and what no test module here imports.
 LEFT_OUT = {"test", "site-packages", "lib-dynload", "ensurepip", "idlelib", "turtledemo", "lib2to3"}
 
@@ -95,14 +97,16 @@ def _compiler_time():
 
 def run_module(name, mode):
     """{'tests': {id: [outcome, details]}, 'ended': how the process ended, ...}"""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-    environment = standin.environment("on" if mode.endswith("-on") else "off", environment)
+    base = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     words = [PYTHON, "-X", "frozen_modules=off", str(CHILD), name]
     if mode in ("a-off", "a-on", "baseline-a"):
-        overlay = cache("copied" if mode == "baseline-a" else "instrumented")
-        environment["PYTHONPATH"] += os.pathsep + str(overlay)
+        base["PYTHONPATH"] = str(cache("copied" if mode == "baseline-a" else "instrumented"))
     with tempfile.TemporaryDirectory(prefix="monitorch-cpython-") as folder:
         result = pathlib.Path(folder, "result.json")
+        trace = pathlib.Path(folder, "run.mtrace")
+        environment = recording.environment(
+            "on" if mode.endswith("-on") else "off", trace, base, last=LAST
+        )
         work = pathlib.Path(folder, "work")
         work.mkdir()
         words.append(str(result))
@@ -127,6 +131,8 @@ def run_module(name, mode):
         told = {"tests": {}, "skipped": None}
         if result.exists():
             told = json.loads(result.read_text())
+        if mode.endswith("-on"):
+            told["events"] = recording.count_events(trace)
     told.update(ended=ended, seconds=time.perf_counter() - started)
     if ended:
         told["tail"] = tail
@@ -139,7 +145,6 @@ def run_modules(names, mode, jobs=1, is_shown=False):
         make_overlay(True)
     elif mode == "baseline-a":
         make_overlay(False)
-    standin.build_hook()
     results = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for name, told in zip(names, pool.map(lambda n: run_module(n, mode), names)):
@@ -223,7 +228,7 @@ def compare(names, mode, jobs=1, is_shown=False):
         "modules unchanged": len(names) - len(changed),
         "tests": tests,
         "tests that differ": len(found),
-        "visits": sum(told.get("visits", 0) for told in after.values()),
+        "events": sum(told.get("events", 0) for told in after.values()),
         "differences": found,
     }
     cache(f"{mode}.json").write_text(json.dumps(summary, indent=1))
@@ -256,7 +261,7 @@ def main():
     print(
         f"{options.mode}: {summary['modules']} modules, {summary['modules unchanged']} "
         f"unchanged; {summary['tests']} tests, {summary['tests that differ']} differ, "
-        f"{len(listed)} of them listed; {summary['visits']} sites visited"
+        f"{len(listed)} of them listed; {summary['events']} events read"
     )
     return int(bool(new))
 

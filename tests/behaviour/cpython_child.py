@@ -114,8 +114,6 @@ def main():
         runner.run(suite)
     except unittest.SkipTest as skip:
         told["skipped"] = str(skip)
-    if "_standin_hook" in sys.modules:
-        told["visits"] = sys.modules["_standin_hook"].count_visits()
     with open(result_path, "w", encoding="utf-8", errors="backslashreplace") as file:
         json.dump(told, file)
 

@@ -14,7 +14,7 @@ def assert_as_before(summary):
     new, _ = cpython.split_known(summary["differences"], summary["mode"])
     told = [f"{m} {t}: {old} -> {now}\n{details}" for m, t, old, now, details in new]
     assert not told, "\n".join(told[:10])
-    assert (summary["visits"] > 0) == summary["mode"].endswith("-on")
+    assert (summary["events"] > 0) == summary["mode"].endswith("-on")
 
 
 @pytest.mark.parametrize("mode", ["b-off", "b-on"])
