@@ -642,3 +642,140 @@ def test_the_footer_of_a_ring(folder):
     assert on_a_terminal([path]).endswith("\n1000 events, the newest of 50000\n")
     assert on_a_terminal(["--head=1", path]).endswith("\n1 event\n")
     assert on_a_terminal(["--tail=1", path]).endswith("\n1 event of 1000\n")
+
+
+# ---- what is rarer ----
+
+
+def test_files_by_their_last_part(folder):
+    trace = Trace()
+    trace.module("src/a.py", [("<module>", 1), ("f", 1)], [("assign", 1, 1, "a")])
+    trace.module("src/b.py", [("<module>", 1), ("g", 1)], [("assign", 1, 1, "b")])
+    for table in range(2):
+        trace.event(table, trace.call(1, table=table), scalar(table))
+    path = trace.write(folder / "files.mtrace")
+    for words, wanted in {
+        ("--file=a.py",): "a",
+        ("--file=src/*",): "ab",
+        ("--file=src",): "",
+        ("--file=c.py", "--file=*/c.py", "--file=b.py", "--file=d.py"): "b",
+    }.items():
+        run = show("--json", *words, path)
+        lines = [json.loads(line) for line in run.stdout.splitlines()]
+        assert "".join(e["name"] for e in lines if e["record"] == "event") == wanted
+
+
+def test_many_open_calls(folder):
+    """None of them ends; the numbers do not follow each other."""
+    trace = Trace()
+    trace.module("m.py", [("<module>", 1), ("f", 1)], [("assign", 1, 1, "a")])
+    numbers = [1 + (i * 7919) % 10007 * 64 for i in range(700)]
+    for number in numbers:
+        trace.call(1, call=number)
+    for number in numbers:
+        trace.event(0, number, scalar(number))
+        trace.ended(number)
+    path = trace.write(folder / "open.mtrace")
+    got = events(path)
+    assert [e["call"] for e in got] == [e["value"] for e in got] == numbers
+
+
+def test_an_end_among_another_threads_events(folder):
+    trace = Trace()
+    trace.module(
+        "m.py", [("<module>", 1), ("f", 1)], [("assign", 2, 1, "a"), ("return", 3, 1, "return")]
+    )
+    calls = [trace.call(1, thread=thread) for thread in range(2)]
+    for call in calls:
+        trace.event(0, call, scalar(call), thread=call - 1)
+    trace.ended(calls[0], made.LEFT)
+    trace.ended(calls[1], made.LEFT)
+    shown = show(trace.write(folder / "ends.mtrace")).stdout.splitlines()
+    assert shown[-2:] == [
+        "        f #1 left without a return: by an exception, or at its end",
+        "        left without a return: by an exception, or at its end",
+    ]
+
+
+def test_an_else_whose_condition_is_not_recorded(folder):
+    trace = Trace()
+    trace.module(
+        "m.py",
+        [("<module>", 1), ("f", 1)],
+        [("assign", 1, 1, "a"), ("branch", 3, 1, 1)],
+        source="if x:\n    pass\nelse:\n    pass\n",
+    )
+    trace.event(1, trace.call(1), change="none")
+    assert show(trace.write(folder / "else.mtrace")).stdout.endswith("     3  branch else:\n")
+
+
+def test_branches_without_a_source(folder):
+    trace = Trace()
+    trace.module("m.py", [("<module>", 1), ("f", 1)], [("branch", 3, 1, 1)])
+    trace.event(0, trace.call(1), change="none")
+    path = trace.write(folder / "arms.mtrace")
+    assert show(path).stdout.endswith("     3  branch arm 1\n")
+    assert show("--source", path).stdout.endswith("     3  branch arm 1\n")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("is_last_ended", [False, True])
+def test_line_ends(folder, end, is_last_ended):
+    lines = ["def f():", "\t\fa = 1", "", "    b = 2  "]
+    trace = Trace()
+    trace.module(
+        "m.py",
+        [("<module>", 1), ("f", 1)],
+        [("assign", 2, 1, "a"), ("assign", 4, 1, "b"), ("assign", 9, 1, "c")],
+        source=end.join(lines) + end * is_last_ended,
+    )
+    call = trace.call(1)
+    for site in range(3):
+        trace.event(site, call, scalar(site))
+    assert show("--source", trace.write(folder / "ends.mtrace")).stdout.splitlines()[1:] == [
+        "     2| a = 1",
+        "        a = 0   new",
+        "     4| b = 2",
+        "        b = 1   new",
+        "     9  c = 2   new",
+    ]
+
+
+def test_an_instrumented_source_is_shown_as_it_was(folder, tmp_path):
+    (tmp_path / "m.py").write_text("def f(x):\n    y = x + 1\n    return y\n")
+    traced = subprocess.run(
+        [made.paths.COMMAND, "--all", "m.py"], cwd=tmp_path, stdout=subprocess.PIPE, check=True
+    ).stdout.decode()
+    assert "_mt(" in traced
+    shown = {2: ["     2| y = x + 1", "        y = 1   new"], 3: ["     2  y = 1   new"]}
+    for tag, wanted in shown.items():
+        trace = Trace()
+        trace.module(
+            "m.py", [("<module>", 1), ("f", 1)], [("assign", 2, 1, "y")], source=traced, tag=tag
+        )
+        trace.event(0, trace.call(1), scalar(1))
+        path = trace.write(folder / "instrumented.mtrace")
+        assert show("--source", path).stdout.splitlines()[1:] == wanted
+
+
+def test_events_that_were_lost_are_told(folder):
+    path = numbered(100000, size_limit=1 << 20).write(folder / "limit.mtrace")
+    run = show(path)
+    assert run.returncode == 0
+    shown = len(run.stdout.splitlines()) - 1
+    assert 0 < shown < 100000
+    assert run.stderr.startswith(
+        f"{path}: remark: the last {100000 - shown} events are not in the trace"
+    )
+
+
+def test_options_in_one_word(nested):
+    assert show("-qs", nested).stdout == show("--source", nested).stdout
+    run = show("-qz", nested)
+    assert run.returncode == 2
+    assert run.stderr.startswith("monitorch show: no option -z")
+
+
+def test_sites_of_several_traces(nested, parts):
+    listed = records("--sites", nested, parts)
+    assert {s["trace"] for s in listed} == {str(nested), str(parts)}
