@@ -186,6 +186,35 @@ def test_whole_graphs_are_never_broken(models, tmp_path):
     assert err.count("UserWarning: monitorch: ") == 1 and "fullgraph" in err
 
 
+def test_unknown_values_are_told_as_such(models, tmp_path):
+    """Under transforms: shapes and dtypes, and why there is no more."""
+    script = tmp_path / "unknown.py"
+    script.write_text(
+        "import torch, monitorch, transform_models as models\n"
+        "x, y = torch.randn(4, 3), torch.randn(2, 8)\n"
+        "block = models.Block()\n"
+        "for name, run in {\n"
+        "    'vmap': lambda: torch.func.vmap(models.pairwise)(x, x),\n"
+        "    'grad': lambda: torch.vmap(torch.func.grad(models.with_cubed))(x),\n"
+        "    'export': lambda: torch.export.export(block, (y,), strict=False),\n"
+        "    'fx': lambda: torch.fx.symbolic_trace(block),\n"
+        "}.items():\n"
+        "    with monitorch.record(name):\n"
+        "        run()\n"
+    )
+    run_python([script], tmp_path)
+    seen = {}
+    for name in ("vmap", "grad", "export", "fx"):
+        told = [item for item in show(tmp_path / name) if item["record"] == "event"]
+        seen[name] = {item["name"]: item for item in told}
+        assert told and not any("mean" in item or "hash" in item for item in told)
+    vmap, grad, export, fx = seen.values()
+    assert vmap["squared"]["shape"] == [3] and vmap["squared"]["note"] == "batched"
+    assert grad["z"]["dtype"] == "float32" and grad["z"]["shape"] == [3] and grad["z"]["note"]
+    assert export["hidden"]["shape"] == [2, 16] and export["hidden"]["note"] == "fake"
+    assert fx["hidden"]["type"] == "torch.fx.proxy.Proxy"
+
+
 def test_warnings_made_errors_stop_nothing(models, tmp_path):
     script = tmp_path / "strict.py"
     script.write_text(
@@ -197,6 +226,24 @@ def test_warnings_made_errors_stop_nothing(models, tmp_path):
         "with monitorch.record('run.mtrace') as recording:\n"
         "    call(x, x)\n"
         "assert recording.summary.events == 5, recording.summary\n"
+    )
+    run_python([script], tmp_path)
+
+
+def test_a_dynamo_that_cannot_substitute(models, tmp_path):
+    """As before torch 2.5: graphs break, and what was compiled so is forgotten at the end."""
+    script = tmp_path / "old.py"
+    script.write_text(
+        "import torch, monitorch, transform_models\n"
+        "import torch._dynamo\n"
+        "del torch._dynamo.decorators.substitute_in_graph\n"
+        "call = torch.compile(transform_models.pairwise, backend='eager')\n"
+        "x = torch.ones(2, 3)\n"
+        "for _ in range(3):\n"
+        "    call(x, x)\n"
+        "    with monitorch.record('run.mtrace') as recording:\n"
+        "        call(x, x)\n"
+        "    assert recording.summary.events == 5, recording.summary\n"
     )
     run_python([script], tmp_path)
 

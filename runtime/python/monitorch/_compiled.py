@@ -25,6 +25,7 @@ _met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip
 _warned: "set[str]" = set()
 _mode: "str | None" = None  # while something is recorded
 _is_quiet = False
+_must_reset = False  # Dynamo does not notice by itself that recording has ended
 
 
 def begin(mode: str, is_quiet: bool) -> None:
@@ -45,6 +46,8 @@ def end() -> None:
     """Recording ends."""
     global _mode
     _mode = None
+    if _must_reset:
+        sys.modules[_DYNAMO].reset()
     if _Finder in sys.meta_path:
         sys.meta_path.remove(_Finder)
 
@@ -117,11 +120,13 @@ def _announce_waiting() -> None:
 
 def _announce(hook: "Any", mode: str) -> None:
     """Tells Dynamo what to trace in the hook's place."""
+    global _must_reset
     dynamo = sys.modules[_DYNAMO]
     substitute = getattr(dynamo.decorators, "substitute_in_graph", None)
     if substitute is None:
-        # Before torch 2.5. What is disallowed breaks the graph wherever it is met.
-        dynamo.disallow_in_graph(hook)
+        # Before torch 2.5. A builtin function breaks the graph wherever it is met, but what
+        # was compiled so does not notice when the hook is gone.
+        _must_reset = True
         return
     must_break = dynamo.assume_constant_result(_make_decision(dynamo, mode))
     break_graph = dynamo.graph_break
