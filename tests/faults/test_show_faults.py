@@ -19,14 +19,16 @@ ATTEMPTS = 400
         ["--sites", "--json"],
     ],
 )
+@pytest.mark.parametrize("and_all_after", ["", "+"])
 @pytest.mark.parametrize("scenario", [scenarios.nested_calls, scenarios.threads])
-def test_allocations_fail(scenario, words, tmp_path):
+def test_allocations_fail(scenario, and_all_after, words, tmp_path):
     path = scenario().write(tmp_path / "run.mtrace")
     whole = show(*words, path)
     assert whole.returncode == 0
     failed = 0
     for attempt in range(1, ATTEMPTS):
-        run = show(*words, path, env={"MONITORCH_TEST_FAIL_ALLOCATION": str(attempt)})
+        failing = {"MONITORCH_TEST_FAIL_ALLOCATION": f"{attempt}{and_all_after}"}
+        run = show(*words, path, env=failing)
         if run.returncode == 0:
             assert (run.stdout, run.stderr) == (whole.stdout, ""), attempt
         else:
