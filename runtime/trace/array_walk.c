@@ -1,11 +1,9 @@
 /* An array's elements in logical order, whatever its strides. */
 #include "runtime/trace/array_walk.h"
 
-#include <string.h>
+#include "runtime/trace/transpose.h"
 
-/* A tile this wide and high is copied at once where rows lie across the memory: no more lines
- * of the cache are in use than the smallest has places for. */
-#define TILE_SIDE 8
+#include <string.h>
 
 void array_walk_init(struct array_walk *walk, const struct array *array)
 {
@@ -91,67 +89,6 @@ static void copy_row(const unsigned char *source,
     }
 }
 
-/* Several whole rows, which are nearer to each other in memory than a row's elements are. */
-struct rows {
-    const unsigned char *source;
-    int64_t row_stride;
-    int64_t stride;
-    uint64_t row_count;
-    uint64_t length;
-};
-
-static inline __attribute__((always_inline)) void copy_tile_of(const struct rows *rows,
-                                                               uint64_t row,
-                                                               uint64_t column,
-                                                               size_t size,
-                                                               unsigned char *out)
-{
-    uint64_t row_end =
-        row + TILE_SIDE < rows->row_count ? row + TILE_SIDE : rows->row_count;
-    uint64_t end =
-        column + TILE_SIDE < rows->length ? column + TILE_SIDE : rows->length;
-
-    for (; column < end; column++) {
-        const unsigned char *source = step(rows->source, column, rows->stride);
-
-        for (uint64_t i = row; i < row_end; i++) {
-            memcpy(out + (i * rows->length + column) * size,
-                   step(source, i, rows->row_stride), size);
-        }
-    }
-}
-
-static inline __attribute__((always_inline)) void
-copy_rows_of(const struct rows *rows, size_t size, unsigned char *out)
-{
-    for (uint64_t column = 0; column < rows->length; column += TILE_SIDE) {
-        for (uint64_t row = 0; row < rows->row_count; row += TILE_SIDE) {
-            copy_tile_of(rows, row, column, size, out);
-        }
-    }
-}
-
-static void copy_rows(const struct rows *rows, size_t size, unsigned char *out)
-{
-    switch (size) {
-    case 1:
-        copy_rows_of(rows, 1, out);
-        break;
-    case 2:
-        copy_rows_of(rows, 2, out);
-        break;
-    case 4:
-        copy_rows_of(rows, 4, out);
-        break;
-    case 8:
-        copy_rows_of(rows, 8, out);
-        break;
-    default:
-        copy_rows_of(rows, size, out);
-        break;
-    }
-}
-
 /* Where a walk is: an index for each dimension, and the element's address. */
 struct position {
     uint64_t indices[ARRAY_DIMENSION_MAX];
@@ -197,20 +134,50 @@ static uint64_t stride_length(int64_t stride)
     return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
+/* Whether rows are nearer to each other in memory than a row's elements are. */
+static bool has_rows_across(const struct array_walk *walk)
+{
+    uint32_t last = walk->dimension_count - 1;
+
+    return last > 0 &&
+           stride_length(walk->strides[last]) > stride_length(walk->strides[last - 1]);
+}
+
 /* How many whole rows from here on are best copied together; 0: none. */
 static uint64_t row_count_here(const struct array_walk *walk,
                                const struct position *position,
                                uint64_t count)
 {
     uint32_t last = walk->dimension_count - 1;
+    uint64_t row_count = count / walk->shape[last];
     uint64_t left;
 
-    if (last == 0 || position->indices[last] != 0 || count / walk->shape[last] < 2 ||
-        stride_length(walk->strides[last]) <= stride_length(walk->strides[last - 1])) {
+    if (!has_rows_across(walk) || position->indices[last] != 0) {
         return 0;
     }
     left = walk->shape[last - 1] - position->indices[last - 1];
-    return left < count / walk->shape[last] ? left : count / walk->shape[last];
+    return left < row_count ? left : row_count;
+}
+
+uint64_t array_walk_fit(const struct array_walk *walk, uint64_t first, uint64_t count)
+{
+    uint32_t last = walk->dimension_count - 1;
+    uint64_t length = walk->shape[last];
+    uint64_t row_count = count / length;
+    uint64_t begun = first % length;
+
+    if (!has_rows_across(walk) || row_count == 0) {
+        return count;
+    }
+    if (begun != 0) {
+        return length - begun;
+    }
+    if (row_count > TRANSPOSE_ROW_COUNT) {
+        row_count -= row_count % TRANSPOSE_ROW_COUNT;
+    } else if (row_count > TRANSPOSE_ROW_COUNT_MIN) {
+        row_count -= row_count % TRANSPOSE_ROW_COUNT_MIN;
+    }
+    return row_count * length;
 }
 
 void array_walk_copy(const struct array_walk *walk,
@@ -229,16 +196,17 @@ void array_walk_copy(const struct array_walk *walk,
         uint64_t row_count = row_count_here(walk, &position, left);
 
         if (row_count > 1) {
-            struct rows rows = {
+            struct transpose rows = {
                 .source = position.bytes,
                 .row_stride = walk->strides[last - 1],
                 .stride = walk->strides[last],
                 .row_count = row_count,
                 .length = walk->shape[last],
+                .size = walk->size,
             };
 
             length = row_count * rows.length;
-            copy_rows(&rows, walk->size, out);
+            transpose_copy(&rows, out);
             position_advance(&position, walk, last - 1, row_count);
         } else {
             length = length < left ? length : left;

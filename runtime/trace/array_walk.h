@@ -24,6 +24,10 @@ void array_walk_copy(const struct array_walk *walk,
                      uint64_t count,
                      unsigned char *out);
 
+/* How many elements, at most `count`, are best copied at once from the `first`-th on: where rows
+ * lie across the memory, whole ones. At least 1 for a count of 1 or more. */
+uint64_t array_walk_fit(const struct array_walk *walk, uint64_t first, uint64_t count);
+
 /* Whether the values are just what memory holds. */
 static inline bool array_is_resolved(const struct array *array)
 {

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #define PIECE_SIZE ((size_t)1024 * 1024)
 /* How many pieces' results are held at once, and measured before they are put together. */
@@ -24,7 +25,7 @@
 /* A thread is made for so many pieces: for fewer, making it costs more than it gains. */
 #define THREAD_PIECE_COUNT 4
 #define THREAD_MAX         64
-/* Elements that do not lie together are gathered by so many bytes, whole blocks of them. With
+/* Elements that do not lie together are gathered by so many bytes, some blocks of them. With
  * several rows at once, lines of the cache that columns share are read once. */
 #define GATHER_SIZE ((size_t)64 * 1024)
 
@@ -78,6 +79,7 @@ static void measure_blocks(const struct job *job,
     }
 }
 
+/* What is gathered need not end with a block: the rest waits for what comes next. */
 static __attribute__((noinline)) void gather_blocks(const struct job *job,
                                                     uint64_t first,
                                                     uint64_t count,
@@ -85,15 +87,22 @@ static __attribute__((noinline)) void gather_blocks(const struct job *job,
                                                     struct hash_stream *stream)
 {
     unsigned char gathered[GATHER_SIZE] __attribute__((aligned(64)));
-    uint64_t at_once = GATHER_SIZE / job->size;
+    uint64_t room = GATHER_SIZE / job->size;
+    uint64_t held = 0;
 
     while (count > 0) {
-        uint64_t here = count < at_once ? count : at_once;
+        uint64_t fitting = count < room - held ? count : room - held;
+        uint64_t here = array_walk_fit(job->walk, first, fitting);
+        uint64_t measured;
 
-        array_walk_copy(job->walk, first, here, gathered);
-        measure_blocks(job, gathered, here, part, stream);
+        array_walk_copy(job->walk, first, here, gathered + held * job->size);
         first += here;
         count -= here;
+        held += here;
+        measured = count == 0 ? held : held - held % job->block_count;
+        measure_blocks(job, gathered, measured, part, stream);
+        held -= measured;
+        memmove(gathered, gathered + measured * job->size, held * job->size);
     }
 }
 
