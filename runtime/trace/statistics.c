@@ -25,6 +25,8 @@
 /* A thread is made for so many pieces: for fewer, making it costs more than it gains. */
 #define THREAD_PIECE_COUNT 4
 #define THREAD_MAX         64
+/* More than is used here; what threads have if not told is 128 KiB on some systems. */
+#define THREAD_STACK_SIZE ((size_t)1024 * 1024)
 /* Elements that do not lie together are gathered by so many bytes, some blocks of them. With
  * several rows at once, lines of the cache that columns share are read once. */
 #define GATHER_SIZE ((size_t)64 * 1024)
@@ -155,29 +157,41 @@ static void *batch_work(void *argument)
     return NULL;
 }
 
+/* Makes up to `wanted` threads that work at the batch, and tells how many there are now. The
+ * program's signals are not for them. */
+static unsigned threads_start(struct batch *batch, pthread_t *threads, unsigned wanted)
+{
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t before;
+    unsigned started = 0;
+
+    if (wanted == 0 || pthread_attr_init(&attributes) != 0) {
+        return 0;
+    }
+    pthread_attr_setstacksize(&attributes, THREAD_STACK_SIZE);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (started < wanted &&
+           pthread_create(&threads[started], &attributes, batch_work, batch) == 0) {
+        started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
 /* Threads are made for the batch and are gone when it is done: nothing is left to be lost in a
- * fork or to hold up an exit, and the 20 us that one takes are little next to 4 MiB. The
- * program's signals are not for them. Where none can be had, there is this one. */
+ * fork or to hold up an exit, and the 20 us that one takes are little next to 4 MiB. Where
+ * none can be had, there is this one. */
 static void batch_measure(struct batch *batch, unsigned thread_limit)
 {
     uint64_t worth = batch->count / THREAD_PIECE_COUNT;
     unsigned limit = thread_limit < THREAD_MAX ? thread_limit : THREAD_MAX;
     unsigned wanted = worth < limit ? (unsigned)worth : limit;
     pthread_t threads[THREAD_MAX];
-    unsigned started = 0;
+    unsigned started = threads_start(batch, threads, wanted > 1 ? wanted - 1 : 0);
 
-    if (wanted > 1) {
-        sigset_t all;
-        sigset_t before;
-
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        while (started + 1 < wanted &&
-               pthread_create(&threads[started], NULL, batch_work, batch) == 0) {
-            started++;
-        }
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
     batch_work(batch);
     for (unsigned i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_SIZE 400000
+#define MEMORY_SIZE 1200000
 
 static unsigned char memory[MEMORY_SIZE];
 
@@ -234,6 +234,8 @@ static const struct layout layouts[] = {
     {"matrix", 2, {31, 33}, {33, 1}, 0},
     {"transposed", 2, {33, 31}, {1, 33}, 0},
     {"transposed, large", 2, {101, 97}, {1, 101}, 0},
+    {"transposed, several times", 2, {301, 151}, {1, 301}, 0},
+    {"transposed, few long rows", 3, {2, 3, 5003}, {3, 1, 6}, 0},
     {"part of rows", 2, {20, 30}, {64, 1}, 5},
     {"rows for all", 2, {40, 50}, {0, 1}, 0},
     {"columns for all", 2, {40, 50}, {1, 0}, 0},
