@@ -238,7 +238,8 @@ def test_right_options(folder):
 
 
 def test_paths_that_cannot_be_written(folder):
-    (folder / "file").write_text("x")
+    (folder / "file").write_text("a program of the user's")
+    os.mkfifo(folder / "pipe")
     run(
         folder,
         """
@@ -249,6 +250,9 @@ def test_paths_that_cannot_be_written(folder):
             ".": IsADirectoryError,
             "file/run.mtrace": NotADirectoryError,
             "x" * 300: OSError,
+            "file": FileExistsError,
+            "pipe": OSError,
+            "/dev/null": OSError,
         }.items():
             try:
                 monitorch.record(path)
@@ -265,7 +269,8 @@ def test_paths_that_cannot_be_written(folder):
                 raise AssertionError(path)
         """,
     )
-    assert sorted(os.listdir(folder)) == ["file", "model.py", "script.py"]
+    assert sorted(os.listdir(folder)) == ["file", "model.py", "pipe", "script.py"]
+    assert (folder / "file").read_text() == "a program of the user's"
 
 
 def test_a_file_that_another_process_writes(folder):
@@ -464,6 +469,74 @@ def test_a_recording_that_is_never_stopped(folder):
     assert values(folder / "run.mtrace", "y") == [2]
 
 
+def test_hooks_are_not_pickled(folder):
+    """Functions that are pickled by value, as cloudpickle does, take what they refer to along."""
+    out, _ = run(
+        folder,
+        """
+        import copy, pickle, monitorch, model
+        with monitorch.record("run.mtrace"):
+            data = pickle.dumps({"_mt": model._mt, "_mt_entry": model._mt_entry})
+            assert copy.deepcopy(model._mt) is copy.copy(model._mt) is model._mt
+        assert pickle.loads(data) == {"_mt": None, "_mt_entry": None}
+        print(data.hex())
+        """,
+    )
+    run(
+        folder,
+        f"""
+        import pickle
+        assert pickle.loads(bytes.fromhex({out.strip()!r})) == {{"_mt": None, "_mt_entry": None}}
+        """,
+        PYTHONPATH="",
+    )
+
+
+def test_traces_are_replaced(folder):
+    (folder / "empty").touch()
+    run(
+        folder,
+        """
+        import monitorch, model
+        for path in ("empty", "new", "empty", "new"):
+            with monitorch.record(path):
+                model.double(len(path))
+        """,
+    )
+    for path in ("empty", "new"):
+        assert values(folder / path, "y") == [2 * len(path)]
+
+
+COMPLAINTS = {
+    "nothing instrumented": ("", "{}", "nothing recorded in run.mtrace: no instrumented code"),
+    "no line ran": ("import model", "{}", ""),
+    "ended early": (
+        "import model",
+        "dict(size_limit='300K')",
+        "recording to run.mtrace ended early: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", list(COMPLAINTS))
+def test_what_nobody_expects_is_told(folder, case):
+    imported, options, expected = COMPLAINTS[case]
+    program = f"""
+    import monitorch
+    {imported}
+    with monitorch.record("run.mtrace", **{options}) as recording:
+        if {options}:
+            for i in range(20_000): model.double(i)
+    print(recording.summary)
+    """
+    _, err = run(folder, program)
+    assert err.count("RuntimeWarning: monitorch: ") == bool(expected)
+    assert expected in err and ("script.py:4: " in err) == bool(expected)
+    # Where warnings are errors, the program goes on all the same.
+    out, err = run(folder, program, PYTHONWARNINGS="error")
+    assert out.startswith("Summary(") and not err
+
+
 def test_help(folder):
     out, _ = run(
         folder,
@@ -481,6 +554,39 @@ def test_help(folder):
     )
     assert "record(path, *, sample=64, last=None, stats=True" in out
     assert "monitorch show run.mtrace" in out
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(paths.package_folder("torch") is None, reason="torch is missing")
+def test_what_is_measured(folder):
+    run(
+        folder,
+        """
+        import torch, model, monitorch
+        small, large = torch.ones(4), torch.ones(100)
+        for name, options in {
+            "all": {}, "every": dict(every=3), "elements": dict(max_elements=10),
+            "shapes": dict(stats=False, hash=False, sample=0), "stats": dict(hash=False),
+            "hash": dict(stats=False),
+        }.items():
+            with monitorch.record(name, **options):
+                for x in (small, large) * 3:
+                    model.double(x)
+        """,
+    )
+    expected = {
+        "all": ([1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]),
+        "every": ([1, 0, 0, 1, 0, 0], [1, 0, 0, 1, 0, 0]),
+        "elements": ([1, 0, 1, 0, 1, 0], [1, 0, 1, 0, 1, 0]),
+        "shapes": ([0] * 6, [0] * 6),
+        "stats": ([1] * 6, [0] * 6),
+        "hash": ([0] * 6, [1] * 6),
+    }
+    for name, (means, hashes) in expected.items():
+        told = [e for e in events(folder / name) if e["name"] == "y"]
+        assert [e["shape"] for e in told] == [[4], [100]] * 3
+        assert [int("mean" in e) for e in told] == means, name
+        assert [int("hash" in e) for e in told] == hashes, name
 
 
 # Child processes --------------------------------------------------------------------------
@@ -653,6 +759,7 @@ WRONG_VARIABLES = {
     "'a,b'run.mtrace": ["a comma must follow the path 'a,b'"],
     ",last=3": ["begins with the path"],
     "missing/run.mtrace": ["missing/run.mtrace: No such file or directory"],
+    "model.py": ["model.py: Is there already and no trace: not replaced"],
     ".": [".: Is a directory"],
 }
 

@@ -57,6 +57,7 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.
 
 def _tell(recording: "_record.Recording", process: int) -> None:
     """At exit: one line on what was recorded, and how to see it."""
+    recording.is_quiet = True  # all is told here
     summary = recording.stop()
     if summary is None or posix.getpid() != process or _is_worker():
         return

@@ -12,12 +12,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
-    from types import TracebackType
+    from types import FrameType, TracebackType
     from typing import Literal
 
     from monitorch._recorder import Summary as _Told
 
 _EACCES = 13
+_EEXIST = 17
+_EINVAL = 22
+_FORMAT_MASK = 0o170000
+_FORMAT_REGULAR = 0o100000
+_MAGIC = b"mtrace\r\n"  # what every trace begins with
 _SAMPLE_MAX = 1024
 
 _lock = RLock()
@@ -45,7 +50,7 @@ class Summary:
 
     def __init__(self, told: "_Told", path: str, start_time: int) -> None:
         self.path = path
-        self.paths = [path, *_find_children(path, start_time)]
+        self.paths = [path, *_find_children(path, told["path"], start_time)]
         self.events = told["events"]
         self.lost = told["lost"]
         self.size = _find_size(told["path"])
@@ -68,7 +73,7 @@ class Recording:
     summary: "Summary | None"
     """What was recorded; None before the end."""
     is_quiet: bool
-    """Whether nothing is to be written to stderr about it; set before it starts."""
+    """Whether nothing is to be written to stderr; set before it starts."""
 
     def __init__(self, path: str, mode: str, options: "dict[str, object]") -> None:
         self._is_forgotten = False
@@ -105,6 +110,8 @@ class Recording:
         with _lock:
             if self.is_active:
                 _finish(self)
+                if self.summary is not None and not self.is_quiet:
+                    _complain(self.summary)
             return self.summary
 
     def __enter__(self) -> "Recording":
@@ -178,6 +185,8 @@ def record(
     own beside this one (run.1234.mtrace), and where torchrun has set RANK, so does each rank
     (run.rank3.mtrace).
 
+    A trace that is there is replaced, a file that is no trace is not.
+
     Raises OSError where the file cannot be written, RuntimeError while something is recorded
     already, TypeError and ValueError for options that make no sense.
     """
@@ -220,21 +229,48 @@ def _find_size(path: str) -> int:
         return 0
 
 
-def _find_children(path: str, start_time: int) -> "list[str]":
-    """The traces that children have written since then: `run.1234.mtrace` for `run.mtrace`."""
+def _find_children(path: str, absolute: str, start_time: int) -> "list[str]":
+    """The traces that children have written since then: `run.1234.mtrace` for `run.mtrace`.
+
+    Named like `path`, which may be relative to a folder that the program has left.
+    """
     folder, slash, name = path.rpartition("/")
+    directory = absolute[: len(absolute) - len(name)]
     start, _, end = add_word(name, "\0").partition("\0")
     found = []
     try:
-        for other in sorted(posix.listdir(folder + slash or ".")):
+        for other in sorted(posix.listdir(directory)):
             number = other[len(start) : len(other) - len(end)]
             if other == start + number + end and number.isdigit():
-                other = folder + slash + other
-                if posix.stat(other).st_mtime_ns >= start_time:
-                    found.append(other)
+                if posix.stat(directory + other).st_mtime_ns >= start_time:
+                    found.append(folder + slash + other)
     except OSError:
         pass  # removed since, the folder or the file
     return found
+
+
+def _complain(summary: Summary) -> None:
+    """Warns of what nobody would expect of a recording that went well."""
+    text = None
+    if summary.stopped is not None:
+        text = f"recording to {summary.path} ended early: {summary.stopped}"
+    elif summary.events == 0 and not _registry.has_started():
+        text = (
+            f"nothing recorded in {summary.path}: no instrumented code was imported "
+            "(see monitorch-instrument --help)"
+        )
+    if text is None:
+        return
+    import warnings
+
+    frame: "FrameType | None" = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    try:
+        place = ("monitorch", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        warnings.warn_explicit(f"monitorch: {text}", RuntimeWarning, *place)
+    except Warning:
+        pass  # they are made errors, and an error here would hide one that is on its way
 
 
 def _decode(path: object) -> str:
@@ -271,7 +307,17 @@ def _make_absolute(path: str) -> str:
 def _check_writable(path: str) -> None:
     """Raises what opening the file would, but leaves it as it is."""
     try:
-        posix.close(posix.open(path, posix.O_WRONLY | posix.O_CLOEXEC | posix.O_NONBLOCK))
+        file = posix.open(path, posix.O_RDWR | posix.O_CLOEXEC | posix.O_NONBLOCK)
+        try:
+            is_regular = posix.fstat(file).st_mode & _FORMAT_MASK == _FORMAT_REGULAR
+            start = posix.pread(file, len(_MAGIC), 0) if is_regular else b""
+        finally:
+            posix.close(file)
+        if not is_regular:
+            raise OSError(_EINVAL, "Not a regular file", path)
+        if start and start != _MAGIC:
+            # A slip, as a rule: MONITORCH=train.py
+            raise FileExistsError(_EEXIST, "Is there already and no trace: not replaced", path)
     except FileNotFoundError:
         folder = path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
         if not posix.access(folder, posix.F_OK):
