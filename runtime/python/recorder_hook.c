@@ -3,6 +3,8 @@
 #include "runtime/python/recorder_frames.h"
 #include "runtime/python/recorder_values.h"
 
+#define HOOK_NAME "site"
+
 /* A hook is a builtin function bound to one of these. It stays the same over all recordings:
  * what compiles code watches its identity. */
 struct hook_object {
@@ -58,10 +60,31 @@ static struct recorded_module *find_recorded(struct hook_object *hook)
     return hook->recorded;
 }
 
+/* A function that is pickled with its globals takes its hook along: it is None where it comes
+ * back, as if nothing was ever recorded there. */
+static PyObject *hook_reduce(PyObject *self, PyObject *unused)
+{
+    PyObject *types = PyImport_ImportModule("types");
+    PyObject *namespace =
+        types == NULL ? NULL : PyObject_GetAttrString(types, "SimpleNamespace");
+
+    (void)self;
+    (void)unused;
+    Py_XDECREF(types);
+    return namespace == NULL
+               ? NULL
+               : Py_BuildValue("(N(){s:O})", namespace, HOOK_NAME, Py_None);
+}
+
 PyObject *hook_make_type(PyObject *module)
 {
+    static PyMethodDef methods[] = {
+        {"__reduce__", hook_reduce, METH_NOARGS, NULL},
+        {NULL, NULL, 0, NULL},
+    };
     static PyType_Slot slots[] = {
         {Py_tp_dealloc, hook_dealloc},
+        {Py_tp_methods, methods},
         {Py_tp_doc, "One recorded module, as its hook knows it."},
         {0, NULL},
     };

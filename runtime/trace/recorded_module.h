@@ -24,6 +24,7 @@ struct recorded_site {
     uint32_t local;  /* which of its function's sites it is */
     uint32_t names;  /* where in `names` its writes begin */
     uint32_t repeat; /* which of its function's repeating sites it is, or SITE_NONE */
+    uint64_t visit_count; /* in all calls */
 };
 
 /* A site that stands in the header of a while loop. */

@@ -365,7 +365,8 @@ bool recorder_begin_visit(struct recorder *recorder,
                           struct call *call,
                           struct visit *visit)
 {
-    uint32_t *count = &call->visits[module->sites[site].local];
+    struct recorded_site *recorded = &module->sites[site];
+    uint32_t *count = &call->visits[recorded->local];
 
     if (call->function->repeat_count > 0 && is_repetition(module, call, site)) {
         return false;
@@ -376,9 +377,10 @@ bool recorder_begin_visit(struct recorder *recorder,
     visit->call = call;
     visit->time = time_now(recorder);
     visit->number = *count;
-    visit->is_measured =
-        recorder->options.every <= 1 || *count % recorder->options.every == 0;
+    visit->is_measured = recorder->options.every <= 1 ||
+                         recorded->visit_count % recorder->options.every == 0;
     *count += *count < UINT32_MAX;
+    recorded->visit_count++;
     if (visit->site->kind == SITE_RETURN) {
         call->has_returned = true;
     }
