@@ -46,11 +46,16 @@ typedef void (*kernel_unsigned_bounds)(const void *data,
                                        uint64_t *min,
                                        uint64_t *max);
 
+/* The magnitudes of complex numbers, of each run of them in another order. Only for parts whose
+ * squares are doubles. */
+typedef void (*kernel_magnitudes)(const void *data, size_t count, double *magnitudes);
+
 struct kernels {
     const char *name;
     bool (*is_supported)(void); /* by the processor that runs this */
     kernel_sums
         sums[DTYPE_COUNT]; /* NULL: for a dtype that has to be converted first */
+    kernel_magnitudes magnitudes[DTYPE_COUNT]; /* NULL: not complex */
     kernel_signed_bounds signed_bounds;
     kernel_unsigned_bounds unsigned_bounds;
 };

@@ -268,6 +268,37 @@ INLINE DOUBLES doubles_if_finite(DOUBLES values, DOUBLES otherwise)
     return _mm256_blendv_pd(otherwise, values, is_finite);
 }
 
+INLINE DOUBLES doubles_root(DOUBLES values)
+{
+    return _mm256_sqrt_pd(values);
+}
+
+INLINE DOUBLES doubles_evens(DOUBLES a, DOUBLES b)
+{
+    return _mm256_unpacklo_pd(a, b);
+}
+
+INLINE DOUBLES doubles_odds(DOUBLES a, DOUBLES b)
+{
+    return _mm256_unpackhi_pd(a, b);
+}
+
+INLINE DOUBLES doubles_or_infinite(DOUBLES values, DOUBLES a, DOUBLES b)
+{
+    DOUBLES sign = doubles_all(-0.0);
+    DOUBLES infinity = doubles_all((double)INFINITY);
+    DOUBLES is_infinite =
+        _mm256_or_pd(_mm256_cmp_pd(_mm256_andnot_pd(sign, a), infinity, _CMP_EQ_OQ),
+                     _mm256_cmp_pd(_mm256_andnot_pd(sign, b), infinity, _CMP_EQ_OQ));
+
+    return _mm256_blendv_pd(values, infinity, is_infinite);
+}
+
+INLINE void doubles_store(double *out, DOUBLES values)
+{
+    _mm256_storeu_pd(out, values);
+}
+
 INLINE DOUBLE_COUNTS double_counts_none(void)
 {
     return _mm256_setzero_si256();
@@ -358,6 +389,7 @@ const struct kernels kernels_avx2 = {
     .name = "avx2",
     .is_supported = is_supported,
     .sums = KERNELS_SUMS,
+    .magnitudes = KERNELS_MAGNITUDES,
     .signed_bounds = signed_bounds,
     .unsigned_bounds = unsigned_bounds,
 };

@@ -212,6 +212,35 @@ INLINE DOUBLES doubles_if_finite(DOUBLES values, DOUBLES otherwise)
     return _mm512_mask_mov_pd(otherwise, is_finite, values);
 }
 
+INLINE DOUBLES doubles_root(DOUBLES values)
+{
+    return _mm512_sqrt_pd(values);
+}
+
+INLINE DOUBLES doubles_evens(DOUBLES a, DOUBLES b)
+{
+    return _mm512_unpacklo_pd(a, b);
+}
+
+INLINE DOUBLES doubles_odds(DOUBLES a, DOUBLES b)
+{
+    return _mm512_unpackhi_pd(a, b);
+}
+
+INLINE DOUBLES doubles_or_infinite(DOUBLES values, DOUBLES a, DOUBLES b)
+{
+    DOUBLES infinity = doubles_all((double)INFINITY);
+    __mmask8 is_infinite = _mm512_cmp_pd_mask(_mm512_abs_pd(a), infinity, _CMP_EQ_OQ) |
+                           _mm512_cmp_pd_mask(_mm512_abs_pd(b), infinity, _CMP_EQ_OQ);
+
+    return _mm512_mask_mov_pd(values, is_infinite, infinity);
+}
+
+INLINE void doubles_store(double *out, DOUBLES values)
+{
+    _mm512_storeu_pd(out, values);
+}
+
 INLINE DOUBLE_COUNTS double_counts_none(void)
 {
     return _mm512_setzero_si512();
@@ -297,6 +326,7 @@ const struct kernels kernels_avx512 = {
     .name = "avx512",
     .is_supported = is_supported,
     .sums = KERNELS_SUMS,
+    .magnitudes = KERNELS_MAGNITUDES,
     .signed_bounds = signed_bounds,
     .unsigned_bounds = unsigned_bounds,
 };

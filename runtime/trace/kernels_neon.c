@@ -207,6 +207,35 @@ INLINE DOUBLES doubles_if_finite(DOUBLES values, DOUBLES otherwise)
                      otherwise);
 }
 
+INLINE DOUBLES doubles_root(DOUBLES values)
+{
+    return vsqrtq_f64(values);
+}
+
+INLINE DOUBLES doubles_evens(DOUBLES a, DOUBLES b)
+{
+    return vuzp1q_f64(a, b);
+}
+
+INLINE DOUBLES doubles_odds(DOUBLES a, DOUBLES b)
+{
+    return vuzp2q_f64(a, b);
+}
+
+INLINE DOUBLES doubles_or_infinite(DOUBLES values, DOUBLES a, DOUBLES b)
+{
+    DOUBLES infinity = doubles_all((double)INFINITY);
+    uint64x2_t is_infinite =
+        vorrq_u64(vceqq_f64(vabsq_f64(a), infinity), vceqq_f64(vabsq_f64(b), infinity));
+
+    return vbslq_f64(is_infinite, infinity, values);
+}
+
+INLINE void doubles_store(double *out, DOUBLES values)
+{
+    vst1q_f64(out, values);
+}
+
 INLINE DOUBLE_COUNTS double_counts_none(void)
 {
     return vdupq_n_u64(0);
@@ -291,6 +320,7 @@ const struct kernels kernels_neon = {
     .name = "neon",
     .is_supported = is_supported,
     .sums = KERNELS_SUMS,
+    .magnitudes = KERNELS_MAGNITUDES,
     .signed_bounds = signed_bounds,
     .unsigned_bounds = unsigned_bounds,
 };

@@ -192,6 +192,35 @@ INLINE DOUBLES doubles_if_finite(DOUBLES values, DOUBLES otherwise)
     return doubles_choose(size < 0x7ff0000000000000, values, otherwise);
 }
 
+INLINE DOUBLES doubles_root(DOUBLES values)
+{
+    return (DOUBLES){sqrt(values[0]), sqrt(values[1])};
+}
+
+INLINE DOUBLES doubles_evens(DOUBLES a, DOUBLES b)
+{
+    return (DOUBLES){a[0], b[0]};
+}
+
+INLINE DOUBLES doubles_odds(DOUBLES a, DOUBLES b)
+{
+    return (DOUBLES){a[1], b[1]};
+}
+
+INLINE DOUBLES doubles_or_infinite(DOUBLES values, DOUBLES a, DOUBLES b)
+{
+    DOUBLE_COUNTS infinity = (DOUBLE_COUNTS)doubles_all((double)INFINITY);
+    DOUBLE_COUNTS is_infinite = (((DOUBLE_COUNTS)a & INT64_MAX) == infinity) |
+                                (((DOUBLE_COUNTS)b & INT64_MAX) == infinity);
+
+    return doubles_choose(is_infinite, (DOUBLES)infinity, values);
+}
+
+INLINE void doubles_store(double *out, DOUBLES values)
+{
+    memcpy(out, &values, sizeof(values));
+}
+
 INLINE DOUBLE_COUNTS double_counts_none(void)
 {
     return (DOUBLE_COUNTS){0};
@@ -248,6 +277,7 @@ const struct kernels kernels_portable = {
     .name = "portable",
     .is_supported = is_supported,
     .sums = KERNELS_SUMS,
+    .magnitudes = KERNELS_MAGNITUDES,
     .signed_bounds = signed_bounds,
     .unsigned_bounds = unsigned_bounds,
 };

@@ -245,6 +245,78 @@ KERNEL(wide, doubles_load_int64, number_int64, 8, int64)
 
 #undef KERNEL
 
+/* Real and imaginary parts take turns in the two vectors. */
+INLINE DOUBLES magnitudes_of(DOUBLES low, DOUBLES high)
+{
+    DOUBLES real = doubles_evens(low, high);
+    DOUBLES imaginary = doubles_odds(low, high);
+    DOUBLES squares =
+        doubles_add_square(doubles_add_square(doubles_all(0), real), imaginary);
+
+    return doubles_or_infinite(doubles_root(squares), real, imaginary);
+}
+
+INLINE void narrow_magnitudes(FLOATS (*load)(const unsigned char *),
+                              float (*load_one)(const unsigned char *),
+                              size_t size,
+                              const void *data,
+                              size_t count,
+                              double *magnitudes)
+{
+    const unsigned char *bytes = data;
+    size_t i = 0;
+
+    for (; i + DOUBLE_LANES <= count; i += DOUBLE_LANES) {
+        FLOATS values = load(bytes + i * 2 * size);
+
+        doubles_store(magnitudes + i,
+                      magnitudes_of(floats_low(values), floats_high(values)));
+    }
+    for (; i < count; i++) {
+        const unsigned char *one = bytes + i * 2 * size;
+
+        magnitudes[i] = hypot((double)load_one(one), (double)load_one(one + size));
+    }
+}
+
+static TARGET void
+magnitudes_complex32(const void *data, size_t count, double *magnitudes)
+{
+    narrow_magnitudes(floats_load_float16, number_float16, 2, data, count, magnitudes);
+}
+
+static TARGET void
+magnitudes_complex64(const void *data, size_t count, double *magnitudes)
+{
+    narrow_magnitudes(floats_load, number_float32, 4, data, count, magnitudes);
+}
+
+static TARGET void
+magnitudes_complex128(const void *data, size_t count, double *magnitudes)
+{
+    const unsigned char *bytes = data;
+    size_t i = 0;
+
+    for (; i + DOUBLE_LANES <= count; i += DOUBLE_LANES) {
+        const unsigned char *pairs = bytes + i * 16;
+        DOUBLES low = doubles_load(pairs);
+        DOUBLES high = doubles_load(pairs + DOUBLE_LANES * 8);
+
+        doubles_store(magnitudes + i, magnitudes_of(low, high));
+    }
+    for (; i < count; i++) {
+        magnitudes[i] =
+            hypot(number_float64(bytes + i * 16), number_float64(bytes + i * 16 + 8));
+    }
+}
+
+#define KERNELS_MAGNITUDES                                                             \
+    {                                                                                  \
+        [DTYPE_COMPLEX32] = magnitudes_complex32,                                      \
+        [DTYPE_COMPLEX64] = magnitudes_complex64,                                      \
+        [DTYPE_COMPLEX128] = magnitudes_complex128,                                    \
+    }
+
 #define KERNELS_SUMS                                                                   \
     {                                                                                  \
         [DTYPE_BOOL] = sums_bool, [DTYPE_UINT8] = sums_uint8,                          \

@@ -159,15 +159,11 @@ static void measure_float64(struct statistics_part *part,
     }
 }
 
-static double magnitude(double real, double imaginary)
+/* Whether the squares of the magnitudes were doubles, and those of parts that count. */
+static bool are_squares_sound(const struct statistics_part *part, size_t count)
 {
-    double squares = real * real + imaginary * imaginary;
-
-    if (squares > 0x1p-900 && squares < 0x1p900) {
-        return sqrt(squares);
-    }
-    return hypot(real,
-                 imaginary); /* which also knows what becomes of NaN and infinity */
+    return part->moments.count == count && part->min.real > 0x1p-450 &&
+           part->max.real < 0x1p450;
 }
 
 static void measure_complex(struct statistics_part *part,
@@ -178,18 +174,15 @@ static void measure_complex(struct statistics_part *part,
 {
     double magnitudes[WIDE_BLOCK_COUNT];
 
+    kernels->magnitudes[dtype](data, count, magnitudes);
+    measure_float64(part, kernels, (const unsigned char *)magnitudes, count);
+    if (dtype != DTYPE_COMPLEX128 || are_squares_sound(part, count)) {
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
-        const unsigned char *bytes = data + i * dtype_size(dtype);
+        const unsigned char *bytes = data + i * 2 * sizeof(double);
 
-        if (dtype == DTYPE_COMPLEX64) {
-            magnitudes[i] = magnitude((double)number_float32(bytes),
-                                      (double)number_float32(bytes + 4));
-        } else if (dtype == DTYPE_COMPLEX128) {
-            magnitudes[i] = magnitude(number_float64(bytes), number_float64(bytes + 8));
-        } else {
-            magnitudes[i] = magnitude((double)number_float16(bytes),
-                                      (double)number_float16(bytes + 2));
-        }
+        magnitudes[i] = hypot(number_float64(bytes), number_float64(bytes + 8));
     }
     measure_float64(part, kernels, (const unsigned char *)magnitudes, count);
 }

@@ -245,6 +245,49 @@ static void test_wide_integers(const struct kernels *kernels)
     }
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+
+    return isnan(left) || isnan(right) ? !isnan(right) - !isnan(left)
+                                       : (left > right) - (left < right);
+}
+
+/* In order of size they are what hypot finds. */
+static void test_magnitudes(const struct kernels *kernels, enum dtype dtype)
+{
+    enum dtype half = dtype == DTYPE_COMPLEX32   ? DTYPE_FLOAT16
+                      : dtype == DTYPE_COMPLEX64 ? DTYPE_FLOAT32
+                                                 : DTYPE_FLOAT64;
+    size_t wrong = 0;
+
+    for (size_t count = 0; count < 100; count++) {
+        double got[100];
+        double wanted[100];
+
+        fill(half, count % 2 ? CONTENT_INFINITE : CONTENT_PLAIN, buffer + 5, 2 * count);
+        kernels->magnitudes[dtype](buffer + 5, count, got);
+        for (size_t i = 0; i < count; i++) {
+            struct dtype_value value =
+                dtype_read(dtype, buffer + 5 + i * dtype_size(dtype));
+
+            wanted[i] = hypot(value.real, value.imaginary);
+        }
+        qsort(got, count, sizeof(double), compare_doubles);
+        qsort(wanted, count, sizeof(double), compare_doubles);
+        for (size_t i = 0; i < count; i++) {
+            wrong += isnan(wanted[i])
+                         ? !isnan(got[i])
+                         : got[i] != wanted[i] &&
+                               fabs(got[i] - wanted[i]) > 1e-15 * wanted[i];
+        }
+    }
+    if (!CHECK(wrong == 0)) {
+        printf("  %s, %s\n", kernels->name, dtype_text(dtype));
+    }
+}
+
 /* The choice is made once in a process, so each is asked for in one of its own. */
 static bool is_chosen(const char *asked, const char *wanted)
 {
@@ -293,6 +336,9 @@ int main(void)
                 }
             }
         }
+        test_magnitudes(*each, DTYPE_COMPLEX32);
+        test_magnitudes(*each, DTYPE_COMPLEX64);
+        test_magnitudes(*each, DTYPE_COMPLEX128);
         test_bounds(*each);
         test_wide_integers(*each);
     }
