@@ -38,6 +38,11 @@ def parts(folder):
     return scenarios.parts().write(folder / "parts.mtrace")
 
 
+@pytest.fixture(scope="module")
+def long(folder):
+    return numbered(200000).write(folder / "long.mtrace")
+
+
 def records(*words):
     run = show("--json", *words)
     assert run.stderr == ""
@@ -569,16 +574,27 @@ def test_colour_and_footer_on_a_terminal_alone(nested):
     assert show("--color=always", nested).stdout == on_a_terminal(["-q", nested])
 
 
-def test_a_closed_pipe_is_quiet(folder):
-    path = numbered(200000).write(folder / "long.mtrace")
+def test_a_closed_pipe_is_quiet(long):
     environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
     process = subprocess.Popen(
-        [made.SHOW, "show", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [made.SHOW, "show", long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     )
     process.stdout.readline()
     process.stdout.close()
     assert process.stderr.read() == b""
     assert process.wait() == -signal.SIGPIPE
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_told_to_end(long, number):
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    process = subprocess.Popen(
+        [made.SHOW, "show", long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    process.stdout.read(1)  # it waits for the rest to be read
+    process.send_signal(number)
+    assert process.wait(timeout=20) == -number
+    assert process.stderr.read() == b""
 
 
 def test_a_full_disk(nested):

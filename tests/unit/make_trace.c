@@ -7,6 +7,7 @@
 #include "runtime/trace/log_reader.h"
 #include "runtime/trace/log_writer.h"
 #include "tests/unit/check.h"
+#include "tests/unit/script_line.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -29,80 +30,9 @@ struct maker {
     uint64_t clock;
 };
 
-static void give_up(const char *what)
-{
-    fprintf(stderr, "make_trace: %s\n", what);
-    exit(2);
-}
-
-/* ---- fields of a line ---- */
-
-static int hex_digit(char byte)
-{
-    const char *digits = "0123456789ABCDEF";
-    const char *found = byte == '\0' ? NULL : strchr(digits, byte);
-
-    return found == NULL ? 0 : (int)(found - digits);
-}
-
-/* The value of the field, decoded into the arena; "" where it is not given. */
-static struct slice field(struct maker *maker, struct slice line, const char *key)
-{
-    struct buffer wanted = BUFFER_INIT;
-    struct buffer value = BUFFER_INIT;
-    size_t at;
-    struct slice result;
-
-    buffer_add_format(&wanted, " %s=", key);
-    at = slice_find(line, buffer_slice(&wanted), 0);
-    at = at == line.size ? at : at + wanted.size;
-    for (; at < line.size && line.bytes[at] != ' '; at++) {
-        if (line.bytes[at] == '%' && at + 2 < line.size) {
-            buffer_add_byte(&value, (char)(hex_digit(line.bytes[at + 1]) * 16 +
-                                           hex_digit(line.bytes[at + 2])));
-            at += 2;
-        } else {
-            buffer_add_byte(&value, line.bytes[at]);
-        }
-    }
-    result = arena_copy(&maker->arena, buffer_slice(&value));
-    buffer_release(&wanted);
-    buffer_release(&value);
-    return result;
-}
-
-static uint64_t number(struct maker *maker, struct slice line, const char *key)
-{
-    struct slice text = field(maker, line, key);
-
-    return text.size > 0 && text.bytes[0] == '-'
-               ? (uint64_t)strtoll(text.bytes, NULL, 0)
-               : strtoull(text.bytes, NULL, 0);
-}
-
-static double real(struct maker *maker, struct slice line, const char *key)
-{
-    return strtod(field(maker, line, key).bytes, NULL);
-}
-
-/* Numbers with commas between. */
-static uint32_t numbers(struct slice text, int64_t *values, uint32_t limit)
-{
-    uint32_t count = 0;
-    const char *at = text.bytes;
-
-    while (at < text.bytes + text.size && count < limit) {
-        char *end;
-
-        values[count++] = strtoll(at, &end, 10);
-        at = end + 1;
-    }
-    return count;
-}
-
 static uint32_t text_number(struct maker *maker, struct slice line, const char *key)
 {
-    return log_writer_text(maker->writer, field(maker, line, key));
+    return log_writer_text(maker->writer, field(&maker->arena, line, key));
 }
 
 static void need_writer(struct maker *maker)
@@ -135,14 +65,14 @@ static void begin_module(struct maker *maker, struct slice line)
 {
     need_writer(maker);
     maker->table = (struct site_table){
-        .path = field(maker, line, "path"),
+        .path = field(&maker->arena, line, "path"),
         .prefix = SLICE("_mt"),
         .options = SLICE("--all"),
     };
-    maker->module_name = field(maker, line, "name");
-    maker->module_file = field(maker, line, "file");
-    maker->source = field(maker, line, "source");
-    maker->source_tag = (uint8_t)number(maker, line, "tag");
+    maker->module_name = field(&maker->arena, line, "name");
+    maker->module_file = field(&maker->arena, line, "file");
+    maker->source = field(&maker->arena, line, "source");
+    maker->source_tag = (uint8_t)number(&maker->arena, line, "tag");
 }
 
 static void add_function(struct maker *maker, struct slice line)
@@ -152,8 +82,8 @@ static void add_function(struct maker *maker, struct slice line)
     table->functions = one_more(maker, table->functions, table->function_count,
                                 sizeof *table->functions);
     table->functions[table->function_count++] = (struct site_function){
-        .name = field(maker, line, "name"),
-        .line = (uint32_t)number(maker, line, "line"),
+        .name = field(&maker->arena, line, "name"),
+        .line = (uint32_t)number(&maker->arena, line, "line"),
     };
 }
 
@@ -190,12 +120,12 @@ static void add_site(struct maker *maker, struct slice line)
     table->sites =
         one_more(maker, table->sites, table->site_count, sizeof *table->sites);
     site = &table->sites[table->site_count++];
-    site->kind = kind_of(field(maker, line, "kind"));
-    site->line = (uint32_t)number(maker, line, "line");
-    site->column = (uint32_t)number(maker, line, "column");
-    site->function = (uint32_t)number(maker, line, "function");
-    site->arm = (uint32_t)number(maker, line, "arm");
-    add_writes(maker, site, field(maker, line, "writes"));
+    site->kind = kind_of(field(&maker->arena, line, "kind"));
+    site->line = (uint32_t)number(&maker->arena, line, "line");
+    site->column = (uint32_t)number(&maker->arena, line, "column");
+    site->function = (uint32_t)number(&maker->arena, line, "function");
+    site->arm = (uint32_t)number(&maker->arena, line, "arm");
+    add_writes(maker, site, field(&maker->arena, line, "writes"));
 }
 
 static void end_module(struct maker *maker)
@@ -229,8 +159,8 @@ static void add_thread(struct maker *maker, struct slice line)
 {
     struct log_thread head = {
         .record = {.kind = LOG_THREAD},
-        .number = (uint32_t)number(maker, line, "number"),
-        .native = number(maker, line, "native"),
+        .number = (uint32_t)number(&maker->arena, line, "number"),
+        .native = number(&maker->arena, line, "native"),
     };
 
     need_writer(maker);
@@ -266,14 +196,15 @@ static uint64_t next_time(struct maker *maker)
 static void add_call(struct maker *maker, struct slice line)
 {
     struct log_call call = {
-        .record = {.kind = LOG_CALL, .flags = (uint8_t)number(maker, line, "flags")},
+        .record = {.kind = LOG_CALL,
+                   .flags = (uint8_t)number(&maker->arena, line, "flags")},
         .time = next_time(maker),
-        .call = (uint32_t)number(maker, line, "call"),
-        .parent = (uint32_t)number(maker, line, "parent"),
-        .table = (uint32_t)number(maker, line, "table"),
-        .function = (uint32_t)number(maker, line, "function"),
-        .line = (uint32_t)number(maker, line, "line"),
-        .thread = (uint16_t)number(maker, line, "thread"),
+        .call = (uint32_t)number(&maker->arena, line, "call"),
+        .parent = (uint32_t)number(&maker->arena, line, "parent"),
+        .table = (uint32_t)number(&maker->arena, line, "table"),
+        .function = (uint32_t)number(&maker->arena, line, "function"),
+        .line = (uint32_t)number(&maker->arena, line, "line"),
+        .thread = (uint16_t)number(&maker->arena, line, "thread"),
         .path = text_number(maker, line, "path"),
         .class_name = text_number(maker, line, "class"),
     };
@@ -284,9 +215,9 @@ static void add_call(struct maker *maker, struct slice line)
 static void add_end(struct maker *maker, struct slice line)
 {
     struct log_end end = {
-        .record = {.kind = LOG_END, .tag = (uint8_t)number(maker, line, "how")},
+        .record = {.kind = LOG_END, .tag = (uint8_t)number(&maker->arena, line, "how")},
         .time = next_time(maker),
-        .call = (uint32_t)number(maker, line, "call"),
+        .call = (uint32_t)number(&maker->arena, line, "call"),
     };
 
     commit(maker, (struct slice){(const char *)&end, sizeof end});
@@ -296,13 +227,14 @@ static void add_note(struct maker *maker, struct slice line)
 {
     struct buffer bytes = BUFFER_INIT;
     struct log_note note = {
-        .record = {.kind = LOG_NOTE, .tag = (uint8_t)number(maker, line, "tag")},
+        .record = {.kind = LOG_NOTE,
+                   .tag = (uint8_t)number(&maker->arena, line, "tag")},
         .time = next_time(maker),
-        .site = (uint32_t)number(maker, line, "site"),
+        .site = (uint32_t)number(&maker->arena, line, "site"),
     };
 
     ADD(&bytes, note);
-    buffer_add(&bytes, field(maker, line, "text"));
+    buffer_add(&bytes, field(&maker->arena, line, "text"));
     commit(maker, buffer_slice(&bytes));
     buffer_release(&bytes);
 }
@@ -313,13 +245,13 @@ static uint32_t form_number(struct maker *maker, struct slice line, enum dtype d
         struct log_form form;
         int64_t numbers[2 * ARRAY_DIMENSION_MAX];
     } room = {0};
-    uint8_t flags = (uint8_t)number(maker, line, "form_flags");
-    struct slice device = field(maker, line, "device");
-    struct slice layout = field(maker, line, "layout");
+    uint8_t flags = (uint8_t)number(&maker->arena, line, "form_flags");
+    struct slice device = field(&maker->arena, line, "device");
+    struct slice layout = field(&maker->arena, line, "layout");
     uint32_t count =
-        numbers(field(maker, line, "shape"), room.numbers, ARRAY_DIMENSION_MAX);
-    uint32_t stride_count = numbers(field(maker, line, "strides"), room.numbers + count,
-                                    ARRAY_DIMENSION_MAX);
+        numbers(field(&maker->arena, line, "shape"), room.numbers, ARRAY_DIMENSION_MAX);
+    uint32_t stride_count = numbers(field(&maker->arena, line, "strides"),
+                                    room.numbers + count, ARRAY_DIMENSION_MAX);
 
     if (stride_count != count) {
         flags |= LOG_FORM_NO_STRIDES;
@@ -345,8 +277,8 @@ static uint32_t form_number(struct maker *maker, struct slice line, enum dtype d
 static uint64_t
 bound(struct maker *maker, struct slice line, const char *key, enum dtype dtype)
 {
-    uint64_t bits = number(maker, line, key);
-    double value = real(maker, line, key);
+    uint64_t bits = number(&maker->arena, line, key);
+    double value = real(&maker->arena, line, key);
 
     if (dtype_class(dtype) == DTYPE_CLASS_FLOATING ||
         dtype_class(dtype) == DTYPE_CLASS_COMPLEX) {
@@ -364,15 +296,15 @@ static void add_measured(struct maker *maker,
     struct log_statistics statistics = {
         .min = bound(maker, line, "min", dtype),
         .max = bound(maker, line, "max", dtype),
-        .mean = real(maker, line, "mean"),
-        .std = real(maker, line, "std"),
-        .zero_count = number(maker, line, "zeros"),
-        .hash = number(maker, line, "hash"),
+        .mean = real(&maker->arena, line, "mean"),
+        .std = real(&maker->arena, line, "std"),
+        .zero_count = number(&maker->arena, line, "zeros"),
+        .hash = number(&maker->arena, line, "hash"),
     };
     struct log_nonfinite nonfinite = {
-        .nan_count = number(maker, line, "nan"),
-        .posinf_count = number(maker, line, "posinf"),
-        .neginf_count = number(maker, line, "neginf"),
+        .nan_count = number(&maker->arena, line, "nan"),
+        .posinf_count = number(&maker->arena, line, "posinf"),
+        .neginf_count = number(&maker->arena, line, "neginf"),
     };
 
     if ((flags & LOG_EVENT_STATISTICS) != 0) {
@@ -382,7 +314,7 @@ static void add_measured(struct maker *maker,
         ADD(bytes, nonfinite);
     }
     if ((flags & LOG_EVENT_SAMPLE) != 0) {
-        buffer_add(bytes, field(maker, line, "sample"));
+        buffer_add(bytes, field(&maker->arena, line, "sample"));
     }
 }
 
@@ -391,18 +323,18 @@ static void add_value(struct maker *maker,
                       struct log_event *event,
                       struct buffer *bytes)
 {
-    enum dtype dtype = dtype_find(field(maker, line, "dtype"));
-    struct slice alias = field(maker, line, "alias");
+    enum dtype dtype = dtype_find(field(&maker->arena, line, "dtype"));
+    struct slice alias = field(&maker->arena, line, "alias");
     struct log_tensor tensor = {
-        .object = number(maker, line, "object"),
-        .data = number(maker, line, "data"),
-        .offset = (int64_t)number(maker, line, "offset"),
-        .origin = number(maker, line, "origin"),
-        .version = (uint32_t)number(maker, line, "version"),
-        .alias_site =
-            alias.size == 0 ? UINT32_MAX : (uint32_t)number(maker, line, "alias"),
+        .object = number(&maker->arena, line, "object"),
+        .data = number(&maker->arena, line, "data"),
+        .offset = (int64_t)number(&maker->arena, line, "offset"),
+        .origin = number(&maker->arena, line, "origin"),
+        .version = (uint32_t)number(&maker->arena, line, "version"),
+        .alias_site = alias.size == 0 ? UINT32_MAX
+                                      : (uint32_t)number(&maker->arena, line, "alias"),
     };
-    struct log_scalar scalar = {.imaginary = real(maker, line, "imaginary")};
+    struct log_scalar scalar = {.imaginary = real(&maker->arena, line, "imaginary")};
 
     if (event->record.tag == VALUE_TENSOR) {
         event->type = form_number(maker, line, dtype);
@@ -414,13 +346,13 @@ static void add_value(struct maker *maker,
     if (event->record.tag == VALUE_CONTAINER || event->record.tag == VALUE_OBJECT) {
         event->type = text_number(maker, line, "type");
     }
-    scalar.integer = (int64_t)number(maker, line, "integer");
+    scalar.integer = (int64_t)number(&maker->arena, line, "integer");
     if (event->record.tag == VALUE_FLOAT || event->record.tag == VALUE_COMPLEX) {
-        scalar.real = real(maker, line, "real");
+        scalar.real = real(&maker->arena, line, "real");
     }
     ADD(bytes, *event);
     ADD(bytes, scalar);
-    buffer_add(bytes, field(maker, line, "text"));
+    buffer_add(bytes, field(&maker->arena, line, "text"));
 }
 
 static void add_event(struct maker *maker, struct slice line)
@@ -428,16 +360,16 @@ static void add_event(struct maker *maker, struct slice line)
     struct buffer bytes = BUFFER_INIT;
     struct log_event event = {
         .record = {.kind = LOG_EVENT,
-                   .tag = (uint8_t)number(maker, line, "kind"),
-                   .mark = (uint8_t)number(maker, line, "change"),
-                   .flags = (uint8_t)number(maker, line, "flags")},
+                   .tag = (uint8_t)number(&maker->arena, line, "kind"),
+                   .mark = (uint8_t)number(&maker->arena, line, "change"),
+                   .flags = (uint8_t)number(&maker->arena, line, "flags")},
         .time = next_time(maker),
-        .site = (uint32_t)number(maker, line, "site"),
-        .call = (uint32_t)number(maker, line, "call"),
-        .visit = (uint32_t)number(maker, line, "visit"),
-        .thread = (uint16_t)number(maker, line, "thread"),
-        .write = (uint8_t)number(maker, line, "write"),
-        .difference = (uint8_t)number(maker, line, "difference"),
+        .site = (uint32_t)number(&maker->arena, line, "site"),
+        .call = (uint32_t)number(&maker->arena, line, "call"),
+        .visit = (uint32_t)number(&maker->arena, line, "visit"),
+        .thread = (uint16_t)number(&maker->arena, line, "thread"),
+        .write = (uint8_t)number(&maker->arena, line, "write"),
+        .difference = (uint8_t)number(&maker->arena, line, "difference"),
     };
 
     event.path = text_number(maker, line, "path");
@@ -451,10 +383,10 @@ static void add_event(struct maker *maker, struct slice line)
 static void set_options(struct maker *maker, struct slice line)
 {
     maker->options = (struct log_options){
-        .last = number(maker, line, "last"),
-        .size_limit = number(maker, line, "size_limit"),
-        .sample = (uint32_t)number(maker, line, "sample"),
-        .parent = (uint32_t)number(maker, line, "parent"),
+        .last = number(&maker->arena, line, "last"),
+        .size_limit = number(&maker->arena, line, "size_limit"),
+        .sample = (uint32_t)number(&maker->arena, line, "sample"),
+        .parent = (uint32_t)number(&maker->arena, line, "parent"),
     };
 }
 
@@ -499,7 +431,7 @@ static void run_script(struct maker *maker, struct slice script)
 
         start = end + 1;
         if (slice_starts(line, SLICE("repeat"))) {
-            repeats = number(maker, line, "count");
+            repeats = number(&maker->arena, line, "count");
             repeat_start = start;
         } else if (slice_equal(line, SLICE("again"))) {
             start = repeats > 1 ? repeat_start : start;
