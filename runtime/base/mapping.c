@@ -126,6 +126,11 @@ bool mapping_lock(struct mapping *mapping)
     return result == 0 || errno != EWOULDBLOCK;
 }
 
+void mapping_unlock(struct mapping *mapping)
+{
+    (void)flock(mapping->descriptor, LOCK_UN);
+}
+
 bool mapping_size(const struct mapping *mapping, uint64_t *size, struct error *error)
 {
     struct stat status;

@@ -34,6 +34,8 @@ void mapping_close(struct mapping *mapping);
 /* Keeps the file for this process until every copy of the descriptor is closed. false where
  * another holds it. A file system that knows no locks lets everyone have it. */
 bool mapping_lock(struct mapping *mapping);
+/* Lets others have it, also while a forked process still has a copy of the descriptor. */
+void mapping_unlock(struct mapping *mapping);
 
 bool mapping_size(const struct mapping *mapping, uint64_t *size, struct error *error);
 

@@ -208,6 +208,7 @@ bool log_writer_close(struct log_writer *writer, struct error *error)
     is_closed =
         mapping_cut(&writer->file, end, error) &&
         mapping_write(&writer->file, 0, &writer->header, sizeof writer->header, error);
+    mapping_unlock(&writer->file);
     mapping_close(&writer->file);
     writer_free(writer);
     return is_closed;

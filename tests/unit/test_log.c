@@ -119,7 +119,17 @@ static void test_ring_is_bounded(void)
 {
     struct log_options options = {.sample = SAMPLE, .last = 100};
 
-    CHECK(write_trace(PATH, &options, 3, 100000));
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &options, &error);
+
+    CHECK(define_module(writer, SLICE("")));
+    for (uint32_t i = 0; i < 100000; i++) {
+        struct log_event *event = log_writer_begin(writer, 200);
+
+        event->visit = i;
+        log_writer_commit(writer, (struct log_record){.size = 200, .kind = LOG_EVENT});
+    }
+    CHECK(log_writer_close(writer, &error));
     CHECK(size_of(PATH) <= 8 * LOG_CHUNK_UNIT);
 }
 
@@ -396,6 +406,25 @@ static void test_lock(void)
     CHECK(read_trace(PATH, 11, true).count == 5);
 }
 
+/* A forked process that keeps its copy of the descriptor does not keep the file locked once
+ * it is closed. */
+static void test_lock_of_copy(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    pid_t child;
+
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        pause();
+    }
+    CHECK(log_writer_close(writer, &error));
+    CHECK(write_trace(PATH, &plain, 15, 5));
+    kill(child, SIGKILL);
+    CHECK(waitpid(child, NULL, 0) == child);
+}
+
 /* Whoever is executed does not get the file, nor its lock. */
 static void test_close_on_exec(void)
 {
@@ -442,6 +471,25 @@ static bool is_refused(const char *path, const char *expected)
     return true;
 }
 
+/* A folder that may not be written to; the superuser may write anywhere, so a child that is
+ * nobody tries. */
+static bool is_refused_folder(void)
+{
+    int status;
+    pid_t child;
+
+    mkdir("locked", 0555);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && setuid(65534) != 0) {
+            _exit(1);
+        }
+        _exit(is_refused("locked/a.mtrace", strerror(EACCES)) ? 0 : 1);
+    }
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
 static void test_refused(void)
 {
     FILE *file;
@@ -462,8 +510,7 @@ static void test_refused(void)
     CHECK(is_refused("missing/folder/a.mtrace", strerror(ENOENT)));
     CHECK(is_refused("model.py/a.mtrace", strerror(ENOTDIR)));
     CHECK(is_refused("", strerror(ENOENT)));
-    CHECK(mkdir("locked", 0555) == 0);
-    CHECK(geteuid() == 0 || is_refused("locked/a.mtrace", strerror(EACCES)));
+    CHECK(is_refused_folder());
     /* Empty files and links are fine. */
     write_file("empty", "");
     CHECK(write_trace("empty", &plain, 12, 5));
@@ -508,6 +555,7 @@ int main(void)
     test_size_limit();
     test_file_size_limit();
     test_lock();
+    test_lock_of_copy();
     test_close_on_exec();
     test_refused();
     test_nothing_left();

@@ -138,6 +138,12 @@ static inline struct dice dice_of(uint64_t seed, uint64_t i)
     return (struct dice){seed, i, 0};
 }
 
+/* The number of a text. New ones come up all the time, so that definitions go on. */
+static inline uint64_t roll_word(struct dice *dice)
+{
+    return roll(dice, WORD_COUNT) + dice->i / 64 * WORD_COUNT;
+}
+
 static inline void fill_bytes(char *bytes, size_t size, uint64_t seed)
 {
     for (size_t i = 0; i < size; i++) {
@@ -183,7 +189,7 @@ static inline struct event_plan event_plan(uint64_t seed, uint64_t i)
     plan.event.visit = (uint32_t)roll(&dice, 1000);
     plan.event.write = plan.event.site == 0 ? 0 : (uint8_t)roll(&dice, 2);
     plan.event.difference = (uint8_t)roll(&dice, 128);
-    plan.word = roll(&dice, WORD_COUNT);
+    plan.word = roll_word(&dice);
     plan.form = roll(&dice, FORM_COUNT);
     plan.scalar.integer = (int64_t)mix(seed, i + 1);
     plan.scalar.imaginary = (double)roll(&dice, 1000) / 8;
@@ -241,21 +247,22 @@ static inline bool write_event(struct log_writer *writer, uint64_t seed, uint64_
     enum value_kind kind = plan.event.record.tag;
     uint32_t number = 0;
     char word[32];
+    size_t size;
     char *start;
     char *next;
 
     if (kind == VALUE_TENSOR) {
         struct form form;
-        size_t size = form_fill(&form, plan.form);
 
+        size = form_fill(&form, plan.form);
         number = log_writer_form(writer, &form.head, size);
     } else if (kind == VALUE_CONTAINER || kind == VALUE_OBJECT) {
         number = log_writer_text(writer, SLICE("list"));
     }
     plan.event.path = log_writer_text(writer, word_text(plan.word, word));
     plan.event.type = number;
-    start = log_writer_begin(writer, sizeof plan + plan.text_size + i % PADDING_LIMIT +
-                                         SAMPLE * 8);
+    size = sizeof plan + plan.text_size + i % PADDING_LIMIT + SAMPLE * 8;
+    start = log_writer_begin(writer, size);
     if (start == NULL) {
         return false;
     }
@@ -273,6 +280,8 @@ static inline bool write_event(struct log_writer *writer, uint64_t seed, uint64_
         next += plan.text_size;
     }
     plan.event.record.size = (uint32_t)(next - start);
+    /* What was asked for and not used need not be clean. */
+    memset(next, 0xee, (size_t)(start + size - next));
     log_writer_commit(writer, plan.event.record);
     return true;
 }
@@ -296,8 +305,7 @@ static inline bool write_other(struct log_writer *writer, uint64_t seed, uint64_
     switch (kind_of(seed, i)) {
     case LOG_CALL:
         head.call = (struct log_call){.time = i, .call = (uint32_t)i, .function = 1};
-        head.call.path =
-            log_writer_text(writer, word_text(roll(&dice, WORD_COUNT), word));
+        head.call.path = log_writer_text(writer, word_text(roll_word(&dice), word));
         size = sizeof head.call;
         rest = 0;
         break;
@@ -458,7 +466,7 @@ static inline bool item_matches(const struct log_item *item, uint64_t seed, uint
     case LOG_CALL:
         return item->call.call == (uint32_t)i &&
                slice_equal(item->call.function->name, SLICE("f")) &&
-               slice_equal(item->call.path, word_text(roll(&dice, WORD_COUNT), word));
+               slice_equal(item->call.path, word_text(roll_word(&dice), word));
     case LOG_END:
         return item->end.call == roll(&dice, 100) && item->end.how == LOG_END_LEFT;
     case LOG_DATA:
