@@ -9,6 +9,7 @@ Nothing here imports torch: hooks are announced to Dynamo when the program has l
 """
 
 import sys
+from _weakref import ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _DYNAMO = "torch._dynamo"
 
 _announced: "list[object]" = []  # kept alive: Dynamo knows them by their addresses
-_waiting: "list[tuple[object, str]]" = []  # until Dynamo is there
+_waiting: "list[tuple[ref[Any], str]]" = []  # hooks, until Dynamo is there
 _met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
 _warned: "set[str]" = set()
 _mode: "str | None" = None  # while something is recorded
@@ -54,9 +55,16 @@ def end() -> None:
 
 def add(hook: object, mode: str) -> None:
     """A module has got this hook, made for this mode."""
-    _waiting.append((hook, mode))
+    _waiting.append((ref(hook, _forget), mode))
     if _is_loaded():
         _announce_waiting()
+
+
+def _forget(gone: "ref[Any]") -> None:
+    """A hook died with its module before Dynamo was there."""
+    for mode in ("break", "skip"):
+        if (gone, mode) in _waiting:
+            _waiting.remove((gone, mode))
 
 
 def _is_loaded() -> bool:
@@ -108,9 +116,12 @@ class _Loader:
 def _announce_waiting() -> None:
     while _waiting:
         try:
-            hook, mode = _waiting.pop(0)
+            reference, mode = _waiting.pop(0)
         except IndexError:  # another thread took it
             return
+        hook = reference()
+        if hook is None:
+            continue
         _announced.append(hook)
         try:
             _announce(hook, mode)
