@@ -1,11 +1,12 @@
-"""How fast an array's statistics and hash are found, beside torch's own reductions, one thread each.
+"""How fast statistics and hash are found, beside torch's own reductions, one thread each.
 
-Claims: at 1M floats the statistics take at most 1/15 of the time of torch's min, max, mean, std and
-isfinite together and read at least 0.35 as many bytes a second as torch's sum, with the hash at least
-0.2; at 64M floats, which come from memory, 0.8 and 0.5. Exit code 1 where a claim does not hold.
+Claims: at 1M floats the statistics take at most 1/15 of the time of torch's min, max, mean, std
+and isfinite together and read at least 0.35 as many bytes a second as torch's sum, with the hash
+at least 0.2; at 64M floats, which come from memory, 0.8 and 0.5. Exit code 1 where a claim does
+not hold.
 
-The peers take turns, and the best time of each counts, since all that disturbs only adds to it. What
-calling from Python costs is part of it on both sides.
+The peers take turns, and the best time of each counts, since all that disturbs only adds to it.
+What calling from Python costs is part of it on both sides.
 """
 
 import sys

@@ -11,11 +11,12 @@
 #define ARRAY_DIMENSION_MAX 64
 
 struct array {
-    const void *data; /* borrowed: the first element; NULL where the values cannot be read */
+    const void
+        *data; /* borrowed: the first element; NULL where there is no reading it */
     enum dtype dtype;
     uint32_t dimension_count;
     const int64_t *shape;   /* borrowed; dimension_count of them; never negative */
-    const int64_t *strides; /* borrowed; in bytes; may be 0 or negative; NULL: contiguous */
+    const int64_t *strides; /* borrowed; bytes; may be 0 or less; NULL: contiguous */
     bool is_conjugated;     /* the values are the conjugates of what memory holds */
     bool is_negated;        /* the values are the negatives of what memory holds */
 };

@@ -34,10 +34,10 @@ enum dtype_class dtype_class(enum dtype dtype);
  * of complex numbers are in `real` and `imaginary`. */
 struct dtype_value {
     enum dtype_class class;
-    int64_t integer;   /* SIGNED */
-    uint64_t natural;  /* UNSIGNED */
-    double real;       /* FLOATING, COMPLEX */
-    double imaginary;  /* COMPLEX */
+    int64_t integer;  /* SIGNED */
+    uint64_t natural; /* UNSIGNED */
+    double real;      /* FLOATING, COMPLEX */
+    double imaginary; /* COMPLEX */
 };
 struct dtype_value dtype_read(enum dtype dtype, const void *bytes);
 

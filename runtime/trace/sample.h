@@ -14,7 +14,7 @@ struct sample_grid {
     uint32_t dimension_count;
     uint32_t counts[ARRAY_DIMENSION_MAX]; /* how many indices of each dimension */
     const int64_t *shape;                 /* borrowed */
-    uint64_t count;                       /* of all values: the product of counts, <= limit */
+    uint64_t count; /* of all values: the product of counts, <= limit */
 };
 
 void sample_grid_init(struct sample_grid *grid,
@@ -28,6 +28,8 @@ int64_t sample_grid_index(const struct sample_grid *grid,
 
 /* Writes the values, elements as the dtype has them (conjugation and negation resolved),
  * row-major, into `bytes`, which has room for grid->count of them. */
-void sample_take(const struct sample_grid *grid, const struct array *array, void *bytes);
+void sample_take(const struct sample_grid *grid,
+                 const struct array *array,
+                 void *bytes);
 
 #endif

@@ -34,13 +34,14 @@ static inline uint64_t statistics_finite_count(const struct statistics *statisti
 }
 
 enum statistics_want {
-    STATISTICS_WANT_VALUES = 1, /* fill `statistics` (dtypes of class OPAQUE: only count) */
+    STATISTICS_WANT_VALUES = 1, /* fill `statistics`; of OPAQUE dtypes only the count */
     STATISTICS_WANT_HASH = 2,   /* fill `hash` */
 };
 
 /* The hash is over the elements' bytes in logical order, conjugation and negation resolved, so
  * order, sign and the sign of zero count, strides do not. It is the same on every machine and
- * for every number of threads. Shape and dtype are not part of it.
+ * for every number of threads. Shape and dtype are not part of it. Up to 1 MiB it is XXH3 with
+ * 64 bits; of more, XXH3 of the hashes of each 1 MiB.
  *
  * `thread_limit` threads at most are used (1: the caller's alone), and more than one only where
  * the array is large enough for it to pay. Results do not depend on how many were used. */
