@@ -11,8 +11,7 @@
 #define ARRAY_DIMENSION_MAX 64
 
 struct array {
-    const void
-        *data; /* borrowed: the first element; NULL where there is no reading it */
+    const void *data; /* borrowed: the first element; NULL: cannot be read */
     enum dtype dtype;
     uint32_t dimension_count;
     const int64_t *shape;   /* borrowed; dimension_count of them; never negative */
