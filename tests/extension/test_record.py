@@ -469,6 +469,24 @@ def test_a_recording_that_is_never_stopped(folder):
     assert values(folder / "run.mtrace", "y") == [2]
 
 
+def test_hooks_die_with_their_modules(folder):
+    run(
+        folder,
+        """
+        import gc, sys, weakref, monitorch
+        from monitorch import _registry
+        for mode in ("break", "skip"):
+            with monitorch.record("run.mtrace", compile=mode):
+                import model
+                model.double(1)
+                hook = weakref.ref(model._mt)
+                del sys.modules["model"], model
+                gc.collect()
+                assert hook() is None and not _registry.entries()
+        """,
+    )
+
+
 def test_hooks_are_not_pickled(folder):
     """Functions that are pickled by value, as cloudpickle does, take what they refer to along."""
     out, _ = run(
@@ -594,6 +612,29 @@ def test_what_is_measured(folder):
 
 def children(folder, stem="run"):
     return sorted(p for p in folder.glob(f"{stem}.*.mtrace"))
+
+
+def test_a_child_that_lives_on_does_not_hold_the_trace(folder):
+    run(
+        folder,
+        """
+        import monitorch, model, os
+        read, write = os.pipe()
+        with monitorch.record("run.mtrace"):
+            model.double(1)
+            if (child := os.fork()) == 0:
+                os.close(write)
+                os.read(read, 1)
+                model.double(10)
+                os._exit(0)
+            os.close(read)
+        with monitorch.record("run.mtrace"):
+            model.double(2)
+        os.close(write)
+        assert os.waitpid(child, 0)[1] == 0
+        """,
+    )
+    assert values(folder / "run.mtrace", "y") == [4]
 
 
 def test_fork(folder):
