@@ -1,21 +1,6 @@
 /* One fact each, by torch's public getters. */
 #include "runtime/python/tensor_private.h"
 
-/* The bits of a DispatchKeySet. */
-static bool read_key_set(PyObject *set /* stolen */, uint64_t *keys)
-{
-    PyObject *raw = set == NULL ? NULL : PyObject_CallMethod(set, "raw_repr", NULL);
-
-    if (raw != NULL) {
-        *keys = PyLong_AsUnsignedLongLong(raw);
-    }
-    bool is_known = raw != NULL && !PyErr_Occurred();
-    PyErr_Clear();
-    Py_XDECREF(raw);
-    Py_XDECREF(set);
-    return is_known;
-}
-
 /* Whether the function, asked without arguments, answers None, False or 0; a function that
  * this torch does not have has nothing to tell. */
 static bool says_nothing(PyObject *function)
@@ -30,22 +15,15 @@ static bool says_nothing(PyObject *function)
     return is_nothing;
 }
 
-bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t *keys)
-{
-    PyObject *function = torch->objects.dispatch_keys;
-
-    return function != NULL &&
-           read_key_set(PyObject_CallFunctionObjArgs(function, object, NULL), keys);
-}
-
 /* Modes, transforms, tracers and the like add a key of theirs to each call of the thread. */
 static bool includes_no_listener(const struct torch_access *torch)
 {
     PyObject *function = torch->objects.included_keys;
     uint64_t keys;
 
-    return function == NULL || (read_key_set(PyObject_CallNoArgs(function), &keys) &&
-                                (keys & ~torch->keys.quiet) == 0);
+    return function == NULL ||
+           (torch_read_key_set(torch, PyObject_CallNoArgs(function), &keys) &&
+            (keys & ~torch->keys.quiet) == 0);
 }
 
 bool torch_is_quiet(const struct torch_access *torch)

@@ -4,9 +4,6 @@
  * is read in a way that cannot fault. What does not fit leaves the public functions in use. */
 #include "runtime/python/tensor_samples.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #define COUNTER_MAX  64 /* bytes of a version counter that are looked at; it has 24 */
 #define OBJECT_WORDS 8  /* of a Python object, at most */
 #define NOT_FOUND    SIZE_MAX
@@ -62,7 +59,7 @@ sizes_fit(const struct search *search, const struct sample *sample, size_t offse
         return false;
     }
     if (sample->dimension_count > LAYOUT_INLINE_DIMENSIONS) {
-        if (samples_peek(search, word_of(values, 0), outside, sizeof outside) !=
+        if (peek_read(&search->peek, word_of(values, 0), outside, sizeof outside) !=
             sizeof outside) {
             return false;
         }
@@ -101,7 +98,7 @@ static bool peek_counters(const struct search *search,
         uint64_t address = word_of(search->samples[i].bytes, offset);
         size_t got = address == 0 || address % sizeof(void *) != 0
                          ? 0
-                         : samples_peek(search, address, counters[i], COUNTER_MAX);
+                         : peek_read(&search->peek, address, counters[i], COUNTER_MAX);
         *size = got < *size ? got : *size;
     }
     return *size >= sizeof(uint32_t);
@@ -152,10 +149,10 @@ static bool inference_fits(struct search *search, size_t counter)
                 ? 0
                 : samples_natural(descriptor_get(search->torch->objects.cdata, tensor));
         uint64_t word = 1;
-        is_null =
-            impl != 0 &&
-            samples_peek(search, impl + counter, &word, sizeof word) == sizeof word &&
-            word == 0;
+        is_null = impl != 0 &&
+                  peek_read(&search->peek, impl + counter, &word, sizeof word) ==
+                      sizeof word &&
+                  word == 0;
         Py_XDECREF(tensor);
         Py_XDECREF(
             PyObject_CallMethod(mode, "__exit__", "OOO", Py_None, Py_None, Py_None));
@@ -259,7 +256,7 @@ static bool search_guarded(struct search *search, struct tensor_layout *layout)
 void layout_search(struct torch_access *torch)
 {
     struct tensor_layout layout = {.state = LAYOUT_KNOWN};
-    struct search search = {.torch = torch, .pipe = {-1, -1}};
+    struct search search = {.torch = torch};
 
     if (!objects_are_there(&torch->objects)) {
         torch->layout.state = LAYOUT_REFUSED;
@@ -269,14 +266,9 @@ void layout_search(struct torch_access *torch)
         return; /* another time */
     }
     torch->layout.state = LAYOUT_SEARCHED;
-    if (pipe(search.pipe) == 0) {
-        for (size_t i = 0; i < 2; i++) {
-            fcntl(search.pipe[i], F_SETFD, FD_CLOEXEC);
-            fcntl(search.pipe[i], F_SETFL, O_NONBLOCK);
-        }
+    if (peek_init(&search.peek)) {
         bool is_found = search_guarded(&search, &layout);
-        close(search.pipe[0]);
-        close(search.pipe[1]);
+        peek_release(&search.peek);
         if (is_found) {
             torch->layout = layout;
             return;

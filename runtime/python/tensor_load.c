@@ -138,67 +138,6 @@ static bool functions_find(struct torch_functions *functions)
     return get_data != NULL;
 }
 
-/* The bits of a dispatch key; 0 where this torch does not know it. */
-static uint64_t key_bits(const char *name)
-{
-    PyObject *parse = lookup_in_module("torch._C", "_parse_dispatch_key");
-    PyObject *set_type = lookup_in_module("torch._C", "DispatchKeySet");
-    PyObject *key = parse == NULL ? NULL : PyObject_CallFunction(parse, "s", name);
-    PyObject *set = key == NULL || set_type == NULL
-                        ? NULL
-                        : PyObject_CallFunctionObjArgs(set_type, key, NULL);
-    PyObject *raw = set == NULL ? NULL : PyObject_CallMethod(set, "raw_repr", NULL);
-    uint64_t bits = raw == NULL ? 0 : PyLong_AsUnsignedLongLong(raw);
-
-    if (PyErr_Occurred()) {
-        PyErr_Clear();
-        bits = 0;
-    }
-    Py_XDECREF(raw);
-    Py_XDECREF(set);
-    Py_XDECREF(key);
-    return bits;
-}
-
-static void keys_find(struct torch_keys *keys)
-{
-    static const char *const harmless[] = {
-        "AutogradCPU",  "ADInplaceOrView", "AutocastCPU",
-        "AutocastCUDA", "AutocastXPU",     "AutocastMPS",
-    };
-    static const char *const accelerators[] = {"CUDA", "HIP", "XPU", "MPS"};
-    uint64_t dense_cpu = key_bits("CPU");
-    uint64_t sparse_cpu = key_bits("SparseCPU");
-
-    keys->cpu = dense_cpu & sparse_cpu;
-    keys->dense = dense_cpu & ~keys->cpu;
-    keys->meta = key_bits("Meta") & ~keys->dense;
-    for (size_t i = 0; i < sizeof accelerators / sizeof *accelerators; i++) {
-        keys->accelerator |= key_bits(accelerators[i]) & ~keys->dense;
-    }
-    keys->conjugate = key_bits("Conjugate");
-    keys->negative = key_bits("Negative");
-    keys->python = key_bits("Python") | key_bits("Fake");
-    keys->batched = key_bits("FuncTorchBatched") | key_bits("BatchedNestedTensor") |
-                    key_bits("Batched");
-    keys->grad_wrapper = key_bits("FuncTorchGradWrapper");
-    keys->functional = key_bits("Functionalize");
-    keys->nested = key_bits("NestedTensorCPU") & ~keys->cpu;
-    keys->sparse = (sparse_cpu | key_bits("SparseCsrCPU")) & ~keys->cpu;
-    keys->quantized = key_bits("QuantizedCPU") & ~keys->cpu;
-    keys->mkldnn = key_bits("MkldnnCPU");
-    keys->zero = key_bits("ZeroTensor");
-    keys->quiet = key_bits("BackendSelect");
-    keys->plain = dense_cpu | keys->accelerator | keys->conjugate | keys->negative;
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
-        keys->plain |= key_bits(harmless[i]);
-        keys->quiet |= key_bits(harmless[i]);
-    }
-    if (keys->cpu == 0 || keys->dense == 0 || keys->python == 0) {
-        *keys = (struct torch_keys){0}; /* then nothing is plain */
-    }
-}
-
 static bool device_is_possible(void)
 {
     struct device_functions functions;
@@ -234,7 +173,7 @@ bool torch_refresh(struct tensor_access *access)
         const char *tensors = getenv("MONITORCH_TEST_TENSORS");
         const char *device = getenv("MONITORCH_TEST_DEVICE");
         objects_find(&access->types, torch->base_type, &torch->objects);
-        keys_find(&torch->keys);
+        torch_keys_find(torch);
         if ((tensors != NULL && strcmp(tensors, "getters") == 0) ||
             !functions_find(&torch->functions)) {
             torch->layout.state = LAYOUT_REFUSED;

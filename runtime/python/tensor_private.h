@@ -121,9 +121,20 @@ struct torch_objects {
     PyObject *disabled_dispatch;
 };
 
+/* ---- tensor_peek.c ---- */
+struct peek {
+    int pipe[2];
+};
+bool peek_init(struct peek *peek);
+void peek_release(struct peek *peek);
+/* Reads what can be read from `address` on; returns how many bytes that was. */
+size_t peek_read(const struct peek *peek, uint64_t address, void *bytes, size_t size);
+
 struct torch_access {
     bool is_ready;           /* what follows was looked up */
     bool is_complete;        /* and the types that torch makes later, too */
+    bool has_key_numbers;    /* this torch tells the bits of a key set */
+    bool peeks_key_sets;     /* it does not, but where they are is known */
     bool measures_devices;   /* see device.h */
     bool tests_devices;      /* the CPU is to be treated like another device */
     PyTypeObject *base_type; /* owned, as the others; NULL where not there yet */
@@ -198,7 +209,16 @@ void torch_ask_state(struct tensor_access *access,
 
 /* Whether torch calls made now reach nobody else: no mode, transform, tracer, profiler. */
 bool torch_is_quiet(const struct torch_access *torch);
-/* The key set as torch's public function tells it; false with no exception set on failure. */
+
+/* ---- tensor_keys.c ---- */
+
+void torch_keys_find(struct torch_access *torch);
+/* The bits of a DispatchKeySet, whose reference is taken; false with no exception set where it
+ * is NULL or they cannot be had. */
+bool torch_read_key_set(const struct torch_access *torch,
+                        PyObject *set,
+                        uint64_t *keys);
+/* The key set of a tensor, as torch's function tells it. */
 bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t *keys);
 
 /* While entered, torch's getters call no __torch_function__ and no collection runs. */

@@ -1,25 +1,5 @@
 #include "runtime/python/tensor_samples.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
-size_t
-samples_peek(const struct search *search, uint64_t address, void *bytes, size_t size)
-{
-#ifdef SYS_write
-    /* Not by write(): a checker of memory would take it for a mistake to look beyond objects. */
-    ssize_t written = syscall(SYS_write, search->pipe[1], address, size);
-#else
-    ssize_t written = write(search->pipe[1], (const void *)(uintptr_t)address, size);
-#endif
-
-    if (written <= 0) {
-        return 0;
-    }
-    ssize_t got = read(search->pipe[0], bytes, (size_t)written);
-    return got == written ? (size_t)got : 0;
-}
-
 static bool sample_add(struct search *search, PyObject *tensor)
 {
     if (tensor == NULL || search->count == SAMPLE_MAX) {
@@ -167,7 +147,7 @@ bool samples_ask(struct search *search)
             !torch_ask_keys(search->torch, sample->tensor, &sample->keys)) {
             return false;
         }
-        size_t size = samples_peek(search, sample->impl, sample->bytes, IMPL_MAX);
+        size_t size = peek_read(&search->peek, sample->impl, sample->bytes, IMPL_MAX);
         search->impl_size = size < search->impl_size ? size : search->impl_size;
     }
     return search->impl_size >= 64;

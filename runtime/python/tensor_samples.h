@@ -25,7 +25,7 @@ struct search {
     struct sample samples[SAMPLE_MAX];
     size_t count;
     size_t impl_size; /* how many bytes of each TensorImpl were read */
-    int pipe[2];
+    struct peek peek;
 };
 
 /* Makes them; false with an exception set. The caller gives up `tensor` of each. */
@@ -39,11 +39,6 @@ PyObject *samples_make_zeros(const struct search *search,
                              const char *device,
                              bool requires_grad);
 uint64_t samples_natural(PyObject *answer /* stolen */);
-
-/* Reads what can be read from `address` on: the system refuses bad addresses. Returns how many
- * bytes that was. */
-size_t
-samples_peek(const struct search *search, uint64_t address, void *bytes, size_t size);
 
 static inline uint64_t word_of(const char *bytes, size_t offset)
 {
