@@ -27,6 +27,22 @@ fail_errno(struct error *error, const struct mapping *mapping, const char *what)
     return false;
 }
 
+/* Whether the descriptor still is this file. */
+static bool is_ours(const struct mapping *mapping)
+{
+    struct stat status;
+
+    if (fstat(mapping->descriptor, &status) != 0) {
+        return false;
+    }
+    if ((uint64_t)status.st_dev != mapping->device ||
+        (uint64_t)status.st_ino != mapping->inode) {
+        errno = EBADF;
+        return false;
+    }
+    return true;
+}
+
 /* ---- opening ---- */
 
 static bool check_regular(const struct mapping *mapping,
@@ -46,6 +62,29 @@ static bool check_regular(const struct mapping *mapping,
     return true;
 }
 
+/* Notes which file it is. The first three numbers are the program's, also where it has closed
+ * them: what it prints must not land in this file. */
+static bool take_descriptor(struct mapping *mapping)
+{
+    struct stat status;
+
+    if (mapping->descriptor <= STDERR_FILENO) {
+        int moved = fcntl(mapping->descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+        if (moved < 0) {
+            return false;
+        }
+        close(mapping->descriptor);
+        mapping->descriptor = moved;
+    }
+    if (fstat(mapping->descriptor, &status) != 0) {
+        return false;
+    }
+    mapping->device = (uint64_t)status.st_dev;
+    mapping->inode = (uint64_t)status.st_ino;
+    return true;
+}
+
 /* Looks before opening, because opening a device may already do something to it, and again
  * after, because the name may have come to mean another file. */
 static bool
@@ -61,7 +100,7 @@ open_checked(struct mapping *mapping, int flags, const char *what, struct error 
     if (mapping->descriptor < 0) {
         return fail_errno(error, mapping, what);
     }
-    if (fstat(mapping->descriptor, &status) != 0) {
+    if (!take_descriptor(mapping) || fstat(mapping->descriptor, &status) != 0) {
         fail_errno(error, mapping, what);
         close(mapping->descriptor);
         return false;
@@ -85,13 +124,18 @@ bool mapping_open(struct mapping *mapping,
     }
     result.descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     *is_new = result.descriptor >= 0;
+    if (!*is_new && errno != EEXIST) {
+        return fail_errno(error, &result, "cannot be made");
+    }
     /* A link to nowhere exists by its own name, and is then made where it leads to. */
-    if (!*is_new && errno == EEXIST &&
+    if (!*is_new &&
         !open_checked(&result, O_RDWR | O_CREAT, "cannot be written", error)) {
         return false;
     }
-    if (result.descriptor < 0) {
-        return fail_errno(error, &result, "cannot be made");
+    if (*is_new && !take_descriptor(&result)) {
+        fail_errno(error, &result, "cannot be made");
+        close(result.descriptor);
+        return false;
     }
     *mapping = result;
     return true;
@@ -112,7 +156,9 @@ bool mapping_open_to_read(struct mapping *mapping,
 
 void mapping_close(struct mapping *mapping)
 {
-    close(mapping->descriptor);
+    if (is_ours(mapping)) {
+        close(mapping->descriptor);
+    }
     mapping->descriptor = -1;
 }
 
@@ -128,7 +174,9 @@ bool mapping_lock(struct mapping *mapping)
 
 void mapping_unlock(struct mapping *mapping)
 {
-    (void)flock(mapping->descriptor, LOCK_UN);
+    if (is_ours(mapping)) {
+        (void)flock(mapping->descriptor, LOCK_UN);
+    }
 }
 
 bool mapping_size(const struct mapping *mapping, uint64_t *size, struct error *error)
@@ -148,6 +196,9 @@ bool mapping_cut(struct mapping *mapping, uint64_t size, struct error *error)
 {
     int result;
 
+    if (!is_ours(mapping)) {
+        return fail_errno(error, mapping, "cannot be cut to its size");
+    }
     do {
         result =
             file_operation_fails() ? -1 : ftruncate(mapping->descriptor, (off_t)size);
@@ -196,7 +247,7 @@ bool mapping_write(struct mapping *mapping,
                    size_t size,
                    struct error *error)
 {
-    return (is_within_limit(offset + size) &&
+    return (is_ours(mapping) && is_within_limit(offset + size) &&
             write_all(mapping->descriptor, offset, bytes, size)) ||
            fail_errno(error, mapping, "cannot be written");
 }
@@ -240,7 +291,7 @@ bool mapping_reserve(struct mapping *mapping,
                      size_t size,
                      struct error *error)
 {
-    return (is_within_limit(offset + size) &&
+    return (is_ours(mapping) && is_within_limit(offset + size) &&
             allocate_blocks(mapping->descriptor, offset, size) &&
             write_zeros(mapping->descriptor, offset, size)) ||
            fail_errno(error, mapping, "cannot grow");
@@ -251,7 +302,7 @@ bool mapping_clear(struct mapping *mapping,
                    size_t size,
                    struct error *error)
 {
-    return write_zeros(mapping->descriptor, offset, size) ||
+    return (is_ours(mapping) && write_zeros(mapping->descriptor, offset, size)) ||
            fail_errno(error, mapping, "cannot be written");
 }
 
@@ -262,7 +313,7 @@ mapping_map(struct mapping *mapping, uint64_t offset, size_t size, struct error 
 {
     void *bytes = MAP_FAILED;
 
-    if (!file_operation_fails()) {
+    if (is_ours(mapping) && !file_operation_fails()) {
         bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
                      mapping->descriptor, (off_t)offset);
     }

@@ -15,8 +15,11 @@
 
 struct mapping {
     int descriptor;
-    const char
-        *path; /* borrowed from the caller: what the file is called in messages */
+    const char *path; /* borrowed from the caller: what messages call the file */
+    /* Which file it is. A program may close descriptors that are not its own, and get the
+     * number for another file: that one is never touched. */
+    uint64_t device;
+    uint64_t inode;
 };
 
 /* Opens a regular file for reading and writing, and makes it where it is missing (then

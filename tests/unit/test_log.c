@@ -446,6 +446,60 @@ static void test_close_on_exec(void)
     CHECK(log_writer_close(writer, &error));
 }
 
+/* A program that closes all descriptors, as daemons do, and opens files of its own. */
+static void test_closed_by_program(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    struct findings found;
+    uint64_t count = 0;
+    struct stat status;
+    int descriptor;
+
+    CHECK(define_module(writer, SLICE("")));
+    for (int i = 3; i < 100; i++) {
+        struct stat trace;
+
+        if (fstat(i, &status) == 0 && stat(PATH, &trace) == 0 &&
+            status.st_ino == trace.st_ino) {
+            close(i);
+        }
+    }
+    descriptor = open("own", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    CHECK(write(descriptor, "mine", 4) == 4);
+    while (count < 100000 && write_record(writer, 16, count)) {
+        count++;
+    }
+    CHECK(count > 100 && count < 100000);
+    CHECK(strstr(log_writer_stopped(writer), strerror(EBADF)) != NULL);
+    CHECK(!log_writer_close(writer, &error));
+    CHECK(fstat(descriptor, &status) == 0 && status.st_size == 4);
+    close(descriptor);
+    found = read_trace(PATH, 16, true);
+    CHECK(found.is_right && found.damage == 0 && found.count == count);
+}
+
+/* Standard input, output and error stay free for the program that has closed them. */
+static void test_standard_descriptors(void)
+{
+    int status;
+    pid_t child;
+
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        struct error error = ERROR_INIT;
+
+        close(0);
+        close(2);
+        _exit(log_writer_new(PATH, &plain, &error) != NULL && fcntl(0, F_GETFD) < 0 &&
+                      fcntl(2, F_GETFD) < 0
+                  ? 0
+                  : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 static void write_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -557,6 +611,8 @@ int main(void)
     test_lock();
     test_lock_of_copy();
     test_close_on_exec();
+    test_closed_by_program();
+    test_standard_descriptors();
     test_refused();
     test_nothing_left();
     return check_finish();
