@@ -46,11 +46,15 @@ bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t
 static PyObject *key_new(const char *name)
 {
     PyObject *parse = lookup_in_module("torch._C", "_parse_dispatch_key");
-    PyObject *key = parse == NULL ? NULL : PyObject_CallFunction(parse, "s", name);
+    PyObject *type = lookup_in_module("torch._C", "DispatchKey");
+    PyObject *key = NULL;
 
-    if (key == NULL) {
-        PyErr_Clear();
+    if (parse != NULL) {
+        key = PyObject_CallFunction(parse, "s", name);
+    } else if (type != NULL) { /* torch < 2.1: not all keys are there */
+        key = PyObject_GetAttrString(type, name);
     }
+    PyErr_Clear();
     return key;
 }
 
@@ -104,12 +108,19 @@ static PyObject *set_of_two(const char *first, const char *second)
     PyObject *both =
         set == NULL || key == NULL ? NULL : PyObject_CallMethod(set, "add", "O", key);
 
+    PyErr_Clear();
     Py_XDECREF(set);
     Py_XDECREF(key);
     return both;
 }
 
-/* Sets of one key are one bit, or two with that of the backend; adding keys adds bits. */
+static bool is_one_bit(uint64_t word)
+{
+    return __builtin_popcountll(word) == 1;
+}
+
+/* Sets of one key are one bit, or two with that of the backend; adding keys adds bits. What this
+ * torch does not have is 0. */
 static bool key_sets_can_be_peeked(const struct torch_access *torch)
 {
     struct peek peek;
@@ -121,15 +132,15 @@ static bool key_sets_can_be_peeked(const struct torch_access *torch)
     uint64_t sparse = set_peek(&peek, set_new("SparseCPU"));
     uint64_t cuda = set_peek(&peek, set_new("CUDA"));
     uint64_t python = set_peek(&peek, set_new("Python"));
-    uint64_t conjugate = set_peek(&peek, set_new("Conjugate"));
+    uint64_t autocast = set_peek(&peek, set_new("AutocastCPU"));
     uint64_t both = set_peek(&peek, set_of_two("CPU", "Python"));
-    uint64_t none = set_peek(&peek, set_of_two("CPU", "CPU"));
     peek_release(&peek);
-    return __builtin_popcountll(cpu) == 2 && __builtin_popcountll(sparse) == 2 &&
-           __builtin_popcountll(cuda) == 2 && __builtin_popcountll(cpu & sparse) == 1 &&
-           __builtin_popcountll(cpu & cuda) == 1 && (cpu & sparse) != (cpu & cuda) &&
-           __builtin_popcountll(python) == 1 && __builtin_popcountll(conjugate) == 1 &&
-           python != conjugate && both == (cpu | python) && none == cpu;
+    return is_one_bit(cpu & sparse) && is_one_bit(cpu & ~sparse) &&
+           is_one_bit(sparse & ~cpu) && is_one_bit(cpu & cuda) &&
+           is_one_bit(cuda & ~cpu) && (cpu & cuda) == (cpu & ~sparse) &&
+           is_one_bit(python) && is_one_bit(autocast) && python != autocast &&
+           (python & (cpu | cuda | sparse)) == 0 &&
+           (both == 0 || both == (cpu | python));
 }
 
 void torch_keys_find(struct torch_access *torch)
