@@ -138,10 +138,11 @@ static inline struct dice dice_of(uint64_t seed, uint64_t i)
     return (struct dice){seed, i, 0};
 }
 
-/* The number of a text. New ones come up all the time, so that definitions go on. */
+/* The number of a text. New ones come up for long, so that definitions go on, but not for ever:
+ * memory holds all of them. */
 static inline uint64_t roll_word(struct dice *dice)
 {
-    return roll(dice, WORD_COUNT) + dice->i / 64 * WORD_COUNT;
+    return roll(dice, WORD_COUNT) + dice->i / 64 % 500 * WORD_COUNT;
 }
 
 static inline void fill_bytes(char *bytes, size_t size, uint64_t seed)
