@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,7 @@ QUICK = (
     "test_generators test_scope test_with test_dataclasses test_contextlib test_unpack_ex "
     "test_sys_settrace test_functools"
 ).split()
-TIMEOUT = 180
+TIMEOUT = 600
 # Some modules visit sites many million times: the newest events are kept.
 LAST = 200_000
 # What the overlay leaves out: the tests themselves, and what no test module here imports.
@@ -244,6 +245,8 @@ def main():
     parser.add_argument("--details", action="store_true")
     parser.add_argument("modules", nargs="*")
     options = parser.parse_args()
+    # In the background of a shell it is ignored, and tests that send it to themselves fail.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     names = options.modules or (list(QUICK) if options.quick else modules())
     if options.mode.startswith("baseline"):
         results = run_modules(names, options.mode, options.jobs, is_shown=True)

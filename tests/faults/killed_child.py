@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 
 THREADS = 3
 
@@ -70,15 +71,19 @@ def run_death(plan, make, memory, death):
     if child == 0:
         try:
             run_child(plan, make, counts, death)
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(1)
-    end = time.monotonic() + 30
-    while not is_at_work(counts) and time.monotonic() < end:
+    ended, status = 0, 0
+    while not is_at_work(counts) and not ended:
         time.sleep(0.0005)
-    if death[1] == "kill":
+        ended, status = os.waitpid(child, os.WNOHANG)
+    if death[1] == "kill" and not ended:
         time.sleep(death[2])
         os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
+    if not ended:
+        _, status = os.waitpid(child, 0)
     told = {"signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None}
     told["counts"] = [counts[slot] for slot in range(THREADS)]
     return told
