@@ -16,6 +16,8 @@
 #define THREAD_LIMIT_MAX 4
 
 static atomic_uint fork_count;
+/* Interpreters of one process have a session each, and threads remember one by its number. */
+static atomic_ullong last_session_number;
 static atomic_ullong last_thread_key;
 static __thread uint64_t thread_key;
 static __thread unsigned thread_use_count; /* this thread's hooks at work */
@@ -240,7 +242,7 @@ static PyObject *start_recorder(struct session *session,
     session->path = copy;
     session->process = (uint32_t)getpid();
     session->recorder = recorder;
-    session->number++;
+    session->number = atomic_fetch_add(&last_session_number, 1) + 1;
     session->fork_count = session_fork_count();
     session->user_count = 0;
     session->only_thread = is_one_thread ? session_thread_key() : 0;
@@ -322,6 +324,21 @@ static void wait_for_others(struct session *session)
     }
 }
 
+/* The program has done its work: a disk that fails at the very end is told, not raised. */
+static void tell_failure(PyObject *summary, const struct error *error)
+{
+    PyObject *text;
+
+    if (PyDict_GetItemString(summary, "stopped") != Py_None) {
+        return;
+    }
+    text = PyUnicode_DecodeFSDefault(error->text);
+    if (text == NULL || PyDict_SetItemString(summary, "stopped", text) < 0) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(text);
+}
+
 PyObject *session_stop(PyObject *module, PyObject *unused)
 {
     struct session *session = PyModule_GetState(module);
@@ -345,12 +362,8 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
     if (session->user_count == 0) {
         close_recorder(session, &error);
     }
-    if (summary == NULL) {
-        return NULL;
-    }
-    if (error.kind != ERROR_NONE) {
-        Py_DECREF(summary);
-        return raise_error(&error);
+    if (summary != NULL && error.kind != ERROR_NONE) {
+        tell_failure(summary, &error);
     }
     return summary;
 }
