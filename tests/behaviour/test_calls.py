@@ -935,3 +935,37 @@ def test_modules_that_come_later_have_paths(tmp_path):
     )
     paths = [c.path for c in trace.calls.values() if c.function == "Leaf.forward"]
     assert paths == ["layers.0", "layers.0", "layers.1"]
+
+
+INTERPRETERS = """\
+import sys
+
+import _testcapi
+
+
+def double(x):
+    y = [x, 2 * x]
+    return y
+
+
+def main():
+    before = double(3)
+    _testcapi.run_in_subinterp(
+        "import sys; sys.path[:] = %r\\nimport program\\nprogram.double(4)" % (sys.path,)
+    )
+    after = double(5)
+    return after
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_interpreters_of_one_process(tmp_path):
+    pytest.importorskip("_testcapi")
+    run = recording.run_program(INTERPRETERS, tmp_path)
+    assert run.returncode == 0 and run.stderr == ""
+    traces = recording.traces_in(tmp_path)
+    found = sorted([v for _, v in values(trace, "double", "x")] for trace in traces)
+    assert found == [[3, 5], [4]]
