@@ -36,7 +36,8 @@ SHAPES_ALONE = {"stats": False, "hash": False, "sample": 0}
 EVENT_CLAIMS = {"all statistics and the hash": ({}, 0.5), "shapes alone": (SHAPES_ALONE, 0.15)}
 EVENT_ROUNDS = 41
 FORWARD_CLAIM = 1.3
-FORWARD_ROUNDS = 41
+FORWARD_ROUNDS = 31
+FORWARDS = 4  # in one measurement
 SLOW_ROUNDS = 5
 BYTES_CLAIM = 200
 EVERYTHING = "monitorch, statistics, hash, sample"
@@ -46,10 +47,13 @@ def told(found, claim):
     return f"at most {claim}: {'holds' if found <= claim else 'DOES NOT HOLD'}"
 
 
-def seconds(function, *arguments):
-    started = time.perf_counter()
+def seconds(function, *arguments, count=1):
+    """How long a call takes, on average of `count`, after one that warms everything up."""
     function(*arguments)
-    return time.perf_counter() - started
+    started = time.perf_counter()
+    for _ in range(count):
+        function(*arguments)
+    return (time.perf_counter() - started) / count
 
 
 class Trace:
@@ -82,7 +86,6 @@ def event_ratios(torch, size, trace):
     for turn in range(EVENT_ROUNDS + 1):
         for name, (options, _) in EVENT_CLAIMS.items():
             with trace.record(**options):
-                traced["keep"](tensors[:64])
                 with_event = seconds(traced["keep"], tensors)
             bare = seconds(plain["keep"], tensors)
             mean = seconds(plain["mean"], tensors)
@@ -198,13 +201,12 @@ def measure_forward(torch, trace):
     def recorded(**options):
         def run():
             with trace.record(**options):
-                traced(tokens)
-                return seconds(traced, tokens)
+                return seconds(traced, tokens, count=FORWARDS)
 
         return run
 
     runs = {
-        "monitorch, recording off": lambda: seconds(traced, tokens),
+        "monitorch, recording off": lambda: seconds(traced, tokens, count=FORWARDS),
         "monitorch, shapes alone": recorded(**SHAPES_ALONE),
         EVERYTHING: recorded(),
     }
@@ -219,7 +221,7 @@ def measure_forward(torch, trace):
     for turn in range(FORWARD_ROUNDS + 1):
         for name, run in runs.items():
             if run is not None and (name not in peers or turn <= SLOW_ROUNDS):
-                plain = seconds(model, tokens)
+                plain = seconds(model, tokens, count=FORWARDS)
                 pairs[name].append((plain, run()))
                 unwrap_torch()
     return {name: taken[1:] for name, taken in pairs.items()}
