@@ -120,6 +120,76 @@ def test_what_is_no_tensor(value):
     assert recorder.measure(value) is None
 
 
+class GuardedMeta(type(torch.Tensor)):
+    """A metaclass that lets nobody look at its classes, once it is armed."""
+
+    is_armed = False
+
+    def __getattribute__(cls, name):
+        if GuardedMeta.is_armed:
+            raise tensor_kinds.CalledByRecorder(name)
+        return super().__getattribute__(name)
+
+
+class Guarded(torch.Tensor, metaclass=GuardedMeta):
+    def __getattribute__(self, name):
+        raise tensor_kinds.CalledByRecorder(name)
+
+    __getattr__ = __getattribute__
+    __eq__ = __hash__ = None
+
+
+def test_no_code_of_a_type_is_run():
+    tensor = torch.Tensor._make_subclass(Guarded, torch.ones(2))
+    GuardedMeta.is_armed = True
+    try:
+        measured = recorder.measure(tensor)
+    finally:
+        GuardedMeta.is_armed = False
+    assert (measured["type"], measured["mean"]) == ("Guarded", 1.0)
+
+
+def test_tensors_that_are_being_destroyed():
+    answers = []
+
+    class Dying(torch.Tensor):
+        def __del__(self):
+            answers.append(recorder.measure(self)["mean"])
+
+    tensor = torch.Tensor._make_subclass(Dying, torch.ones(2))
+    del tensor
+    tensor = torch.Tensor._make_subclass(Dying, torch.zeros(2))
+    tensor.itself = tensor
+    del tensor
+    gc.collect()
+    assert answers == [1.0, 0.0]
+
+
+def test_tensors_whose_data_is_replaced():
+    tensor = torch.ones(3)
+    recorder.measure(tensor)
+    tensor.data = torch.full((2, 2), 3, dtype=torch.int8)
+    measured = recorder.measure(tensor)
+    assert (measured["dtype"], measured["shape"], measured["max"]) == ("int8", (2, 2), 3)
+
+
+def test_many_threads_meet_the_first_tensor():
+    program = """
+import threading, torch
+from monitorch import _recorder
+tensors = [torch.full((number,), float(number)) for number in range(1, 9)]
+answers, start = [], threading.Barrier(len(tensors))
+def work(tensor):
+    start.wait()
+    answers.extend((tensor[0].item(), _recorder.measure(tensor)["max"]) for _ in range(200))
+threads = [threading.Thread(target=work, args=(tensor,)) for tensor in tensors]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert len(answers) == 1600 and all(value == got for value, got in answers)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def asked_inside(transform, *inputs):
     answers = []
 
