@@ -269,8 +269,24 @@ find_end_slot(const struct rewriter *rewriter, struct slice table, struct slot *
     return true;
 }
 
+/* Whether nothing that is recorded is defined before an offset. */
+static bool is_first_code(const struct rewriter *rewriter, uint32_t start)
+{
+    for (uint32_t i = syntax_child(&rewriter->syntax, 0);
+         i != 0 && node_at(rewriter, i)->start < start; i = sibling(rewriter, 0, i)) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+
+        if (kind == KIND_FUNCTION_DEFINITION || kind == KIND_CLASS_DEFINITION ||
+            kind == KIND_TRY_STATEMENT) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The next simple statement on another line, before anything is recorded: the table stands
- * there, so that the line that fails where monitorch is missing is a short one. */
+ * there, so that the line that fails where monitorch is missing is a short one. Not where the
+ * lines between may call functions that were defined before. */
 static struct slot find_table_slot(const struct rewriter *rewriter,
                                    const struct slot *first,
                                    uint32_t next)
@@ -278,7 +294,8 @@ static struct slot find_table_slot(const struct rewriter *rewriter,
     struct slot none = {.kind = SLOT_NONE};
     uint32_t row;
 
-    if (first->kind != SLOT_AFTER && first->kind != SLOT_BEFORE) {
+    if ((first->kind != SLOT_AFTER && first->kind != SLOT_BEFORE) ||
+        !is_first_code(rewriter, node_at(rewriter, first->node)->start)) {
         return none;
     }
     row = syntax_row(&rewriter->syntax, first->kind == SLOT_AFTER
