@@ -11,6 +11,9 @@
 /* Pages this much higher or wider than wanted are left as they are. */
 #define SHAPE_TOLERANCE 1.6
 #define TRY_LIMIT       5
+/* Routes may have this many points, and so many more for each box and edge, once columns are cut. */
+#define POINT_LIMIT ((size_t)1 << 20)
+#define POINT_SHARE ((size_t)64)
 
 void layout_init(struct layout *layout)
 {
@@ -104,20 +107,20 @@ static bool layout_check(const struct layout *layout, struct error *error)
 /* The shape of the page ------------------------------------------------------------------------- */
 
 /* Lays out all levels from the inside out; the page's size goes into the layout. */
-static bool plan_run(struct plan *plan)
+static bool layout_plan_run(struct layout_plan *plan)
 {
     struct layout *layout = plan->layout;
     struct layout_point size;
 
     plan->path.count = 0;
     for (uint32_t level = (uint32_t)layout->group_count; level > 0; level--) {
-        if (!plan_lay_out_level(plan, level, &size)) {
+        if (!layout_plan_lay_out_level(plan, level, &size)) {
             return false;
         }
         layout->groups[level - 1].width = size.x;
         layout->groups[level - 1].height = size.y;
     }
-    if (!plan_lay_out_level(plan, 0, &size)) {
+    if (!layout_plan_lay_out_level(plan, 0, &size)) {
         return false;
     }
     layout->width = size.x;
@@ -126,7 +129,7 @@ static bool plan_run(struct plan *plan)
 }
 
 /* How far the page is from the wanted shape: 0 is just so, above 0 too high, below too wide. */
-static double plan_shape(const struct plan *plan)
+static double layout_plan_shape(const struct layout_plan *plan)
 {
     const struct layout *layout = plan->layout;
 
@@ -142,59 +145,80 @@ static double rounded_length(double length)
     return exp2(round(log2(length) * 4.0) / 4.0);
 }
 
-/* Lays out the page; where its shape is far from the wanted one, with columns of several heights or
- * rows of several widths. The best is kept by laying it out once more. */
-static bool plan_find_shape(struct plan *plan)
+/* Lays out the page with columns of this height or rows of this width. Where edges would be cut so
+ * often that drawing them takes more than all else, `is_good` is false. */
+static bool
+layout_plan_try(struct plan *plan, double *limit, double length, bool *is_good)
 {
     const struct layout *layout = plan->layout;
+    bool is_done;
+
+    *limit = length;
+    plan->path.limit =
+        POINT_LIMIT + POINT_SHARE * (layout->box_count + layout->edge_count);
+    is_done = layout_plan_run(plan);
+    *is_good = is_done;
+    if (plan->path.is_full) {
+        plan->path.is_full = false;
+        plan->path.has_failed = false;
+        is_done = true;
+    }
+    plan->path.limit = SIZE_MAX;
+    return is_done;
+}
+
+/* Lays out the page; where its shape is far from the wanted one, with columns of several heights or
+ * rows of several widths. The best is kept by laying it out once more. */
+static bool layout_plan_find_shape(struct plan *plan)
+{
+    const struct layout *layout = plan->layout;
+    double proportion = layout->options.proportion;
     double best_shape;
     double best_length = 0.0;
-    double length;
     double *limit;
+    bool is_good = true;
 
-    if (!plan_run(plan)) {
+    if (!layout_plan_run(plan)) {
         return false;
     }
-    best_shape = fabs(plan_shape(plan));
-    if (layout->options.proportion <= 0.0 || best_shape < log(SHAPE_TOLERANCE)) {
+    best_shape = fabs(layout_plan_shape(plan));
+    if (proportion <= 0.0 || best_shape < log(SHAPE_TOLERANCE)) {
         return true;
     }
-    limit = plan_shape(plan) > 0.0 ? &plan->column_height : &plan->row_width;
-    for (int attempt = 0; attempt < TRY_LIMIT; attempt++) {
+    limit = layout_plan_shape(plan) > 0.0 ? &plan->column_height : &plan->row_width;
+    for (int attempt = 0; attempt < TRY_LIMIT && is_good; attempt++) {
         double area = layout->width * layout->height;
-        double proportion = layout->options.proportion;
-
-        length =
+        double length =
             rounded_length(limit == &plan->column_height ? sqrt(area * proportion)
                                                          : sqrt(area / proportion));
+
         if (length == *limit) {
             break;
         }
-        *limit = length;
-        if (!plan_run(plan)) {
+        if (!layout_plan_try(plan, limit, length, &is_good)) {
             return false;
         }
-        if (fabs(plan_shape(plan)) < best_shape) {
-            best_shape = fabs(plan_shape(plan));
+        if (is_good && fabs(layout_plan_shape(plan)) < best_shape) {
+            best_shape = fabs(layout_plan_shape(plan));
             best_length = length;
         }
     }
     if (*limit != best_length) {
         *limit = best_length;
-        return plan_run(plan);
+        return layout_plan_run(plan);
     }
     return true;
 }
 
 /* Results ---------------------------------------------------------------------------------------- */
 
-static void plan_write_places(const struct plan *plan)
+static void layout_plan_write_places(const struct layout_plan *plan)
 {
     struct layout *layout = plan->layout;
 
     for (uint32_t i = 0; i < layout->group_count; i++) {
         struct layout_group *group = &layout->groups[i];
-        struct layout_point place = plan->places[plan_group_thing(plan, i)];
+        struct layout_point place = plan->places[layout_plan_group_thing(plan, i)];
 
         group->x = place.x;
         group->y = place.y;
@@ -215,7 +239,7 @@ static void plan_write_places(const struct plan *plan)
     }
 }
 
-static void plan_move_links(const struct plan *plan)
+static void layout_plan_move_links(const struct layout_plan *plan)
 {
     const struct layout *layout = plan->layout;
 
@@ -260,13 +284,13 @@ path_loop(struct layout_path *path, const struct layout_box *box, double width)
 
 /* From the end of one link to the start of the next: along a group's border and, where the next
  * link lies in it, past its title. */
-static void plan_pass_border(const struct plan *plan,
-                             const struct plan_link *next,
-                             struct layout_point start,
-                             struct layout_path *path)
+static void layout_plan_pass_border(const struct layout_plan *plan,
+                                    const struct plan_link *next,
+                                    struct layout_point start,
+                                    struct layout_path *path)
 {
     struct layout_point end = path_end(path);
-    const struct plan_port *port = plan_port(plan, next->upper);
+    const struct plan_port *port = layout_plan_port(plan, next->upper);
 
     if (port != NULL && port->is_entry && group_level(port->group) == next->level) {
         const struct layout_group *group = &plan->layout->groups[port->group];
@@ -280,8 +304,9 @@ static void plan_pass_border(const struct plan *plan,
 }
 
 /* Puts the links of an edge together. */
-static void
-plan_draw_edge(const struct plan *plan, uint32_t index, struct layout_path *path)
+static void layout_plan_draw_edge(const struct layout_plan *plan,
+                                  uint32_t index,
+                                  struct layout_path *path)
 {
     const struct layout_edge *edge = &plan->layout->edges[index];
     const uint32_t *links = plan->edge_links + plan->edge_link_starts[index];
@@ -298,7 +323,7 @@ plan_draw_edge(const struct plan *plan, uint32_t index, struct layout_path *path
         if (i == 0) {
             path_begin(path, points[0].x, points[0].y);
         } else {
-            plan_pass_border(plan, link, points[0], path);
+            layout_plan_pass_border(plan, link, points[0], path);
         }
         path_copy(path, points + 1, link->point_count - 1);
     }
@@ -307,7 +332,7 @@ plan_draw_edge(const struct plan *plan, uint32_t index, struct layout_path *path
     }
 }
 
-static bool plan_write_routes(const struct plan *plan)
+static bool layout_plan_write_routes(const struct layout_plan *plan)
 {
     struct layout *layout = plan->layout;
     struct layout_path path = LAYOUT_PATH_INIT;
@@ -315,7 +340,7 @@ static bool plan_write_routes(const struct plan *plan)
 
     for (uint32_t i = 0; i < layout->edge_count && !path.has_failed; i++) {
         layout->edges[i].first_point = path.count;
-        plan_draw_edge(plan, i, &path);
+        layout_plan_draw_edge(plan, i, &path);
         layout->edges[i].point_count = path.count - layout->edges[i].first_point;
     }
     if (!path.has_failed) {
@@ -334,21 +359,21 @@ static bool plan_write_routes(const struct plan *plan)
 
 bool layout_compute(struct layout *layout, struct error *error)
 {
-    struct plan plan;
+    struct layout_plan plan;
     bool is_done;
 
     layout_release(layout);
     if (!layout_check(layout, error)) {
         return false;
     }
-    plan_init(&plan, layout);
-    is_done = plan_make(&plan) && plan_find_shape(&plan);
+    layout_plan_init(&plan, layout);
+    is_done = layout_plan_make(&plan) && layout_plan_find_shape(&plan);
     if (is_done) {
-        plan_write_places(&plan);
-        plan_move_links(&plan);
-        is_done = plan_write_routes(&plan);
+        layout_plan_write_places(&plan);
+        layout_plan_move_links(&plan);
+        is_done = layout_plan_write_routes(&plan);
     }
-    plan_release(&plan);
+    layout_plan_release(&plan);
     if (!is_done) {
         error_set_memory(error);
     }

@@ -18,7 +18,7 @@ struct piece {
 };
 
 struct level {
-    struct plan *plan;
+    struct layout_plan *plan;
     uint32_t number;
     const struct layout_group *group; /* NULL: the page */
     uint32_t *things;                 /* those of the level, its own ports last */
@@ -34,7 +34,7 @@ struct level {
     double height;
 };
 
-static bool level_init(struct level *level, struct plan *plan, uint32_t number)
+static bool level_init(struct level *level, struct layout_plan *plan, uint32_t number)
 {
     const uint32_t *things = plan->level_things.starts;
     const uint32_t *ports = plan->level_ports.starts;
@@ -57,7 +57,7 @@ static bool level_init(struct level *level, struct plan *plan, uint32_t number)
         uint32_t thing =
             i < item_count
                 ? plan->sorted_things[plan->level_things.items[things[number] + i]]
-                : plan_port_thing(
+                : layout_plan_port_thing(
                       plan, plan->level_ports.items[ports[number] + i - item_count]);
 
         level->things[i] = thing;
@@ -70,11 +70,11 @@ static bool level_init(struct level *level, struct plan *plan, uint32_t number)
  * place on that group. */
 static uint32_t level_local(const struct level *level, uint32_t thing)
 {
-    const struct plan *plan = level->plan;
-    const struct plan_port *port = plan_port(plan, thing);
+    const struct layout_plan *plan = level->plan;
+    const struct plan_port *port = layout_plan_port(plan, thing);
 
     if (port != NULL && group_level(port->group) != level->number) {
-        thing = plan_group_thing(plan, port->group);
+        thing = layout_plan_group_thing(plan, port->group);
     }
     return plan->local[thing];
 }
@@ -141,7 +141,7 @@ static bool level_split(struct level *level)
 
 /* Sheets -------------------------------------------------------------------------------------- */
 
-static struct sheet_node level_box_node(const struct plan *plan, uint32_t box)
+static struct sheet_node level_box_node(const struct layout_plan *plan, uint32_t box)
 {
     const struct layout *layout = plan->layout;
     double margin = plan->has_loop[box] ? layout->options.edge_gap * LOOP_GAPS : 0.0;
@@ -154,14 +154,14 @@ static struct sheet_node level_box_node(const struct plan *plan, uint32_t box)
 
 static struct sheet_node level_node(const struct level *level, uint32_t thing)
 {
-    const struct plan *plan = level->plan;
+    const struct layout_plan *plan = level->plan;
     const struct layout *layout = plan->layout;
-    const struct plan_port *port = plan_port(plan, thing);
+    const struct plan_port *port = layout_plan_port(plan, thing);
 
     if (port != NULL) {
         return (struct sheet_node){.kind = port->is_entry ? SHEET_ENTRY : SHEET_EXIT};
     }
-    if (plan_is_group(plan, thing)) {
+    if (layout_plan_is_group(plan, thing)) {
         const struct layout_group *group = &layout->groups[thing - layout->box_count];
 
         return (struct sheet_node){
@@ -173,8 +173,8 @@ static struct sheet_node level_node(const struct level *level, uint32_t thing)
 /* Where on a thing, from its middle, a link ends. */
 static double level_offset(const struct level *level, uint32_t thing)
 {
-    const struct plan *plan = level->plan;
-    const struct plan_port *port = plan_port(plan, thing);
+    const struct layout_plan *plan = level->plan;
+    const struct plan_port *port = layout_plan_port(plan, thing);
 
     if (port == NULL || group_level(port->group) == level->number) {
         return 0.0;
@@ -184,7 +184,7 @@ static double level_offset(const struct level *level, uint32_t thing)
 
 static bool sheet_fill(struct sheet *sheet, struct level *level, uint32_t piece)
 {
-    struct plan *plan = level->plan;
+    struct layout_plan *plan = level->plan;
     const uint32_t *things =
         level->piece_things.items + level->piece_things.starts[piece];
     const uint32_t *links = level->piece_links.items + level->piece_links.starts[piece];
@@ -205,7 +205,7 @@ static bool sheet_fill(struct sheet *sheet, struct level *level, uint32_t piece)
         uint32_t thing = level->things[things[i]];
 
         sheet->nodes[i] = level_node(level, thing);
-        level->pieces[piece].has_ports |= plan_port(plan, thing) != NULL;
+        level->pieces[piece].has_ports |= layout_plan_port(plan, thing) != NULL;
         level->numbers[things[i]] = i;
     }
     for (uint32_t i = 0; i < sheet->link_count; i++) {
@@ -226,7 +226,7 @@ static bool sheet_fill(struct sheet *sheet, struct level *level, uint32_t piece)
 /* Takes places and routes over from a sheet that is done. */
 static void level_keep(struct level *level, uint32_t piece, const struct sheet *sheet)
 {
-    struct plan *plan = level->plan;
+    struct layout_plan *plan = level->plan;
     const uint32_t *things =
         level->piece_things.items + level->piece_things.starts[piece];
     const uint32_t *links = level->piece_links.items + level->piece_links.starts[piece];
@@ -250,7 +250,7 @@ static void level_keep(struct level *level, uint32_t piece, const struct sheet *
 
 static bool level_lay_out_piece(struct level *level, uint32_t piece)
 {
-    struct plan *plan = level->plan;
+    struct layout_plan *plan = level->plan;
     struct sheet sheet = {.options = &plan->layout->options,
                           .arena = &plan->sheet_arena,
                           .column_height = plan->column_height,
@@ -333,7 +333,7 @@ static void level_set_pieces(struct level *level)
 
 static void level_move(struct level *level, double right, double down)
 {
-    struct plan *plan = level->plan;
+    struct layout_plan *plan = level->plan;
 
     for (uint32_t piece = 0; piece < level->piece_count; piece++) {
         double x = level->pieces[piece].x + right;
@@ -375,11 +375,11 @@ static int port_compare(const void *left, const void *right)
 static uint32_t level_sort_entries(const struct level *level,
                                    struct plan_port **entries)
 {
-    const struct plan *plan = level->plan;
+    const struct layout_plan *plan = level->plan;
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < level->thing_count; i++) {
-        struct plan_port *port = plan_port(plan, level->things[i]);
+        struct plan_port *port = layout_plan_port(plan, level->things[i]);
 
         if (port != NULL) {
             port->x = plan->places[level->things[i]].x;
@@ -412,7 +412,7 @@ level_clear_title(struct level *level, struct plan_port **entries, uint32_t entr
 static bool level_has_entry(const struct level *level)
 {
     for (uint32_t i = 0; i < level->thing_count; i++) {
-        const struct plan_port *port = plan_port(level->plan, level->things[i]);
+        const struct plan_port *port = layout_plan_port(level->plan, level->things[i]);
 
         if (port != NULL && port->is_entry) {
             return true;
@@ -447,7 +447,9 @@ static bool level_frame(struct level *level, struct layout_point *size)
     return true;
 }
 
-bool plan_lay_out_level(struct plan *plan, uint32_t number, struct layout_point *size)
+bool layout_plan_lay_out_level(struct layout_plan *plan,
+                               uint32_t number,
+                               struct layout_point *size)
 {
     struct level level;
 

@@ -3,6 +3,7 @@
  * that more rounds never make it worse; a graph without crossings is left as it was found. */
 #include "runtime/view/layout_sheet.h"
 
+#include <float.h>
 #include <string.h>
 
 /* Swaps are tried where at most this many pairs of edges have to be looked at. */
@@ -203,6 +204,27 @@ static uint32_t stack_children(const struct sheet *sheet,
     return depth;
 }
 
+static bool is_bundled(const struct sheet *sheet, uint32_t node)
+{
+    return node >= sheet->bundle_first && node < sheet->bundle_end;
+}
+
+/* The bundle stands at the right, where nothing else can bend it: what runs in it is drawn in as
+ * many pieces as it has bends. */
+static void layer_move_bundle(struct sheet *sheet, uint32_t layer)
+{
+    uint32_t end = sheet->layer_starts[layer + 1];
+
+    for (uint32_t i = sheet->layer_starts[layer]; i + 1 < end; i++) {
+        uint32_t node = sheet->layer_nodes[i];
+
+        if (is_bundled(sheet, node)) {
+            sheet->layer_nodes[i] = sheet->layer_nodes[i + 1];
+            sheet->layer_nodes[i + 1] = node;
+        }
+    }
+}
+
 /* Puts nodes into their layers as a walk down from the first ones meets them, so that what
  * belongs together begins together. */
 static bool ordering_start(struct ordering *ordering)
@@ -300,7 +322,7 @@ layer_order(struct ordering *ordering, uint32_t layer, bool is_above, bool turns
                             : key_below(sheet, lists->items[k]);
         }
         if (degree > 0) {
-            ordering->means[node] = sum / degree;
+            ordering->means[node] = is_bundled(sheet, node) ? DBL_MAX : sum / degree;
             ordering->moving[count++] = node;
         }
     }
@@ -357,7 +379,7 @@ static bool layer_swap(struct sheet *sheet, uint32_t layer)
             (uint64_t)degree_of(&sheet->above, left) * degree_of(&sheet->above, right) +
             (uint64_t)degree_of(&sheet->below, left) * degree_of(&sheet->below, right);
 
-        if (work == 0 || work > SWAP_WORK_LIMIT ||
+        if (work == 0 || work > SWAP_WORK_LIMIT || is_bundled(sheet, right) ||
             pair_gain(sheet, &sheet->above, true, left, right) +
                     pair_gain(sheet, &sheet->below, false, left, right) <=
                 0) {
@@ -551,6 +573,9 @@ bool sheet_order(struct sheet *sheet)
 
     if (!ordering_init(&ordering, sheet) || !ordering_start(&ordering)) {
         return false;
+    }
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        layer_move_bundle(sheet, layer);
     }
     sheet_number(sheet);
     ordering_improve(&ordering);

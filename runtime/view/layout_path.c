@@ -16,8 +16,10 @@ static bool path_reserve(struct layout_path *path, size_t more)
 {
     void *points = path->points;
 
-    if (path->has_failed || !memory_grow(&points, &path->capacity, path->count + more,
-                                         sizeof *path->points)) {
+    path->is_full |= more > path->limit - path->count;
+    if (path->is_full || path->has_failed ||
+        !memory_grow(&points, &path->capacity, path->count + more,
+                     sizeof *path->points)) {
         path->has_failed = true;
         return false;
     }

@@ -4,17 +4,20 @@
 
 #include "runtime/view/layout.h"
 
-/* Points are added at the end; where memory ran out `has_failed` is set and nothing more added. */
+/* Points are added at the end; where memory ran out or there are more than `limit` points
+ * `has_failed` is set and nothing more added. */
 struct layout_path {
     struct layout_point *points; /* owned; may be NULL */
     size_t count;
     size_t capacity;
+    size_t limit;
     size_t first;      /* point of the route that is being drawn */
     bool may_lengthen; /* the last curve is an upright line that may grow */
     bool has_failed;
+    bool is_full; /* failed for there were too many points */
 };
 
-#define LAYOUT_PATH_INIT ((struct layout_path){NULL, 0, 0, 0, false, false})
+#define LAYOUT_PATH_INIT ((struct layout_path){.points = NULL, .limit = SIZE_MAX})
 
 void path_release(struct layout_path *path);
 

@@ -10,7 +10,7 @@ struct lifted_edge {
 };
 
 struct planning {
-    struct plan *plan;
+    struct layout_plan *plan;
     struct lifted_edge *lifted; /* by edge; loops: source == target */
     size_t crossing_count;      /* borders of groups that edges cross, all together */
     uint32_t net;               /* the one that links are being made for */
@@ -24,15 +24,15 @@ struct planning {
     uint32_t *way; /* groups, from the inside out */
 };
 
-void plan_init(struct plan *plan, struct layout *layout)
+void layout_plan_init(struct layout_plan *plan, struct layout *layout)
 {
-    *plan = (struct plan){.layout = layout, .path = LAYOUT_PATH_INIT};
+    *plan = (struct layout_plan){.layout = layout, .path = LAYOUT_PATH_INIT};
     arena_init(&plan->arena);
     arena_init(&plan->level_arena);
     arena_init(&plan->sheet_arena);
 }
 
-void plan_release(struct plan *plan)
+void layout_plan_release(struct layout_plan *plan)
 {
     arena_release(&plan->arena);
     arena_release(&plan->level_arena);
@@ -40,7 +40,7 @@ void plan_release(struct plan *plan)
     path_release(&plan->path);
 }
 
-static void *plan_array(struct plan *plan, size_t count, size_t size)
+static void *layout_plan_array(struct layout_plan *plan, size_t count, size_t size)
 {
     void *array = arena_allocate(&plan->arena, count, size);
 
@@ -53,7 +53,7 @@ static void *plan_array(struct plan *plan, size_t count, size_t size)
 /* The order of things ------------------------------------------------------------------------ */
 
 /* A group stands where its first box does; empty ones stand last. */
-static void plan_find_keys(const struct plan *plan, uint32_t *keys)
+static void layout_plan_find_keys(const struct layout_plan *plan, uint32_t *keys)
 {
     const struct layout *layout = plan->layout;
     uint32_t box_count = (uint32_t)layout->box_count;
@@ -81,19 +81,20 @@ static void plan_find_keys(const struct plan *plan, uint32_t *keys)
     }
 }
 
-static bool plan_sort_things(struct plan *plan)
+static bool layout_plan_sort_things(struct layout_plan *plan)
 {
     const struct layout *layout = plan->layout;
     size_t count = layout->box_count + layout->group_count;
-    uint32_t *keys = plan_array(plan, count, sizeof *keys);
-    uint32_t *levels = plan_array(plan, count, sizeof *levels);
+    uint32_t *keys = layout_plan_array(plan, count, sizeof *keys);
+    uint32_t *levels = layout_plan_array(plan, count, sizeof *levels);
     struct sheet_lists by_key;
 
-    plan->depths = plan_array(plan, layout->group_count + 1, sizeof *plan->depths);
+    plan->depths =
+        layout_plan_array(plan, layout->group_count + 1, sizeof *plan->depths);
     if (keys == NULL || levels == NULL || plan->depths == NULL) {
         return false;
     }
-    plan_find_keys(plan, keys);
+    layout_plan_find_keys(plan, keys);
     if (!sheet_lists_make(&by_key, &plan->arena, keys, 1, count, count)) {
         return false;
     }
@@ -117,7 +118,7 @@ static bool plan_sort_things(struct plan *plan)
 static struct lifted_edge planning_lift(struct planning *planning,
                                         const struct layout_edge *edge)
 {
-    const struct plan *plan = planning->plan;
+    const struct layout_plan *plan = planning->plan;
     const struct layout *layout = plan->layout;
     uint32_t group_a = layout->boxes[edge->source].group;
     uint32_t group_b = layout->boxes[edge->target].group;
@@ -126,10 +127,10 @@ static struct lifted_edge planning_lift(struct planning *planning,
     while (group_a != group_b) {
         planning->crossing_count++;
         if (plan->depths[group_level(group_a)] >= plan->depths[group_level(group_b)]) {
-            lifted.source = plan_group_thing(plan, group_a);
+            lifted.source = layout_plan_group_thing(plan, group_a);
             group_a = layout->groups[group_a].parent;
         } else {
-            lifted.target = plan_group_thing(plan, group_b);
+            lifted.target = layout_plan_group_thing(plan, group_b);
             group_b = layout->groups[group_b].parent;
         }
     }
@@ -145,12 +146,12 @@ struct walk {
 
 static bool walk_init(struct walk *walk, const struct planning *planning)
 {
-    struct plan *plan = planning->plan;
+    struct layout_plan *plan = planning->plan;
     size_t count = plan->layout->box_count + plan->layout->group_count;
 
-    walk->stack = plan_array(plan, count, sizeof *walk->stack);
-    walk->next = plan_array(plan, count, sizeof *walk->next);
-    walk->states = plan_array(plan, count, sizeof *walk->states);
+    walk->stack = layout_plan_array(plan, count, sizeof *walk->stack);
+    walk->next = layout_plan_array(plan, count, sizeof *walk->next);
+    walk->states = layout_plan_array(plan, count, sizeof *walk->states);
     return walk->stack != NULL && walk->next != NULL && walk->states != NULL &&
            sheet_lists_make(&walk->out, &plan->arena, &planning->lifted->source, 2,
                             plan->layout->edge_count, count);
@@ -190,12 +191,13 @@ walk_from(struct walk *walk, const struct planning *planning, uint32_t thing)
 
 static bool planning_direct(struct planning *planning)
 {
-    struct plan *plan = planning->plan;
+    struct layout_plan *plan = planning->plan;
     const struct layout *layout = plan->layout;
     struct walk walk;
 
-    planning->lifted = plan_array(plan, layout->edge_count, sizeof *planning->lifted);
-    plan->has_loop = plan_array(plan, layout->box_count, sizeof *plan->has_loop);
+    planning->lifted =
+        layout_plan_array(plan, layout->edge_count, sizeof *planning->lifted);
+    plan->has_loop = layout_plan_array(plan, layout->box_count, sizeof *plan->has_loop);
     if (planning->lifted == NULL || plan->has_loop == NULL) {
         return false;
     }
@@ -222,7 +224,7 @@ static uint32_t planning_add_link(struct planning *planning,
                                   uint32_t upper,
                                   uint32_t lower)
 {
-    struct plan *plan = planning->plan;
+    struct layout_plan *plan = planning->plan;
 
     plan->links[plan->link_count] = (struct plan_link){
         .level = level, .upper = upper, .lower = lower, .net = planning->net};
@@ -234,7 +236,7 @@ static uint32_t planning_add_link(struct planning *planning,
 static const struct plan_port *
 planning_port(struct planning *planning, uint32_t group, uint32_t thing, bool is_entry)
 {
-    struct plan *plan = planning->plan;
+    struct layout_plan *plan = planning->plan;
     uint32_t *nets = is_entry ? planning->entry_nets : planning->exit_nets;
     uint32_t *ports = is_entry ? planning->entries : planning->exits;
     uint32_t level = group_level(is_entry ? plan->layout->groups[group].parent : group);
@@ -246,7 +248,7 @@ planning_port(struct planning *planning, uint32_t group, uint32_t thing, bool is
             .group = group,
             .is_entry = is_entry,
             .link = planning_add_link(planning, level, thing,
-                                      plan_port_thing(plan, ports[group]))};
+                                      layout_plan_port_thing(plan, ports[group]))};
     }
     return &plan->ports[ports[group]];
 }
@@ -257,7 +259,7 @@ static uint32_t planning_link_edge(struct planning *planning,
                                    const struct layout_edge *edge,
                                    uint32_t *links)
 {
-    struct plan *plan = planning->plan;
+    struct layout_plan *plan = planning->plan;
     const struct layout *layout = plan->layout;
     uint32_t thing = edge->is_back ? edge->target : edge->source;
     uint32_t lower = edge->is_back ? edge->source : edge->target;
@@ -276,7 +278,7 @@ static uint32_t planning_link_edge(struct planning *planning,
         }
         port = planning_port(planning, group, thing, false);
         links[count++] = port->link;
-        thing = plan_port_thing(plan, (uint32_t)(port - plan->ports));
+        thing = layout_plan_port_thing(plan, (uint32_t)(port - plan->ports));
         group = layout->groups[group].parent;
     }
     while (way_length > 0) {
@@ -284,7 +286,7 @@ static uint32_t planning_link_edge(struct planning *planning,
             planning_port(planning, planning->way[--way_length], thing, true);
 
         links[count++] = port->link;
-        thing = plan_port_thing(plan, (uint32_t)(port - plan->ports));
+        thing = layout_plan_port_thing(plan, (uint32_t)(port - plan->ports));
     }
     if (planning->target_nets[lower] != planning->net) {
         planning->target_nets[lower] = planning->net;
@@ -297,21 +299,27 @@ static uint32_t planning_link_edge(struct planning *planning,
 
 static bool planning_make_room(struct planning *planning)
 {
-    struct plan *plan = planning->plan;
+    struct layout_plan *plan = planning->plan;
     const struct layout *layout = plan->layout;
     size_t link_limit = layout->edge_count + planning->crossing_count;
 
-    planning->exit_nets = plan_array(plan, layout->group_count, sizeof(uint32_t));
-    planning->exits = plan_array(plan, layout->group_count, sizeof(uint32_t));
-    planning->entry_nets = plan_array(plan, layout->group_count, sizeof(uint32_t));
-    planning->entries = plan_array(plan, layout->group_count, sizeof(uint32_t));
-    planning->way = plan_array(plan, layout->group_count, sizeof(uint32_t));
-    planning->target_nets = plan_array(plan, layout->box_count, sizeof(uint32_t));
-    planning->target_links = plan_array(plan, layout->box_count, sizeof(uint32_t));
-    plan->ports = plan_array(plan, planning->crossing_count, sizeof *plan->ports);
-    plan->links = plan_array(plan, link_limit, sizeof *plan->links);
-    plan->edge_links = plan_array(plan, link_limit, sizeof *plan->edge_links);
-    plan->edge_link_starts = plan_array(plan, layout->edge_count + 1, sizeof(uint32_t));
+    planning->exit_nets =
+        layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->exits = layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->entry_nets =
+        layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->entries = layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->way = layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->target_nets =
+        layout_plan_array(plan, layout->box_count, sizeof(uint32_t));
+    planning->target_links =
+        layout_plan_array(plan, layout->box_count, sizeof(uint32_t));
+    plan->ports =
+        layout_plan_array(plan, planning->crossing_count, sizeof *plan->ports);
+    plan->links = layout_plan_array(plan, link_limit, sizeof *plan->links);
+    plan->edge_links = layout_plan_array(plan, link_limit, sizeof *plan->edge_links);
+    plan->edge_link_starts =
+        layout_plan_array(plan, layout->edge_count + 1, sizeof(uint32_t));
     return !plan->arena.has_failed;
 }
 
@@ -320,9 +328,9 @@ static bool planning_make_room(struct planning *planning)
  * the end. */
 static bool planning_link(struct planning *planning)
 {
-    struct plan *plan = planning->plan;
+    struct layout_plan *plan = planning->plan;
     const struct layout *layout = plan->layout;
-    uint32_t *keys = plan_array(plan, layout->edge_count, sizeof *keys);
+    uint32_t *keys = layout_plan_array(plan, layout->edge_count, sizeof *keys);
     uint32_t filled = 0;
     struct sheet_lists by_net;
 
@@ -353,15 +361,17 @@ static bool planning_link(struct planning *planning)
     return true;
 }
 
-static bool plan_list(struct plan *plan)
+static bool layout_plan_list(struct layout_plan *plan)
 {
     size_t level_count = plan->layout->group_count + 1;
-    uint32_t *port_levels = plan_array(plan, plan->port_count, sizeof *port_levels);
-    uint32_t *link_levels = plan_array(plan, plan->link_count, sizeof *link_levels);
-    size_t thing_count = plan_thing_count(plan);
+    uint32_t *port_levels =
+        layout_plan_array(plan, plan->port_count, sizeof *port_levels);
+    uint32_t *link_levels =
+        layout_plan_array(plan, plan->link_count, sizeof *link_levels);
+    size_t thing_count = layout_plan_thing_count(plan);
 
-    plan->places = plan_array(plan, thing_count, sizeof *plan->places);
-    plan->local = plan_array(plan, thing_count, sizeof *plan->local);
+    plan->places = layout_plan_array(plan, thing_count, sizeof *plan->places);
+    plan->local = layout_plan_array(plan, thing_count, sizeof *plan->local);
     if (plan->arena.has_failed) {
         return false;
     }
@@ -377,10 +387,10 @@ static bool plan_list(struct plan *plan)
                             plan->link_count, level_count);
 }
 
-bool plan_make(struct plan *plan)
+bool layout_plan_make(struct layout_plan *plan)
 {
     struct planning planning = {.plan = plan};
 
-    return plan_sort_things(plan) && planning_direct(&planning) &&
-           planning_link(&planning) && plan_list(plan);
+    return layout_plan_sort_things(plan) && planning_direct(&planning) &&
+           planning_link(&planning) && layout_plan_list(plan);
 }

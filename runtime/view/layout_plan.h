@@ -30,7 +30,7 @@ struct plan_link {
     size_t point_count;
 };
 
-struct plan {
+struct layout_plan {
     struct layout *layout;    /* borrowed */
     struct arena arena;       /* holds the arrays below */
     struct arena level_arena; /* scratch of the level that is being laid out */
@@ -60,47 +60,52 @@ struct plan {
     double row_width;
 };
 
-void plan_init(struct plan *plan, struct layout *layout);
-void plan_release(struct plan *plan);
+void layout_plan_init(struct layout_plan *plan, struct layout *layout);
+void layout_plan_release(struct layout_plan *plan);
 
 /* Fills the plan and each edge's is_back. false where memory ran out. */
-bool plan_make(struct plan *plan);
+bool layout_plan_make(struct layout_plan *plan);
 
 /* Lays out one level: places of its things, routes of its links, ports and size of its group. */
-bool plan_lay_out_level(struct plan *plan, uint32_t level, struct layout_point *size);
+bool layout_plan_lay_out_level(struct layout_plan *plan,
+                               uint32_t level,
+                               struct layout_point *size);
 
 static inline uint32_t group_level(uint32_t group)
 {
     return group == LAYOUT_NONE ? 0 : group + 1;
 }
 
-static inline uint32_t plan_thing_count(const struct plan *plan)
+static inline uint32_t layout_plan_thing_count(const struct layout_plan *plan)
 {
     return (uint32_t)(plan->layout->box_count + plan->layout->group_count) +
            plan->port_count;
 }
 
-static inline uint32_t plan_group_thing(const struct plan *plan, uint32_t group)
+static inline uint32_t layout_plan_group_thing(const struct layout_plan *plan,
+                                               uint32_t group)
 {
     return (uint32_t)plan->layout->box_count + group;
 }
 
-static inline uint32_t plan_port_thing(const struct plan *plan, uint32_t port)
+static inline uint32_t layout_plan_port_thing(const struct layout_plan *plan,
+                                              uint32_t port)
 {
     return (uint32_t)(plan->layout->box_count + plan->layout->group_count) + port;
 }
 
-static inline bool plan_is_group(const struct plan *plan, uint32_t thing)
+static inline bool layout_plan_is_group(const struct layout_plan *plan, uint32_t thing)
 {
-    return thing >= plan->layout->box_count && thing < plan_port_thing(plan, 0);
+    return thing >= plan->layout->box_count && thing < layout_plan_port_thing(plan, 0);
 }
 
 /* The port that a thing is, NULL where it is none. */
-static inline struct plan_port *plan_port(const struct plan *plan, uint32_t thing)
+static inline struct plan_port *layout_plan_port(const struct layout_plan *plan,
+                                                 uint32_t thing)
 {
-    return thing < plan_port_thing(plan, 0)
+    return thing < layout_plan_port_thing(plan, 0)
                ? NULL
-               : &plan->ports[thing - plan_port_thing(plan, 0)];
+               : &plan->ports[thing - layout_plan_port_thing(plan, 0)];
 }
 
 #endif

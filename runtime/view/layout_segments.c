@@ -3,12 +3,14 @@
  * where there would still be too many, the longest links of all share one bundle of lanes. */
 #include "runtime/view/layout_sheet.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NO_LANE UINT32_MAX
 
+/* So many lanes there may be, and so many more for each node and link. */
+#define LANE_LIMIT 4096.0
+#define LANE_SHARE 4.0
 /* From so many on, long links to one node share their lanes. */
 #define SHARED_FROM 4
 
@@ -115,7 +117,7 @@ static bool lanes_find_limit(const struct lanes *lanes, uint32_t *limit)
 {
     const struct sheet *sheet = lanes->sheet;
     double size = (double)sheet->item_count + (double)sheet->link_count;
-    double budget = 4096.0 + size * (2.0 + log2(size + 1.0));
+    double budget = LANE_LIMIT + LANE_SHARE * size;
     uint64_t *lane_counts =
         arena_allocate(sheet->arena, sheet->layer_count + 1, sizeof *lane_counts);
 
@@ -357,6 +359,10 @@ bool sheet_make_segments(struct sheet *sheet)
     }
     for (uint32_t i = 0; i < sheet->link_count; i++) {
         lanes_add_link(&lanes, &sheet->links[i]);
+    }
+    if (lanes.bundle.first_lane != NO_LANE) {
+        sheet->bundle_first = lanes.bundle.first_lane;
+        sheet->bundle_end = sheet->bundle_first + run_length(&lanes.bundle);
     }
     return sheet_list_segments(sheet);
 }

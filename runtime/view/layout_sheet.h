@@ -90,6 +90,10 @@ struct sheet {
     uint32_t link_count;
     uint32_t net_count;
 
+    /* The lanes that the longest links share, where there would be too many; stand at the border. */
+    uint32_t bundle_first;
+    uint32_t bundle_end;
+
     struct sheet_segment *segments;
     uint32_t segment_count;
     struct sheet_lists above; /* segments at a node's top, from the left */
