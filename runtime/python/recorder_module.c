@@ -12,8 +12,8 @@ PyDoc_STRVAR(
     start_doc,
     "start(path, *, sample=64, last=0, size_limit=0, stats=True, hash=True,\n"
     "      names=(), every=1, max_elements=0, one_thread=False, quiet=False)\n\n"
-    "Begins to record. Raises OSError where the file cannot be written,\n"
-    "BlockingIOError where another process writes it.");
+    "Begins to record. Raises OSError where the file cannot be written; its errno\n"
+    "is EBUSY where another process writes it.");
 
 PyDoc_STRVAR(stop_doc,
              "stop() -> dict\n\nEnds the recording; says what is in the file.");
@@ -201,14 +201,10 @@ static void module_free(void *module)
     if (session == NULL) {
         return;
     }
-    if (session->recorder != NULL) {
-        /* The file of a process that was forked off without a visit since is its parent's. */
-        if (session->fork_count != session_fork_count()) {
-            recorder_abandon(session->recorder);
-            device_queue_forget(session->devices);
-        } else {
-            recorder_close(session->recorder, NULL);
-        }
+    if (session->recorder != NULL && session_is_parents(session)) {
+        session_abandon(session);
+    } else if (session->recorder != NULL) {
+        recorder_close(session->recorder, NULL);
     }
     device_queue_free(session->devices);
     type_cache_release(&session->types);

@@ -152,12 +152,28 @@ static void close_recorder(struct session *session, struct error *error)
     session->devices = NULL;
 }
 
+bool session_is_parents(const struct session *session)
+{
+    return session->fork_count != session_fork_count();
+}
+
+void session_abandon(struct session *session)
+{
+    recorder_abandon(session->recorder);
+    session->recorder = NULL;
+    session->is_closing = false;
+    session->is_waiting = false;
+    device_queue_forget(session->devices);
+    device_queue_free(session->devices);
+    session->devices = NULL;
+}
+
 bool session_enter(struct session *session)
 {
     if (session->recorder == NULL || session->is_closing) {
         return false;
     }
-    if (session->fork_count != session_fork_count()) {
+    if (session_is_parents(session)) {
         follow_fork(session);
     }
     if (recorder_log(session->recorder) == NULL ||
@@ -279,6 +295,10 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     options.has_hash = has_hash;
     options.every = every;
     options.element_limit = element_limit;
+    if (session->recorder != NULL && session_is_parents(session) &&
+        thread_use_count == 0) {
+        session_abandon(session);
+    }
     if (session->recorder != NULL) {
         PyErr_Format(PyExc_RuntimeError, "already recording to %s", session->path);
         Py_DECREF(path);
@@ -350,7 +370,7 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
         PyErr_SetString(PyExc_RuntimeError, "nothing is being recorded");
         return NULL;
     }
-    if (session->fork_count != session_fork_count()) {
+    if (session_is_parents(session)) {
         follow_fork(session);
     }
     session->is_closing = true;

@@ -47,6 +47,12 @@ uint64_t session_thread_key(void);
 bool session_enter(struct session *session);
 void session_leave(struct session *session);
 
+/* Whether this process was forked off and no hook has worked in it since: the recorder's file is
+ * its parent's. */
+bool session_is_parents(const struct session *session);
+/* Lets go of such a recorder and leaves its file alone. */
+void session_abandon(struct session *session);
+
 /* The functions `start` and `stop` of the module. */
 PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *session_stop(PyObject *module, PyObject *unused);

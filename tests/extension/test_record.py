@@ -663,6 +663,26 @@ def test_fork(folder):
     assert values(child, "y") == [20]
 
 
+def test_a_child_begins_a_recording_of_its_own(folder):
+    run(
+        folder,
+        """
+        import monitorch, model, os
+        with monitorch.record("run.mtrace"):
+            model.double(1)
+            if (child := os.fork()) == 0:
+                monitorch.stop()
+                with monitorch.record("own.mtrace"):
+                    model.double(10)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+            model.double(2)
+        """,
+    )
+    assert values(folder / "run.mtrace", "y") == [2, 4]
+    assert values(folder / "own.mtrace", "y") == [20]
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_multiprocessing(folder, method):
     _, err = run(
