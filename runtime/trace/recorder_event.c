@@ -148,8 +148,12 @@ find_state(const struct visit *visit, uint32_t write, uint32_t path)
                      : leaf_states_get(&visit->call->leaves, name, path);
 }
 
+/* 0: not known. */
 static uint64_t storage_of(const struct recorded_array *given)
 {
+    if (given->data == 0) {
+        return 0;
+    }
     return given->data - (uint64_t)given->offset * dtype_size(given->array->dtype);
 }
 

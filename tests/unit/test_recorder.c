@@ -83,6 +83,7 @@ struct seen {
     uint32_t version;
     int64_t size;
     bool is_transposed;
+    bool is_hidden; /* its address is not known */
 };
 
 static void
@@ -98,7 +99,8 @@ tell(struct world *world, struct call *call, uint32_t site, const struct seen *s
     struct statistics statistics;
     struct recorded_array recorded = {
         .array = &array,
-        .data = 4096,
+        .data = seen->is_hidden ? 0 : 4096,
+        .offset = seen->is_hidden ? 2 : 0,
         .version = seen->version,
         .statistics = &statistics,
         .has_hash = true,
@@ -189,6 +191,23 @@ static void test_changes(void)
     check_trace("call 1<0 enter1.0 new:0 assign1.0 new:0 mutate1.0 mutated:32 "
                 "enter1.1 aliased:32 enter1.2 same:0 enter1.3 rebound:33 "
                 "assign1.1 rebound:40 return1.0 new:0 end 1 ");
+}
+
+/* Storages that nobody knows are not one and the same. */
+static void test_hidden_storages(void)
+{
+    struct world world;
+    struct seen x = {.object = 100, .size = 2, .is_hidden = true};
+    struct seen other = {.object = 200, .size = 2, .is_hidden = true};
+
+    world_init(&world);
+    struct call *call = begin(&world, 1, 1000, NULL);
+    tell(&world, call, 0, &x);
+    tell(&world, call, 2, &other);
+    x.version = 1;
+    tell(&world, call, 0, &x);
+    world_release(&world);
+    check_trace("call 1<0 enter1.0 new:0 mutate1.0 new:0 enter1.1 mutated:0 ");
 }
 
 static void test_calls(void)
@@ -287,6 +306,7 @@ int main(void)
     }
     close(descriptor);
     test_changes();
+    test_hidden_storages();
     test_calls();
     test_generators();
     test_while_headers();
