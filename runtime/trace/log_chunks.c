@@ -123,7 +123,7 @@ chunk_choose_size(const struct log_writer *writer, uint64_t size_so_far, uint64_
 
 static bool fail_size_limit(const struct log_writer *writer, struct error *error)
 {
-    error_set(error, ERROR_USAGE, "%s: has reached its limit, size_limit=%llu bytes",
+    error_set(error, ERROR_SYSTEM, "%s: has reached its limit, size_limit=%llu bytes",
               writer->path, (unsigned long long)writer->size_limit);
     return false;
 }

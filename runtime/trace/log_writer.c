@@ -126,8 +126,9 @@ static size_t ring_choose_size(uint64_t last)
 static bool
 check_options(const char *path, const struct log_options *options, struct error *error)
 {
-    uint64_t least = 2 * LOG_CHUNK_UNIT;
+    uint64_t least = LOG_CHUNK_UNIT;
 
+    least += options->last == 0 ? LOG_CHUNK_UNIT : ring_choose_size(options->last);
     if (options->size_limit != 0 && options->size_limit < least) {
         error_set(error, ERROR_INPUT,
                   "%s: size_limit=%llu, expected at least %llu bytes", path,
@@ -320,9 +321,4 @@ const char *log_writer_stopped(const struct log_writer *writer)
 uint64_t log_writer_lost_count(const struct log_writer *writer)
 {
     return writer->lost_count;
-}
-
-const char *log_writer_path(const struct log_writer *writer)
-{
-    return writer->path;
 }

@@ -69,6 +69,5 @@ bool log_writer_define(struct log_writer *writer,
  * while it goes on. Records that could not be begun since then are counted. */
 const char *log_writer_stopped(const struct log_writer *writer);
 uint64_t log_writer_lost_count(const struct log_writer *writer);
-const char *log_writer_path(const struct log_writer *writer);
 
 #endif
