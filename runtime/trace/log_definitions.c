@@ -135,7 +135,8 @@ static bool sites_follow(const struct log_reader *reader, const struct log_table
 {
     const struct log_module *last;
 
-    if (head->site_count > UINT32_MAX - 1 - head->first_site) {
+    if (head->first_site == UINT32_MAX ||
+        head->site_count > UINT32_MAX - 1 - head->first_site) {
         return false;
     }
     if (reader->modules.count == 0) {

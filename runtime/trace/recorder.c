@@ -256,7 +256,9 @@ struct call_thread *recorder_thread(struct recorder *recorder,
 {
     struct call_thread *thread = call_table_thread(recorder->calls, key);
 
-    if (thread != NULL && !thread->is_told && recorder->log != NULL) {
+    /* Those that share the last number have no name. */
+    if (thread != NULL && thread->number < THREAD_NUMBER_MAX && !thread->is_told &&
+        recorder->log != NULL) {
         struct log_thread head = {
             .record = {.kind = LOG_THREAD},
             .number = thread->number,
