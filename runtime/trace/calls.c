@@ -324,18 +324,6 @@ bool call_table_is_empty(const struct call_table *table)
     return table->count == 0;
 }
 
-struct call *call_table_get(struct call_table *table, uint32_t number)
-{
-    for (size_t i = 0; i < table->bucket_count; i++) {
-        for (struct call *call = table->buckets[i]; call != NULL; call = call->next) {
-            if (call->number == number) {
-                return call;
-            }
-        }
-    }
-    return NULL;
-}
-
 void call_table_each(struct call_table *table,
                      void (*visit)(void *context, struct call *call),
                      void *context)

@@ -99,8 +99,6 @@ void call_table_move(struct call_table *table,
                      const void *code);
 /* Whether any call is known. */
 bool call_table_is_empty(const struct call_table *table);
-/* The call with that number, or NULL. */
-struct call *call_table_get(struct call_table *table, uint32_t number);
 
 /* Calls `visit` for each known call. */
 void call_table_each(struct call_table *table,

@@ -90,7 +90,6 @@ static void number_sites(struct recorded_module *module)
     }
     uint32_t next = 0;
     for (uint32_t f = 0; f < table->function_count; f++) {
-        module->functions[f].table = module->number;
         module->functions[f].index = f;
         module->first_repeating[f] = next;
         next += module->functions[f].repeat_count;
