@@ -168,6 +168,9 @@ $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
 	@echo "  AR    $@"
 	@rm -f $@
 	@ar rcs $@ $(LIBRARY_OBJECTS)
+	@twice=$$(nm -g --defined-only $@ 2>/dev/null | awk 'NF == 3 { print $$3 }' | \
+	    sort | uniq -d | grep -v '^__\|^_ZT'); if [ -n "$$twice" ]; then \
+	    echo "defined in two files, and the linker would not say so: $$twice" >&2; exit 1; fi
 
 # link: what a program or module is made of, and the list that tells when that changed.
 define link
