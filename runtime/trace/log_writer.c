@@ -257,23 +257,29 @@ static bool writer_make_room(struct log_writer *writer, size_t size)
     return true;
 }
 
-void *log_writer_begin(struct log_writer *writer, size_t size)
+void *log_writer_begin_beside(struct log_writer *writer, size_t size)
 {
     size_t padded = log_record_padded(size);
 
     assert(size >= sizeof(struct log_record) && size <= LOG_RECORD_MAX);
     if (writer->is_stopped) {
-        writer->lost_count++;
         return NULL;
     }
     if (writer->begun_size != 0 || padded > log_open_chunk_left(&writer->stream)) {
         if (!writer_make_room(writer, padded)) {
-            writer->lost_count++;
             return NULL;
         }
     }
     writer->begun_size = padded;
     return log_open_chunk_place(&writer->stream);
+}
+
+void *log_writer_begin(struct log_writer *writer, size_t size)
+{
+    void *place = log_writer_begin_beside(writer, size);
+
+    writer->lost_count += place == NULL;
+    return place;
 }
 
 void log_writer_commit(struct log_writer *writer, struct log_record record)

@@ -39,6 +39,8 @@ void log_writer_abandon(struct log_writer *writer);
  * its head; NULL where recording has stopped. Until the commit the file does not hold it. At
  * most one record is begun at a time. */
 void *log_writer_begin(struct log_writer *writer, size_t size);
+/* The same for what is told beside the events: it is not counted where it is lost. */
+void *log_writer_begin_beside(struct log_writer *writer, size_t size);
 /* Publishes the record begun last. record.size may be smaller than what was asked for. */
 void log_writer_commit(struct log_writer *writer, struct log_record record);
 

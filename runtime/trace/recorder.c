@@ -34,7 +34,7 @@ static void tell_end(void *context, struct call *call)
     if (call->told_in_chunk == UINT64_MAX || recorder->log == NULL) {
         return;
     }
-    end = log_writer_begin(recorder->log, sizeof(*end));
+    end = log_writer_begin_beside(recorder->log, sizeof(*end));
     if (end == NULL) {
         return;
     }
@@ -302,7 +302,7 @@ void recorder_tell_call(struct recorder *recorder, struct call *call)
     if (is_told && (recorder->options.log.last == 0 || call->told_in_chunk == chunk)) {
         return;
     }
-    record = log_writer_begin(recorder->log, sizeof(*record));
+    record = log_writer_begin_beside(recorder->log, sizeof(*record));
     if (record == NULL) {
         return;
     }
@@ -411,7 +411,7 @@ void recorder_note(struct recorder *recorder,
     if (recorder->log == NULL) {
         return;
     }
-    note = log_writer_begin(recorder->log, sizeof(*note) + size);
+    note = log_writer_begin_beside(recorder->log, sizeof(*note) + size);
     if (note == NULL) {
         return;
     }

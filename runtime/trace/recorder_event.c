@@ -341,7 +341,7 @@ keep_values(struct recorder *recorder, const struct array *array, uint64_t count
     for (uint64_t first = 0; step > 0 && first < count; first += step) {
         uint64_t piece = count - first < step ? count - first : step;
         size_t size = sizeof(struct log_data) + piece * element;
-        struct log_data *data = log_writer_begin(recorder->log, size);
+        struct log_data *data = log_writer_begin_beside(recorder->log, size);
         if (data == NULL) {
             return;
         }

@@ -875,6 +875,9 @@ def test_recording_that_ended_early_is_told(folder):
     assert (folder / "run.mtrace").stat().st_size <= 300 * 1024
     seen = values(folder / "run.mtrace", "y")
     assert seen == [2 * i for i in range(len(seen))] and len(seen) > 100
+    told = int(err.split(" events in ")[0].split()[-1].replace(",", ""))
+    lost = int(err.split(" events were lost")[0].split()[-1].replace(",", ""))
+    assert told + lost == 3 * 20_000
 
 
 def test_record_while_the_variable_is_set(folder):
