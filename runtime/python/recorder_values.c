@@ -128,15 +128,40 @@ static PyObject *shorten(PyObject *text)
     return bytes;
 }
 
-static void describe_int(PyObject *object, struct value *value)
+/* An int in hexadecimal; a new reference to bytes, or NULL. Those that no double can hold are left
+ * alone: they may have any number of digits. */
+static PyObject *spell_int(PyObject *number)
+{
+    PyObject *digits = NULL;
+    PyObject *bytes;
+
+    PyLong_AsDouble(number);
+    if (PyErr_Occurred() == NULL) {
+        digits = PyNumber_ToBase(number, 16);
+    }
+    bytes = digits == NULL ? NULL : PyUnicode_AsEncodedString(digits, "ascii", NULL);
+    Py_XDECREF(digits);
+    PyErr_Clear();
+    return bytes;
+}
+
+static void describe_int(PyObject *object, struct value *value, PyObject **owner)
 {
     int overflow = 0;
     long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
 
-    value->kind = overflow == 0 ? VALUE_INT : VALUE_BIG_INT;
-    value->integer = overflow == 0 ? number : overflow;
-    if (overflow != 0) {
-        value->text = overflow > 0 ? SLICE("above 2**63") : SLICE("below -2**63");
+    if (overflow == 0) {
+        value->kind = VALUE_INT;
+        value->integer = number;
+        return;
+    }
+    value->kind = VALUE_BIG_INT;
+    *owner = spell_int(object);
+    if (*owner != NULL) {
+        value->text =
+            (struct slice){PyBytes_AsString(*owner), (size_t)PyBytes_Size(*owner)};
+    } else {
+        value->text = overflow > 0 ? SLICE("above 2**1023") : SLICE("below -2**1023");
     }
 }
 
@@ -155,7 +180,7 @@ static void describe_scalar(const struct type_info *info,
         value->integer = object == Py_True;
         break;
     case TYPE_INT:
-        describe_int(object, value);
+        describe_int(object, value, owner);
         break;
     case TYPE_FLOAT:
         value->kind = VALUE_FLOAT;

@@ -1,6 +1,6 @@
 #include "runtime/trace/recorder_state.h"
 
-#include "runtime/base/memory.h"
+#include "runtime/base/hash.h"
 #include "runtime/trace/log_late.h"
 #include "runtime/trace/sample.h"
 
@@ -160,13 +160,14 @@ static uint64_t storage_of(const struct recorded_array *given)
 /* Scalars have no version: their value decides. */
 static uint64_t value_hash(const struct value *value)
 {
-    uint64_t bits;
+    double parts[] = {value->real, value->imaginary};
 
     switch (value->kind) {
     case VALUE_FLOAT:
     case VALUE_COMPLEX:
-        memcpy(&bits, &value->real, sizeof(bits));
-        return bits;
+        return hash_64((struct slice){(const char *)parts, sizeof(parts)});
+    case VALUE_BIG_INT:
+        return hash_64(value->text);
     default:
         return (uint64_t)value->integer;
     }

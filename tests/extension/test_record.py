@@ -683,6 +683,38 @@ def test_a_child_begins_a_recording_of_its_own(folder):
     assert values(folder / "own.mtrace", "y") == [20]
 
 
+def test_large_integers(folder):
+    run(
+        folder,
+        """
+        import monitorch, model
+        with monitorch.record("run.mtrace"):
+            for number in (2**62, -(2**62) - 1, 2**70, 2**600, -(2**600)):
+                model.double(number)
+        """,
+    )
+    assert values(folder / "run.mtrace", "y") == [
+        "0x8000000000000000",
+        "-0x8000000000000002",
+        hex(2**71),
+        hex(2**601),
+        hex(-(2**601)),
+    ]
+
+
+def test_integers_beyond_every_float(folder):
+    run(
+        folder,
+        """
+        import monitorch, model
+        with monitorch.record("run.mtrace"):
+            model.double(2**5000)
+            model.double(-(2**5000))
+        """,
+    )
+    assert values(folder / "run.mtrace", "y") == ["above 2**1023", "below -2**1023"]
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_multiprocessing(folder, method):
     _, err = run(
