@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import paths
 
-SOURCES = sorted(pathlib.Path(__file__).parent.glob("*.c"))
+SOURCES = sorted(pathlib.Path(__file__).parent.glob("test_*.c"))
 PROGRAMS = pathlib.Path(
     os.environ.get(
         "MONITORCH_UNIT_PROGRAMS", paths.BUILD / "obj" / "release" / "tests" / "unit"
