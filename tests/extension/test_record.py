@@ -715,7 +715,34 @@ def test_integers_beyond_every_float(folder):
     assert values(folder / "run.mtrace", "y") == ["above 2**1023", "below -2**1023"]
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_of_a_parent_that_records_nothing(folder, method):
+    """Each has a trace of its own, and finishes it."""
+    program = f"""
+    import multiprocessing
+
+    def work(number):
+        import model
+        model.double(number)
+
+    if __name__ == "__main__":
+        context = multiprocessing.get_context({method!r})
+        for number in (1, 2):
+            worker = context.Process(target=work, args=(number,))
+            worker.start()
+            worker.join()
+            assert worker.exitcode == 0
+    """
+    assert run(folder, program, MONITORCH="run.mtrace") == ("", "")
+    traces = children(folder)
+    assert sorted(values(trace, "y") for trace in traces) == [[2], [4]]
+    assert not (folder / "run.mtrace").exists()
+    for trace in traces:
+        done = subprocess.run([VIEWER, "show", trace], capture_output=True, text=True)
+        assert done.stderr == "", "its end was not told"
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_multiprocessing(folder, method):
     _, err = run(
         folder,

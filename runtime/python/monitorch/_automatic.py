@@ -46,12 +46,14 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.
         recording.is_quiet = is_quiet
         return recording.start()
 
-    try:
-        return start(path)
-    except OSError as error:
-        if error.errno != _EBUSY:
-            raise
-    # Another process writes that file: one that this one was started by, as a rule.
+    # Workers share the variable; their parent may record nothing, so that nobody has the file.
+    if not _record.is_worker():
+        try:
+            return start(path)
+        except OSError as error:
+            if error.errno != _EBUSY:
+                raise
+        # Another process writes that file: one that this one was started by, as a rule.
     return start(_record.add_word(path, str(posix.getpid())))
 
 
@@ -59,8 +61,8 @@ def _tell(recording: "_record.Recording", process: int) -> None:
     """At exit: one line on what was recorded, and how to see it."""
     recording.is_quiet = True  # all is told here
     summary = recording.stop()
-    if summary is None or posix.getpid() != process or _is_worker():
-        return
+    if summary is None or posix.getpid() != process or _record.is_worker():
+        return  # its parent tells of the run
     if summary.events == 0 and summary.stopped is None:
         _say(f"nothing recorded in {summary.path}: {_find_reason()}")
         return
@@ -74,12 +76,6 @@ def _tell(recording: "_record.Recording", process: int) -> None:
         files = "trace of a child process" if others == 1 else "traces of child processes"
         text += f"; {others} {files}: {_record.add_word(summary.path, '*')}"
     _say(f"{text}: monitorch show {_quote(summary.path)}")
-
-
-def _is_worker() -> bool:
-    """Whether multiprocessing made this process: its parent tells of the run."""
-    process = sys.modules.get("multiprocessing.process")
-    return process is not None and process.parent_process() is not None
 
 
 def _find_reason() -> str:

@@ -364,6 +364,7 @@ def _start(recording: Recording) -> None:
     except BaseException:
         _finish(recording)
         raise
+    _stop_with_worker(recording)
 
 
 def _finish(recording: Recording) -> None:
@@ -444,6 +445,25 @@ def _begin_child() -> None:
     if _active is not None and util is not None:
         # Such a child leaves without running what is registered at exit.
         util.register_after_fork(_active, _stop_with_process)
+
+
+def is_worker() -> bool:
+    """Whether multiprocessing made this process, also while that begins."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and (
+        process.parent_process() is not None or hasattr(process.current_process(), "_inheriting")
+    )
+
+
+def _stop_with_worker(recording: Recording) -> None:
+    """For a recording that begins in a process of multiprocessing's own."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is None or not is_worker() or "--multiprocessing-fork" in sys.orig_argv:
+        return  # a spawned one runs what is registered at exit
+    if sys.modules["multiprocessing.process"].parent_process() is not None:
+        _stop_with_process(recording)
+    else:  # it forgets what is to be run at its end before it begins
+        util.register_after_fork(recording, _stop_with_process)
 
 
 def _stop_with_process(recording: Recording) -> None:
