@@ -1,3 +1,4 @@
+/* From the running frame to its call: who made it, in which thread, and whether it is new. */
 #include "runtime/python/recorder_frames.h"
 
 #include "runtime/base/buffer.h"

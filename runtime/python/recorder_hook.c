@@ -1,3 +1,4 @@
+/* The hooks: what a visit of a site goes through, from the inserted call to its events. */
 #include "runtime/python/recorder_hook.h"
 
 #include "runtime/python/recorder_frames.h"

@@ -1,3 +1,4 @@
+/* One value measured by itself, as a dict. */
 #include "runtime/python/recorder_measure.h"
 
 #include "runtime/base/memory.h"

@@ -1,3 +1,4 @@
+/* The paths of torch.nn.Modules, remembered by weak references. */
 #include "runtime/python/recorder_paths.h"
 
 /* Modules nest a few levels; a module that holds itself must not hold us. */
