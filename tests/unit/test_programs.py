@@ -1,4 +1,4 @@
-"""Runs the C unit tests: each tests/unit/test_*.c is a program of its own."""
+"""Runs the C unit tests: each tests/unit/*.c is a program of its own."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import paths
 
-SOURCES = sorted(pathlib.Path(__file__).parent.glob("test_*.c"))
+SOURCES = sorted(pathlib.Path(__file__).parent.glob("*.c"))
 PROGRAMS = pathlib.Path(
     os.environ.get(
         "MONITORCH_UNIT_PROGRAMS", paths.BUILD / "obj" / "release" / "tests" / "unit"
