@@ -1,3 +1,4 @@
+/* The recording that goes on: beginning, ending, forks, and the hooks that are at work. */
 #include "runtime/python/recorder_session.h"
 
 #include "runtime/base/memory.h"

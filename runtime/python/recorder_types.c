@@ -1,3 +1,4 @@
+/* What a type is, asked of `type` itself and remembered. */
 #include "runtime/python/recorder_types.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Values of Python as events: numbers, texts, tensors, and what is in containers. */
 #include "runtime/python/recorder_values.h"
 
 #include "runtime/python/recorder_walk.h"

@@ -1,3 +1,4 @@
+/* The leaves of containers, and the ends of dotted names. */
 #include "runtime/python/recorder_walk.h"
 
 #include <stdio.h>

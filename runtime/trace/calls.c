@@ -1,3 +1,4 @@
+/* The calls that are going on: by frame, and as a stack for each thread. */
 #include "runtime/trace/calls.h"
 
 #include "runtime/base/memory.h"

@@ -1,3 +1,4 @@
+/* What was last seen of leaves, objects and storages, and what happened since. */
 #include "runtime/trace/history.h"
 
 #include "runtime/base/memory.h"

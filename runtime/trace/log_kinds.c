@@ -1,3 +1,4 @@
+/* The texts of the kinds of values and of changes. */
 #include "runtime/trace/log_kinds.h"
 
 #include <assert.h>

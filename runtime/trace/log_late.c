@@ -1,3 +1,4 @@
+/* Statistics filled in behind an event that is in the trace already. */
 #include "runtime/trace/log_late.h"
 
 #include <string.h>

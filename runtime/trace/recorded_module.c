@@ -1,3 +1,4 @@
+/* A module of a recording: its sites, names and loops, numbered for quick visits. */
 #include "runtime/trace/recorded_module.h"
 
 #include "runtime/base/hash.h"

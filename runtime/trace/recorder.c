@@ -1,3 +1,4 @@
+/* The recorder: its trace, its modules, threads and calls, and which visits count. */
 #include "runtime/trace/recorder.h"
 
 #include "runtime/base/memory.h"

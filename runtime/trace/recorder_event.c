@@ -1,3 +1,4 @@
+/* One value of a visit: what happened to its name, and its event in the trace. */
 #include "runtime/trace/recorder_state.h"
 
 #include "runtime/base/hash.h"
