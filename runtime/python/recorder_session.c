@@ -296,8 +296,8 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     options.has_hash = has_hash;
     options.every = every;
     options.element_limit = element_limit;
-    if (session->recorder != NULL && session_is_parents(session) &&
-        thread_use_count == 0) {
+    if (session->recorder != NULL && thread_use_count == 0 &&
+        (session_is_parents(session) || recorder_log(session->recorder) == NULL)) {
         session_abandon(session);
     }
     if (session->recorder != NULL) {

@@ -108,7 +108,8 @@ struct recorded_array {
     bool has_hash;
     bool is_sampled;
     bool is_kept; /* the whole values are written too */
-    bool is_late; /* not measured yet: room is left for its statistics, see recorder_late */
+    bool
+        is_late; /* not measured yet: room is left for its statistics, see recorder_late */
 };
 
 struct value {
@@ -123,7 +124,7 @@ struct value {
 };
 
 /* One event: the value of the site's `write`-th name, or of what stands at `path` in it. A site
- * without values is told with a value of kind NOTHING. */
+ * without values is told with a value of kind NOTHING. Names behind the 256th are left out. */
 void recorder_tell(struct recorder *recorder,
                    const struct visit *visit,
                    uint32_t write,

@@ -407,11 +407,11 @@ void recorder_tell(struct recorder *recorder,
         .site = visit->module->first_site + visit->index,
         .call = visit->call->number,
         .visit = visit->number,
-        .write = (uint8_t)(write < UINT8_MAX ? write : UINT8_MAX),
+        .write = (uint8_t)write,
     };
 
     recorder->late = NULL;
-    if (recorder->log == NULL) {
+    if (recorder->log == NULL || write > UINT8_MAX) {
         return;
     }
     recorder_tell_call(recorder, visit->call);

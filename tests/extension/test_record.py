@@ -683,6 +683,27 @@ def test_a_child_begins_a_recording_of_its_own(folder):
     assert values(folder / "own.mtrace", "y") == [20]
 
 
+def test_a_child_without_a_trace_begins_another_recording(folder):
+    run(
+        folder,
+        """
+        import monitorch, model, os
+        with monitorch.record("run.mtrace"):
+            if (child := os.fork()) == 0:
+                os.mkdir(f"run.{os.getpid()}.mtrace")
+                model.double(1)
+                monitorch.stop()
+                with monitorch.record("own.mtrace"):
+                    model.double(10)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+            model.double(2)
+        """,
+    )
+    assert values(folder / "run.mtrace", "y") == [4]
+    assert values(folder / "own.mtrace", "y") == [20]
+
+
 def test_large_integers(folder):
     run(
         folder,

@@ -282,6 +282,23 @@ static void test_while_headers(void)
     check_trace("call 1<0 assign1.0 new:0 loop1.0 loop1.1 assign1.1 same:0 ");
 }
 
+/* An event has eight bits for which name it is of. */
+static void test_many_names(void)
+{
+    struct world world;
+    struct value value = {.kind = VALUE_NONE, .object = 100};
+    struct visit visit;
+
+    world_init(&world);
+    struct call *call = begin(&world, 1, 1000, NULL);
+    if (CHECK(recorder_begin_visit(world.recorder, world.module, 1, call, &visit))) {
+        recorder_tell(world.recorder, &visit, 0, SLICE(""), &value);
+        recorder_tell(world.recorder, &visit, 256, SLICE(""), &value);
+    }
+    world_release(&world);
+    check_trace("call 1<0 assign1.0 new:0 ");
+}
+
 static void test_names(void)
 {
     static const char *const names[] = {"q", "attn*"};
@@ -310,6 +327,7 @@ int main(void)
     test_calls();
     test_generators();
     test_while_headers();
+    test_many_names();
     test_names();
     unlink(path);
     return check_finish();
