@@ -265,8 +265,9 @@ static enum exit_code tell_rest(const struct show *show)
     }
     if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
         tell(show->path, show->options->is_sites ? "no sites in it"
-                         : show->seen > 0        ? "no event matches"
-                                                 : "no events in it");
+                         : show->seen > 0 || show->options->head == 0
+                             ? "no event matches"
+                             : "no events in it");
         return EXIT_CODE_CHECK_FAILED;
     }
     return exit_code;

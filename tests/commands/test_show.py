@@ -132,6 +132,12 @@ def test_a_call_with_those_within(threads):
     assert {e["call"] for e in events("--call=1+", threads)} == {1, 3, 5}
 
 
+def test_none_of_them(nested):
+    for words in ("--head", 0), ("--tail", 0), ("--name", "nobody"):
+        run = show(*words, nested)
+        assert run.returncode == 1 and "no event matches" in run.stderr
+
+
 @pytest.mark.parametrize("head", [0, 1, 5, 1000])
 @pytest.mark.parametrize("tail", [0, 1, 3, 1000])
 def test_head_and_tail(nested, head, tail):

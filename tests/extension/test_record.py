@@ -898,9 +898,10 @@ WRONG_VARIABLES = {
     "run.mtrace,compile=no": ["compile must be 'break' or 'skip'"],
     "run.mtrace,,last=3": ["no option ''"],
     "'a,b'run.mtrace": ["a comma must follow the path 'a,b'"],
+    "'a,b.mtrace": ["the path begins with ' and no other ' ends it"],
     ",last=3": ["begins with the path"],
     "missing/run.mtrace": ["missing/run.mtrace: No such file or directory"],
-    "model.py": ["model.py: Is there already and no trace: not replaced"],
+    "model.py": ["model.py: There is another file, which is no trace: not replaced"],
     ".": [".: Is a directory"],
 }
 

@@ -113,6 +113,8 @@ def _split_path(text: str) -> "tuple[str, str]":
         if rest and not rest.startswith(","):
             raise ValueError(f"a comma must follow the path {quote}{path}{quote}")
         return path, rest[1:]
+    if quote in ("'", '"'):
+        raise ValueError(f"the path begins with {quote} and no other {quote} ends it")
     path, _, rest = text.partition(",")
     return path, rest
 

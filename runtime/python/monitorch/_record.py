@@ -317,7 +317,7 @@ def _check_writable(path: str) -> None:
             raise OSError(_EINVAL, "Not a regular file", path)
         if start and start != _MAGIC:
             # A slip, as a rule: MONITORCH=train.py
-            raise FileExistsError(_EEXIST, "Is there already and no trace: not replaced", path)
+            raise FileExistsError(_EEXIST, "There is another file, which is no trace: not replaced", path)
     except FileNotFoundError:
         folder = path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
         if not posix.access(folder, posix.F_OK):
