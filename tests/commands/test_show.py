@@ -133,7 +133,7 @@ def test_a_call_with_those_within(threads):
 
 
 def test_none_of_them(nested):
-    for words in ("--head", 0), ("--tail", 0), ("--name", "nobody"):
+    for words in ("--head", 0), ("--name", "nobody"):
         run = show(*words, nested)
         assert run.returncode == 1 and "no event matches" in run.stderr
 
