@@ -174,6 +174,14 @@ static uint64_t value_hash(const struct value *value)
     }
 }
 
+/* Whether a line that may have written to the value leaves no mark that would tell. */
+static bool is_written_unseen(const struct visit *visit, const struct value *value)
+{
+    return visit->site->kind == SITE_MUTATE &&
+           (value->kind == VALUE_CONTAINER || value->kind == VALUE_OBJECT ||
+            value->kind == VALUE_BYTES);
+}
+
 static struct verdict judge(struct recorder *recorder,
                             const struct visit *visit,
                             const struct name_state *before,
@@ -200,7 +208,7 @@ static struct verdict judge(struct recorder *recorder,
         verdict.change = CHANGE_REBOUND;
     } else if (before->hash != now->hash) {
         verdict.change = CHANGE_MUTATED;
-    } else {
+    } else if (!is_written_unseen(visit, value)) {
         verdict.change = CHANGE_SAME;
     }
     verdict.differs_in_values = before->object != 0 && before->hash != now->hash;

@@ -736,6 +736,37 @@ def test_integers_beyond_every_float(folder):
     assert values(folder / "run.mtrace", "y") == ["above 2**1023", "below -2**1023"]
 
 
+def test_what_was_written_into_is_not_told_to_be_the_same(folder):
+    """Neither a version nor the number of items tells: nothing is said."""
+    source = """
+    def change():
+        many = [0] * 100
+        many[5] = 1
+        many.append(2)
+        seen = {1}
+        seen.add(2)
+        raw = bytearray(b"ab")
+        raw[0] = 5
+        few = [1, 2]
+        few[0] = 3
+        also = few
+        also = few
+    """
+    (folder / "source.py").write_text(textwrap.dedent(source))
+    subprocess.run(
+        [paths.COMMAND, "--all", "source.py", "-o", "lists.py", "--quiet"], cwd=folder, check=True
+    )
+    run(folder, "import lists; lists.change()", MONITORCH="run.mtrace,quiet")
+    changes = {}
+    for event in events(folder / "run.mtrace"):
+        name = event["name"] + event["path"]
+        changes.setdefault(name, []).append(event["change"])
+    assert changes["many"] == ["new", "", "mutated"]
+    assert changes["seen"] == changes["raw"] == changes["few"] == ["new", ""]
+    assert changes["few[0]"] == ["new", "rebound"] and changes["few[1]"] == ["new", "same"]
+    assert changes["also"] == ["new", "same"]
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_workers_of_a_parent_that_records_nothing(folder, method):
     """Each has a trace of its own, and finishes it."""
