@@ -1,6 +1,7 @@
 """What all tests share: the path to their helpers, the slow ones left out, the compiler under test."""
 
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -16,6 +17,14 @@ except ImportError:
     pass
 else:
     set_hypothesis_home_dir(ROOT / "build" / "hypothesis")
+
+
+def pytest_configure(config):
+    # A runner in the background is often started with these ignored, and children inherit that.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, default)
 
 
 def pytest_addoption(parser):

@@ -5,7 +5,6 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/recorder_measure.h"
-#include "runtime/python/recorder_paths.h"
 #include "runtime/python/recorder_session.h"
 
 PyDoc_STRVAR(
@@ -75,32 +74,6 @@ static PyObject *note(PyObject *module, PyObject *args, PyObject *keywords)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(add_root_doc,
-             "add_root(module, name='')\n\n"
-             "Makes the paths of a torch.nn.Module and those below it known.");
-
-static PyObject *add_root(PyObject *module, PyObject *args, PyObject *keywords)
-{
-    static char *names[] = {"module", "name", NULL};
-    struct session *session = PyModule_GetState(module);
-    const char *name = "";
-    Py_ssize_t size = 0;
-    PyObject *root;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|s#:add_root", names, &root,
-                                     &name, &size)) {
-        return NULL;
-    }
-    if (!type_cache_get(&session->types, Py_TYPE(root))->is_module) {
-        PyErr_SetString(PyExc_TypeError, "add_root() takes a torch.nn.Module");
-        return NULL;
-    }
-    if (path_add_root(session, root, (struct slice){name, (size_t)size}) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
 PyDoc_STRVAR(
     source_hash_doc,
     "source_hash(source) -> str\n\n"
@@ -149,7 +122,6 @@ static PyMethodDef methods[] = {
     {"path", get_path, METH_NOARGS, path_doc},
     {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
-    {"add_root", WITH_KEYWORDS(add_root), add_root_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},
     {"kernels", kernels, METH_NOARGS, kernels_doc},

@@ -164,14 +164,14 @@ static int add_below(struct session *session,
     return status;
 }
 
-int path_add_root(struct session *session, PyObject *root, struct slice name)
+/* Makes `root` one, and everything below it known. */
+static int add_root(struct session *session, PyObject *root)
 {
     struct buffer path = BUFFER_INIT;
     PyObject *seen = PySet_New(NULL);
     int status = -1;
 
     if (seen != NULL) {
-        buffer_add(&path, name);
         status = add_below(session, root, &path, root, seen, 0);
     }
     buffer_release(&path);
@@ -192,7 +192,7 @@ find_below_caller(struct session *session, PyObject *self, PyObject *caller_root
     if (tried != NULL && tried != Py_None && PyLong_AsVoidPtr(tried) == caller_root) {
         return 0;
     }
-    if (path_add_root(session, caller_root, SLICE("")) < 0) {
+    if (add_root(session, caller_root) < 0) {
         return -1;
     }
     entry = find_entry(session, self);
@@ -215,8 +215,7 @@ static int make_known(struct session *session, PyObject *self, const void *calle
         Py_DECREF(caller_root);
         return status;
     }
-    return find_entry(session, self) != NULL ? 0
-                                             : path_add_root(session, self, SLICE(""));
+    return find_entry(session, self) != NULL ? 0 : add_root(session, self);
 }
 
 bool path_find(struct session *session,

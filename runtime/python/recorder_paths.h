@@ -17,7 +17,4 @@ bool path_find(struct session *session,
                struct buffer *path,
                struct buffer *class_name);
 
-/* Makes `root` one, known by `name`, and everything below it known. */
-int path_add_root(struct session *session, PyObject *root, struct slice name);
-
 #endif

@@ -202,7 +202,6 @@ enum log_event_flag {
     LOG_EVENT_SAMPLE = 8,    /* the sample follows: as many elements as the grid of the
                                  form's shape and the header's limit has */
     LOG_EVENT_MORE = 16,     /* a container's walk ended at its limit here */
-    LOG_EVENT_LATE = 32,     /* told after a compiled region had run */
 };
 
 /* What differs between the name's last form in this call and this one; beside `change`. */

@@ -396,9 +396,6 @@ void json_log_add_event(const struct json_log *log,
     if ((event->flags & LOG_EVENT_MORE) != 0) {
         json_boolean_add(text, SLICE("more"), true);
     }
-    if ((event->flags & LOG_EVENT_LATE) != 0) {
-        json_boolean_add(text, SLICE("late"), true);
-    }
     add_volatile(text, event);
     end_record(text);
 }

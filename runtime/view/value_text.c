@@ -113,9 +113,6 @@ void value_text_add(struct buffer *text,
     if ((event->flags & LOG_EVENT_MORE) != 0) {
         buffer_add(text, SLICE("  (there is more in it)"));
     }
-    if ((event->flags & LOG_EVENT_LATE) != 0) {
-        buffer_add(text, SLICE("  (told after a compiled region)"));
-    }
 }
 
 bool value_has_nonfinite(const struct log_event_view *event)

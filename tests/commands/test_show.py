@@ -310,7 +310,6 @@ def test_json_of_each_kind_of_value(folder):
     assert (by_name["v33"]["layout"], by_name["v33"]["note"]) == ("sparse_coo", "sparse")
     assert by_name["v34"]["type"] == "DTensor"
     assert by_name["v35"]["dtype"] == "float6_e3m2"
-    assert by_name["v37"]["late"] is True
 
 
 def test_json_samples(folder):

@@ -162,7 +162,7 @@ def values():
         tensor((5, 2), type="DTensor", form_flags=made.CONJUGATED | made.NEGATED),
         tensor((2,), "other", dtype_text="float6_e3m2"),
         tensor((1,) * 30, **figures(1, 1, 1, "nan")),
-        tensor((2,), flags=made.LATE),
+        tensor((2,)),
         tensor((6,), **figures(1, 2, 1.5, 0.5, nan=1, posinf=2, neginf=1)),
     ]
     trace.module(
