@@ -234,9 +234,10 @@ ifeq ($(MODE),asan)
 PRELOAD = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so)" \
           ASAN_OPTIONS=detect_leaks=0
 endif
+PYTHON_FOLDERS = $(BUILD_PATH)/python
 RUN_PYTHON = env MONITORCH_BUILD='$(BUILD_PATH)' MONITORCH_MODE='$(MODE)' \
              MONITORCH_UNIT_PROGRAMS='$(BUILD_PATH)/obj/$(MODE)/tests/unit' \
-             PYTHONPATH='$(BUILD_PATH)/python' PATH='$(BUILD_PATH)/bin':"$$PATH" \
+             PYTHONPATH='$(PYTHON_FOLDERS)' PATH='$(BUILD_PATH)/bin':"$$PATH" \
              $(PRELOAD) $(TEST_PYTHON)
 RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
 
@@ -257,7 +258,14 @@ check: all unit-programs layers environment ## the quick tests, under a minute
 test-all: all unit-programs layers environment ## all tests, whole corpora included (long)
 	@$(RUN_PYTEST) --slow tests
 
-bench: all environment ## measure each claim of speed against its peer
+# Packages that a benchmark is measured against; not in the way of anything else.
+PEERS := $(BUILD)/peers/.installed
+$(PEERS): tools/requirements-bench.txt | environment
+	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
+	@touch $@
+
+bench: PYTHON_FOLDERS = $(BUILD_PATH)/python:$(BUILD_PATH)/peers
+bench: all environment $(PEERS) ## measure each claim of speed against its peer
 	@failed=; for file in bench/bench_*.py; do \
 	    echo "== $$file"; $(RUN_PYTHON) "$$file" || failed="$$failed $$file"; done; \
 	if [ -n "$$failed" ]; then echo "claims that did not hold:$$failed" >&2; exit 1; fi
