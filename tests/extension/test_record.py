@@ -992,6 +992,14 @@ def test_recording_that_ended_early_is_told(folder):
     assert told + lost == 3 * 20_000
 
 
+def test_a_ring_is_told(folder):
+    program = "import model\nfor i in range(1000): model.double(i)"
+    _, err = run(folder, program, MONITORCH="run.mtrace,last=50")
+    assert err.startswith("monitorch: about the last 50 of 3,000 events in run.mtrace"), err
+    _, err = run(folder, program, MONITORCH="run.mtrace,last=5000")
+    assert err.startswith("monitorch: 3,000 events in run.mtrace"), err
+
+
 def test_record_while_the_variable_is_set(folder):
     run(
         folder,

@@ -66,7 +66,11 @@ def _tell(recording: "_record.Recording", process: int) -> None:
     if summary.events == 0 and summary.stopped is None:
         _say(f"nothing recorded in {summary.path}: {_find_reason()}")
         return
-    text = f"{summary.events:,} events in {summary.path} ({_format_size(summary.size)})"
+    kept = recording.last
+    count = f"{summary.events:,} events"
+    if 0 < kept < summary.events:
+        count = f"about the last {kept:,} of {count}"
+    text = f"{count} in {summary.path} ({_format_size(summary.size)})"
     if summary.stopped is not None:
         text += f"; recording ended early: {summary.stopped}"
     if summary.lost:

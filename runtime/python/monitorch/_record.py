@@ -74,6 +74,8 @@ class Recording:
     """What was recorded; None before the end."""
     is_quiet: bool
     """Whether nothing is to be written to stderr; set before it starts."""
+    last: int
+    """About so many events are kept, the newest ones; 0: all."""
 
     def __init__(self, path: str, mode: str, options: "dict[str, object]") -> None:
         self._is_forgotten = False
@@ -82,6 +84,7 @@ class Recording:
         self._has_begun = False
         self._mode = mode
         self._options = options
+        self.last = int(options["last"])  # type: ignore[call-overload]
         self._process = 0
         self._start_time = 0
         self.path = path
