@@ -7,7 +7,6 @@ The peers take turns, and the best time of each counts, since all that disturbs 
 """
 
 import json
-import os
 import pathlib
 import shutil
 import sqlite3

@@ -66,8 +66,14 @@ static void tell_late(struct session *session,
     recorder_tell(session->recorder, visit, write, path, value);
     struct log_event *event = recorder_late(session->recorder);
     if (event != NULL) {
+        /* The record stays where it is as long as no other is written: no finalizer may visit
+         * sites now. */
+        int had_collector = PyGC_Disable();
         device_queue_add(session->devices, (PyObject *)(uintptr_t)tensor->object,
                          tensor, event);
+        if (had_collector) {
+            PyGC_Enable();
+        }
     }
 }
 

@@ -133,7 +133,7 @@ static void add_circumstances(const struct open_call *call, struct buffer *text)
     if (call->parent == NULL && call->parent_number != 0) {
         buffer_add(text, SLICE("  from call #"));
         buffer_add_number(text, call->parent_number);
-        buffer_add(text, SLICE(", which is not open"));
+        buffer_add(text, SLICE(", which this trace does not tell"));
     }
 }
 

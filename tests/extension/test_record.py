@@ -403,6 +403,20 @@ def test_threads(folder):
     assert values(folder / "current.mtrace", "y") == [16]
 
 
+def test_a_trace_that_is_removed_meanwhile(folder):
+    _, told = run(
+        folder,
+        """
+        import monitorch, model, os
+        with monitorch.record("run.mtrace") as recording:
+            model.double(1)
+            os.unlink("run.mtrace")
+        assert "removed" in recording.summary.stopped and recording.summary.size == 0
+        """,
+    )
+    assert "run.mtrace ended early: its file was removed" in told
+
+
 def test_stop_from_another_thread(folder):
     run(
         folder,

@@ -255,7 +255,7 @@ def arrays(draw):
     offset = draw(st.integers(0, 15))
     seed = draw(st.integers(0, 2**31))
     octets = numpy.random.default_rng(seed).integers(0, 2, offset + count * dtype.itemsize, "u1")
-    if dtype != bool:
+    if dtype.kind != "b":
         octets *= numpy.random.default_rng(seed + 1).integers(0, 256, len(octets), "u1")
     array = numpy.frombuffer(octets.tobytes(), dtype, count, offset)
     if count % 2 == 0:

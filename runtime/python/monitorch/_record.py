@@ -55,6 +55,8 @@ class Summary:
         self.lost = told["lost"]
         self.size = _find_size(told["path"])
         self.stopped = told["stopped"]
+        if self.stopped is None and self.size == 0:
+            self.stopped = "its file was removed or renamed meanwhile"
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
