@@ -1,6 +1,7 @@
 """A process that dies at any moment leaves every event that it had returned from in its trace."""
 
 import json
+import os
 import pathlib
 import random
 import signal
@@ -34,6 +35,11 @@ def work(make, counts, slot):
 pytestmark = pytest.mark.usefixtures("compiler_module")
 
 
+def unhandled():
+    """A segfault is to be one also where a sanitizer is there to report it."""
+    return os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
+
+
 def kill(folder, kind, how, count, seed, **options):
     """{trace: what each of its threads had counted}, of programs killed at random moments."""
     source = folder / "working.py"
@@ -47,7 +53,7 @@ def kill(folder, kind, how, count, seed, **options):
     }))
     run = subprocess.run(
         [sys.executable, str(CHILD), str(plan)],
-        env=recording.environment("off"),
+        env=dict(recording.environment("off"), ASAN_OPTIONS=unhandled()),
         capture_output=True,
         text=True,
         timeout=600,
