@@ -254,7 +254,7 @@ static enum exit_code tell_rest(const struct show *show)
         !show->options->is_quiet) {
         tell(show->path,
              "remark: the recording was not finished: its process was killed, "
-             "or is still recording; shown is what is there");
+             "has left by os._exit, or is still recording; shown is what is there");
     }
     if (header->is_closed != 0 && header->lost_count > 0 && !show->options->is_quiet) {
         snprintf(line, sizeof line,

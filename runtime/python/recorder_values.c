@@ -50,9 +50,8 @@ static bool is_measured(const struct recorder_options *options,
                         const struct visit *visit,
                         const struct array *array)
 {
-    return visit->is_measured && !is_too_large(array) &&
-           (options->element_limit == 0 ||
-            array_count(array) <= options->element_limit);
+    return visit->is_measured && (options->element_limit == 0 ||
+                                  array_count(array) <= options->element_limit);
 }
 
 /* Tells a tensor of another device, and has it measured there: the record is filled in later. */
@@ -101,6 +100,10 @@ static void tell_array(struct session *session,
         .kind = VALUE_TENSOR, .object = tensor->object, .array = &array};
 
     bool is_wanted = is_measured(options, visit, &tensor->array);
+    if (is_wanted && is_too_large(&tensor->array)) {
+        is_wanted = false;
+        array.note = SLICE("expanded, not measured");
+    }
     array.is_late = is_wanted && tensor->is_on_device && options->has_statistics;
     if (array.is_late) {
         tell_late(session, visit, write, path, &value, tensor);

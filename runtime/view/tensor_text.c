@@ -59,7 +59,10 @@ bool shape_is_contiguous(const struct log_shape *shape)
 static void add_form(struct buffer *text, const struct log_shape *shape, bool has_color)
 {
     paint_start(text, has_color, PAINT_FORM);
-    if (shape->type.size > 0) {
+    /* A scalar of NumPy's is of a type that is called like its dtype. */
+    bool is_scalar = (shape->flags & LOG_FORM_NUMPY) != 0 &&
+                     slice_equal(shape->type, shape->dtype_text);
+    if (shape->type.size > 0 && !is_scalar) {
         text_add_shortened(text, type_without_main(shape->type), TEXT_LIMIT);
         buffer_add_byte(text, ' ');
     } else if ((shape->flags & LOG_FORM_PARAMETER) != 0) {

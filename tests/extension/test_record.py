@@ -1133,3 +1133,18 @@ def test_arrays(python, folder):
     assert seen[0]["dtype"] == "float32" and seen[0]["mean"] == 11 and seen[0]["max"] == 22
     assert seen[1]["mean"] == 11 and seen[1]["zeros"] == 1
     assert (seen[3]["nan"], seen[3]["posinf"]) == (1, 1)
+
+
+@pytest.mark.torch
+def test_what_is_far_larger_than_memory(folder):
+    run(
+        folder,
+        """
+        import monitorch, model, torch
+        with monitorch.record("run.mtrace"):
+            model.Box(torch.ones(1).expand(2**20, 2**20))
+        """,
+    )
+    (event,) = [e for e in events(folder / "run.mtrace") if e["name"] == "value"]
+    assert event["shape"] == [2**20, 2**20] and "mean" not in event
+    assert event["note"] == "expanded, not measured"
