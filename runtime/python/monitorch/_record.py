@@ -374,23 +374,28 @@ def _start(recording: Recording) -> None:
 
 def _finish(recording: Recording) -> None:
     global _active
-    from monitorch import _compiled, _recorder
+    from monitorch import _compiled
 
-    _registry.set_hook(None)
-    _compiled.end()
-    if not _recorder.is_recording() or _is_idle_child(recording):
-        _active = None
-        return
     try:
-        told = _recorder.stop()
-    except Exception:
-        _active = None
-        raise
+        _registry.set_hook(None)
+        _compiled.end()
+    finally:
+        try:
+            _close(recording)
+        finally:
+            _active = None
+
+
+def _close(recording: Recording) -> None:
+    from monitorch import _recorder
+
+    if not _recorder.is_recording() or _is_idle_child(recording):
+        return
+    told = _recorder.stop()
     path = recording.path
     if told["path"] != recording._absolute:
         path = told["path"]  # of a forked child
     recording.summary = Summary(told, path, recording._start_time)
-    _active = None
 
 
 def _is_idle_child(recording: Recording) -> bool:
