@@ -4,8 +4,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 
-/* `PyDict_GetItemString` hides errors, which suits: a name that cannot be looked up is not
- * there. */
+/* A name that cannot be looked up is not there: no exception is left. */
 static PyObject *dict_find(PyObject *dict, const char *name)
 {
     PyObject *key = PyUnicode_FromString(name);
