@@ -271,72 +271,65 @@ void log_definitions_release(struct log_reader *reader)
     memory_free(reader->threads.entries);
 }
 
-/* Reads on in the chunk. What was read is never read again, but for its header: things point
- * into it. */
-static bool chunk_read(struct log_reader *reader, struct log_definitions_chunk *chunk)
+/* Makes room for the chunk's bytes: no more than the file has, a header may claim anything. */
+static bool chunk_reserve(struct log_reader *reader,
+                          struct log_definitions_chunk *chunk)
 {
     uint64_t there =
         reader->file_size > chunk->offset ? reader->file_size - chunk->offset : 0;
-    struct error error = ERROR_INIT;
-    size_t count;
+    size_t size = there < chunk->size ? (size_t)there : chunk->size;
 
-    if (chunk->bytes == NULL) {
-        /* No more than the file has: a header may claim anything. */
-        size_t size = there < chunk->size ? (size_t)there : chunk->size;
-
-        chunk->bytes = memory_allocate(
-            size < sizeof(struct log_chunk) ? sizeof(struct log_chunk) : size, 1);
-        if (chunk->bytes == NULL) {
-            log_reader_tell(reader, chunk->offset, "%s", out_of_memory);
-            return false;
-        }
-        chunk->size = size;
-        chunk->parsed = sizeof(struct log_chunk);
+    if (chunk->bytes != NULL) {
+        return true;
     }
-    /* The header may have been completed since; records behind `parsed` too. */
-    if (!mapping_read(&reader->file, chunk->offset, chunk->bytes,
-                      sizeof(struct log_chunk), &count, &error) ||
-        (count == sizeof(struct log_chunk) &&
-         !mapping_read(&reader->file, chunk->offset + chunk->parsed,
-                       chunk->bytes + chunk->parsed, chunk->size - chunk->parsed,
-                       &count, &error))) {
-        log_reader_tell(reader, chunk->offset, "%s", error.text);
-        return false;
-    }
-    chunk->loaded = chunk->parsed + count;
-    return chunk->loaded >= sizeof(struct log_chunk);
+    size = size < sizeof(struct log_chunk) ? sizeof(struct log_chunk) : size;
+    chunk->bytes = memory_allocate(size, 1);
+    chunk->size = size;
+    chunk->parsed = sizeof(struct log_chunk);
+    return chunk->bytes != NULL;
 }
 
-/* The bytes that hold records, by the header. */
-static size_t chunk_end(struct log_reader *reader, struct log_definitions_chunk *chunk)
+/* The end of the bytes that hold records, by the header. */
+static size_t chunk_end(struct log_reader *reader,
+                        struct log_definitions_chunk *chunk,
+                        const struct log_chunk_read *read)
 {
-    struct log_chunk header;
+    const struct log_chunk *header = &read->header;
 
-    memcpy(&header, chunk->bytes, sizeof header);
-    if (header.used_size == 0 || header.used_size > chunk->loaded) {
-        if (header.used_size != 0) {
+    if (header->used_size == 0 || header->used_size > read->loaded) {
+        if (header->used_size != 0) {
             log_reader_tell(reader, chunk->offset, "the file ends inside this chunk");
         }
-        return chunk->loaded;
+        return read->end;
     }
     chunk->is_done = true;
-    if (hash_64((struct slice){chunk->bytes + sizeof header,
-                               (size_t)header.used_size - sizeof header}) !=
-        header.checksum) {
+    if (hash_64((struct slice){chunk->bytes + sizeof *header,
+                               (size_t)header->used_size - sizeof *header}) !=
+        header->checksum) {
         log_reader_tell(reader, chunk->offset, "the checksum of this chunk is wrong");
     }
-    return (size_t)header.used_size;
+    return (size_t)header->used_size;
 }
 
+/* Reads on in the chunk. What was understood is never read again: things point into it. */
 static void chunk_load(struct log_reader *reader, struct log_definitions_chunk *chunk)
 {
+    struct error error = ERROR_INIT;
+    struct log_chunk_read read;
     size_t end;
 
-    if (!chunk_read(reader, chunk)) {
+    if (!chunk_reserve(reader, chunk)) {
+        error_set_memory(&error);
+    } else {
+        (void)log_chunk_read(reader, chunk->offset, chunk->bytes, chunk->parsed,
+                             chunk->size, &read, &error);
+    }
+    if (error.kind != ERROR_NONE) {
+        log_reader_tell(reader, chunk->offset, "%s", error.text);
         chunk->is_done = true;
         return;
     }
-    end = chunk_end(reader, chunk);
+    end = chunk_end(reader, chunk, &read);
     while (end - chunk->parsed >= sizeof(struct log_record)) {
         uint64_t offset = chunk->offset + chunk->parsed;
         struct log_record record;
@@ -358,7 +351,7 @@ static void chunk_load(struct log_reader *reader, struct log_definitions_chunk *
         if (problem != NULL) {
             log_reader_tell(reader, offset, "%s", problem);
         }
-        chunk->parsed += ((size_t)record.size + 7) & ~(size_t)7;
+        chunk->parsed += log_record_padded(record.size);
         if (chunk->parsed > end) {
             chunk->parsed = end;
         }

@@ -12,6 +12,7 @@
 #ifndef MONITORCH_TRACE_LOG_FORMAT_H
 #define MONITORCH_TRACE_LOG_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define LOG_MAGIC       "mtrace\r\n"
@@ -86,6 +87,11 @@ struct log_record {
     uint8_t mark;
     uint8_t flags;
 };
+
+static inline size_t log_record_padded(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
 
 struct log_table {
     struct log_record record;

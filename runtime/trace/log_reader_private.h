@@ -1,5 +1,5 @@
 /* What the parts of the trace's reader share: log_reader.c (opening, asking),
- * log_index.c (where chunks are), log_numbered.c, log_definitions.c, log_stream.c and
+ * log_index.c (where chunks are), log_chunk_read.c, log_numbered.c, log_definitions.c, log_stream.c and
  * log_decode.c. */
 #ifndef MONITORCH_TRACE_LOG_READER_PRIVATE_H
 #define MONITORCH_TRACE_LOG_READER_PRIVATE_H
@@ -18,7 +18,6 @@ struct log_index_entry {
 struct log_definitions_chunk {
     char *bytes; /* owned; `size` of them */
     size_t size;
-    size_t loaded; /* how many are read so far */
     size_t parsed; /* how many are understood so far */
     uint64_t offset;
     bool is_done; /* sealed or damaged: nothing more comes */
@@ -108,6 +107,25 @@ bool log_index_build(struct log_reader *reader, struct error *error);
 void log_index_extend(struct log_reader *reader);
 /* Whether a chunk's header makes sense for a chunk at `offset`. */
 bool log_chunk_is_sane(const struct log_chunk *chunk, uint64_t offset);
+
+/* ---- log_chunk_read.c ---- */
+
+/* What a chunk's bytes are worth that were read while a writer may be at it. */
+struct log_chunk_read {
+    struct log_chunk header;
+    size_t loaded; /* so much was there, from the chunk's start */
+    size_t end;    /* records before this are whole; the rest is for another time */
+};
+
+/* Reads the chunk at `offset` from its byte `start`, no earlier than its header's end, up to
+ * `size` into the same places of `bytes`. */
+bool log_chunk_read(const struct log_reader *reader,
+                    uint64_t offset,
+                    char *bytes,
+                    size_t start,
+                    size_t size,
+                    struct log_chunk_read *read,
+                    struct error *error);
 
 /* ---- log_definitions.c ---- */
 

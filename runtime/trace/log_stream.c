@@ -63,32 +63,34 @@ static bool is_still_there(const struct log_reader *reader,
 }
 
 /* Sets what part of the loaded chunk holds records, and checks it as a whole. */
-static void check_loaded(struct log_reader *reader, const struct log_index_entry *entry)
+static void check_loaded(struct log_reader *reader,
+                         const struct log_index_entry *entry,
+                         const struct log_chunk_read *read)
 {
+    const struct log_chunk *header = &read->header;
     struct log_stream *stream = &reader->stream;
-    struct log_chunk header;
     struct slice records;
 
-    memcpy(&header, stream->bytes, sizeof header);
-    check_first_event(reader, entry, header.first_event);
-    stream->next_event = header.first_event;
+    check_first_event(reader, entry, header->first_event);
+    stream->next_event = header->first_event;
     stream->is_counting = true;
-    if (header.used_size > stream->size ||
-        (header.used_size == 0 && stream->size < entry->size)) {
+    stream->size = read->end;
+    if (header->used_size > read->loaded ||
+        (header->used_size == 0 && read->loaded < entry->size)) {
         log_reader_tell(reader, entry->offset, "the file ends inside this chunk");
         return;
     }
-    if (header.used_size == 0) {
+    if (header->used_size == 0) {
         if (reader->header.is_closed) {
             log_reader_tell(reader, entry->offset, "this chunk was never completed");
         }
         return;
     }
     stream->is_sealed = true;
-    stream->size = (size_t)header.used_size;
-    records = slice_part((struct slice){stream->bytes, stream->size}, sizeof header,
+    stream->size = (size_t)header->used_size;
+    records = slice_part((struct slice){stream->bytes, stream->size}, sizeof *header,
                          stream->size);
-    if (hash_64(records) != header.checksum) {
+    if (hash_64(records) != header->checksum) {
         log_reader_tell(reader, entry->offset, "the checksum of this chunk is wrong");
     }
 }
@@ -98,8 +100,8 @@ static bool stream_load(struct log_reader *reader)
 {
     struct log_stream *stream = &reader->stream;
     const struct log_index_entry *entry;
+    struct log_chunk_read read;
     struct error error = ERROR_INIT;
-    size_t size = 0;
 
     if (stream->index == reader->index_count) {
         return false;
@@ -111,18 +113,16 @@ static bool stream_load(struct log_reader *reader)
     stream->size = 0;
     stream->is_sealed = false;
     stream->has_bad_record = false;
-    if (!mapping_read(&reader->file, entry->offset, stream->bytes, (size_t)entry->size,
-                      &size, &error)) {
+    if (!log_chunk_read(reader, entry->offset, stream->bytes, sizeof(struct log_chunk),
+                        (size_t)entry->size, &read, &error)) {
         log_reader_tell(reader, entry->offset, "%s", error.text);
         return true;
     }
-    if (size < sizeof(struct log_chunk) ||
-        !log_chunk_is_sane((const struct log_chunk *)stream->bytes, entry->offset) ||
+    if (!log_chunk_is_sane(&read.header, entry->offset) ||
         !is_still_there(reader, entry)) {
         return true;
     }
-    stream->size = size;
-    check_loaded(reader, entry);
+    check_loaded(reader, entry, &read);
     if (!reader->header.is_closed) {
         /* What the records refer to was defined before they were written. */
         log_index_extend(reader);
@@ -146,7 +146,6 @@ static const char *chunk_next(struct log_reader *reader)
 {
     struct log_stream *stream = &reader->stream;
     const struct log_record *record;
-    size_t padded;
 
     if (stream->size < stream->position + sizeof *record) {
         return NULL;
@@ -160,8 +159,7 @@ static const char *chunk_next(struct log_reader *reader)
         stream_give_up(reader, record->size);
         return NULL;
     }
-    padded = ((size_t)record->size + 7) & ~(size_t)7;
-    stream->position += padded;
+    stream->position += log_record_padded(record->size);
     return (const char *)record;
 }
 

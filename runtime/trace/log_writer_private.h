@@ -75,11 +75,6 @@ struct log_writer {
 /* Tells that the stream's chunk is about to be sealed. */
 void log_writer_tell_seal(const struct log_writer *writer);
 
-static inline size_t log_record_padded(size_t size)
-{
-    return (size + 7) & ~(size_t)7;
-}
-
 static inline size_t log_open_chunk_left(const struct log_open_chunk *chunk)
 {
     return chunk->size - chunk->used;
