@@ -73,6 +73,10 @@ PARSER_CFLAGS = $(OUR_CFLAGS) -O2 -DNDEBUG -w -fno-sanitize=undefined -DTREE_SIT
                 -I$(THIRD_PARTY)/tree-sitter/src \
                 -I$(THIRD_PARTY)/tree-sitter/include -I$(THIRD_PARTY)/tree-sitter-python
 
+# What draws: read by the painter alone, linked where it is used. Asked for once.
+PAINTER_CFLAGS := $(shell pkg-config --cflags-only-I pangocairo 2>/dev/null | sed 's/-I/-isystem /g')
+PAINTER_LIBS   := $(shell pkg-config --libs pangocairo 2>/dev/null)
+
 # Sources and objects ----------------------------------------------------------------------
 
 sources    = $(sort $(wildcard $(1)))
@@ -83,9 +87,10 @@ TRACE      := $(call sources,runtime/trace/*.c)
 VIEW       := $(call sources,runtime/view/*.c)
 INSTRUMENT := $(filter-out instrument/main.c,$(call sources,instrument/*.c))
 VIEWER     := $(call sources,runtime/command/*.c)
-# Two extension modules, so that the recorder never loads the parser.
+# Three extension modules, so that the recorder loads neither the parser nor cairo.
 COMPILER_EXTENSION := $(call sources,runtime/python/instrument_*.c runtime/python/position_map.c)
-RECORDER_EXTENSION := $(filter-out $(COMPILER_EXTENSION),$(call sources,runtime/python/*.c))
+VIEW_EXTENSION     := $(call sources,runtime/python/view_*.c)
+RECORDER_EXTENSION := $(filter-out $(COMPILER_EXTENSION) $(VIEW_EXTENSION),$(call sources,runtime/python/*.c))
 UNIT       := $(call sources,tests/unit/*.c)
 FUZZ       := $(call sources,tests/fuzz/*.c)
 PACKAGE    := $(shell find runtime/python/monitorch -name '*.py' -o -name '*.pyi' \
@@ -99,7 +104,8 @@ LIBRARY_OBJECTS := $(CORE_OBJECTS) $(call objects,$(VIEW) $(INSTRUMENT)) $(PARSE
 LIBRARY        := $(OBJ)/libmonitorch.a
 COMMANDS       := $(BUILD)/bin/monitorch-instrument $(if $(VIEWER),$(BUILD)/bin/monitorch)
 EXTENSIONS     := $(BUILD)/python/monitorch/_instrument.abi3.so \
-                  $(if $(RECORDER_EXTENSION),$(BUILD)/python/monitorch/_recorder.abi3.so)
+                  $(if $(RECORDER_EXTENSION),$(BUILD)/python/monitorch/_recorder.abi3.so) \
+                  $(if $(VIEW_EXTENSION),$(BUILD)/python/monitorch/_view.abi3.so)
 PACKAGE_FILES  := $(patsubst runtime/python/%,$(BUILD)/python/%,$(PACKAGE))
 UNIT_PROGRAMS  := $(patsubst %.c,$(OBJ)/%,$(UNIT))
 FUZZ_PROGRAMS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ))
@@ -152,6 +158,11 @@ endef
 $(OBJ)/%.o: %.c $(FLAGS_FILE) | $(FETCHED)
 	$(call compile,$(OUR_CFLAGS),$<)
 
+$(OBJ)/runtime/view/cairo_%.o: runtime/view/cairo_%.c $(FLAGS_FILE) | $(FETCHED)
+	@pkg-config --exists pangocairo || \
+	    { echo 'pangocairo was not found: run tools/setup_system.sh' >&2; exit 1; }
+	$(call compile,$(OUR_CFLAGS) $(PAINTER_CFLAGS),$<)
+
 # An extension module's PyInit function stands in no header.
 $(OBJ)/runtime/python/%.o: runtime/python/%.c $(FLAGS_FILE) $(OBJ)/python | $(FETCHED)
 	@tools/python_headers.sh '$(PYTHON)' >/dev/null
@@ -175,7 +186,7 @@ $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
 # link: what a program or module is made of, and the list that tells when that changed.
 define link
 	@echo "  LINK  $@"
-	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) -lm -ldl -o $@
+	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) -Wl,--as-needed $(PAINTER_LIBS) -lm -ldl -o $@
 endef
 
 $(OBJ)/monitorch-instrument: $(call objects,instrument/main.c) $(LIBRARY)
@@ -188,6 +199,8 @@ $(OBJ)/_recorder.abi3.so: $(call objects,$(RECORDER_EXTENSION)) $(LIBRARY) $(OBJ
 	$(call link,-shared)
 $(OBJ)/recorder-list: FORCE
 	$(call write_if_changed,'$(RECORDER_EXTENSION)')
+$(OBJ)/_view.abi3.so: $(call objects,$(VIEW_EXTENSION)) $(LIBRARY)
+	$(call link,-shared)
 
 # place: a running program keeps the file that it was started from.
 define place
@@ -211,12 +224,12 @@ $(BUILD)/package-list: FORCE
 
 $(OBJ)/tests/unit/%: $(OBJ)/tests/unit/%.o $(LIBRARY)
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) -lm -ldl -o $@
+	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) -Wl,--as-needed $(PAINTER_LIBS) -lm -ldl -o $@
 
 $(BUILD)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) -lm -ldl -o $@
+	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) -Wl,--as-needed $(PAINTER_LIBS) -lm -ldl -o $@
 
 .PRECIOUS: $(OBJ)/%.o
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
