@@ -42,7 +42,7 @@ struct picture_item {
     double dash; /* length of dashes and gaps; 0: a full line */
     enum picture_face face;
     double size;           /* TEXT: of the font */
-    bool has_arrow;        /* CURVE: a head at its end */
+    bool has_arrow;        /* CURVE: a head beyond its end, see picture_arrow */
     bool is_right_to_left; /* TEXT: its first strong character is */
     struct slice text;     /* UTF-8, nothing unprintable. GROUP_BEGIN: its class */
     struct slice title;    /* GROUP_BEGIN: what a person is told of it; "" */
@@ -92,13 +92,15 @@ struct picture {
     double height;
     uint32_t background;
     struct slice title;
-    struct picture_item *items; /* drawn in this order */
+    struct picture_item *items; /* owned; drawn in this order */
     size_t item_count;
-    struct picture_point *points;
+    struct picture_point *points; /* owned */
     size_t point_count;
     struct picture_page *pages; /* at least one */
     size_t page_count;
-    struct arena arena; /* owns all of the above but what the graph owns */
+    size_t item_capacity;
+    size_t point_capacity;
+    struct arena arena; /* owns pages and texts, but those of the graph */
 };
 
 void picture_init(struct picture *picture);
@@ -109,5 +111,11 @@ bool picture_draw(struct picture *picture,
                   const struct flow_graph *graph,
                   const struct picture_options *options,
                   struct error *error);
+
+/* The head of a curve's arrow: a triangle, its tip first, where the edge meets its box. The
+ * curve itself ends inside the head. */
+void picture_arrow(const struct picture *picture,
+                   const struct picture_item *curve,
+                   struct picture_point corners[3]);
 
 #endif
