@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/trace/log_late.h"
+#include "runtime/trace/sample.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SAMPLE_MAX 1024
 /* More threads than this do not read memory faster. */
 #define THREAD_LIMIT_MAX 4
 
@@ -215,13 +215,35 @@ static const char **read_names(PyObject *texts)
     return names;
 }
 
-static bool check_options(const struct recorder_options *options, unsigned sample)
+/* A number of values, or what tables show: (vector, matrix, slices). */
+static bool read_sample(PyObject *sample, uint32_t *limit)
 {
-    if (sample > SAMPLE_MAX) {
-        PyErr_Format(PyExc_ValueError, "sample must be at most %d, not %u", SAMPLE_MAX,
-                     sample);
+    unsigned long long vector, matrix, slices;
+    unsigned long number;
+
+    if (PyTuple_Check(sample)) {
+        if (!PyArg_ParseTuple(sample, "KKK;sample must be a number or three", &vector,
+                              &matrix, &slices)) {
+            return false;
+        }
+        *limit = sample_tables(vector, matrix, slices);
+        return true;
+    }
+    number = PyLong_AsUnsignedLong(sample);
+    if (PyErr_Occurred()) {
         return false;
     }
+    if (number > SAMPLE_MAX) {
+        PyErr_Format(PyExc_ValueError, "sample must be at most %d, not %lu", SAMPLE_MAX,
+                     number);
+        return false;
+    }
+    *limit = (uint32_t)number;
+    return true;
+}
+
+static bool check_options(const struct recorder_options *options)
+{
     if (options->every == 0) {
         PyErr_SetString(PyExc_ValueError, "every must be at least 1, not 0");
         return false;
@@ -274,7 +296,7 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
                             "max_elements", "one_thread", "quiet", NULL};
     struct session *session = PyModule_GetState(module);
     struct recorder_options options = {0};
-    unsigned sample = 64;
+    PyObject *sample = NULL;
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
     int has_statistics = 1, has_hash = 1, is_one_thread = 0, is_quiet = 0;
     PyObject *path = NULL;
@@ -282,14 +304,13 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     PyObject *result;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O&|$IKKppO!KKpp:start", names, PyUnicode_FSConverter,
+            args, keywords, "O&|$OKKppO!KKpp:start", names, PyUnicode_FSConverter,
             &path, &sample, &last, &size_limit, &has_statistics, &has_hash,
             &PyTuple_Type, &globs, &every, &element_limit, &is_one_thread, &is_quiet)) {
         return NULL;
     }
     options.log.last = last;
     options.log.size_limit = size_limit;
-    options.log.sample = sample;
     options.log.before_seal = flush_devices;
     options.log.seal_context = session;
     options.has_statistics = has_statistics;
@@ -305,7 +326,9 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
         Py_DECREF(path);
         return NULL;
     }
-    if (!check_options(&options, sample)) {
+    options.log.sample = SAMPLE_DEFAULT;
+    if ((sample != NULL && !read_sample(sample, &options.log.sample)) ||
+        !check_options(&options)) {
         Py_DECREF(path);
         return NULL;
     }

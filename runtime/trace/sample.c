@@ -7,6 +7,8 @@
 
 /* Matrices inside a larger array are at most this wide and high. */
 #define SLICE_SIDE 4
+/* A few matrices, in tables; no sample has more than SAMPLE_MAX values then. */
+#define FEW_SLICES_SIDE 16
 
 static uint32_t side_of(uint32_t limit)
 {
@@ -54,6 +56,73 @@ share_slices(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t li
     }
 }
 
+/* ---- tables ---- */
+
+/* In the limit's bits, from the lowest: vector, matrix, slices. */
+#define VECTOR_BITS 10
+#define MATRIX_BITS 6
+
+static uint32_t bounded(uint64_t number, uint32_t most)
+{
+    return number < 1 ? 1 : number > most ? most : (uint32_t)number;
+}
+
+uint32_t sample_tables(uint64_t vector, uint64_t matrix, uint64_t slices)
+{
+    return SAMPLE_TABLES | bounded(vector, SAMPLE_VECTOR_MAX) |
+           bounded(matrix, SAMPLE_MATRIX_MAX) << VECTOR_BITS |
+           bounded(slices, SAMPLE_SLICES_MAX) << (VECTOR_BITS + MATRIX_BITS);
+}
+
+/* Shares `limit` slices between two dimensions: as many as can be, of the second rather. */
+static void share_indices(const int64_t *shape, uint32_t *counts, uint32_t limit)
+{
+    uint32_t most = 0;
+
+    for (uint32_t first = 1; first <= smaller(shape[0], limit); first++) {
+        uint32_t second = smaller(shape[1], limit / first);
+
+        if (first * second > most) {
+            most = first * second;
+            counts[0] = first;
+            counts[1] = second;
+        }
+    }
+}
+
+/* The last up to four dimensions. */
+static void
+share_tables(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t limit)
+{
+    uint32_t side = limit >> VECTOR_BITS & ((1u << MATRIX_BITS) - 1);
+    uint32_t slices = limit >> (VECTOR_BITS + MATRIX_BITS) & 0x7fff;
+    uint32_t slice_count = 1;
+
+    /* A limit that comes from a file may be anything. */
+    side = bounded(side, SAMPLE_MATRIX_MAX);
+    slices = bounded(slices, SAMPLE_SLICES_MAX);
+    if (count == 1) {
+        counts[0] =
+            smaller(shape[0], bounded(limit & SAMPLE_VECTOR_MAX, SAMPLE_VECTOR_MAX));
+        return;
+    }
+    if (count == 3) {
+        counts[0] = slice_count = smaller(shape[0], slices);
+    } else if (count == 4) {
+        share_indices(shape, counts, slices);
+        slice_count = counts[0] * counts[1];
+    }
+    if (slice_count > 4 && side > SLICE_SIDE) {
+        side = SLICE_SIDE;
+    } else if (slice_count > 1 && side > FEW_SLICES_SIDE) {
+        side = FEW_SLICES_SIDE;
+    }
+    counts[count - 2] = smaller(shape[count - 2], side);
+    counts[count - 1] = smaller(shape[count - 1], side);
+}
+
+/* ---- grids ---- */
+
 void sample_grid_init(struct sample_grid *grid,
                       const int64_t *shape,
                       uint32_t dimension_count,
@@ -72,7 +141,10 @@ void sample_grid_init(struct sample_grid *grid,
     for (uint32_t i = 0; i < leading; i++) {
         grid->counts[i] = 1;
     }
-    if (dimension_count == 1) {
+    if ((limit & SAMPLE_TABLES) != 0 && dimension_count > 0) {
+        share_tables(shape + leading, dimension_count - leading, grid->counts + leading,
+                     limit);
+    } else if (dimension_count == 1) {
         grid->counts[0] = smaller(shape[0], limit);
     } else if (dimension_count == 2) {
         share(shape, grid->counts, limit);

@@ -6,15 +6,28 @@
 #include "runtime/trace/array.h"
 
 /* Which indices are in the sample, a function of shape and limit alone, so a trace need not
- * say it. One dimension: at most `limit` columns. Two: a matrix of at most
+ * say it. The limit is a number of values, or what sample_tables made. One dimension: at most `limit` columns. Two: a matrix of at most
  * floor(sqrt(limit)) a side; room that a short side leaves goes to the other. Three and four:
  * such matrices of the last two dimensions, at most 4 a side, as many slices as the limit
  * leaves. More dimensions: the leading ones stand at their middle (n / 2). */
+/* The limit of samples that fill tables: of one dimension at most `vector` values, of two
+ * `matrix` rows and columns; of three and four `slices` such matrices, but of no more than 4 a
+ * side where there are more than 4 of them, 16 where there are several. What is beyond the
+ * most becomes the most. */
+#define SAMPLE_TABLES     0x80000000u
+#define SAMPLE_VECTOR_MAX 1023
+#define SAMPLE_MATRIX_MAX 32
+#define SAMPLE_SLICES_MAX 64
+/* No sample has more values. */
+#define SAMPLE_MAX     1024
+#define SAMPLE_DEFAULT 64
+uint32_t sample_tables(uint64_t vector, uint64_t matrix, uint64_t slices);
+
 struct sample_grid {
     uint32_t dimension_count;
     uint32_t counts[ARRAY_DIMENSION_MAX]; /* how many indices of each dimension */
     const int64_t *shape;                 /* borrowed */
-    uint64_t count; /* of all values: the product of counts, <= limit */
+    uint64_t count;                       /* of all values: the product of counts */
 };
 
 void sample_grid_init(struct sample_grid *grid,

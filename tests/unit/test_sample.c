@@ -101,6 +101,57 @@ static void test_slices(void)
     check_counts((int64_t[]){1, 8, 50, 50}, 4, 64, (uint32_t[]){1, 4, 4, 4});
 }
 
+static void test_tables(void)
+{
+    uint32_t limit = sample_tables(32, 8, 6);
+    uint32_t least = sample_tables(0, 0, 0);
+    uint32_t most = sample_tables(UINT64_MAX, UINT64_MAX, UINT64_MAX);
+
+    check_counts((int64_t[]){100}, 1, limit, (uint32_t[]){32});
+    check_counts((int64_t[]){5}, 1, limit, (uint32_t[]){5});
+    check_counts((int64_t[]){50, 3}, 2, limit, (uint32_t[]){8, 3});
+    check_counts((int64_t[]){4, 50, 50}, 3, limit, (uint32_t[]){4, 8, 8});
+    check_counts((int64_t[]){5, 50, 50}, 3, limit, (uint32_t[]){5, 4, 4});
+    check_counts((int64_t[]){90, 50, 2}, 3, limit, (uint32_t[]){6, 4, 2});
+    check_counts((int64_t[]){8, 3, 50, 50}, 4, limit, (uint32_t[]){2, 3, 4, 4});
+    check_counts((int64_t[]){1, 64, 50, 50}, 4, limit, (uint32_t[]){1, 6, 4, 4});
+    check_counts((int64_t[]){2, 2, 50, 50}, 4, limit, (uint32_t[]){2, 2, 8, 8});
+    check_counts((int64_t[]){9, 9, 9, 9, 9}, 5, limit, (uint32_t[]){1, 1, 6, 4, 4});
+    check_counts((int64_t[]){9}, 1, least, (uint32_t[]){1});
+    check_counts((int64_t[]){9, 9, 9}, 3, least, (uint32_t[]){1, 1, 1});
+    CHECK(grid_of((int64_t[]){4, 99, 99}, 3, most).count == SAMPLE_MAX);
+    CHECK(grid_of((int64_t[]){99, 99, 99}, 3, most).count == SAMPLE_MAX);
+    CHECK(grid_of((int64_t[]){99, 99}, 2, most).count == SAMPLE_MAX);
+    CHECK(grid_of((int64_t[]){9999}, 1, most).count == SAMPLE_MAX - 1);
+    CHECK(grid_of((int64_t[]){0, 5}, 2, limit).count == 0);
+    CHECK(grid_of(NULL, 0, limit).count == 1);
+}
+
+/* A limit that a damaged file may hold. */
+static void test_any_limit(void)
+{
+    uint64_t state = 88172645463325252u;
+    size_t wrong = 0;
+
+    for (int turn = 0; turn < 20000; turn++) {
+        int64_t shape[4];
+
+        for (uint32_t i = 0; i < 4; i++) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            shape[i] = 1 + (int64_t)(state % 100);
+        }
+        for (uint32_t count = 1; count <= 4; count++) {
+            struct sample_grid grid =
+                grid_of(shape, count, SAMPLE_TABLES | (uint32_t)(state >> 32));
+
+            wrong += !is_sound(&grid, SAMPLE_MAX) || grid.count == 0;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
 static void test_leading_dimensions(void)
 {
     int64_t shape[] = {7, 4, 2, 2, 9, 9};
@@ -238,6 +289,8 @@ int main(void)
     test_one_dimension();
     test_matrices();
     test_slices();
+    test_tables();
+    test_any_limit();
     test_leading_dimensions();
     test_nothing_to_take();
     test_scalar();

@@ -8,6 +8,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _YES = ("yes", "true", "on", "1", "")
 _NO = ("no", "false", "off", "0")
 _LARGEST = (1 << 63) - 1
+_SAMPLE_MAX = 1024
 
 
 def check_number(name: str, value: object, least: int, largest: int = _LARGEST) -> int:
@@ -19,6 +20,15 @@ def check_number(name: str, value: object, least: int, largest: int = _LARGEST) 
         bound = f"at least {least}" if number < least else f"at most {largest}"
         raise ValueError(f"{name} must be {bound}, not {number}")
     return number
+
+
+def check_sample(name: str, value: object) -> "int | tuple[int, ...]":
+    """A number of values, or (vector, matrix, slices)."""
+    if not isinstance(value, tuple):
+        return check_number(name, value, 0, _SAMPLE_MAX)
+    if len(value) != 3:
+        raise ValueError(f"{name} must be one number or three, not {value!r}")
+    return tuple(check_number(name, number, 1) for number in value)
 
 
 def check_limit(name: str, value: object) -> int:

@@ -23,7 +23,6 @@ _EINVAL = 22
 _FORMAT_MASK = 0o170000
 _FORMAT_REGULAR = 0o100000
 _MAGIC = b"mtrace\r\n"  # what every trace begins with
-_SAMPLE_MAX = 1024
 
 _lock = RLock()
 _active: "Recording | None" = None
@@ -149,7 +148,7 @@ class Recording:
 def record(
     path: "str | bytes | PathLike[str] | PathLike[bytes]",
     *,
-    sample: int = 64,
+    sample: "int | tuple[int, int, int]" = 64,
     last: "int | None" = None,
     stats: bool = True,
     hash: bool = True,
@@ -174,7 +173,8 @@ def record(
     `monitorch show run.mtrace` shows the trace. Code is instrumented by the command
     monitorch-instrument; other code runs as always and leaves nothing in the trace.
 
-    sample        of each tensor, keep so many values (0: none)
+    sample        of each tensor, keep so many values (0: none); or what tables show, as
+                  monitorch.on has it: (max_vector, max_matrix, max_slices)
     last          keep only about so many events, the newest ones
     stats         minimum, maximum, mean, standard deviation, counts of NaN, Inf and zeros
     hash          a hash of each tensor's values, which tells whether they changed
@@ -197,7 +197,7 @@ def record(
     """
     mode = _options.check_choice("compile", compile, ("break", "skip"))
     options: "dict[str, object]" = {
-        "sample": _options.check_number("sample", sample, 0, _SAMPLE_MAX),
+        "sample": _options.check_sample("sample", sample),
         "last": _options.check_limit("last", last),
         "size_limit": _options.check_size("size_limit", size_limit),
         "stats": _options.check_switch("stats", stats),

@@ -38,7 +38,7 @@ class Measured(_Described, total=False):
 def start(
     path: str,
     *,
-    sample: int = 64,
+    sample: int | tuple[int, int, int] = 64,
     last: int = 0,
     size_limit: int = 0,
     stats: bool = True,
@@ -60,6 +60,8 @@ def make_hook(
     source_kind: Literal["original", "instrumented", "other"],
 ) -> Any: ...
 def source_hash(source: bytes) -> str: ...
+def event_count() -> int: ...
+def guess(function: str, parameter: str, how: str, /) -> None: ...
 def note(text: str, is_warning: bool = False) -> None: ...
 def measure(
     value: object, *, sample: int = 64, stats: bool = True, hash: bool = True, threads: int = 1
