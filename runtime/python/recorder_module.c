@@ -74,6 +74,65 @@ static PyObject *note(PyObject *module, PyObject *args, PyObject *keywords)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(guess_doc,
+             "guess(function, parameter, how)\n\n"
+             "Notes that an argument of the next call of `function` was made up.");
+
+/* Tabs stand between the three parts. */
+static void add_part(struct buffer *text, const char *bytes, Py_ssize_t size)
+{
+    for (Py_ssize_t i = 0; i < size; i++) {
+        buffer_add_byte(text, bytes[i] == '\t' ? ' ' : bytes[i]);
+    }
+}
+
+static PyObject *guess(PyObject *module, PyObject *args)
+{
+    struct session *session = PyModule_GetState(module);
+    struct buffer text = BUFFER_INIT;
+    const char *function, *parameter, *how;
+    Py_ssize_t function_size, parameter_size, how_size;
+
+    if (!PyArg_ParseTuple(args, "s#s#s#:guess", &function, &function_size, &parameter,
+                          &parameter_size, &how, &how_size)) {
+        return NULL;
+    }
+    add_part(&text, function, function_size);
+    buffer_add_byte(&text, '\t');
+    add_part(&text, parameter, parameter_size);
+    buffer_add_byte(&text, '\t');
+    add_part(&text, how, how_size);
+    if (text.has_failed) {
+        buffer_release(&text);
+        return PyErr_NoMemory();
+    }
+    if (session_enter(session)) {
+        recorder_note(session->recorder, LOG_NOTE_GUESS, SITE_NONE,
+                      buffer_slice(&text));
+        session_leave(session);
+    }
+    buffer_release(&text);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(
+    event_count_doc,
+    "event_count() -> int\n\n"
+    "How many events were recorded: the number of the next one. 0 where nothing\n"
+    "is recorded, or nothing yet in this process.");
+
+static PyObject *event_count(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+    const struct log_writer *log = NULL;
+
+    (void)unused;
+    if (session->recorder != NULL && !session_is_parents(session)) {
+        log = recorder_log(session->recorder);
+    }
+    return PyLong_FromUnsignedLongLong(log == NULL ? 0 : log_writer_event_count(log));
+}
+
 PyDoc_STRVAR(
     source_hash_doc,
     "source_hash(source) -> str\n\n"
@@ -121,6 +180,8 @@ static PyMethodDef methods[] = {
     {"is_recording", is_recording, METH_NOARGS, is_recording_doc},
     {"path", get_path, METH_NOARGS, path_doc},
     {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},
+    {"event_count", event_count, METH_NOARGS, event_count_doc},
+    {"guess", guess, METH_VARARGS, guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},

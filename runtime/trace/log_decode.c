@@ -200,6 +200,13 @@ static const char *decode_value(const struct log_reader *reader,
 
 static const char *find_name(const struct log_event *event, struct log_event_view *view)
 {
+    if ((view->flags & LOG_EVENT_READ) != 0) {
+        if (event->write >= view->site->read_count) {
+            return "an event tells of a name that its site does not read";
+        }
+        view->name = view->site->reads[event->write].name;
+        return NULL;
+    }
     if (event->write < view->site->write_count) {
         view->name = view->site->writes[event->write].name;
         return NULL;
@@ -315,7 +322,7 @@ decode_note(const struct log_reader *reader, const char *bytes, struct log_item 
     struct rest rest = rest_of(bytes, sizeof *note);
     uint32_t ignored;
 
-    if (note->record.tag != LOG_NOTE_REMARK && note->record.tag != LOG_NOTE_WARNING) {
+    if (note->record.tag < LOG_NOTE_REMARK || note->record.tag > LOG_NOTE_GUESS) {
         return "a note is of an unknown kind";
     }
     item->note.time = note->time;

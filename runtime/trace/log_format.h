@@ -208,6 +208,8 @@ enum log_event_flag {
     LOG_EVENT_SAMPLE = 8,    /* the sample follows: as many elements as the grid of the
                                  form's shape and the header's limit has */
     LOG_EVENT_MORE = 16,     /* a container's walk ended at its limit here */
+    LOG_EVENT_READ =
+        64, /* the value of a name that the site reads: `write` says which */
 };
 
 /* What differs between the name's last form in this call and this one; beside `change`. */
@@ -282,6 +284,8 @@ struct log_data {
 enum log_note_tag {
     LOG_NOTE_REMARK = 1,
     LOG_NOTE_WARNING = 2,
+    LOG_NOTE_GUESS = 3, /* an argument of the call that follows was made up: its text is
+                           `function\tparameter\thow` */
 };
 
 struct log_note {

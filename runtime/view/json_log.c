@@ -2,6 +2,7 @@
 #include "runtime/view/json_log.h"
 
 #include "runtime/view/change_text.h"
+#include "runtime/view/guess_text.h"
 #include "runtime/view/json_fields.h"
 #include "runtime/view/number_text.h"
 
@@ -99,11 +100,23 @@ void json_log_add_note(const struct json_log *log,
                        const struct log_item *item,
                        struct buffer *text)
 {
+    struct guess guess;
+
     start_record(log, SLICE("note"), text);
-    json_text_add(text, SLICE("tag"),
-                  item->note.tag == LOG_NOTE_WARNING ? SLICE("warning")
-                                                     : SLICE("remark"));
-    json_text_add(text, SLICE("text"), item->note.text);
+    switch (item->note.tag) {
+    case LOG_NOTE_GUESS:
+        guess = guess_read(item->note.text);
+        json_text_add(text, SLICE("tag"), SLICE("guess"));
+        json_text_add(text, SLICE("function"), guess.function);
+        json_text_add(text, SLICE("parameter"), guess.parameter);
+        json_text_add(text, SLICE("text"), guess.how);
+        break;
+    default:
+        json_text_add(text, SLICE("tag"),
+                      item->note.tag == LOG_NOTE_WARNING ? SLICE("warning")
+                                                         : SLICE("remark"));
+        json_text_add(text, SLICE("text"), item->note.text);
+    }
     if (item->note.module != NULL && item->note.site != NULL) {
         json_text_add(text, SLICE("file"), item->note.module->table.path);
         json_number_add(text, SLICE("line"), item->note.site->line);

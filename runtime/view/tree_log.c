@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/view/change_text.h"
+#include "runtime/view/guess_text.h"
 #include "runtime/view/paint.h"
 #include "runtime/view/tensor_text.h"
 #include "runtime/view/value_text.h"
@@ -403,7 +404,14 @@ void tree_log_add_note(struct tree_log *log,
                        struct buffer *text)
 {
     bool is_warning = item->note.tag == LOG_NOTE_WARNING;
+    struct buffer guess = BUFFER_INIT;
+    struct slice said = item->note.text;
 
+    if (item->note.tag == LOG_NOTE_GUESS) {
+        guess_text_add(&guess, said);
+        log->has_failed = log->has_failed || guess.has_failed;
+        said = buffer_slice(&guess);
+    }
     paint_start(text, log->has_color, is_warning ? PAINT_ALARM : PAINT_FAINT);
     if (item->note.module != NULL && item->note.site != NULL) {
         text_add_path(text, item->note.module->table.path, PATH_LIMIT);
@@ -412,7 +420,8 @@ void tree_log_add_note(struct tree_log *log,
         buffer_add(text, SLICE(": "));
     }
     buffer_add(text, is_warning ? SLICE("warning: ") : SLICE("remark: "));
-    text_add_shortened(text, item->note.text, NOTE_LIMIT);
+    text_add_shortened(text, said, NOTE_LIMIT);
     paint_end(text, log->has_color);
     buffer_add_byte(text, '\n');
+    buffer_release(&guess);
 }
