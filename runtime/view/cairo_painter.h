@@ -1,0 +1,29 @@
+/* Paints a picture with cairo. Several threads may paint at once. */
+#ifndef MONITORCH_VIEW_CAIRO_PAINTER_H
+#define MONITORCH_VIEW_CAIRO_PAINTER_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
+#include "runtime/view/picture.h"
+
+#include <stdbool.h>
+
+#define CAIRO_PAINTER_DPI 96.0
+
+/* Both append a file's bytes to `bytes`, which is as it was where they fail: where memory runs
+ * out, or cairo and pango are not on the machine. */
+
+/* 72 dpi: a pixel for each point. Fails for a picture of more pixels than cairo paints, with
+ * what to do about it. */
+bool cairo_paint_png(const struct picture *picture,
+                     double dpi,
+                     struct buffer *bytes,
+                     struct error *error);
+
+/* The picture's pages. One that is larger than what readers of PDF open (200 inches) is
+ * made smaller. */
+bool cairo_paint_pdf(const struct picture *picture,
+                     struct buffer *bytes,
+                     struct error *error);
+
+#endif
