@@ -22,6 +22,20 @@ bool forms_name(struct forms *forms, struct slice hook, struct arena *arena)
     return true;
 }
 
+bool forms_is_prefix(struct slice prefix)
+{
+    size_t at = 3;
+
+    if (!slice_starts(prefix, SLICE("_mt"))) {
+        return false;
+    }
+    while (at < prefix.size && prefix.bytes[at] >= '0' && prefix.bytes[at] <= '9') {
+        at++;
+    }
+    return prefix.size == 3 ||
+           (at > 3 && at + 1 == prefix.size && prefix.bytes[at] == 'x');
+}
+
 bool forms_choose(struct forms *forms, struct slice text, struct arena *arena)
 {
     struct buffer hook = BUFFER_INIT;

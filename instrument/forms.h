@@ -34,6 +34,9 @@ struct record {
 #define FORM_SPY_IMPORT "from monitorch.spy import spy_save"
 #define FORM_SPY_VALUE  "__import__('monitorch.spy').spy.spy_save"
 
+/* Whether names may begin so: `_mt`, or `_mt`, digits and `x`. */
+bool forms_is_prefix(struct slice prefix);
+
 /* Chooses the names. False where memory ran out. */
 bool forms_choose(struct forms *forms, struct slice text, struct arena *arena);
 

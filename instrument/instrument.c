@@ -138,6 +138,37 @@ static void sort_notes(struct instrumented *result)
     }
 }
 
+/* Whether the prefix that was asked for can be had. */
+static bool check_prefix(struct slice prefix,
+                         struct slice text,
+                         const char *path,
+                         struct error *error)
+{
+    if (prefix.size == 0) {
+        return true;
+    }
+    if (!forms_is_prefix(prefix)) {
+        error_set(error, ERROR_USAGE,
+                  "the prefix is %.*s, expected _mt, _mt0x, _mt1x …",
+                  (int)(prefix.size < 80 ? prefix.size : 80), prefix.bytes);
+        return false;
+    }
+    if (slice_find(text, prefix, 0) < text.size) {
+        error_set_at(error, ERROR_INPUT, path, 1, 1,
+                     "the prefix %.*s occurs in the source, expected another one",
+                     (int)prefix.size, prefix.bytes);
+        return false;
+    }
+    return true;
+}
+
+static bool
+choose_forms(struct rewriter *rewriter, struct slice prefix, struct slice text)
+{
+    return prefix.size > 0 ? forms_name(&rewriter->forms, prefix, rewriter->arena)
+                           : forms_choose(&rewriter->forms, text, rewriter->arena);
+}
+
 /* Runs the rewriter over the decoded text; the insertions are in rewriter->edits after. */
 static bool rewrite(struct rewriter *rewriter,
                     struct slice text,
@@ -147,7 +178,8 @@ static bool rewrite(struct rewriter *rewriter,
 {
     struct instrumented *result = rewriter->result;
 
-    if (!syntax_parse(&rewriter->syntax, text, rewriter->path, rewriter->arena,
+    if (!check_prefix(selection->prefix, text, rewriter->path, error) ||
+        !syntax_parse(&rewriter->syntax, text, rewriter->path, rewriter->arena,
                       error)) {
         return false;
     }
@@ -156,7 +188,7 @@ static bool rewrite(struct rewriter *rewriter,
                      rewriter->arena) ||
         !foreign_read(&rewriter->foreign, &rewriter->syntax, &rewriter->names,
                       rewriter->arena) ||
-        !forms_choose(&rewriter->forms, text, rewriter->arena)) {
+        !choose_forms(rewriter, selection->prefix, text)) {
         error_set_memory(error);
         return false;
     }

@@ -30,6 +30,9 @@ struct line_range {
 /* What is recorded; selections add up. Pragmas in the file are obeyed unless `spy_names`
  * alone is given. All slices are borrowed from the caller. */
 struct selection {
+    /* What inserted names begin with: `_mt`, `_mt0x`, `_mt1x` …, for several sources that
+     * share a namespace. Empty: the first of these that the source does not hold. */
+    struct slice prefix;
     bool everything; /* --all */
     bool forward; /* each `forward` method: the default where nothing else is given */
     const struct slice *functions; /* globs on qualified names */
@@ -89,7 +92,8 @@ void instrumented_reset(struct instrumented *result);
 /* `path` is what messages and site keys call the source. On failure the error's text begins
  * with `path:line:column: ` and the result holds nothing but may be released or reset.
  * Fails for: text that is not in the encoding that it declares, NUL bytes, nesting too deep,
- * a source or its insertions over the size limits, a source that is instrumented already, no memory. */
+ * a source or its insertions over the size limits, a source that is instrumented already or
+ * holds the prefix that was asked for, a prefix of another form (ERROR_USAGE), no memory. */
 bool instrument(struct slice source,
                 const char *path,
                 const struct selection *selection,

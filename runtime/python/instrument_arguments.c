@@ -187,13 +187,39 @@ static int globs_read_all(struct request *request,
     return 0;
 }
 
+static int prefix_read(struct request *request, PyObject *argument)
+{
+    Py_ssize_t size;
+
+    if (argument == NULL || argument == Py_None) {
+        return 0;
+    }
+    if (!PyUnicode_Check(argument)) {
+        PyErr_Format(PyExc_TypeError, "prefix is a string or None, not %R", argument);
+        return -1;
+    }
+    const char *bytes = PyUnicode_AsUTF8AndSize(argument, &size);
+    if (bytes == NULL) {
+        return -1;
+    }
+    if (size == 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        "the prefix is empty, expected _mt0x or None");
+        return -1;
+    }
+    request->prefix = Py_NewRef(argument);
+    request->selection.prefix = (struct slice){bytes, (size_t)size};
+    return 0;
+}
+
 static int selection_read(struct request *request,
                           const struct selection_arguments *arguments)
 {
     struct selection *selection = &request->selection;
 
     if (globs_read_all(request, arguments) < 0 ||
-        lines_read(request, arguments->lines) < 0) {
+        lines_read(request, arguments->lines) < 0 ||
+        prefix_read(request, arguments->prefix) < 0) {
         return -1;
     }
     selection->everything = arguments->everything != 0;
@@ -233,6 +259,7 @@ void request_release(struct request *request)
     Py_CLEAR(request->path);
     Py_CLEAR(request->functions);
     Py_CLEAR(request->spy_names);
+    Py_CLEAR(request->prefix);
     memory_free(request->slices);
     memory_free(request->lines);
     *request = (struct request){0};

@@ -51,16 +51,20 @@ static PyObject *module_instrument(PyObject *module, PyObject *args, PyObject *k
 PyDoc_STRVAR(
     compile_source_doc,
     "compile_source(source, filename, *, all=False, forward=None, functions=(),\n"
-    "               lines=(), spy=(), optimize=-1, flags=0) -> (code, Result)\n\n"
+    "               lines=(), spy=(), prefix=None, optimize=-1, flags=0)\n"
+    "-> (code, Result)\n\n"
     "Instruments a source and compiles it. The code's positions are the original's:\n"
     "tracebacks, carets and debuggers see the original. A source that Python itself\n"
-    "refuses raises what compile() raises for it.");
+    "refuses raises what compile() raises for it. `prefix`, `_mt3x` for instance, is "
+    "what\n"
+    "the inserted names begin with: for sources that share a namespace.");
 
 static PyObject *
 module_compile_source(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"source", "filename", "all",      "forward", "functions",
-                            "lines",  "spy",      "optimize", "flags",   NULL};
+    static char *names[] = {"source",    "filename", "all", "forward",
+                            "functions", "lines",    "spy", "prefix",
+                            "optimize",  "flags",    NULL};
     struct selection_arguments selection = {0};
     PyObject *source, *filename;
     int optimize = -1;
@@ -68,9 +72,9 @@ module_compile_source(PyObject *module, PyObject *args, PyObject *keywords)
     struct request request;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "OO|$pOOOOii:compile_source", names, &source, &filename,
+            args, keywords, "OO|$pOOOOOii:compile_source", names, &source, &filename,
             &selection.everything, &selection.forward, &selection.functions,
-            &selection.lines, &selection.spy, &optimize, &flags)) {
+            &selection.lines, &selection.spy, &selection.prefix, &optimize, &flags)) {
         return NULL;
     }
     if (request_init(&request, source, filename, &selection) < 0) {

@@ -21,9 +21,10 @@ struct request {
     PyObject *source; /* owned; bytes */
     PyObject *path;   /* owned; bytes, in the file system's encoding */
     struct selection selection;
-    PyObject *functions;      /* owned; the strings that the selection borrows from */
-    PyObject *spy_names;      /* owned; the same */
-    struct slice *slices;     /* owned; both lists of globs */
+    PyObject *functions;  /* owned; the strings that the selection borrows from */
+    PyObject *spy_names;  /* owned; the same */
+    PyObject *prefix;     /* owned; what the selection's prefix borrows from, or NULL */
+    struct slice *slices; /* owned; both lists of globs */
     struct line_range *lines; /* owned */
 };
 
@@ -34,6 +35,7 @@ struct selection_arguments {
     PyObject *functions;
     PyObject *lines;
     PyObject *spy;
+    PyObject *prefix;
 };
 
 /* Below, -1 and NULL mean that a Python exception is set. */

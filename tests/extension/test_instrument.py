@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from tests.support import compiler, paths
+from tests.support import compiler, paths, recording
 
 extension = compiler.EXTENSION
 pytestmark = pytest.mark.skipif(extension is None, reason="the extension is not built (make)")
@@ -406,3 +406,50 @@ for call in (lambda: extension.instrument(source, all=True), lambda: extension.c
             text=True,
         )
         assert run.returncode == 0, (countdown, run.stderr)
+
+
+# Prefixes
+
+
+def test_sources_in_one_namespace_have_prefixes_of_their_own():
+    names, calls = {"__name__": "notebook"}, []
+    package = recording.package()
+    registry = sys.modules["monitorch._registry"]
+    prefixes = []
+    registry.set_hook(lambda table, module_globals: lambda *values: calls.append((table, *values)))
+    try:
+        for cell in range(4):
+            # The third says what the second's names begin with, and so cannot have them.
+            source = f"def f{cell}(x):\n    y = x + {cell}\n    return y\nz{cell} = '_mt1x'\n"
+            source = source if cell == 2 else source.replace("_mt1x", "")
+            prefix = registry.find_prefix(names, source)
+            code, result = extension.compile_source(source, f"cell{cell}", all=True, prefix=prefix)
+            assert result.table.split()[2] == prefix
+            assert extension.strip(result.text) == source.encode()
+            exec(code, names)
+            prefixes.append(prefix)
+        calls.clear()
+        for cell in range(4):
+            assert names[f"f{cell}"](1) == 1 + cell
+    finally:
+        registry.set_hook(None)
+    assert prefixes == ["_mt", "_mt0x", "_mt2x", "_mt1x"]
+    tables = [table.split()[3] for table, *_ in calls]
+    assert tables == [f"cell{cell}" for cell in range(4) for _ in range(3)]
+    assert package.__version__
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "x", "_m", "_mt_t", "_mtx", "_mt0", "_mt0xx", "_mt٠x", "_mt0x ", "_mt0x\0"]
+)
+def test_a_prefix_of_another_form_is_refused(prefix):
+    with pytest.raises(ValueError, match="prefix") as caught:
+        extension.compile_source(SOURCE, "m.py", prefix=prefix)
+    assert type(caught.value) is ValueError
+
+
+def test_a_prefix_that_the_source_holds_is_refused():
+    with pytest.raises(extension.InstrumentError, match="m.py:1:1: the prefix _mt7x occurs"):
+        extension.compile_source(b"x = 1\n# not_mt7xy\n", "m.py", all=True, prefix="_mt7x")
+    with pytest.raises(TypeError, match="prefix is a string or None"):
+        extension.compile_source(SOURCE, "m.py", prefix=b"_mt")

@@ -64,6 +64,7 @@ def compile_source(
     functions: Iterable[str] = (),
     lines: Iterable[int | tuple[int, int]] = (),
     spy: Iterable[str] = (),
+    prefix: str | None = None,
     optimize: int = -1,
     flags: int = 0,
 ) -> tuple[CodeType, Result]: ...

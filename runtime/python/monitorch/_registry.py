@@ -120,15 +120,15 @@ def set_hook(factory: "Factory | None") -> None:
         entry.globals[entry.prefix] = entry.hook
 
 
-def find_prefix(module_globals: "dict[str, object]") -> str:
-    """A prefix that no code in these globals has taken.
+def find_prefix(module_globals: "dict[str, object]", source: str = "") -> str:
+    """A prefix that no code in these globals has taken, nor the source that is to have it.
 
     For several pieces of code in one namespace, such as a notebook's cells: with a prefix for
     each, the functions of the earlier ones keep their table when a later one starts.
     """
     number = 0
     prefix = "_mt"
-    while prefix + "_entry" in module_globals:
+    while prefix + "_entry" in module_globals or prefix in source:
         prefix = f"_mt{number}x"
         number += 1
     return prefix
