@@ -6,6 +6,7 @@
 #include "runtime/base/error.h"
 #include "runtime/view/flow_graph.h"
 #include "runtime/view/picture.h"
+#include "runtime/view/source_lines.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,12 +19,33 @@ enum render_format {
     RENDER_FORMAT_COUNT
 };
 
+enum render_stage {
+    RENDER_READING,  /* count: events so far */
+    RENDER_PLACING,  /* count: nodes, here and below */
+    RENDER_PAINTING, /* or writing text */
+};
+
 struct render_options {
     enum render_format format;
-    double dpi; /* PNG: 96 where 0 */
+    double dpi;         /* PNG: 96 where 0 */
+    source_strip strip; /* as in source_lines.h; may be NULL */
+    /* More nodes than that are refused, with an error that names the options to use. 0: no
+     * limit. */
+    uint32_t node_limit;
+    /* flow.progress is set by render_trace, from `progress`. */
     struct flow_options flow;
     struct picture_options picture;
+    /* Told at each stage, and now and then within it, where not NULL; false ends the work
+     * with an error. */
+    bool (*progress)(void *context, enum render_stage stage, uint64_t count);
+    void *progress_context;
 };
+
+/* The names of the formats, as suffixes: "png". */
+const char *render_format_name(enum render_format format);
+
+/* Reads such a name, in either case; false where it is none. */
+bool render_format_read(struct slice name, enum render_format *format);
 
 /* By the name's suffix, in either case; fails with the suffixes that there are. */
 bool render_format_of(struct slice path,
@@ -34,10 +56,13 @@ struct render_result {
     uint32_t node_count;
     uint64_t event_count;
     struct flow_left_out left_out;
+    bool is_recording;            /* the trace was not finished when it was read */
+    size_t damage_count;          /* places where the trace could not be read */
+    char damage[ERROR_TEXT_SIZE]; /* what is wrong at the first of them; "" */
 };
 
 /* Appends the file's bytes to `bytes`; nothing where there are no nodes (result->node_count
- * is 0 then, and that is no failure). */
+ * is 0 then, and that is no failure). Several threads may do it at once. */
 bool render_trace(const char *trace_path,
                   const struct render_options *options,
                   struct buffer *bytes,
