@@ -2,6 +2,7 @@
 #include "runtime/python/recorder_hook.h"
 
 #include "runtime/python/recorder_frames.h"
+#include "runtime/python/recorder_sources.h"
 #include "runtime/python/recorder_values.h"
 
 #define HOOK_NAME "site"
@@ -108,6 +109,10 @@ static void tell_values(struct session *session,
     struct value nothing = {.kind = VALUE_NOTHING};
     Py_ssize_t next = 0;
     bool is_told = false;
+
+    if (recorder_options(session->recorder)->has_sources) {
+        sources_tell(session, visit);
+    }
 
     for (uint32_t i = 0; i < site->write_count; i++) {
         enum site_source source = site->writes[i].source;

@@ -242,3 +242,8 @@ bool path_find(struct session *session,
     }
     return true;
 }
+
+PyObject *path_find_alive(struct session *session, const void *address)
+{
+    return find_entry(session, address) != NULL ? Py_NewRef((PyObject *)address) : NULL;
+}

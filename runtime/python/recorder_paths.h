@@ -17,4 +17,7 @@ bool path_find(struct session *session,
                struct buffer *path,
                struct buffer *class_name);
 
+/* The module at that address, where it is known and alive: a new reference, or NULL. */
+PyObject *path_find_alive(struct session *session, const void *address);
+
 #endif

@@ -291,22 +291,24 @@ static PyObject *start_recorder(struct session *session,
 
 PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path",         "sample",     "last",  "size_limit",
-                            "stats",        "hash",       "names", "every",
-                            "max_elements", "one_thread", "quiet", NULL};
+    static char *names[] = {"path",  "sample",  "last",  "size_limit",   "stats",
+                            "hash",  "names",   "every", "max_elements", "one_thread",
+                            "quiet", "sources", NULL};
     struct session *session = PyModule_GetState(module);
     struct recorder_options options = {0};
     PyObject *sample = NULL;
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
     int has_statistics = 1, has_hash = 1, is_one_thread = 0, is_quiet = 0;
+    int has_sources = 0;
     PyObject *path = NULL;
     PyObject *globs = NULL;
     PyObject *result;
 
-    if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O&|$OKKppO!KKpp:start", names, PyUnicode_FSConverter,
-            &path, &sample, &last, &size_limit, &has_statistics, &has_hash,
-            &PyTuple_Type, &globs, &every, &element_limit, &is_one_thread, &is_quiet)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OKKppO!KKppp:start", names,
+                                     PyUnicode_FSConverter, &path, &sample, &last,
+                                     &size_limit, &has_statistics, &has_hash,
+                                     &PyTuple_Type, &globs, &every, &element_limit,
+                                     &is_one_thread, &is_quiet, &has_sources)) {
         return NULL;
     }
     options.log.last = last;
@@ -316,6 +318,7 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     options.has_statistics = has_statistics;
     options.has_hash = has_hash;
     options.every = every;
+    options.has_sources = has_sources;
     options.element_limit = element_limit;
     if (session->recorder != NULL && thread_use_count == 0 &&
         (session_is_parents(session) || recorder_log(session->recorder) == NULL)) {

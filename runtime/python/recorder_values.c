@@ -265,30 +265,72 @@ static bool tell_single(struct session *session,
     return true;
 }
 
+/* The container, and the leaves that were found in it. */
+static void tell_walked(struct session *session,
+                        const struct visit *visit,
+                        uint32_t write,
+                        PyObject *object,
+                        const struct walk *walk)
+{
+    PyObject *name = Py_XNewRef(type_cache_get(&session->types, Py_TYPE(object))->name);
+    struct value value = {.kind = VALUE_CONTAINER,
+                          .object = (uint64_t)(uintptr_t)object,
+                          .type = SLICE("?"),
+                          .integer = (int64_t)walk->item_count,
+                          .is_cut = walk->is_cut};
+
+    if (name != NULL) {
+        value.type = (struct slice){PyBytes_AsString(name), (size_t)PyBytes_Size(name)};
+    }
+    recorder_tell(session->recorder, visit, write, SLICE(""), &value);
+    for (size_t i = 0; i < walk->leaf_count; i++) {
+        tell_single(session, visit, write, walk_path(walk, i), walk->leaves[i].object);
+    }
+    Py_XDECREF(name);
+}
+
 static void tell_container(struct session *session,
                            const struct visit *visit,
                            uint32_t write,
                            PyObject *object)
 {
     struct walk walk;
-    PyObject *name = Py_XNewRef(type_cache_get(&session->types, Py_TYPE(object))->name);
-    struct value value = {.kind = VALUE_CONTAINER,
-                          .object = (uint64_t)(uintptr_t)object,
-                          .type = SLICE("?")};
 
     walk_init(&walk);
     walk_container(&walk, &session->types, object);
-    if (name != NULL) {
-        value.type = (struct slice){PyBytes_AsString(name), (size_t)PyBytes_Size(name)};
-    }
-    value.integer = (int64_t)walk.item_count;
-    value.is_cut = walk.is_cut;
-    recorder_tell(session->recorder, visit, write, SLICE(""), &value);
-    for (size_t i = 0; i < walk.leaf_count; i++) {
-        tell_single(session, visit, write, walk_path(&walk, i), walk.leaves[i].object);
-    }
-    Py_XDECREF(name);
+    tell_walked(session, visit, write, object, &walk);
     walk_release(&walk);
+}
+
+static bool is_tensor(struct session *session, PyObject *object)
+{
+    return type_cache_get(&session->types, Py_TYPE(object))->kind == TYPE_TENSOR;
+}
+
+bool value_tell_tensors(struct session *session,
+                        const struct visit *visit,
+                        uint32_t write,
+                        PyObject *object)
+{
+    struct walk walk;
+    bool has_tensor = false;
+
+    if (is_tensor(session, object)) {
+        return tell_single(session, visit, write, SLICE(""), object);
+    }
+    if (!type_is_container(type_cache_get(&session->types, Py_TYPE(object)))) {
+        return false;
+    }
+    walk_init(&walk);
+    walk_container(&walk, &session->types, object);
+    for (size_t i = 0; i < walk.leaf_count; i++) {
+        has_tensor = has_tensor || is_tensor(session, walk.leaves[i].object);
+    }
+    if (has_tensor) {
+        tell_walked(session, visit, write, object, &walk);
+    }
+    walk_release(&walk);
+    return has_tensor;
 }
 
 void value_tell(struct session *session,

@@ -10,6 +10,12 @@ void value_tell(struct session *session,
                 uint32_t write,
                 PyObject *object);
 
+/* Tells it if it is a tensor, or holds any; false where there was nothing to tell. */
+bool value_tell_tensors(struct session *session,
+                        const struct visit *visit,
+                        uint32_t write,
+                        PyObject *object);
+
 /* Tells what stands at the end of a dotted name whose root is `root`; no property is read. */
 void value_tell_peeked(struct session *session,
                        const struct visit *visit,

@@ -28,42 +28,81 @@ static void *allocate_zeroed(struct arena *arena, size_t count, size_t size)
     return block;
 }
 
-/* Numbers the different names that each function writes, by a table of all (function, name). */
-static bool number_names(struct recorded_module *module, uint32_t write_count)
+/* A name of a function, in the table of all (function, name). */
+struct numbered_name {
+    struct slice name;
+    uint32_t function;
+    uint32_t number; /* + 1; 0: free */
+};
+
+struct name_table {
+    struct numbered_name *entries;
+    size_t capacity; /* a power of two */
+};
+
+static uint32_t number_name(struct recorded_module *module,
+                            struct name_table *seen,
+                            uint32_t function,
+                            struct slice name)
 {
-    size_t capacity = 16;
-    while (capacity < (size_t)write_count * 2) {
-        capacity *= 2;
+    size_t slot = (hash_64(name) + function) & (seen->capacity - 1);
+    struct numbered_name *entry = &seen->entries[slot];
+
+    while (entry->number != 0 &&
+           !(entry->function == function && slice_equal(entry->name, name))) {
+        slot = (slot + 1) & (seen->capacity - 1);
+        entry = &seen->entries[slot];
     }
-    struct {
-        struct slice name;
-        uint32_t function;
-        uint32_t number; /* + 1; 0: free */
-    } *seen = memory_allocate_zeroed(capacity, sizeof(*seen));
-    if (seen == NULL) {
-        return false;
+    if (entry->number == 0) {
+        *entry = (struct numbered_name){name, function,
+                                        ++module->functions[function].name_count};
     }
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < module->table.site_count; i++) {
-        const struct site *site = &module->table.sites[i];
-        module->sites[i].names = next;
-        for (uint32_t j = 0; j < site->write_count; j++) {
-            struct slice name = site->writes[j].name;
-            size_t slot = (hash_64(name) + site->function) & (capacity - 1);
-            while (seen[slot].number != 0 && !(seen[slot].function == site->function &&
-                                               slice_equal(seen[slot].name, name))) {
-                slot = (slot + 1) & (capacity - 1);
-            }
-            if (seen[slot].number == 0) {
-                seen[slot].name = name;
-                seen[slot].function = site->function;
-                seen[slot].number = ++module->functions[site->function].name_count;
-            }
-            module->names[next] = seen[slot].number - 1;
-            next++;
+    return entry->number - 1;
+}
+
+static bool writes_name(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, name)) {
+            return true;
         }
     }
-    memory_free(seen);
+    return false;
+}
+
+/* Numbers the different names that each function writes, and those that it reads. What a site
+ * writes itself has its new value when the site is visited: the old one cannot be looked up. */
+static bool
+number_names(struct recorded_module *module, size_t name_count, bool has_reads)
+{
+    struct name_table seen = {.capacity = 16};
+    uint32_t next = 0;
+
+    while (seen.capacity < name_count * 2) {
+        seen.capacity *= 2;
+    }
+    seen.entries = memory_allocate_zeroed(seen.capacity, sizeof(*seen.entries));
+    if (seen.entries == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < module->table.site_count; i++) {
+        const struct site *site = &module->table.sites[i];
+
+        module->sites[i].names = next;
+        for (uint32_t j = 0; j < site->write_count; j++) {
+            module->names[next++] =
+                number_name(module, &seen, site->function, site->writes[j].name);
+        }
+        for (uint32_t j = 0; j < site->read_count; j++) {
+            struct slice name = site->reads[j].name;
+
+            module->names[next++] =
+                has_reads && site->kind != SITE_ENTER && !writes_name(site, name)
+                    ? number_name(module, &seen, site->function, name)
+                    : SITE_NONE;
+        }
+    }
+    memory_free(seen.entries);
     return true;
 }
 
@@ -104,35 +143,35 @@ static void number_sites(struct recorded_module *module)
     }
 }
 
-static bool prepare(struct recorded_module *module)
+static bool prepare(struct recorded_module *module, bool has_reads)
 {
     const struct site_table *table = &module->table;
     struct arena *arena = &module->arena;
-    uint32_t write_count = 0;
+    size_t name_count = 0;
     uint32_t repeat_count = 0;
 
     for (uint32_t i = 0; i < table->site_count; i++) {
-        write_count += table->sites[i].write_count;
+        name_count += (size_t)table->sites[i].write_count + table->sites[i].read_count;
         repeat_count += table->sites[i].repeats;
     }
     module->sites =
         allocate_zeroed(arena, table->site_count, sizeof(struct recorded_site));
-    module->names = allocate_zeroed(arena, write_count, sizeof(uint32_t));
+    module->names = allocate_zeroed(arena, name_count, sizeof(uint32_t));
     module->functions =
         allocate_zeroed(arena, table->function_count, sizeof(struct call_function));
     module->repeating =
         allocate_zeroed(arena, repeat_count, sizeof(struct repeating_site));
     module->first_repeating =
         allocate_zeroed(arena, table->function_count, sizeof(uint32_t));
-    if (arena->has_failed || !number_names(module, write_count)) {
+    if (arena->has_failed || !number_names(module, name_count, has_reads)) {
         return false;
     }
     number_sites(module);
     return true;
 }
 
-struct recorded_module *recorded_module_new(const struct module_text *text,
-                                            struct error *error)
+struct recorded_module *
+recorded_module_new(const struct module_text *text, bool has_reads, struct error *error)
 {
     struct recorded_module *module = memory_allocate_zeroed(1, sizeof(*module));
 
@@ -150,7 +189,7 @@ struct recorded_module *recorded_module_new(const struct module_text *text,
         recorded_module_free(module);
         return NULL;
     }
-    if (!prepare(module)) {
+    if (!prepare(module, has_reads)) {
         error_set_memory(error);
         recorded_module_free(module);
         return NULL;

@@ -39,16 +39,28 @@ struct recorded_module {
     struct site_table table;
     uint32_t number; /* in the trace */
     uint32_t first_site;
-    struct recorded_site *sites;     /* one for each of the table's */
-    uint32_t *names;                 /* for each write: which of its function's names */
-    struct call_function *functions; /* one for each of the table's */
+    struct recorded_site *sites; /* one for each of the table's */
+    /* For each site's writes, then its reads: which of its function's names; SITE_NONE for a
+     * read that is never looked up. */
+    uint32_t *names;
+    struct call_function *functions;  /* one for each of the table's */
     struct repeating_site *repeating; /* by function, in the order of the sites */
     uint32_t *first_repeating;        /* for each function: where in `repeating` */
 };
 
-/* NULL where the table cannot be read or memory ran out. */
+/* `has_reads`: read names are numbered too. NULL where the table cannot be read or memory ran
+ * out. */
 struct recorded_module *recorded_module_new(const struct module_text *text,
+                                            bool has_reads,
                                             struct error *error);
 void recorded_module_free(struct recorded_module *module); /* may be NULL */
+
+/* Which of its function's names the site's `read`-th read is, or SITE_NONE. */
+static inline uint32_t
+recorded_module_read(const struct recorded_module *module, uint32_t site, uint32_t read)
+{
+    return module->names[module->sites[site].names +
+                         module->table.sites[site].write_count + read];
+}
 
 #endif

@@ -199,7 +199,7 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
         return NULL;
     }
     recorder->modules = modules;
-    module = recorded_module_new(text, error);
+    module = recorded_module_new(text, recorder->options.has_sources, error);
     if (module == NULL) {
         return NULL;
     }
@@ -388,6 +388,24 @@ bool recorder_begin_visit(struct recorder *recorder,
         call->has_returned = true;
     }
     return true;
+}
+
+bool recorder_is_read_new(const struct recorder *recorder,
+                          const struct visit *visit,
+                          uint32_t read)
+{
+    uint32_t name = recorded_module_read(visit->module, visit->index, read);
+
+    return recorder->options.has_sources && read <= UINT8_MAX && name != SITE_NONE &&
+           visit->call->names[name].object == 0;
+}
+
+void recorder_pass_read(const struct visit *visit, uint32_t read)
+{
+    uint32_t name = recorded_module_read(visit->module, visit->index, read);
+
+    /* No object has this address. */
+    visit->call->names[name] = (struct name_state){.object = 1, .kind = VALUE_OBJECT};
 }
 
 bool recorder_keeps(const struct recorder *recorder, struct slice name)

@@ -19,6 +19,7 @@ struct recorder_options {
     bool has_hash;
     uint64_t every; /* statistics, hash and sample at each n-th visit of a site */
     uint64_t element_limit; /* none of them for larger arrays; 0: no limit */
+    bool has_sources; /* names that are read before they were written are told too */
     const char *const
         *names; /* globs of the names whose whole values are kept; copied */
     size_t name_count;
@@ -122,6 +123,17 @@ struct value {
     bool is_cut;                        /* CONTAINER: not all of it is told */
     const struct recorded_array *array; /* TENSOR */
 };
+
+/* As `write`: the site's read-th read name. */
+#define RECORDER_READ(read) (256 + (read))
+
+/* Whether nothing is known yet, in this call, of the name that the site reads as its `read`-th,
+ * and the site does not write it itself. Only where sources are wanted. */
+bool recorder_is_read_new(const struct recorder *recorder,
+                          const struct visit *visit,
+                          uint32_t read);
+/* What the name stands for is nothing to tell: it is known from now on. */
+void recorder_pass_read(const struct visit *visit, uint32_t read);
 
 /* One event: the value of the site's `write`-th name, or of what stands at `path` in it. A site
  * without values is told with a value of kind NOTHING. Names behind the 256th are left out. */

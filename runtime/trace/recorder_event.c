@@ -140,10 +140,10 @@ static unsigned find_differences(const struct name_state *before,
 
 /* What was last seen of the name, or of a leaf in it. NULL: out of memory. */
 static struct name_state *
-find_state(const struct visit *visit, uint32_t write, uint32_t path)
+find_state(const struct visit *visit, uint32_t place, uint32_t path)
 {
     const struct recorded_site *site = &visit->module->sites[visit->index];
-    uint32_t name = visit->module->names[site->names + write];
+    uint32_t name = visit->module->names[site->names + place];
 
     return path == 0 ? &visit->call->names[name]
                      : leaf_states_get(&visit->call->leaves, name, path);
@@ -386,12 +386,13 @@ static bool write_event(struct recorder *recorder,
     } else if (layout.size > sizeof(*event)) {
         fill_scalar_part((char *)(event + 1), value);
     }
-    log_writer_commit(recorder->log,
-                      (struct log_record){.size = (uint32_t)layout.size,
-                                          .kind = LOG_EVENT,
-                                          .tag = (uint8_t)value->kind,
-                                          .mark = (uint8_t)verdict->change,
-                                          .flags = (uint8_t)layout.flags});
+    log_writer_commit(
+        recorder->log,
+        (struct log_record){.size = (uint32_t)layout.size,
+                            .kind = LOG_EVENT,
+                            .tag = (uint8_t)value->kind,
+                            .mark = (uint8_t)verdict->change,
+                            .flags = (uint8_t)(layout.flags | head->record.flags)});
     recorder->late = value->array != NULL && value->array->is_late ? event : NULL;
     return true;
 }
@@ -410,16 +411,20 @@ void recorder_tell(struct recorder *recorder,
     struct verdict verdict = {CHANGE_NONE, UINT32_MAX, 0, false};
     struct name_state now = {.object = value->object, .kind = (uint8_t)value->kind};
     const struct recorded_array *array = value->array;
+    bool is_read = write >= RECORDER_READ(0);
+    uint32_t index = is_read ? write - RECORDER_READ(0) : write;
+    uint32_t name_count = is_read ? visit->site->read_count : visit->site->write_count;
     struct log_event head = {
+        .record.flags = is_read ? LOG_EVENT_READ : 0,
         .time = visit->time,
         .site = visit->module->first_site + visit->index,
         .call = visit->call->number,
         .visit = visit->number,
-        .write = (uint8_t)write,
+        .write = (uint8_t)index,
     };
 
     recorder->late = NULL;
-    if (recorder->log == NULL || write > UINT8_MAX) {
+    if (recorder->log == NULL || index > UINT8_MAX) {
         return;
     }
     recorder_tell_call(recorder, visit->call);
@@ -436,8 +441,9 @@ void recorder_tell(struct recorder *recorder,
     }
     now.type = head.type;
     now.event = log_writer_event_count(recorder->log);
-    if (write < visit->site->write_count) {
-        struct name_state *state = find_state(visit, write, head.path);
+    if (index < name_count) {
+        uint32_t place = is_read ? visit->site->write_count + index : index;
+        struct name_state *state = find_state(visit, place, head.path);
         if (state != NULL) {
             verdict = judge(recorder, visit, state, value, &now);
             if (verdict.change > CHANGE_NEW) {

@@ -395,6 +395,9 @@ void json_log_add_event(const struct json_log *log,
     json_text_add(text, SLICE("kind"), slice_of(site_kind_text(event->site->kind)));
     json_text_add(text, SLICE("name"), event->name);
     json_text_add(text, SLICE("path"), event->path);
+    if ((event->flags & LOG_EVENT_READ) != 0) {
+        json_boolean_add(text, SLICE("read"), true);
+    }
     add_place(log, call, event->site->line, text);
     if (event->site->kind == SITE_BRANCH) {
         json_number_add(text, SLICE("arm"), event->site->arm);

@@ -310,6 +310,10 @@ static void add_kind(struct tree_log *log,
                      bool is_new_visit,
                      struct buffer *text)
 {
+    if ((event->flags & LOG_EVENT_READ) != 0) {
+        buffer_add(text, SLICE("reads "));
+        return;
+    }
     switch (event->site->kind) {
     case SITE_ENTER:
         buffer_add(text, event->name.size > 0 ? SLICE("enter ") : SLICE("enter"));
@@ -341,16 +345,20 @@ void tree_log_add_event(struct tree_log *log,
     bool is_new_visit = log->last_call != event->call ||
                         log->last_site != event->site_number ||
                         log->last_visit != event->visit;
-    bool is_counted = is_new_visit && (event->site->kind == SITE_LOOP ||
-                                       event->site->kind == SITE_BRANCH);
+    bool is_read = (event->flags & LOG_EVENT_READ) != 0;
+    bool is_counted = is_new_visit && !is_read &&
+                      (event->site->kind == SITE_LOOP ||
+                       event->site->kind == SITE_BRANCH);
     bool has_name =
         event->name.size > 0 || event->path.size > 0 || event->kind != VALUE_NOTHING;
 
     tree_log_add_call(log, call, text);
     log->above_count = (size_t)call->depth + 1;
-    log->last_call = event->call;
-    log->last_site = event->site_number;
-    log->last_visit = event->visit;
+    if (!is_read) {
+        log->last_call = event->call;
+        log->last_site = event->site_number;
+        log->last_visit = event->visit;
+    }
     if (log->has_source && add_source(log, event, call, text)) {
         add_indent(text, call->depth + 1);
         text_add_blanks(text, LINE_WIDTH);

@@ -75,6 +75,8 @@ class Recording:
     """What was recorded; None before the end."""
     is_quiet: bool
     """Whether nothing is to be written to stderr; set before it starts."""
+    is_paused: bool
+    """Whether it goes on but records nothing."""
     last: int
     """About so many events are kept, the newest ones; 0: all."""
 
@@ -91,11 +93,17 @@ class Recording:
         self.path = path
         self.summary = None
         self.is_quiet = False
+        self.is_paused = False
 
     @property
     def is_active(self) -> bool:
         """Whether it has begun and not ended."""
         return self is _active
+
+    @property
+    def absolute_path(self) -> str:
+        """Of the trace, wherever the program has gone since."""
+        return self._absolute
 
     def start(self) -> "Recording":
         """Begins; a file of the trace's name is replaced."""
@@ -117,6 +125,20 @@ class Recording:
                 if self.summary is not None and not self.is_quiet:
                     _complain(self.summary)
             return self.summary
+
+    def pause(self) -> None:
+        """Records nothing until `resume()`; meanwhile another recording may begin, which ends
+        this one."""
+        with _lock:
+            if self.is_active and not self.is_paused:
+                self.is_paused = True
+                _switch_off()
+
+    def resume(self) -> None:
+        with _lock:
+            if self.is_active and self.is_paused:
+                self.is_paused = False
+                _switch_on(self)
 
     def __enter__(self) -> "Recording":
         return self.start()
@@ -153,6 +175,7 @@ def record(
     stats: bool = True,
     hash: bool = True,
     values: "Literal['all'] | str | Iterable[str] | None" = None,
+    sources: bool = False,
     every: int = 1,
     threads: "Literal['all', 'current']" = "all",
     max_elements: "int | None" = None,
@@ -179,6 +202,7 @@ def record(
     stats         minimum, maximum, mean, standard deviation, counts of NaN, Inf and zeros
     hash          a hash of each tensor's values, which tells whether they changed
     values        keep whole tensors of these names, or of "all": "q", ["loss", "attn*"]
+    sources       tell tensors that lines read too, where no recorded line has made them
     every         do all that on every n-th visit of a line only; shapes are always there
     max_elements  do it for tensors of at most so many elements only
     threads       "all", or the "current" one alone
@@ -203,6 +227,7 @@ def record(
         "stats": _options.check_switch("stats", stats),
         "hash": _options.check_switch("hash", hash),
         "names": _options.check_values(values),
+        "sources": _options.check_switch("sources", sources),
         "every": _options.check_number("every", every, 1),
         "max_elements": _options.check_limit("max_elements", max_elements),
         "one_thread": _options.check_choice("threads", threads, ("all", "current")) == "current",
@@ -224,7 +249,14 @@ def stop() -> "Summary | None":
     Returns None where nothing is being recorded.
     """
     with _lock:
-        return _active.stop() if _active is not None else None
+        active = find_active()
+        return active.stop() if active is not None else None
+
+
+def find_active() -> "Recording | None":
+    """The recording that goes on, if any; not one that is paused."""
+    active = _active
+    return None if active is None or active.is_paused else active
 
 
 def _find_size(path: str) -> int:
@@ -332,6 +364,8 @@ def _check_writable(path: str) -> None:
 
 
 def _refuse_another() -> None:
+    if _active is not None and _active.is_paused:
+        _active.stop()
     if _active is not None:
         raise RuntimeError(
             f"monitorch is recording to {_active.path} already: call monitorch.stop() first"
@@ -350,7 +384,7 @@ def _import_recorder() -> None:
 def _start(recording: Recording) -> None:
     global _active
     _import_recorder()
-    from monitorch import _compiled, _recorder
+    from monitorch import _recorder
 
     _set_up_once()
     # The clock of files is a little behind.
@@ -364,21 +398,32 @@ def _start(recording: Recording) -> None:
     recording._process = posix.getpid()
     recording._has_begun = True
     try:
-        _compiled.begin(recording._mode, recording.is_quiet)
-        _registry.set_hook(_FACTORIES[recording._mode])
+        _switch_on(recording)
     except BaseException:
         _finish(recording)
         raise
     _stop_with_worker(recording)
 
 
-def _finish(recording: Recording) -> None:
-    global _active
+def _switch_on(recording: Recording) -> None:
     from monitorch import _compiled
 
+    _compiled.begin(recording._mode, recording.is_quiet)
+    _registry.set_hook(_FACTORIES[recording._mode])
+
+
+def _switch_off() -> None:
+    from monitorch import _compiled
+
+    _registry.set_hook(None)
+    _compiled.end()
+
+
+def _finish(recording: Recording) -> None:
+    global _active
+
     try:
-        _registry.set_hook(None)
-        _compiled.end()
+        _switch_off()
     finally:
         try:
             _close(recording)
@@ -443,8 +488,14 @@ def _set_up_once() -> None:
     global _is_set_up
     if not _is_set_up:
         _is_set_up = True
-        _register_at_exit(stop)
+        _register_at_exit(_stop_at_exit)
         posix.register_at_fork(after_in_child=_begin_child)
+
+
+def _stop_at_exit() -> None:
+    with _lock:
+        if _active is not None:
+            _active.stop()
 
 
 def _begin_child() -> None:

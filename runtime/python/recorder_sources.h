@@ -1,0 +1,13 @@
+/* Values that a site reads and that no site has told: what was there before recording began, and
+ * what other code made. */
+#ifndef MONITORCH_PYTHON_RECORDER_SOURCES_H
+#define MONITORCH_PYTHON_RECORDER_SOURCES_H
+
+#include "runtime/python/recorder_session.h"
+
+/* Tells the tensors that the visit's site has read, those that are not known in this call: of
+ * globals, of attributes of the call's own torch.nn.Module, of local names where the session
+ * has them. No user's code runs. */
+void sources_tell(struct session *session, const struct visit *visit);
+
+#endif
