@@ -176,8 +176,6 @@ static void paint_page(struct painter *painter, const struct picture_page *page)
 {
     const struct picture *picture = painter->picture;
 
-    set_colour(painter, picture->background);
-    painter->library->cairo_paint(painter->context);
     for (size_t i = 0; i < picture->item_count; i++) {
         if (is_on_page(painter, &picture->items[i], page)) {
             paint_item(painter, &picture->items[i]);
@@ -241,6 +239,9 @@ static bool paint_scaled(const struct cairo_library *library,
     bool is_ready = false;
 
     if (status == CAIRO_STATUS_SUCCESS) {
+        /* Before anything is cut off: a picture may end within a pixel. */
+        set_colour(&painter, picture->background);
+        library->cairo_paint(context);
         library->cairo_scale(context, scale, scale);
         library->cairo_rectangle(context, 0, 0, page->width, page->height);
         library->cairo_clip(context);
@@ -360,7 +361,9 @@ bool cairo_paint_pdf(const struct picture *picture,
     library->cairo_surface_finish(surface);
     status = library->cairo_surface_status(surface);
     library->cairo_surface_destroy(surface);
-    if (is_done && status != CAIRO_STATUS_SUCCESS) {
+    if (is_done && bytes->has_failed) { /* cairo may forget what it was told */
+        is_done = refuse(library, CAIRO_STATUS_NO_MEMORY, error);
+    } else if (is_done && status != CAIRO_STATUS_SUCCESS) {
         is_done = refuse(library, status, error);
     }
     if (!is_done) {

@@ -28,14 +28,17 @@ static bool is_mono(enum picture_face face)
 static bool set_font_options(struct cairo_text *text)
 {
     const struct cairo_library *library = text->library;
-    PangoContext *context = library->pango_layout_get_context(text->layout);
     cairo_font_options_t *options = library->cairo_font_options_create();
     bool is_done = library->cairo_font_options_status(options) == CAIRO_STATUS_SUCCESS;
 
     library->cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     library->cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
     library->cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    library->pango_cairo_context_set_font_options(context, options);
+    library->cairo_set_font_options(text->context, options);
+    if (text->layout != NULL) {
+        library->pango_cairo_context_set_font_options(
+            library->pango_layout_get_context(text->layout), options);
+    }
     library->cairo_font_options_destroy(options);
     return is_done;
 }
@@ -46,13 +49,15 @@ bool cairo_text_init(struct cairo_text *text,
                      struct error *error)
 {
     *text = (struct cairo_text){.library = library, .context = context};
-    if (!library->has_fonts) {
-        return true;
+    if (library->has_fonts) {
+        text->layout = library->pango_cairo_create_layout(context);
     }
-    text->layout = library->pango_cairo_create_layout(context);
-    if (text->layout == NULL || !set_font_options(text)) {
+    if ((library->has_fonts && text->layout == NULL) || !set_font_options(text)) {
         error_set_memory(error);
         return false;
+    }
+    if (!library->has_fonts) {
+        return true;
     }
     library->pango_layout_set_single_paragraph_mode(text->layout, TRUE);
     for (int face = 0; face < PICTURE_FACE_COUNT; face++) {
