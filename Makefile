@@ -254,13 +254,16 @@ RUN_PYTHON = env MONITORCH_BUILD='$(BUILD_PATH)' MONITORCH_MODE='$(MODE)' \
              $(PRELOAD) $(TEST_PYTHON)
 RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
 
-.PHONY: environment demo test check test-all bench fuzz faults coverage
+.PHONY: environment demo pictures test check test-all bench fuzz faults coverage
 environment: ## find or make a Python with torch, pytest and the rest
 	@mkdir -p $(BUILD)
 	@PYTHON='$(PYTHON)' tools/setup.sh $(TEST_PYTHON_FILE)
 
 demo: all environment ## instrument a small transformer, show it, run it
 	@$(RUN_PYTHON) tools/demo.py
+
+pictures: all environment ## draw the pictures of samples/ again, after a change that was meant
+	@$(RUN_PYTHON) tools/pictures.py samples/pictures
 
 test: all unit-programs layers environment ## build, then all tests but the slow ones
 	@$(RUN_PYTEST) -m 'not slow' tests

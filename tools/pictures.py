@@ -1,0 +1,87 @@
+"""Draws the samples: python tools/pictures.py FOLDER [NAME …], which `make pictures` calls.
+
+Each sample is run unchanged, in a process of its own. From outside come a seed, so that each run
+draws the same, and the name of the file that its `monitorch.off` writes. What knows nothing of
+monitorch is recorded by `python -m monitorch run` and drawn by `monitorch graph`.
+"""
+
+import os
+import pathlib
+import runpy
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SAMPLES = ROOT / "samples"
+# With this one no number on the pictures is near a rounding, so that processors with other
+# instructions, whose sums differ in the last bit, draw the same.
+SEED = 0
+DRAWN_BY_THEMSELVES = (
+    "quick_notebook",
+    "quick_lines",
+    "quick_arguments",
+    "twelve_lines",
+    "training_step",
+    "conv_features",
+    "nan_in_entropy",
+    "lstm_steps",
+)
+# What is recorded, and the options of `monitorch graph`.
+DRAWN_FROM_A_TRACE = {
+    "transformer_block": (
+        ["--steps", "1"],
+        ["--function", "Block.forward", "--function", "Attention.forward"],
+    ),
+}
+NAMES = (*DRAWN_BY_THEMSELVES, *DRAWN_FROM_A_TRACE)
+
+
+def run_sample(sample, output):
+    """In this process: `output` is what its monitorch.off writes."""
+    import torch
+
+    import monitorch
+
+    switch_off = monitorch.off
+
+    def off(**settings):
+        return switch_off(**{**settings, "filename": output, "save": True, "show": False})
+
+    torch.manual_seed(SEED)
+    torch.set_num_threads(1)
+    monitorch.off = off
+    sys.argv = [sample]
+    runpy.run_path(sample, run_name="__main__")
+
+
+def run(*words):
+    subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def draw(name, output):
+    sample = f"samples/{name}.py"
+    if name in DRAWN_BY_THEMSELVES:
+        run(sys.executable, __file__, "--one", sample, output)
+        return
+    arguments, options = DRAWN_FROM_A_TRACE[name]
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "run.mtrace")
+        run(sys.executable, "-m", "monitorch", "run", "-o", trace, sample, *arguments)
+        run("monitorch", "graph", trace, "-o", output, *options)
+
+
+def main():
+    if sys.argv[1] == "--one":
+        run_sample(*sys.argv[2:])
+        return
+    folder = pathlib.Path(sys.argv[1]).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[2:] or NAMES:
+        output = folder / f"{name}.svg"
+        draw(name, str(output))
+        print(output, flush=True)
+
+
+if __name__ == "__main__":
+    main()
