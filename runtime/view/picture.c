@@ -1,0 +1,273 @@
+/* Draws a graph: boxes first, for their sizes; then the layout; then all that lies under and
+ * around them, which is put before the boxes in the end. */
+#include "runtime/view/picture.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/layout.h"
+#include "runtime/view/picture_parts.h"
+
+#include <math.h>
+
+#define MARGIN 18.0
+/* Head and legend are at least this wide, however narrow the graph is. */
+#define TEXT_WIDTH_LEAST 380.0
+/* From so many boxes on, each tells less: a picture of 100,000 is to be had, too. */
+#define TABLE_NODE_MAX 2500
+#define LONG_NODE_MAX  12000
+
+/* What belongs to one drawing and is gone after it. */
+struct drawing {
+    struct sheet sheet;
+    const struct flow_graph *graph;        /* borrowed */
+    const struct picture_options *options; /* borrowed */
+    struct layout layout;
+    struct box *boxes; /* all of these are owned by `arena` */
+    struct layout_box *places;
+    struct layout_group *group_places;
+    struct layout_edge *routes;
+    struct group_title *titles;
+    struct picture_page *parts; /* boxes, head and legend, for the pages */
+    struct head head;
+    struct legend legend;
+    enum box_detail detail;
+    double x; /* of the graph in the picture */
+    double y;
+    struct arena arena;
+};
+
+void picture_init(struct picture *picture)
+{
+    *picture = (struct picture){.width = 0};
+    arena_init(&picture->arena);
+}
+
+void picture_release(struct picture *picture)
+{
+    memory_free(picture->items);
+    memory_free(picture->points);
+    arena_release(&picture->arena);
+    picture_init(picture);
+}
+
+/* ---- boxes, groups and edges for the layout ---- */
+
+static bool drawing_allocate(struct drawing *drawing)
+{
+    const struct flow_graph *graph = drawing->graph;
+    struct arena *arena = &drawing->arena;
+
+    drawing->boxes = arena_allocate(arena, graph->node_count, sizeof *drawing->boxes);
+    drawing->places = arena_allocate(arena, graph->node_count, sizeof *drawing->places);
+    drawing->group_places =
+        arena_allocate(arena, graph->group_count, sizeof *drawing->group_places);
+    drawing->titles =
+        arena_allocate(arena, graph->group_count, sizeof *drawing->titles);
+    drawing->routes = arena_allocate(arena, graph->edge_count, sizeof *drawing->routes);
+    drawing->parts =
+        arena_allocate(arena, (size_t)graph->node_count + 2, sizeof *drawing->parts);
+    return !arena->has_failed;
+}
+
+static void draw_boxes(struct drawing *drawing)
+{
+    const struct flow_graph *graph = drawing->graph;
+    const struct picture_options *options = drawing->options;
+    struct box_options box_options = {
+        .detail = drawing->detail,
+        .has_files = graph->file_count > 1,
+        .limits = {options->max_vector, options->max_matrix, options->max_slices},
+    };
+
+    for (uint32_t i = 0; i < graph->node_count && !sheet_has_failed(&drawing->sheet);
+         i++) {
+        struct box *box = &drawing->boxes[i];
+
+        box_draw(box, &drawing->sheet, &graph->nodes[i], &box_options);
+        drawing->places[i] = (struct layout_box){
+            .width = box->width,
+            .height = box->height,
+            .group = graph->nodes[i].group == FLOW_NONE ? LAYOUT_NONE
+                                                        : graph->nodes[i].group,
+        };
+    }
+}
+
+static bool compute_layout(struct drawing *drawing, struct error *error)
+{
+    const struct flow_graph *graph = drawing->graph;
+    struct layout *layout = &drawing->layout;
+
+    for (uint32_t i = 0; i < graph->group_count; i++) {
+        const struct flow_group *group = &graph->groups[i];
+
+        drawing->group_places[i] = (struct layout_group){
+            .parent = group->parent == FLOW_NONE ? LAYOUT_NONE : group->parent};
+        group_measure(&drawing->titles[i], &drawing->group_places[i], &drawing->sheet,
+                      group, graph->file_count > 1);
+    }
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        drawing->routes[i] = (struct layout_edge){.source = graph->edges[i].source,
+                                                  .target = graph->edges[i].target};
+    }
+    layout->boxes = drawing->places;
+    layout->box_count = graph->node_count;
+    layout->groups = drawing->group_places;
+    layout->group_count = graph->group_count;
+    layout->edges = drawing->routes;
+    layout->edge_count = graph->edge_count;
+    layout->options = (struct layout_options){
+        .box_gap = 20.0,
+        .layer_gap = 30.0,
+        .edge_gap = 9.0,
+        .proportion = drawing->options->proportion,
+    };
+    return layout_compute(layout, error);
+}
+
+/* ---- putting all in its place ---- */
+
+static void measure_around(struct drawing *drawing)
+{
+    struct picture *picture = drawing->sheet.picture;
+    double width = fmax(drawing->layout.width, TEXT_WIDTH_LEAST);
+
+    /* A page is no wider for its head. */
+    if (drawing->options->has_pages && drawing->options->page_width > 0) {
+        width = fmin(width, fmax(drawing->options->page_width, TEXT_WIDTH_LEAST));
+    }
+    head_prepare(&drawing->head, &drawing->sheet, drawing->graph, drawing->options,
+                 drawing->detail, width);
+    legend_prepare(&drawing->legend, &drawing->sheet, drawing->graph, drawing->detail,
+                   width);
+    width =
+        fmax(drawing->layout.width, fmax(drawing->head.width, drawing->legend.width));
+    picture->width = ceil(width + 2 * MARGIN);
+    picture->height = ceil(drawing->head.height + drawing->layout.height +
+                           drawing->legend.height + 2 * MARGIN);
+    drawing->x = MARGIN + floor((width - drawing->layout.width) / 2);
+    drawing->y = MARGIN + drawing->head.height;
+}
+
+static void draw_around(struct drawing *drawing)
+{
+    const struct flow_graph *graph = drawing->graph;
+    struct sheet *sheet = &drawing->sheet;
+    struct picture_item *item =
+        sheet_rectangle(sheet, 0, 0, sheet->picture->width, sheet->picture->height);
+
+    item->fill = sheet->palette->background;
+    head_draw(&drawing->head, sheet, MARGIN, MARGIN);
+    for (uint32_t i = 0; i < graph->group_count; i++) {
+        group_draw(sheet, &graph->groups[i], &drawing->titles[i],
+                   &drawing->group_places[i], drawing->x, drawing->y);
+    }
+    for (uint32_t i = 0; i < graph->edge_count && !sheet->has_failed; i++) {
+        edge_draw(sheet, graph, &graph->edges[i],
+                  layout_route(&drawing->layout, &drawing->routes[i]),
+                  drawing->routes[i].point_count, drawing->x, drawing->y);
+    }
+    legend_draw(&drawing->legend, sheet, MARGIN,
+                sheet->picture->height - MARGIN - drawing->legend.height);
+}
+
+static void move_boxes(struct drawing *drawing)
+{
+    struct picture *picture = drawing->sheet.picture;
+    uint32_t count = drawing->graph->node_count;
+    struct picture_page *part = drawing->parts;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layout_box *place = &drawing->places[i];
+
+        box_move(&drawing->boxes[i], picture, drawing->x + place->x,
+                 drawing->y + place->y);
+        *part++ = (struct picture_page){drawing->x + place->x, drawing->y + place->y,
+                                        place->width, place->height};
+    }
+    *part++ = (struct picture_page){MARGIN, MARGIN, drawing->head.width,
+                                    drawing->head.height};
+    *part =
+        (struct picture_page){MARGIN, picture->height - MARGIN - drawing->legend.height,
+                              drawing->legend.width, drawing->legend.height};
+}
+
+static void items_reverse(struct picture_item *items, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        struct picture_item kept = items[i];
+
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = kept;
+    }
+}
+
+/* Boxes are drawn last, on top of all: the first `box_item_count` items go to the end. */
+static void items_rotate(struct picture *picture, size_t box_item_count)
+{
+    items_reverse(picture->items, box_item_count);
+    items_reverse(picture->items + box_item_count,
+                  picture->item_count - box_item_count);
+    items_reverse(picture->items, picture->item_count);
+}
+
+static bool draw(struct drawing *drawing, struct error *error)
+{
+    struct picture *picture = drawing->sheet.picture;
+    const struct flow_graph *graph = drawing->graph;
+    size_t box_item_count;
+
+    if (!drawing_allocate(drawing)) {
+        error_set_memory(error);
+        return false;
+    }
+    draw_boxes(drawing);
+    box_item_count = picture->item_count;
+    if (sheet_has_failed(&drawing->sheet)) {
+        error_set_memory(error);
+        return false;
+    }
+    if (!compute_layout(drawing, error)) {
+        return false;
+    }
+    measure_around(drawing);
+    draw_around(drawing);
+    if (sheet_has_failed(&drawing->sheet)) {
+        error_set_memory(error);
+        return false;
+    }
+    move_boxes(drawing);
+    items_rotate(picture, box_item_count);
+    if (!pages_cut(picture, drawing->parts,
+                   (size_t)graph->node_count + (drawing->legend.count > 0 ? 2 : 1),
+                   drawing->options)) {
+        error_set_memory(error);
+        return false;
+    }
+    return true;
+}
+
+bool picture_draw(struct picture *picture,
+                  const struct flow_graph *graph,
+                  const struct picture_options *options,
+                  struct error *error)
+{
+    struct drawing drawing = {.graph = graph, .options = options};
+    bool is_done;
+
+    picture_release(picture);
+    sheet_init(&drawing.sheet, picture, options->theme);
+    arena_init(&drawing.arena);
+    layout_init(&drawing.layout);
+    picture->background = drawing.sheet.palette->background;
+    drawing.detail = graph->node_count > LONG_NODE_MAX    ? BOX_SHORT
+                     : graph->node_count > TABLE_NODE_MAX ? BOX_WITHOUT_TABLE
+                                                          : BOX_FULL;
+    is_done = draw(&drawing, error);
+    layout_release(&drawing.layout);
+    arena_release(&drawing.arena);
+    sheet_release(&drawing.sheet);
+    if (!is_done) {
+        picture_release(picture);
+    }
+    return is_done;
+}

@@ -1,0 +1,480 @@
+/* What stands in the box of a node, and where. */
+#include "runtime/view/picture_box.h"
+
+#include "runtime/view/number_text.h"
+#include "runtime/view/tensor_text.h"
+
+#include <math.h>
+
+#define PADDING_LEFT   11.0
+#define PADDING_RIGHT  8.0
+#define PADDING_TOP    6.0
+#define PADDING_BOTTOM 7.0
+#define WIDTH_LEAST    64.0
+/* Texts alone make a box no wider; a table may. */
+#define TEXT_WIDTH_MAX  232.0
+#define FIGURES_WIDTH   216.0
+#define NAME_SIZE       10.0
+#define NAME_HEIGHT     13.0
+#define PLACE_SIZE      6.5
+#define PLACE_GAP       10.0
+#define FORM_SIZE       7.5
+#define FORM_HEIGHT     11.0
+#define NOTE_SIZE       7.0
+#define NOTE_HEIGHT     10.0
+#define CODE_SIZE       7.0
+#define CODE_HEIGHT     13.0
+#define CODE_PADDING    4.0
+#define GAP             4.0
+#define BAR_WIDTH       3.0
+#define DIMENSION_LIMIT 12 /* of longer shapes the ends are shown */
+
+/* All texts of a box, measured, before anything is drawn. */
+struct content {
+    struct slice name;
+    struct slice place;
+    struct slice form;
+    struct slice note;
+    struct slice code;
+    struct pill times; /* `× 50`; width 0: not folded */
+    struct pill alarm; /* `3 NaN, 1 +Inf`; width 0: all are finite */
+    struct pills pills;
+    struct table table;
+    struct figures figures;
+    double width; /* without padding */
+    double height;
+};
+
+enum style_kind { STYLE_NAME, STYLE_PLACE, STYLE_FORM, STYLE_NOTE, STYLE_CODE };
+
+static struct text_style style_of(const struct sheet *sheet, enum style_kind kind)
+{
+    const struct picture_palette *palette = sheet->palette;
+
+    switch (kind) {
+    case STYLE_NAME:
+        return (struct text_style){PICTURE_SANS_BOLD, NAME_SIZE, palette->text};
+    case STYLE_PLACE:
+        return (struct text_style){PICTURE_SANS, PLACE_SIZE, palette->faint};
+    case STYLE_FORM:
+        return (struct text_style){PICTURE_SANS, FORM_SIZE, palette->text};
+    case STYLE_NOTE:
+        return (struct text_style){PICTURE_SANS, NOTE_SIZE, palette->faint};
+    case STYLE_CODE:
+        break;
+    }
+    return (struct text_style){PICTURE_MONO, CODE_SIZE, palette->code};
+}
+
+/* ---- roles ---- */
+
+enum box_role role_of(const struct flow_node *node)
+{
+    static const struct {
+        unsigned flag;
+        enum box_role role;
+    } roles[] = {
+        {FLOW_NODE_GUESSED, ROLE_GUESS},     {FLOW_NODE_IN_PLACE, ROLE_IN_PLACE},
+        {FLOW_NODE_ALIAS, ROLE_ALIAS},       {FLOW_NODE_RESULT, ROLE_RESULT},
+        {FLOW_NODE_ARGUMENT, ROLE_ARGUMENT}, {FLOW_NODE_SOURCE, ROLE_SOURCE},
+    };
+
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if ((node->flags & roles[i].flag) != 0) {
+            return roles[i].role;
+        }
+    }
+    return ROLE_VALUE;
+}
+
+uint32_t role_color(const struct picture_palette *palette, enum box_role role)
+{
+    const uint32_t colors[ROLE_COUNT] = {
+        [ROLE_VALUE] = palette->value,       [ROLE_SOURCE] = palette->source,
+        [ROLE_ARGUMENT] = palette->argument, [ROLE_RESULT] = palette->result,
+        [ROLE_IN_PLACE] = palette->in_place, [ROLE_ALIAS] = palette->alias,
+        [ROLE_GUESS] = palette->guess,
+    };
+
+    return colors[role];
+}
+
+void card_draw(struct sheet *sheet,
+               enum box_role role,
+               bool is_alarming,
+               double x,
+               double y,
+               double width,
+               double height)
+{
+    const struct picture_palette *palette = sheet->palette;
+    struct picture_item *item = sheet_rectangle(sheet, x, y, width, height);
+    bool comes_from_outside = role == ROLE_SOURCE || role == ROLE_ARGUMENT;
+    double inset = comes_from_outside ? 7.0 : 4.0;
+
+    /* What comes from outside is rounder than what was made here. */
+    item->radius = comes_from_outside ? 9.0 : 3.5;
+    item->fill = palette->card;
+    item->stroke = palette->border;
+    item->stroke_width = 0.75;
+    if (role == ROLE_GUESS) {
+        item->fill = palette->guess_card;
+        item->stroke = palette->guess;
+        item->stroke_width = 1.2;
+        item->dash = 4.0;
+    }
+    if (is_alarming) {
+        item->stroke = palette->alarm;
+        item->stroke_width = 1.6;
+    }
+    inset = fmin(inset, height / 4);
+    item = sheet_rectangle(sheet, x + 3.5, y + inset, BAR_WIDTH, height - 2 * inset);
+    item->radius = BAR_WIDTH / 2;
+    item->fill = role_color(palette, role);
+}
+
+/* ---- texts ---- */
+
+static struct slice place_of(struct sheet *sheet,
+                             const struct flow_node *node,
+                             const struct box_options *options)
+{
+    struct buffer *text = &sheet->scratch;
+    struct slice file = path_last_part(node->file);
+
+    text->size = 0;
+    if (options->has_files && file.size > 0) {
+        buffer_add(text, sheet_shorten(sheet, style_of(sheet, STYLE_PLACE),
+                                       sheet_clean(sheet, file), 110, SHORTEN_START));
+        buffer_add_byte(text, ':');
+    } else if (node->line > 0) {
+        buffer_add(text, SLICE("line "));
+    }
+    if (node->line > 0) {
+        buffer_add_number(text, node->line);
+    }
+    return sheet_keep(sheet);
+}
+
+static void add_dimensions(struct buffer *text, const int64_t *shape, uint32_t count)
+{
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        if (count > DIMENSION_LIMIT && i == DIMENSION_LIMIT / 2) {
+            buffer_add(text, SLICE(", \xE2\x80\xA6"));
+            i = count - DIMENSION_LIMIT / 2;
+        }
+        if (i > 0) {
+            buffer_add(text, SLICE(", "));
+        }
+        integer_add(text, shape[i]);
+    }
+    buffer_add_byte(text, ']');
+}
+
+static void add_part(struct buffer *text, struct slice part)
+{
+    if (part.size == 0) {
+        return;
+    }
+    if (text->size > 0) {
+        buffer_add(text, SLICE("  "));
+    }
+    buffer_add_bytes(text, part.bytes, part.size < 80 ? part.size : 80);
+}
+
+/* `Parameter  float32 [8, 8]  cuda:0  grad`. */
+static struct slice form_of(struct sheet *sheet, const struct flow_node *node)
+{
+    struct buffer *text = &sheet->scratch;
+    bool is_scalar = slice_equal(node->type, node->dtype_text);
+
+    text->size = 0;
+    if (node->kind != VALUE_TENSOR) {
+        return sheet_clean(sheet, node->text);
+    }
+    if (node->type.size > 0 && !is_scalar) {
+        add_part(text, type_without_main(node->type));
+    } else if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
+        add_part(text, SLICE("Parameter"));
+    }
+    add_part(text, node->dtype_text);
+    buffer_add_byte(text, ' ');
+    add_dimensions(text, node->shape, node->dimension_count);
+    if (!slice_equal(node->layout, SLICE("strided"))) {
+        add_part(text, node->layout);
+    }
+    if (!slice_equal(node->device, SLICE("cpu"))) {
+        add_part(text, node->device);
+    }
+    if (node->requires_grad) {
+        add_part(text, SLICE("grad"));
+    }
+    return sheet_keep(sheet);
+}
+
+static bool is_empty(const struct flow_node *node)
+{
+    for (uint32_t i = 0; i < node->dimension_count; i++) {
+        if (node->shape[i] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct slice note_of(struct sheet *sheet, const struct flow_node *node)
+{
+    if (node->kind != VALUE_TENSOR) {
+        return SLICE("");
+    }
+    if (node->note.size > 0) {
+        return sheet_clean(sheet, node->note);
+    }
+    if (is_empty(node)) {
+        return SLICE("empty: no values");
+    }
+    return node->has_statistics && statistics_finite_count(&node->statistics) == 0
+               ? SLICE("no finite value")
+               : SLICE("");
+}
+
+static void add_count(struct buffer *text, uint64_t count, struct slice noun)
+{
+    if (count == 0) {
+        return;
+    }
+    if (text->size > 0) {
+        buffer_add(text, SLICE(", "));
+    }
+    buffer_add_number(text, count);
+    buffer_add(text, noun);
+}
+
+static struct pill alarm_of(struct sheet *sheet, const struct flow_node *node)
+{
+    struct buffer *text = &sheet->scratch;
+    struct pills pills = {.count = 0};
+    bool has_all = node->count > 1;
+    const struct statistics *one = &node->statistics;
+
+    text->size = 0;
+    if (has_all || node->has_statistics) {
+        add_count(text, has_all ? node->nan_count : one->nan_count, SLICE(" NaN"));
+        add_count(text, has_all ? node->posinf_count : one->posinf_count,
+                  SLICE(" +Inf"));
+        add_count(text, has_all ? node->neginf_count : one->neginf_count,
+                  SLICE(" -Inf"));
+    }
+    if (text->size > 0 && !has_all) {
+        buffer_add(text, SLICE(" of "));
+        buffer_add_number(text, one->count);
+    }
+    if (text->size == 0 && (node->flags & FLOW_NODE_NONFINITE) != 0) {
+        buffer_add(text, SLICE("not finite"));
+    }
+    pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->alarm,
+             sheet->palette->on_alarm);
+    return pills.count > 0 ? pills.pills[0] : (struct pill){.width = 0};
+}
+
+static struct pill times_of(struct sheet *sheet, uint64_t count)
+{
+    struct pills pills = {.count = 0};
+
+    if (count < 2) {
+        return (struct pill){.width = 0};
+    }
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, SLICE("\xC3\x97 "));
+    buffer_add_number(&sheet->scratch, count);
+    pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->source,
+             sheet->palette->card);
+    return pills.pills[0];
+}
+
+/* ---- measuring ---- */
+
+static void content_texts(struct content *content,
+                          struct sheet *sheet,
+                          const struct flow_node *node,
+                          const struct box_options *options)
+{
+    bool is_long = options->detail != BOX_SHORT;
+
+    content->name = sheet_clean(sheet, node->name);
+    content->place = place_of(sheet, node, options);
+    content->form = form_of(sheet, node);
+    content->times = times_of(sheet, node->count);
+    content->alarm = alarm_of(sheet, node);
+    if (is_long || (node->flags & FLOW_NODE_GUESSED) != 0) {
+        pills_of_node(&content->pills, sheet, node);
+    }
+    if (is_long) {
+        content->note = note_of(sheet, node);
+        content->code = sheet_clean(sheet, node->code);
+        figures_prepare(&content->figures, sheet, node, FIGURES_WIDTH);
+    }
+    if (options->detail == BOX_FULL) {
+        table_prepare(&content->table, sheet, node, &options->limits);
+    }
+}
+
+static double times_width(const struct content *content)
+{
+    return content->times.width > 0 ? content->times.width + PILL_GAP : 0;
+}
+
+static double place_width(const struct content *content, const struct sheet *sheet)
+{
+    return content->place.size > 0
+               ? PLACE_GAP + style_width(style_of(sheet, STYLE_PLACE), content->place)
+               : 0;
+}
+
+/* The box is as wide as its widest part, but texts are shortened rather than make it wide. */
+static void content_width(struct content *content, struct sheet *sheet)
+{
+    double width = WIDTH_LEAST;
+    double most = fmax(TEXT_WIDTH_MAX, content->table.width);
+    double beside = times_width(content) + place_width(content, sheet);
+    const struct slice texts[] = {content->form, content->note};
+    const enum style_kind kinds[] = {STYLE_FORM, STYLE_NOTE};
+
+    width =
+        fmax(width, style_width(style_of(sheet, STYLE_NAME), content->name) + beside);
+    width = fmax(width, style_width(style_of(sheet, STYLE_CODE), content->code) +
+                            2 * CODE_PADDING);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        width = fmax(width, style_width(style_of(sheet, kinds[i]), texts[i]));
+    }
+    width = fmax(width, pills_width(&content->pills, TEXT_WIDTH_MAX));
+    width = fmax(width, content->alarm.width);
+    width = fmin(width, most);
+    width = fmax(width, content->table.width);
+    content->width = ceil(fmax(width, content->figures.width));
+    content->name = sheet_shorten(sheet, style_of(sheet, STYLE_NAME), content->name,
+                                  content->width - beside, SHORTEN_MIDDLE);
+    content->form = sheet_shorten(sheet, style_of(sheet, STYLE_FORM), content->form,
+                                  content->width, SHORTEN_MIDDLE);
+    content->note = sheet_shorten(sheet, style_of(sheet, STYLE_NOTE), content->note,
+                                  content->width, SHORTEN_MIDDLE);
+    content->code = sheet_shorten(sheet, style_of(sheet, STYLE_CODE), content->code,
+                                  content->width - 2 * CODE_PADDING, SHORTEN_MIDDLE);
+}
+
+/* ---- drawing, from top to bottom ---- */
+
+static double head_draw(const struct content *content, struct sheet *sheet, double y)
+{
+    struct text_style place = style_of(sheet, STYLE_PLACE);
+    double right = PADDING_LEFT + content->width;
+    double x = PADDING_LEFT;
+
+    x += sheet_text(sheet, style_of(sheet, STYLE_NAME), x, y + NAME_SIZE - 0.5,
+                    content->name);
+    if (content->times.width > 0) {
+        pill_draw(sheet, &content->times, x + PILL_GAP, y + 0.5);
+    }
+    sheet_text(sheet, place, right - style_width(place, content->place),
+               y + NAME_SIZE - 0.5, content->place);
+    return y + NAME_HEIGHT;
+}
+
+static double line_draw(struct sheet *sheet,
+                        enum style_kind kind,
+                        struct slice text,
+                        double y,
+                        double height)
+{
+    if (text.size == 0) {
+        return y;
+    }
+    sheet_text(sheet, style_of(sheet, kind), PADDING_LEFT, y + height - 3, text);
+    return y + height;
+}
+
+static void code_draw(const struct content *content, struct sheet *sheet, double y)
+{
+    struct picture_item *item =
+        sheet_rectangle(sheet, PADDING_LEFT, y, content->width, CODE_HEIGHT);
+
+    item->radius = 2.5;
+    item->fill = sheet->palette->code_fill;
+    sheet_text(sheet, style_of(sheet, STYLE_CODE), PADDING_LEFT + CODE_PADDING,
+               y + CODE_HEIGHT - 4.0, content->code);
+}
+
+static double content_height(const struct content *content)
+{
+    double y = PADDING_TOP + NAME_HEIGHT;
+
+    y += content->form.size > 0 ? FORM_HEIGHT : 0;
+    y += content->pills.count > 0 ? pills_height(&content->pills, content->width) + GAP
+                                  : 0;
+    y += content->note.size > 0 ? NOTE_HEIGHT : 0;
+    y += content->table.block_count > 0 ? content->table.height + GAP : 0;
+    y += content->figures.count > 0 ? content->figures.height : 0;
+    y += content->alarm.width > 0 ? PILL_HEIGHT + GAP : 0;
+    y += content->code.size > 0 ? CODE_HEIGHT + GAP : 0;
+    return y + PADDING_BOTTOM;
+}
+
+static void content_draw(const struct content *content, struct sheet *sheet)
+{
+    double y = head_draw(content, sheet, PADDING_TOP);
+
+    y = line_draw(sheet, STYLE_FORM, content->form, y, FORM_HEIGHT);
+    if (content->pills.count > 0) {
+        pills_draw(&content->pills, sheet, PADDING_LEFT, y + GAP / 2, content->width);
+        y += pills_height(&content->pills, content->width) + GAP;
+    }
+    y = line_draw(sheet, STYLE_NOTE, content->note, y, NOTE_HEIGHT);
+    if (content->table.block_count > 0) {
+        table_draw(&content->table, sheet, PADDING_LEFT, y + GAP / 2);
+        y += content->table.height + GAP;
+    }
+    if (content->figures.count > 0) {
+        figures_draw(&content->figures, sheet, PADDING_LEFT, y);
+        y += content->figures.height;
+    }
+    if (content->alarm.width > 0) {
+        pill_draw(sheet, &content->alarm, PADDING_LEFT, y + GAP / 2);
+        y += PILL_HEIGHT + GAP;
+    }
+    if (content->code.size > 0) {
+        code_draw(content, sheet, y + GAP);
+    }
+}
+
+void box_draw(struct box *box,
+              struct sheet *sheet,
+              const struct flow_node *node,
+              const struct box_options *options)
+{
+    struct content content = {.width = 0};
+
+    content_texts(&content, sheet, node, options);
+    content_width(&content, sheet);
+    box->width = content.width + PADDING_LEFT + PADDING_RIGHT;
+    box->height = content_height(&content);
+    box->first_item = sheet->picture->item_count;
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, content.name);
+    buffer_add(&sheet->scratch, SLICE("  "));
+    buffer_add(&sheet->scratch, content.place);
+    sheet_begin(sheet, "node", sheet_keep(sheet));
+    card_draw(sheet, role_of(node), content.alarm.width > 0, 0, 0, box->width,
+              box->height);
+    content_draw(&content, sheet);
+    sheet_end(sheet);
+    box->item_count = sheet->picture->item_count - box->first_item;
+}
+
+void box_move(const struct box *box, struct picture *picture, double x, double y)
+{
+    for (size_t i = 0; i < box->item_count; i++) {
+        picture->items[box->first_item + i].x += x;
+        picture->items[box->first_item + i].y += y;
+    }
+}

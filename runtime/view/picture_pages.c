@@ -1,0 +1,162 @@
+/* Cutting a picture into pages, between boxes. */
+#include "runtime/view/picture_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A page shows the picture at least this large where boxes allow it. */
+#define SCALE_LEAST 0.62
+/* Rows into columns into rows …: real pictures need two or three. */
+#define DEPTH_MAX 8
+#define MARGIN    12.0
+
+struct cutter {
+    struct picture *picture;
+    struct picture_page *pages; /* in the picture's arena */
+    size_t page_capacity;
+    double width; /* of a page, in the picture's points */
+    double height;
+    bool has_failed;
+};
+
+static int compare_y(const void *a, const void *b)
+{
+    const struct picture_page *left = a;
+    const struct picture_page *right = b;
+
+    if (left->y != right->y) {
+        return left->y < right->y ? -1 : 1;
+    }
+    return left->x < right->x ? -1 : left->x > right->x;
+}
+
+static int compare_x(const void *a, const void *b)
+{
+    const struct picture_page *left = a;
+    const struct picture_page *right = b;
+
+    if (left->x != right->x) {
+        return left->x < right->x ? -1 : 1;
+    }
+    return left->y < right->y ? -1 : left->y > right->y;
+}
+
+static double start_of(const struct picture_page *part, bool is_down)
+{
+    return is_down ? part->y : part->x;
+}
+
+static double end_of(const struct picture_page *part, bool is_down)
+{
+    return is_down ? part->y + part->height : part->x + part->width;
+}
+
+static struct picture_page bounds_of(const struct picture_page *parts, size_t count)
+{
+    double left = INFINITY, top = INFINITY, right = -INFINITY, bottom = -INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        left = fmin(left, parts[i].x);
+        top = fmin(top, parts[i].y);
+        right = fmax(right, parts[i].x + parts[i].width);
+        bottom = fmax(bottom, parts[i].y + parts[i].height);
+    }
+    return (struct picture_page){left, top, right - left, bottom - top};
+}
+
+/* Pages may be as many as there are parts, and there is room for that. */
+static void page_add(struct cutter *cutter, struct picture_page bounds)
+{
+    struct picture *picture = cutter->picture;
+
+    if (picture->page_count == cutter->page_capacity) {
+        cutter->has_failed = true;
+        return;
+    }
+    cutter->pages[picture->page_count++] =
+        (struct picture_page){bounds.x - MARGIN, bounds.y - MARGIN,
+                              bounds.width + 2 * MARGIN, bounds.height + 2 * MARGIN};
+}
+
+static void cut(struct cutter *cutter,
+                struct picture_page *parts,
+                size_t count,
+                bool is_down,
+                int depth);
+
+/* What lies between two cuts: one page, or it is cut the other way. What cannot be cut is a
+ * page that is larger than others, in the end. */
+static void cut_further(struct cutter *cutter,
+                        struct picture_page *parts,
+                        size_t count,
+                        bool is_down,
+                        int depth)
+{
+    struct picture_page bounds = bounds_of(parts, count);
+
+    if ((bounds.width <= cutter->width && bounds.height <= cutter->height) ||
+        depth == DEPTH_MAX || count == 1) {
+        page_add(cutter, bounds);
+        return;
+    }
+    cut(cutter, parts, count, !is_down, depth + 1);
+}
+
+/* Cuts across: down the picture or to its right, as late as a page allows. */
+static void cut(struct cutter *cutter,
+                struct picture_page *parts,
+                size_t count,
+                bool is_down,
+                int depth)
+{
+    double length = is_down ? cutter->height : cutter->width;
+    size_t first = 0; /* of the parts of the page that is being filled */
+    size_t gap = 0;   /* the last place where it can end */
+    double end;
+
+    qsort(parts, count, sizeof *parts, is_down ? compare_y : compare_x);
+    end = end_of(&parts[0], is_down);
+    for (size_t i = 1; i < count; i++) {
+        if (start_of(&parts[i], is_down) >= end) {
+            /* Up to here it may be too long already: then it ends where it last could. */
+            if (gap > first && end - start_of(&parts[first], is_down) > length) {
+                cut_further(cutter, parts + first, gap - first, is_down, depth);
+                first = gap;
+            }
+            gap = i;
+        }
+        end = fmax(end, end_of(&parts[i], is_down));
+    }
+    if (gap > first && end - start_of(&parts[first], is_down) > length) {
+        cut_further(cutter, parts + first, gap - first, is_down, depth);
+        first = gap;
+    }
+    cut_further(cutter, parts + first, count - first, is_down, depth);
+}
+
+bool pages_cut(struct picture *picture,
+               struct picture_page *parts,
+               size_t part_count,
+               const struct picture_options *options)
+{
+    size_t capacity = part_count > 0 ? part_count : 1;
+    struct cutter cutter = {.picture = picture, .page_capacity = capacity};
+
+    cutter.pages = arena_allocate(&picture->arena, capacity, sizeof *cutter.pages);
+    if (cutter.pages == NULL) {
+        return false;
+    }
+    picture->pages = cutter.pages;
+    picture->page_count = 0;
+    cutter.width = options->page_width / SCALE_LEAST - 2 * MARGIN;
+    cutter.height = options->page_height / SCALE_LEAST - 2 * MARGIN;
+    if (!options->has_pages || part_count == 0 || !(cutter.width > 0) ||
+        !(cutter.height > 0)) {
+        picture->pages[0] =
+            (struct picture_page){0, 0, picture->width, picture->height};
+        picture->page_count = 1;
+        return true;
+    }
+    cut(&cutter, parts, part_count, true, 0);
+    return !cutter.has_failed;
+}

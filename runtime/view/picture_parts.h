@@ -1,0 +1,113 @@
+/* The parts of a picture besides its boxes: groups, edges, head, legend, pages. */
+#ifndef MONITORCH_VIEW_PICTURE_PARTS_H
+#define MONITORCH_VIEW_PICTURE_PARTS_H
+
+#include "runtime/view/layout.h"
+#include "runtime/view/picture_box.h"
+#include "runtime/view/picture_sheet.h"
+
+/* ---- picture_groups.c ---- */
+
+/* The title of a group, measured before the layout, drawn after it. */
+struct group_title {
+    struct slice name;   /* the module's path, or the function */
+    struct slice detail; /* `Attention.forward  model.py:31` */
+    struct pill times;
+    bool is_code;
+    double width;
+};
+
+void group_measure(struct group_title *title,
+                   struct layout_group *place,
+                   struct sheet *sheet,
+                   const struct flow_group *group,
+                   bool has_files);
+void group_draw(struct sheet *sheet,
+                const struct flow_group *group,
+                const struct group_title *title,
+                const struct layout_group *place,
+                double x,
+                double y);
+
+/* ---- picture_edges.c ---- */
+
+enum edge_look {
+    EDGE_VALUE,
+    EDGE_SAME,
+    EDGE_WRITE,
+    EDGE_ALIAS,
+    EDGE_CARRIED,
+    EDGE_LOOK_COUNT
+};
+
+enum edge_look edge_look_of(const struct flow_edge *edge);
+/* Colour, thickness and dash. */
+void edge_style(const struct sheet *sheet,
+                enum edge_look look,
+                uint64_t count,
+                struct picture_item *item);
+void edge_draw(struct sheet *sheet,
+               const struct flow_graph *graph,
+               const struct flow_edge *edge,
+               const struct layout_point *route,
+               size_t point_count,
+               double x,
+               double y);
+/* Makes room for the arrow's head at the end of the curve that was added last. */
+void edge_finish(struct sheet *sheet, struct picture_item *curve);
+
+/* ---- picture_head.c: title, file, counts, what was left out ---- */
+
+struct head {
+    struct slice title;
+    struct slice lines[16];
+    uint32_t line_count;
+    double width;
+    double height;
+};
+
+/* The lines are broken at `width`. */
+void head_prepare(struct head *head,
+                  struct sheet *sheet,
+                  const struct flow_graph *graph,
+                  const struct picture_options *options,
+                  enum box_detail detail,
+                  double width);
+void head_draw(const struct head *head, struct sheet *sheet, double x, double y);
+
+/* ---- picture_legend.c: what occurs in the picture, and nothing else ---- */
+
+#define LEGEND_MAX 24
+
+struct legend_entry {
+    int kind; /* enum legend_kind of picture_legend.c */
+    int which;
+    struct slice text;
+    double width;
+};
+
+struct legend {
+    struct legend_entry entries[LEGEND_MAX];
+    uint32_t count;
+    double wrap; /* lines are broken here */
+    double width;
+    double height;
+};
+
+void legend_prepare(struct legend *legend,
+                    struct sheet *sheet,
+                    const struct flow_graph *graph,
+                    enum box_detail detail,
+                    double width);
+void legend_draw(const struct legend *legend, struct sheet *sheet, double x, double y);
+
+/* ---- picture_pages.c ---- */
+
+/* Rectangles that no cut may run through: boxes, head and legend. The array is put into
+ * another order. false where memory ran out. */
+bool pages_cut(struct picture *picture,
+               struct picture_page *parts,
+               size_t part_count,
+               const struct picture_options *options);
+
+#endif
