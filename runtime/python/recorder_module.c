@@ -116,6 +116,23 @@ static PyObject *guess(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(
+    flush_doc,
+    "flush()\n\n"
+    "Waits for what devices still compute, so that a reader finds it in the file.");
+
+static PyObject *flush(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+
+    (void)unused;
+    if (session_enter(session)) {
+        device_queue_flush(session->devices);
+        session_leave(session);
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(
     event_count_doc,
     "event_count() -> int\n\n"
     "How many events were recorded: the number of the next one. 0 where nothing\n"
@@ -181,6 +198,7 @@ static PyMethodDef methods[] = {
     {"path", get_path, METH_NOARGS, path_doc},
     {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},
     {"event_count", event_count, METH_NOARGS, event_count_doc},
+    {"flush", flush, METH_NOARGS, flush_doc},
     {"guess", guess, METH_VARARGS, guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},

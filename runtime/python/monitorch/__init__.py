@@ -7,23 +7,33 @@ is nothing more than an entry in the list of instrumented modules.
         train()
 
 records what instrumented code does, and so does MONITORCH=run.mtrace in the environment.
+
+    monitorch.on()
+    y = torch.relu(x @ w)
+    monitorch.off(filename="flow.png")
+
+draws what happened in between, in any code.
 """
 
 from posix import environ as _environment
 
 from monitorch._registry import add as _instrumented
 
-__all__ = ["Recording", "Summary", "__version__", "record", "stop"]
+_FLOW = ("RenderOutput", "args", "flush", "lines", "off", "on", "reset", "run", "watch")
+_RECORD = ("Recording", "Summary", "record", "stop")
+__all__ = ["__version__", *_FLOW, *_RECORD]
 __version__ = "0.1.0"
 
 
 def __getattr__(name):
-    # Most programs that import an instrumented file never record: they do not load this.
-    if name not in __all__:
+    # Most programs that import an instrumented file never record: they do not load these.
+    if name in _FLOW:
+        from monitorch import _flow as module
+    elif name in _RECORD:
+        from monitorch import _record as module
+    else:
         raise AttributeError(f"module 'monitorch' has no attribute {name!r}")
-    from monitorch import _record
-
-    value = globals()[name] = getattr(_record, name)
+    value = globals()[name] = getattr(module, name)
     return value
 
 

@@ -1,9 +1,33 @@
+from monitorch._flow import RenderOutput as RenderOutput
+from monitorch._flow import args as args
+from monitorch._flow import flush as flush
+from monitorch._flow import lines as lines
+from monitorch._flow import off as off
+from monitorch._flow import on as on
+from monitorch._flow import reset as reset
+from monitorch._flow import run as run
+from monitorch._flow import watch as watch
 from monitorch._record import Recording as Recording
 from monitorch._record import Summary as Summary
 from monitorch._record import record as record
 from monitorch._record import stop as stop
 
-__all__ = ["Recording", "Summary", "__version__", "record", "stop"]
+__all__ = [
+    "RenderOutput",
+    "Recording",
+    "Summary",
+    "__version__",
+    "args",
+    "flush",
+    "lines",
+    "off",
+    "on",
+    "record",
+    "reset",
+    "run",
+    "stop",
+    "watch",
+]
 __version__: str
 
 def _instrumented(module_globals: dict[str, object], table: str) -> object: ...

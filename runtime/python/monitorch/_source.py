@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 _SIZE_LIMIT = 32 << 20  # the compiler takes no larger ones
 
+texts: "dict[str, bytes]" = {}
+"""Sources that no file holds, by the name that their code has: `<stdin>`."""
+
 
 def _read(path: str, loader: "Any") -> "bytes | None":
     try:
@@ -35,6 +38,11 @@ def _decode_path(word: str) -> str:
     for part in others:
         data += bytes.fromhex(part[:2]) + part[2:].encode()
     return data.decode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
+
+
+def path_of(table: str) -> str:
+    """The source file, as it was named to the compiler."""
+    return _decode_path(table.split(" ", 4)[3])
 
 
 def _cached_lines(path: str) -> "bytes | None":
@@ -65,6 +73,7 @@ def _candidates(
         yield table_path, _read(f"{folder}/{table_path.rpartition('/')[2]}", None)
     yield table_path, _read(table_path, None)
     yield table_path, _cached_lines(table_path)
+    yield table_path, texts.get(table_path)
 
 
 def find(
@@ -77,7 +86,7 @@ def find(
     `source_hash(bytes)` gives a source's hash as tables have it.
     """
     words = table.split(" ", 4)
-    table_path = _decode_path(words[3])
+    table_path = path_of(table)
     running = None
     named = module_globals.get("__file__")
     file = named if isinstance(named, str) else table_path

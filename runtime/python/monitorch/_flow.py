@@ -1,0 +1,422 @@
+"""Flow pictures: what was recorded between `on` and `off`, drawn with its arrows.
+
+Nothing is watched here: values are recorded where instrumented code runs, and where the running
+frame and the functions that it calls are followed (_follow.py). A picture is drawn of the trace.
+"""
+
+import os
+import sys
+from _thread import RLock
+from atexit import register as _register_at_exit
+
+from monitorch import _automatic, _display, _flow_file, _options
+from monitorch._display import RenderOutput
+from monitorch._flow_settings import Settings, check_optional, decode_path
+from monitorch._flow_trace import Trace
+from monitorch._scope import Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
+    from typing import Any, Literal
+
+    from monitorch._flow_settings import Path
+
+_PRIVATE = ("monitorch._flow", "contextlib")  # what may stand between a program and `on`
+
+
+class Runtime:
+    """What `on` returns: the same functions as the module's."""
+
+    output: "RenderOutput | None"
+    """The picture that was drawn last."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._settings = Settings()
+        self._trace: "Trace | None" = None
+        self._is_on = False
+        self._scope = Scope()
+        self._hints: "dict[str, Any]" = {}
+        self.output = None
+
+    @property
+    def is_on(self) -> bool:
+        return self._is_on
+
+    def on(
+        self,
+        *,
+        show: "bool | None" = None,
+        save: bool = False,
+        save_dir: "Path" = "monitorch_outputs",
+        file_prefix: str = "tensor_flow",
+        max_nodes: int = 12,
+        max_vector: int = 32,
+        max_matrix: int = 8,
+        max_slices: int = 6,
+        fold: "Literal['auto', 'all', 'none']" = "auto",
+        theme: "Literal['light', 'dark']" = "light",
+        last: int = 100_000,
+    ) -> "Runtime":
+        """Begins to record; while it goes on, changes the settings and keeps what was recorded.
+
+            monitorch.on()
+            y = torch.relu(x @ w)
+            monitorch.off(filename="flow.png")
+
+        Recorded are tensors that are assigned in the running frame from here on, and in functions
+        called meanwhile whose files lie under the working directory, or were instrumented.
+
+        show          show pictures: None in a notebook only
+        save          save them, also where `off` is given no file's name
+        save_dir      the folder that they are saved in
+        file_prefix   what their names begin with; the time follows
+        max_nodes     of each picture: the newest ones
+        max_vector    so many values of a vector are in its table
+        max_matrix    so many rows and columns of a matrix
+        max_slices    so many matrices of a tensor of three or four dimensions
+        fold          "auto": repetitions that are alike are one node; "all": others too; "none"
+        theme         "light" or "dark"
+        last          about so many events are kept while nothing is drawn
+        """
+        settings = Settings(
+            show=show,
+            save=save,
+            save_dir=save_dir,
+            file_prefix=file_prefix,
+            max_nodes=max_nodes,
+            max_vector=max_vector,
+            max_matrix=max_matrix,
+            max_slices=max_slices,
+            fold=fold,
+            theme=theme,
+            last=last,
+        )
+        return self._begin(_find_caller(), settings)
+
+    def _begin(self, frame: "FrameType", settings: Settings) -> "Runtime":
+        from monitorch import _follow
+
+        with self._lock:
+            was_on = self._is_on
+            self._drop_useless(settings)
+            self._settings = settings
+            if self._trace is None:
+                self._trace = Trace(settings)
+                _set_up_once()
+            elif not was_on:
+                self._trace.resume()
+            self._is_on = True
+            self._scope.begin(frame)
+            _follow.begin(frame, self._scope.is_followed)
+        return self
+
+    def _drop_useless(self, settings: Settings) -> None:
+        """Lets go of a trace in which nothing is held and these settings cannot be had, and of
+        one that the program has ended."""
+        trace = self._trace
+        if trace is None:
+            return
+        if not trace.is_active:
+            if not trace.is_empty:
+                _warn("what was recorded before has not been drawn: its recording was ended")
+        elif not trace.is_empty or settings.sampling() == self._settings.sampling():
+            return
+        trace.close()
+        self._trace = None
+
+    def off(
+        self,
+        *,
+        render: bool = True,
+        filename: "Path | None" = None,
+        show: "bool | None" = None,
+        save: "bool | None" = None,
+        clear: bool = True,
+    ) -> "RenderOutput | None":
+        """Stops, and draws what was recorded."""
+        with self._lock:
+            if self._is_on:
+                self._end()
+            if not _options.check_switch("render", render):
+                return None
+            return self._draw(filename, show, save, clear)
+
+    def _end(self) -> None:
+        from monitorch import _follow
+
+        _follow.end()
+        self._is_on = False
+        if self._trace is not None:
+            self._trace.pause()
+
+    def flush(
+        self,
+        *,
+        filename: "Path | None" = None,
+        show: "bool | None" = None,
+        save: "bool | None" = None,
+        clear: bool = True,
+    ) -> "RenderOutput | None":
+        """Draws what was recorded, and goes on."""
+        with self._lock:
+            return self._draw(filename, show, save, clear)
+
+    def _draw(
+        self,
+        filename: "Path | None",
+        show: "bool | None",
+        save: "bool | None",
+        clear: bool,
+    ) -> "RenderOutput | None":
+        name = None if filename is None else decode_path("filename", filename)
+        show = check_optional("show", show)
+        save = check_optional("save", save)
+        clear = _options.check_switch("clear", clear)
+        trace = self._trace
+        if trace is None:
+            return None
+        end = trace.next_event
+        drawn = None if trace.is_empty else self._draw_trace(trace, name, show, save)
+        if drawn is not None:
+            self.output = drawn
+        if clear and (drawn is not None or trace.is_empty):
+            self._clear(trace, end)
+        return drawn
+
+    def _clear(self, trace: Trace, end: int) -> None:
+        if self._is_on:
+            trace.first_event = end
+        else:
+            trace.close()
+            self._trace = None
+
+    def _draw_trace(
+        self, trace: Trace, name: "str | None", show: "bool | None", save: "bool | None"
+    ) -> "RenderOutput | None":
+        if not trace.is_there():
+            raise FileNotFoundError(2, "What was recorded is not there any more", trace.path)
+        settings = self._settings
+        if show is None:
+            show = settings.show
+        if save is None:
+            save = settings.save or name is not None
+        is_notebook = _display.is_notebook()
+        is_shown = is_notebook if show is None else show
+        path = _flow_file.make_path(settings.save_dir, settings.file_prefix, name)
+        format = _flow_file.find_format(path)
+        trace.flush()
+        picture = self._render(trace, format)
+        if not picture["nodes"]:
+            self._warn_of_lines()
+            return None
+        if save:
+            _flow_file.write(path, picture["data"])
+        output = RenderOutput(
+            path if save else None,
+            is_notebook and is_shown,
+            picture["nodes"],
+            png=self._find_png(trace, format, picture["data"]),
+            svg=picture["data"] if format == "svg" else b"",
+        )
+        if output.displayed:
+            _display.show(output)
+        elif is_shown:
+            _tell_place(path, picture["data"], save)
+        return output
+
+    def _find_png(self, trace: Trace, format: str, data: bytes) -> bytes:
+        """What IPython shows; sharp on all screens."""
+        if _display.find_shell() is not None:
+            return self._render(trace, "png", dpi=_display.SCREEN_DPI)["data"]
+        return data if format == "png" else b""
+
+    def _render(self, trace: Trace, format: "_flow_file.Format", **more: "Any") -> "Any":
+        from monitorch import _view
+
+        settings = self._settings
+        lines, files = self._scope.patterns()
+        return _view.render(
+            trace.path,
+            format,
+            first_event=trace.first_event,
+            max_nodes=settings.max_nodes,
+            fold=settings.fold,
+            theme=settings.theme,
+            max_vector=settings.max_vector,
+            max_matrix=settings.max_matrix,
+            max_slices=settings.max_slices,
+            lines=lines,
+            files=files,
+            **more,
+        )
+
+    def _warn_of_lines(self) -> None:
+        if self._scope.has_lines:
+            _warn(
+                f"nothing to draw: no tensor was assigned in {self._scope}; what was recorded "
+                "in other lines is kept: monitorch.lines() takes the limits away"
+            )
+
+    def lines(
+        self, start: "int | None" = None, end: "int | None" = None, *, file: "Path | None" = None
+    ) -> None:
+        """Only these lines, both included, are drawn."""
+        name = None if file is None else decode_path("file", file)
+        with self._lock:
+            self._scope.set_lines(start, end, name, _find_caller())
+
+    def args(self, **hints: "Any") -> None:
+        """Arguments for `run`."""
+        with self._lock:
+            self._hints.update(hints)
+
+    def run(self, fn: "Callable[..., Any]", /, **overrides: "Any") -> "Any":
+        """Calls a function with arguments that are found."""
+        from monitorch import _guess
+
+        frame = _find_caller()
+        scopes = (dict(self._hints), frame.f_locals, frame.f_globals)
+        return _guess.call(fn, overrides, scopes)
+
+    def reset(self) -> None:
+        """As if nothing had ever been called."""
+        with self._lock:
+            self.off(render=False)
+            if self._trace is not None:
+                self._trace.close()
+            self._trace = None
+            self._settings = Settings()
+            self._scope = Scope()
+            self._hints = {}
+            self.output = None
+            guess = sys.modules.get("monitorch._guess")
+            if guess is not None:
+                guess.forget()
+
+    def _enter_child(self) -> None:
+        self._lock = RLock()  # another thread of the parent may have held it
+        if self._trace is not None:
+            self._trace.enter_child()
+
+    def _finish(self) -> None:
+        """At exit: tells of what was recorded and never drawn, or saves it, if that is wanted."""
+        if self._trace is None:
+            return
+        try:
+            if self._is_on and not self._trace.is_empty and os.getpid() == _process:
+                self._draw_at_exit(self._trace.next_event - self._trace.first_event)
+        except Exception as error:
+            _automatic._say(f"what was recorded could not be drawn: {error}")
+        finally:
+            self._trace.close()
+            self._trace = None
+
+    def _draw_at_exit(self, count: int) -> None:
+        if self._settings.save:
+            output = self.off(show=False)
+            if output is not None:
+                _automatic._say(
+                    f"monitorch.off() was never called: drawn at exit, {output.saved_path}"
+                )
+        else:
+            _automatic._say(
+                f"{count:,} event{'' if count == 1 else 's'} recorded and never drawn: "
+                "monitorch.off() was not called"
+            )
+
+    def __repr__(self) -> str:
+        state = "on" if self._is_on else "off"
+        trace = self._trace
+        count = 0 if trace is None else trace.next_event - trace.first_event
+        return f"<monitorch {state}, {count:,} event{'' if count == 1 else 's'} held>"
+
+
+class watch:
+    """Draws what is recorded while a `with` statement runs; takes what `on` takes.
+
+        with monitorch.watch(save=True):
+            y = x @ w
+    """
+
+    def __init__(self, **settings: "Any") -> None:
+        self._settings = Settings(**settings)
+
+    def __enter__(self) -> Runtime:
+        return _runtime._begin(_find_caller(), self._settings)
+
+    def __exit__(
+        self,
+        kind: "type[BaseException] | None",
+        error: "BaseException | None",
+        trace: "TracebackType | None",
+    ) -> None:
+        try:
+            _runtime.off()
+        except Exception as failure:
+            if error is None:
+                raise
+            # What is on its way says more than this.
+            _automatic._say(f"what was recorded could not be drawn: {failure}")
+
+    def __call__(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
+        """As a decorator: each call is drawn."""
+        from functools import wraps
+
+        @wraps(function)
+        def watched(*positional: "Any", **keyword: "Any") -> "Any":
+            with self:
+                return function(*positional, **keyword)
+
+        return watched
+
+
+def _find_caller() -> "FrameType":
+    """The frame that a program called from."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__name__") in _PRIVATE and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _tell_place(path: str, data: bytes, is_saved: bool) -> None:
+    """In a script nothing can be shown: says where the picture is."""
+    import tempfile
+
+    if not is_saved:
+        folder = tempfile.mkdtemp(prefix="monitorch-picture-")
+        path = os.path.join(folder, os.path.basename(path))
+        _flow_file.write(path, data)
+    _automatic._say(f"the picture is in {path}")
+
+
+def _warn(text: str) -> None:
+    import warnings
+
+    frame = _find_caller()
+    warnings.warn_explicit(
+        f"monitorch: {text}", RuntimeWarning, frame.f_code.co_filename, frame.f_lineno
+    )
+
+
+def _set_up_once() -> None:
+    global _process
+    if not _process:
+        _process = os.getpid()
+        _register_at_exit(_runtime._finish)
+        os.register_at_fork(after_in_child=_runtime._enter_child)
+
+
+_process = 0  # that has set up the above
+_runtime = Runtime()
+
+# What the package has.
+on = _runtime.on
+off = _runtime.off
+flush = _runtime.flush
+lines = _runtime.lines
+args = _runtime.args
+run = _runtime.run
+reset = _runtime.reset

@@ -1,0 +1,83 @@
+"""The settings of `monitorch.on`, and how arguments are checked."""
+
+import os
+
+from monitorch import _options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import Literal
+
+    Path = str | PathLike[str]
+
+
+class Settings:
+    """What `on` was called with."""
+
+    __slots__ = (
+        "show",
+        "save",
+        "save_dir",
+        "file_prefix",
+        "max_nodes",
+        "max_vector",
+        "max_matrix",
+        "max_slices",
+        "fold",
+        "theme",
+        "last",
+    )
+
+    def __init__(
+        self,
+        *,
+        show: "bool | None" = None,
+        save: bool = False,
+        save_dir: "Path" = "monitorch_outputs",
+        file_prefix: str = "tensor_flow",
+        max_nodes: int = 12,
+        max_vector: int = 32,
+        max_matrix: int = 8,
+        max_slices: int = 6,
+        fold: "Literal['auto', 'all', 'none']" = "auto",
+        theme: "Literal['light', 'dark']" = "light",
+        last: int = 100_000,
+    ) -> None:
+        self.show = check_optional("show", show)
+        self.save = _options.check_switch("save", save)
+        self.save_dir = decode_path("save_dir", save_dir)
+        self.file_prefix = _check_text("file_prefix", file_prefix)
+        self.max_nodes = _options.check_number("max_nodes", max_nodes, 1)
+        self.max_vector = _options.check_number("max_vector", max_vector, 1)
+        self.max_matrix = _options.check_number("max_matrix", max_matrix, 1)
+        self.max_slices = _options.check_number("max_slices", max_slices, 1)
+        self.fold = _options.check_choice("fold", fold, ("auto", "all", "none"))
+        self.theme = _options.check_choice("theme", theme, ("light", "dark"))
+        self.last = _options.check_number("last", last, 1)
+
+    def sampling(self) -> "tuple[int, ...]":
+        """What cannot change once something is recorded."""
+        return self.max_vector, self.max_matrix, self.max_slices, self.last
+
+
+def check_optional(name: str, value: object) -> "bool | None":
+    return None if value is None else _options.check_switch(name, value)
+
+
+def _check_text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, not {value!r}")
+    if "\0" in value:
+        raise ValueError(f"{name} must have no null characters: {value!r}")
+    return value
+
+
+def decode_path(name: str, value: object) -> str:
+    try:
+        path = os.fsdecode(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be a path, not {value!r}") from None
+    if not path:
+        raise ValueError(f"{name} must name a {'folder' if name == 'save_dir' else 'file'}")
+    return _check_text(name, path)
