@@ -121,11 +121,11 @@ static PyObject *code_map(const struct module_state *state,
     return mapped;
 }
 
-/* CPython 3.10 knows lines only, and those are right already. */
-static PyObject *code_map_result(const struct module_state *state,
-                                 PyObject *code,
-                                 PyObject *result,
-                                 const struct request *request)
+PyObject *code_map_result(const struct module_state *state,
+                          PyObject *code,
+                          PyObject *result,
+                          PyObject *source,
+                          const char *path)
 {
     const struct instrumented *made = result_instrumented(result);
     struct position_map map;
@@ -134,12 +134,12 @@ static PyObject *code_map_result(const struct module_state *state,
     struct arena arena;
     PyObject *mapped = NULL;
 
-    if (!PyObject_HasAttrString(code, "co_positions")) {
+    /* CPython 3.10 knows lines only, and those are right already. */
+    if (!PyObject_HasAttrString(code, "co_positions") || !made->is_changed) {
         return Py_NewRef(code);
     }
     arena_init(&arena);
-    if (!encoding_decode(bytes_slice(request->source), PyBytes_AsString(request->path),
-                         &arena, &original, &error) ||
+    if (!encoding_decode(bytes_slice(source), path, &arena, &original, &error) ||
         !position_map_init(&map, original.utf8, made->insertions, made->insertion_count,
                            &error)) {
         raise_plain_error(state, &error);
@@ -218,10 +218,8 @@ static PyObject *compile_result(const struct module_state *state,
         }
         return NULL;
     }
-    if (!is_changed) {
-        return code;
-    }
-    PyObject *mapped = code_map_result(state, code, result, request);
+    PyObject *mapped = code_map_result(state, code, result, request->source,
+                                       PyBytes_AsString(request->path));
     Py_DECREF(code);
     return mapped;
 }

@@ -2,6 +2,7 @@
 #include "runtime/python/instrument_module.h"
 
 #include "runtime/base/buffer.h"
+#include "runtime/base/hash.h"
 
 #define DEFAULT_PATH "<string>"
 
@@ -84,6 +85,66 @@ module_compile_source(PyObject *module, PyObject *args, PyObject *keywords)
         compile_request(module_get_state(module), &request, filename, optimize, flags);
     request_release(&request);
     return pair;
+}
+
+/* -1 with a TypeError for what is no code object. */
+static int check_code(PyObject *code)
+{
+    PyObject *types = PyImport_ImportModule("types");
+    PyObject *type = types == NULL ? NULL : PyObject_GetAttrString(types, "CodeType");
+    int status = type == NULL ? -1 : PyObject_IsInstance(code, type);
+
+    if (status == 0) {
+        PyErr_Format(PyExc_TypeError, "code is a code object, not %R", code);
+        status = -1;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(types);
+    return status;
+}
+
+static bool is_source_of(PyObject *bytes, PyObject *result)
+{
+    const struct site_table *table = &result_instrumented(result)->table;
+    uint64_t hash[2];
+
+    hash_128(bytes_slice(bytes), hash);
+    return hash[0] == table->source_hash[0] && hash[1] == table->source_hash[1];
+}
+
+PyDoc_STRVAR(
+    map_positions_doc,
+    "map_positions(code, source, result) -> code\n\n"
+    "The code with the positions of `source`, of which `result` is the instrumented "
+    "form:\n"
+    "for code that something else than compile_source() has compiled of result.text.");
+
+static PyObject *
+module_map_positions(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"code", "source", "result", NULL};
+    struct module_state *state = module_get_state(module);
+    PyObject *code, *source, *result;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO!:map_positions", names, &code,
+                                     &source, state->result_type, &result)) {
+        return NULL;
+    }
+    if (check_code(code) < 0) {
+        return NULL;
+    }
+    PyObject *bytes = source_as_bytes(source);
+    if (bytes == NULL) {
+        return NULL;
+    }
+    PyObject *mapped = NULL;
+    if (is_source_of(bytes, result)) {
+        mapped = code_map_result(state, code, result, bytes, DEFAULT_PATH);
+    } else {
+        PyErr_SetString(PyExc_ValueError, "the result was made of another source");
+    }
+    Py_DECREF(bytes);
+    return mapped;
 }
 
 /* The text without insertions; new bytes. `path` is bytes. */
@@ -169,6 +230,8 @@ static PyMethodDef module_methods[] = {
      METH_VARARGS | METH_KEYWORDS, instrument_doc},
     {"compile_source", (PyCFunction)(void (*)(void))module_compile_source,
      METH_VARARGS | METH_KEYWORDS, compile_source_doc},
+    {"map_positions", (PyCFunction)(void (*)(void))module_map_positions,
+     METH_VARARGS | METH_KEYWORDS, map_positions_doc},
     {"strip", (PyCFunction)(void (*)(void))module_strip, METH_VARARGS | METH_KEYWORDS,
      strip_doc},
     {"is_instrumented", module_is_instrumented, METH_O, is_instrumented_doc},

@@ -71,6 +71,14 @@ PyObject *result_text(PyObject *result); /* borrowed */
  * table alone. */
 PyObject *sites_list(const struct module_state *state, PyObject *text);
 
+/* The code, which was compiled of the result's text, with the positions of the original's
+ * bytes. A new reference. */
+PyObject *code_map_result(const struct module_state *state,
+                          PyObject *code,
+                          PyObject *result,
+                          PyObject *source,
+                          const char *path);
+
 /* Compiles and maps positions back; a new (code, Result). */
 PyObject *compile_request(const struct module_state *state,
                           const struct request *request,

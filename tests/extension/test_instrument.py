@@ -453,3 +453,34 @@ def test_a_prefix_that_the_source_holds_is_refused():
         extension.compile_source(b"x = 1\n# not_mt7xy\n", "m.py", all=True, prefix="_mt7x")
     with pytest.raises(TypeError, match="prefix is a string or None"):
         extension.compile_source(SOURCE, "m.py", prefix=b"_mt")
+
+
+# Code that something else has compiled
+
+
+def test_positions_of_code_that_was_compiled_of_a_tree():
+    import ast
+
+    source = "\ufeff# \u00e9\ndef f(a):\n    return (a.b.c(a[1]), (n := a.d)) + g(a)\n".encode()
+    code, result = extension.compile_source(source, "m.py", all=True)
+    tree = ast.parse(result.text, "m.py")
+    other = extension.map_positions(compile(tree, "m.py", "exec"), source, result)
+
+    def places(code):
+        inner = [c for c in code.co_consts if hasattr(c, "co_code")]
+        found = list(getattr(code, "co_positions", code.co_lines)())
+        return found + [place for c in inner for place in places(c)]
+
+    assert places(other) == places(code)
+    with pytest.raises(ValueError, match="another source"):
+        extension.map_positions(code, source + b" ", result)
+    with pytest.raises(TypeError, match="code is a code object"):
+        extension.map_positions("code", source, result)
+    with pytest.raises(TypeError):
+        extension.map_positions(code, source, None)
+
+
+def test_positions_of_a_source_that_stays_as_it_is():
+    result = extension.instrument(SOURCE, "m.py", functions=["nothing"])
+    code = compile(result.text, "m.py", "exec")
+    assert extension.map_positions(code, SOURCE, result) == code

@@ -77,6 +77,8 @@ class Recording:
     """Whether nothing is to be written to stderr; set before it starts."""
     is_paused: bool
     """Whether it goes on but records nothing."""
+    gives_way: bool
+    """Whether another recording may begin, which ends this one: the program's own."""
     last: int
     """About so many events are kept, the newest ones; 0: all."""
 
@@ -93,6 +95,7 @@ class Recording:
         self.path = path
         self.summary = None
         self.is_quiet = False
+        self.gives_way = False
         self.is_paused = False
 
     @property
@@ -113,7 +116,7 @@ class Recording:
                 raise RuntimeError(
                     f"the recording to {self.path} has ended: call monitorch.record again"
                 )
-            _refuse_another()
+            _end_another()
             _start(self)
         return self
 
@@ -254,9 +257,9 @@ def stop() -> "Summary | None":
 
 
 def find_active() -> "Recording | None":
-    """The recording that goes on, if any; not one that is paused."""
+    """The recording that goes on, if any; not one that is paused or gives way to others."""
     active = _active
-    return None if active is None or active.is_paused else active
+    return None if active is None or active.is_paused or active.gives_way else active
 
 
 def _find_size(path: str) -> int:
@@ -363,10 +366,18 @@ def _check_writable(path: str) -> None:
             raise PermissionError(_EACCES, posix.strerror(_EACCES), path) from None
 
 
-def _refuse_another() -> None:
-    if _active is not None and _active.is_paused:
-        _active.stop()
+def _end_another() -> None:
+    """Makes room for a recording that is about to begin, where that may be."""
+    _refuse_another()
     if _active is not None:
+        _active.is_quiet = True
+        summary = _active.stop()
+        if summary is not None and summary.stopped is None:
+            summary.stopped = "the program began a recording of its own"
+
+
+def _refuse_another() -> None:
+    if _active is not None and not _active.is_paused and not _active.gives_way:
         raise RuntimeError(
             f"monitorch is recording to {_active.path} already: call monitorch.stop() first"
         )
