@@ -86,15 +86,17 @@ static void add_part(struct buffer *text, const char *bytes, Py_ssize_t size)
     }
 }
 
-static PyObject *guess(PyObject *module, PyObject *args)
+static PyObject *guess(PyObject *module, PyObject *args, PyObject *keywords)
 {
+    static char *names[] = {"function", "parameter", "how", NULL};
     struct session *session = PyModule_GetState(module);
     struct buffer text = BUFFER_INIT;
     const char *function, *parameter, *how;
     Py_ssize_t function_size, parameter_size, how_size;
 
-    if (!PyArg_ParseTuple(args, "s#s#s#:guess", &function, &function_size, &parameter,
-                          &parameter_size, &how, &how_size)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s#s#s#:guess", names, &function,
+                                     &function_size, &parameter, &parameter_size, &how,
+                                     &how_size)) {
         return NULL;
     }
     add_part(&text, function, function_size);
@@ -199,7 +201,7 @@ static PyMethodDef methods[] = {
     {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},
     {"event_count", event_count, METH_NOARGS, event_count_doc},
     {"flush", flush, METH_NOARGS, flush_doc},
-    {"guess", guess, METH_VARARGS, guess_doc},
+    {"guess", WITH_KEYWORDS(guess), guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},

@@ -54,7 +54,7 @@ BY_ANNOTATION = [
     (Count, 4),
     (type(None) | int, 4),
 ]
-BY_OTHER_ANNOTATION = [torch.Tensor, "torch.Tensor", "no.such.name", object, list[int], complex, 3, "(", ""]
+BY_OTHER_ANNOTATION = [torch.Tensor, "torch.Tensor", "no.such.name", object, list[int], 3, "(", ""]
 
 BY_NAME = [
     ("shape", (4, 4)),

@@ -28,6 +28,19 @@ if summary is not None:
     total: int = summary.events + summary.lost + summary.size
     text: str = summary.path + (summary.stopped or "") + "".join(summary.paths)
 version: str = monitorch.__version__
+
+monitorch.lines(10, 40, file=pathlib.Path("model.py"))
+monitorch.lines()
+monitorch.args(scale=0.5)
+monitorch.on(show=False, save=True, save_dir=pathlib.Path("out"), max_nodes=20, fold="none")
+result: object = monitorch.run(print, x=3)
+flushed: monitorch.RenderOutput | None = monitorch.flush(clear=False)
+picture = monitorch.off(filename="flow.svg")
+if picture is not None:
+    parts: tuple[str | None, bool, int] = (picture.saved_path, picture.displayed, picture.node_count)
+with monitorch.watch(save=True):
+    pass
+monitorch.reset()
 """
 
 WRONG = """
@@ -39,6 +52,11 @@ monitorch.record("run.mtrace", 64)
 monitorch.record(3)
 monitorch.stop().events
 monitorch.start()
+monitorch.on(True)
+monitorch.on(fold="some")
+monitorch.off("flow.png")
+monitorch.off().saved_path
+monitorch.lines("10")
 """
 
 
@@ -77,6 +95,9 @@ def test_arguments_of_the_recorder(tmp_path):
         "module_name": "m",
         "file": "m.py",
         "source_kind": "other",
+        "function": "f",
+        "parameter": "x",
+        "how": "4",
     }
     for node in stub("_recorder").body:
         if not isinstance(node, ast.FunctionDef) or node.name == "add_root":
@@ -161,4 +182,4 @@ def test_programs_that_use_it(checker, tmp_path):
     assert run.returncode == 0, run.stdout + run.stderr
     run = check(checker, tmp_path, str(tmp_path / "wrong.py"))
     refused = {line.split(":")[1] for line in run.stdout.splitlines() if ": error:" in line}
-    assert refused == {str(number) for number in range(4, 10)}, run.stdout
+    assert refused == {str(number) for number in range(4, 15)}, run.stdout

@@ -10,7 +10,7 @@ from _thread import RLock
 from atexit import register as _register_at_exit
 
 from monitorch import _automatic, _display, _flow_file, _options
-from monitorch._display import RenderOutput
+from monitorch._display import RenderOutput as RenderOutput
 from monitorch._flow_settings import Settings, check_optional, decode_path
 from monitorch._flow_trace import Trace
 from monitorch._scope import Scope
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Any, Literal
 
+    from monitorch._flow_file import Format
     from monitorch._flow_settings import Path
+    from monitorch._view import Rendered
 
 _PRIVATE = ("monitorch._flow", "contextlib")  # what may stand between a program and `on`
 
@@ -233,7 +235,7 @@ class Runtime:
             return self._render(trace, "png", dpi=_display.SCREEN_DPI)["data"]
         return data if format == "png" else b""
 
-    def _render(self, trace: Trace, format: "_flow_file.Format", **more: "Any") -> "Any":
+    def _render(self, trace: Trace, format: "Format", **more: "Any") -> "Rendered":
         from monitorch import _view
 
         settings = self._settings

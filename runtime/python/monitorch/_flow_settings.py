@@ -52,8 +52,10 @@ class Settings:
         self.max_vector = _options.check_number("max_vector", max_vector, 1)
         self.max_matrix = _options.check_number("max_matrix", max_matrix, 1)
         self.max_slices = _options.check_number("max_slices", max_slices, 1)
-        self.fold = _options.check_choice("fold", fold, ("auto", "all", "none"))
-        self.theme = _options.check_choice("theme", theme, ("light", "dark"))
+        _options.check_choice("fold", fold, ("auto", "all", "none"))
+        _options.check_choice("theme", theme, ("light", "dark"))
+        self.fold = fold
+        self.theme = theme
         self.last = _options.check_number("last", last, 1)
 
     def sampling(self) -> "tuple[int, ...]":

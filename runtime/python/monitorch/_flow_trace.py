@@ -8,7 +8,7 @@ from monitorch import _record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from monitorch._flow import Settings
+    from monitorch._flow_settings import Settings
 
 _IDENTITY = slice(16, 40)  # of a trace's header: when it began, and in which process
 

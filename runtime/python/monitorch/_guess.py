@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from importlib import import_module
 from inspect import Parameter
 
 TYPE_CHECKING = False
@@ -141,7 +142,7 @@ def _make_tensor(
 ) -> "tuple[Any, str]":
     global _generator
     try:
-        import torch
+        torch: Any = import_module("torch")
     except ImportError:
         raise ModuleNotFoundError(
             f"monitorch.run needs torch to make up {name!r} for {name_of(function)}(), and torch "
