@@ -176,7 +176,8 @@ void cells_fill(struct sheet *sheet,
         struct table_cell *cell = &cells[i];
 
         *cell = (struct table_cell){.mark = mark_of(&value)};
-        if (cell->mark == TABLE_NUMBER && form.largest > 0) {
+        /* A value alone is as large as the largest: that says nothing. */
+        if (cell->mark == TABLE_NUMBER && form.largest > 0 && count > 1) {
             cell->part = magnitude(&value) / form.largest;
             cell->part = is_negative(&value) ? -cell->part : cell->part;
         }

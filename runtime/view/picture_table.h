@@ -39,6 +39,7 @@ struct table {
     double label_width; /* of the row labels */
     double block_width;
     double block_height;
+    double block_gap; /* between blocks below each other */
     double width;
     double height; /* of all, the caption too */
 };
@@ -64,7 +65,25 @@ void table_draw_cell(struct sheet *sheet,
                      double y,
                      double width);
 
-#define TABLE_CELL_HEIGHT 11.0
+#define TABLE_CELL_HEIGHT        11.0
+#define TABLE_CELL_PADDING       3.0
+#define TABLE_CELL_LEAST         17.0
+#define TABLE_LABEL_HEIGHT       7.5 /* of the columns' indices */
+#define TABLE_BLOCK_LABEL_HEIGHT 9.0
+#define TABLE_CAPTION_HEIGHT     9.0
+#define TABLE_BLOCK_GAP          8.0
+#define TABLE_PIECE_GAP          2.0 /* of a vector */
+
+enum table_style_kind {
+    TABLE_STYLE_CELL,
+    TABLE_STYLE_INDEX,
+    TABLE_STYLE_BLOCK,
+    TABLE_STYLE_CAPTION,
+};
+struct text_style table_style(const struct sheet *sheet, enum table_style_kind kind);
+
+/* What is kept free before a cell, where indices were left out before it. */
+double table_gap_before(const int64_t *index, uint32_t at);
 
 /* ---- picture_cells.c: the texts ---- */
 
