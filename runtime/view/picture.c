@@ -14,6 +14,9 @@
 /* From so many boxes on, each tells less: a picture of 100,000 is to be had, too. */
 #define TABLE_NODE_MAX 2500
 #define LONG_NODE_MAX  12000
+/* Up to so many boxes the layout is tried for several pages. */
+#define TRIED_NODE_MAX 2500
+#define MUCH_BETTER    0.88
 
 /* What belongs to one drawing and is gone after it. */
 struct drawing {
@@ -92,6 +95,56 @@ static void draw_boxes(struct drawing *drawing)
     }
 }
 
+static bool lay_out(struct drawing *drawing, double proportion, struct error *error)
+{
+    struct layout *layout = &drawing->layout;
+
+    layout->options = (struct layout_options){
+        .box_gap = 20.0,
+        .layer_gap = 30.0,
+        .edge_gap = 9.0,
+        .proportion = proportion,
+    };
+    return layout_compute(layout, error);
+}
+
+/* The width of the smallest page of that proportion that holds the whole graph. */
+static double page_width_of(const struct layout *layout, double proportion)
+{
+    return fmax(layout->width, layout->height / proportion);
+}
+
+/* The layout does not know beforehand how its columns and rows will come out: asking it for
+ * pages that are a little wider or higher often fits better. The first answer is kept where
+ * the others are not much better, so that a box more does not move all. */
+static bool lay_out_best(struct drawing *drawing, struct error *error)
+{
+    static const double factors[] = {1.0, 0.7, 1.4, 0.5, 2.0};
+    double wanted = drawing->options->proportion;
+    size_t count = drawing->graph->node_count > TRIED_NODE_MAX || !(wanted > 0)
+                       ? 1
+                       : sizeof factors / sizeof *factors;
+    size_t best = 0;
+    double best_width = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double width;
+
+        if (!lay_out(drawing, wanted * factors[i], error)) {
+            return false;
+        }
+        if (count == 1) {
+            return true;
+        }
+        width = page_width_of(&drawing->layout, wanted);
+        if (i == 0 || width < best_width * (best == 0 ? MUCH_BETTER : 1.0)) {
+            best = i;
+            best_width = width;
+        }
+    }
+    return best == count - 1 || lay_out(drawing, wanted * factors[best], error);
+}
+
 static bool compute_layout(struct drawing *drawing, struct error *error)
 {
     const struct flow_graph *graph = drawing->graph;
@@ -115,13 +168,7 @@ static bool compute_layout(struct drawing *drawing, struct error *error)
     layout->group_count = graph->group_count;
     layout->edges = drawing->routes;
     layout->edge_count = graph->edge_count;
-    layout->options = (struct layout_options){
-        .box_gap = 20.0,
-        .layer_gap = 30.0,
-        .edge_gap = 9.0,
-        .proportion = drawing->options->proportion,
-    };
-    return layout_compute(layout, error);
+    return lay_out_best(drawing, error);
 }
 
 /* ---- putting all in its place ---- */

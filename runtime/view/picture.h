@@ -43,7 +43,7 @@ struct picture_item {
     enum picture_face face;
     double size;           /* TEXT: of the font */
     bool has_arrow;        /* CURVE: a head beyond its end, see picture_arrow */
-    bool is_right_to_left; /* TEXT: its first strong character is */
+    bool is_right_to_left; /* TEXT: begins at its right, else at its left */
     struct slice text;     /* UTF-8, nothing unprintable. GROUP_BEGIN: its class */
     struct slice title;    /* GROUP_BEGIN: what a person is told of it; "" */
     size_t first_point;    /* CURVE */

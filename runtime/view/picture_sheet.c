@@ -87,7 +87,10 @@ double sheet_text(struct sheet *sheet,
     item->size = style.size;
     item->fill = style.color;
     item->text = text;
-    item->is_right_to_left = text_is_right_to_left(text);
+    /* Code is written from left to right, whatever letters its names have. */
+    item->is_right_to_left = style.face != PICTURE_MONO &&
+                             style.face != PICTURE_MONO_BOLD &&
+                             text_is_right_to_left(text);
     return width;
 }
 

@@ -251,8 +251,8 @@ static void root_add(struct buffer *text, const struct picture *picture)
     number_add(text, picture->width);
     buffer_add_byte(text, ' ');
     number_add(text, picture->height);
-    buffer_add(text, SLICE("\" font-family=\"" SANS_FAMILY "\" xml:space=\"preserve\" "
-                           "role=\"img\">\n"));
+    buffer_add(text, SLICE("\" font-family=\"" SANS_FAMILY "\" direction=\"ltr\" "
+                           "xml:space=\"preserve\" role=\"img\">\n"));
     if (picture->title.size > 0) {
         buffer_add(text, SLICE("<title>"));
         escaped_add(text, picture->title);
