@@ -83,6 +83,8 @@ def _tell(recording: "_record.Recording", process: int) -> None:
 
 
 def _find_reason() -> str:
+    if "monitorch._run" in sys.modules:
+        return "nothing that could be recorded ran in the selected files"
     if not _registry.has_started():
         return "no instrumented code was imported (monitorch-instrument --help)"
     return "no instrumented line ran"

@@ -79,6 +79,8 @@ class Recording:
     """Whether it goes on but records nothing."""
     gives_way: bool
     """Whether another recording may begin, which ends this one: the program's own."""
+    is_replaced: bool
+    """Whether the recording that ended this one is written to the same file."""
     last: int
     """About so many events are kept, the newest ones; 0: all."""
 
@@ -96,6 +98,7 @@ class Recording:
         self.summary = None
         self.is_quiet = False
         self.gives_way = False
+        self.is_replaced = False
         self.is_paused = False
 
     @property
@@ -116,7 +119,7 @@ class Recording:
                 raise RuntimeError(
                     f"the recording to {self.path} has ended: call monitorch.record again"
                 )
-            _end_another()
+            _end_another(self)
             _start(self)
         return self
 
@@ -256,6 +259,11 @@ def stop() -> "Summary | None":
         return active.stop() if active is not None else None
 
 
+def find_any() -> "Recording | None":
+    """The recording that goes on, even if it is paused or gives way to others."""
+    return _active
+
+
 def find_active() -> "Recording | None":
     """The recording that goes on, if any; not one that is paused or gives way to others."""
     active = _active
@@ -366,11 +374,12 @@ def _check_writable(path: str) -> None:
             raise PermissionError(_EACCES, posix.strerror(_EACCES), path) from None
 
 
-def _end_another() -> None:
+def _end_another(recording: Recording) -> None:
     """Makes room for a recording that is about to begin, where that may be."""
     _refuse_another()
     if _active is not None:
         _active.is_quiet = True
+        _active.is_replaced = _active.absolute_path == recording.absolute_path
         summary = _active.stop()
         if summary is not None and summary.stopped is None:
             summary.stopped = "the program began a recording of its own"

@@ -1,0 +1,332 @@
+"""Runs a program as `python` itself would, with its files instrumented and recorded.
+
+What `python script.py` does before and after a program is done here in Python: __main__'s
+names, sys.argv, sys.path, what is left of these at the end, and a traceback that begins with
+the program's own frames.
+"""
+
+import atexit
+import builtins
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+from monitorch import _automatic, _children, _import, _options, _record, _source
+from monitorch._command import Usage
+from monitorch._selected import Selected, read_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, TracebackType
+    from typing import Any, NoReturn
+
+_DEFAULT_OUTPUT = "run.mtrace"
+
+
+class Run:
+    """A program that is about to run."""
+
+    def __init__(self, kind: str, words: "list[str]") -> None:
+        self.kind = kind  # "script", "module", "code", "stdin" or "folder" (also: a zip file)
+        self.words = words  # the program, and its arguments
+        self.path = words[0]  # absolute, of what has one
+        self.source: "bytes | None" = None
+        self.code: "CodeType | None" = None  # None where runpy finds it
+
+
+def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> Run:
+    """Finds the program and begins to record. Usage where the words make no sense, OSError where
+    the trace cannot be written. Does not return for what `python` itself would not run."""
+    run = Run(kind, words)
+    if kind == "script":
+        _find_script(run)
+    settings = _read_settings(options, run)
+    is_quiet = bool(options.get("quiet"))
+    path, recorded = _read_recording(options)
+    is_quiet = bool(recorded.pop("quiet", is_quiet))
+    hook = _import.Hook(Selected(settings), _import.be_silent if is_quiet else _automatic._say)
+    _compile(run, hook)
+    if path is not None:
+        _begin(path, recorded, is_quiet, "output" in options)
+    if not is_quiet:
+        atexit.register(_tell_unused, hook, os.getpid())
+    _import.install(hook)
+    return run
+
+
+# What the options say
+
+
+def _read_settings(options: "dict[str, Any]", run: Run) -> "dict[str, Any]":
+    """What `Selected` wants."""
+    script = run.path if run.kind in ("script", "stdin", "code") else ""
+    roots = [os.getcwd()]
+    if run.kind in ("script", "folder"):
+        place = run.path if run.kind == "folder" else os.path.dirname(run.path)
+        roots += [os.path.normpath(place), os.path.realpath(place)]
+    elif run.kind == "module":
+        roots += _find_root_of_module(run.words[0])
+    lines = []
+    for text in options["lines"]:
+        try:
+            file, first, last = read_lines(text)
+        except ValueError as error:
+            raise Usage(f"--lines {error}") from None
+        if not file and not script:
+            raise Usage(f"--lines {text}: of which file? Expected FILE:A-B")
+        lines.append((file or script, first, last))
+    return {
+        "script": os.path.normpath(script) if run.kind == "script" else script,
+        "roots": list(dict.fromkeys(roots)),
+        "include": options["include"],
+        "exclude": options["exclude"],
+        "functions": options["functions"],
+        "lines": lines,
+        "forward": bool(options.get("forward")),
+    }
+
+
+def _find_root_of_module(name: str) -> "list[str]":
+    """The folder that the module's package is found in, where that is no installed one."""
+    package = name.partition(".")[0]
+    finder = importlib.machinery.PathFinder
+    try:
+        spec = finder.find_spec(package)
+    except (ImportError, ValueError):
+        return []
+    origin = None if spec is None else spec.origin
+    if origin is None or not os.path.isabs(origin):
+        return []
+    folder = os.path.dirname(origin)
+    return [os.path.dirname(folder) if os.path.basename(origin) == "__init__.py" else folder]
+
+
+def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, object]]":
+    """The trace's path, None where nothing is to be recorded here, and the options."""
+    if os.environ.get("MONITORCH"):
+        for name in ("output", "record"):
+            if name in options:
+                raise Usage(f"MONITORCH is set, which says what --{name} says: give one of them")
+        return None, {}
+    if options.get("no-record"):
+        for name in ("output", "record"):
+            if name in options:
+                raise Usage(f"--no-record and --{name} exclude each other")
+        return None, {}
+    path = options.get("output", _DEFAULT_OUTPUT)
+    if "record" not in options:
+        return path, {}
+    try:
+        return path, _options.parse("trace," + options["record"])[1]
+    except ValueError as error:
+        raise Usage(f"--record: {error}") from None
+
+
+# Recording
+
+
+def _begin(path: str, options: "dict[str, object]", is_quiet: bool, is_named: bool) -> None:
+    try:
+        recording = _automatic._start(path, options, is_quiet)
+    except (TypeError, ValueError) as error:
+        raise Usage(f"--record: {error}") from None
+    recording.gives_way = True
+    folder = "" if os.path.isabs(path) else f"{os.getcwd()}/"
+    _children.recorded = folder + path, options, is_quiet
+    atexit.register(_tell, recording, os.getpid(), is_quiet, is_named)
+
+
+def _tell(recording: "_record.Recording", process: int, is_quiet: bool, is_named: bool) -> None:
+    """At exit."""
+    has_ended = recording.summary is not None
+    if is_quiet:
+        recording.stop()
+    if has_ended and os.getpid() == process and _has_nothing(recording, is_named):
+        return
+    if not is_quiet:
+        _automatic._tell(recording, process)
+
+
+def _has_nothing(recording: "_record.Recording", is_named: bool) -> bool:
+    """Whether nobody is to hear of this trace: the program made one of its own, to the same
+    file or before anything was recorded here, where nobody had asked for a file."""
+    summary = recording.summary
+    if summary is None:
+        return False
+    if recording.is_replaced:
+        return True
+    if summary.events == 0 and not is_named:
+        try:
+            os.unlink(recording.absolute_path)
+        except OSError:
+            pass
+        return True
+    return False
+
+
+def _tell_unused(hook: "_import.Hook", process: int) -> None:
+    """At exit: a slip in the options would not be seen otherwise."""
+    if os.getpid() != process:
+        return
+    unused = hook.selected.unused_globs()
+    if unused:
+        _automatic._say(f"no module was imported that matches {', '.join(unused)}")
+
+
+# The program
+
+
+def _find_script(run: Run) -> None:
+    """What a path names: a source, bytecode, a folder, a zip file, or standard input."""
+    if run.words[0] == "-":
+        run.kind, run.path = "stdin", "<stdin>"
+        run.source = sys.stdin.buffer.read()
+        return
+    if not os.path.isabs(run.path):
+        run.path = f"{os.getcwd()}/{run.path}"
+    if _has_importer(run.path):
+        run.kind = "folder"
+        return
+    try:
+        with open(run.path, "rb") as file:
+            run.source = file.read()
+    except OSError:
+        _run_plainly(run)
+
+
+def _has_importer(path: str) -> bool:
+    """Whether Python would look for a __main__ in it."""
+    for hook in sys.path_hooks:
+        try:
+            hook(path)
+        except ImportError:
+            continue
+        return True
+    return False
+
+
+def _compile(run: Run, hook: "_import.Hook") -> None:
+    if run.kind == "code":
+        run.path = "<string>"
+        run.source = run.words[0].encode("utf-8", "surrogateescape")
+    if run.source is None:
+        return
+    try:
+        if run.source[:4] == importlib.util.MAGIC_NUMBER:
+            loader = importlib.machinery.SourcelessFileLoader("__main__", run.path)
+            run.code = loader.get_code("__main__")
+            return
+        run.code = hook.compile("__main__", run.source, run.path)
+        if run.code is None:
+            run.code = compile(run.source, run.path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError, ImportError) as error:
+        if run.kind != "stdin":
+            _run_plainly(run)
+        sys.excepthook(type(error), error.with_traceback(None), None)
+        raise SystemExit(1) from None
+    if run.kind != "script":
+        _source.texts[run.path] = run.source
+
+
+def _run_plainly(run: Run) -> "NoReturn":
+    """Lets `python` itself say why it does not run this."""
+    own = len(sys.argv) - 1
+    words = sys.orig_argv[: len(sys.orig_argv) - own]
+    last = words.pop()
+    if last == "monitorch":
+        last = words.pop() + "monitorch"
+    flags = last[: -len("mmonitorch")]
+    if flags != "-":
+        words.append(flags)
+    words += ["-c", *run.words] if run.kind == "code" else run.words
+    sys.stdout.flush()
+    os.execv(sys.executable, words)
+
+
+def execute(run: Run) -> None:
+    names = vars(sys.modules["__main__"])
+    _reset_names(names)
+    _set_path(run)
+    sys.argv = ["-" + run.kind[0], *run.words[1:]] if run.kind in ("module", "code") else run.words
+    try:
+        if run.code is None:
+            import runpy
+
+            name = run.words[0] if run.kind == "module" else "__main__"
+            runpy._run_module_as_main(name, run.kind == "module")  # type: ignore[attr-defined]
+        else:
+            _set_names(run, names)
+            exec(run.code, names)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _leave_out_own_frames(error, run, names)
+        raise
+    _forget_names(run, names)
+
+
+def _reset_names(names: "dict[str, Any]") -> None:
+    """__main__ as it is when Python has made it."""
+    names.clear()
+    names["__name__"] = "__main__"
+    names["__doc__"] = names["__package__"] = None
+    names["__loader__"] = importlib.machinery.BuiltinImporter
+    names["__spec__"] = None
+    if sys.version_info < (3, 14):
+        names["__annotations__"] = {}
+    names["__builtins__"] = builtins
+
+
+def _set_names(run: Run, names: "dict[str, Any]") -> None:
+    if run.kind == "code":
+        return
+    names["__file__"] = run.path
+    names["__cached__"] = None
+    if run.kind == "script":
+        is_bytecode = run.source is not None and run.source[:4] == importlib.util.MAGIC_NUMBER
+        kind: "Any" = importlib.machinery.SourceFileLoader
+        if is_bytecode:
+            kind = importlib.machinery.SourcelessFileLoader
+        names["__loader__"] = kind("__main__", run.path)
+
+
+def _forget_names(run: Run, names: "dict[str, Any]") -> None:
+    """Python takes these away again when a program has come to its end, or its traceback is
+    printed; what runs at exit does not find them."""
+    if run.kind in ("script", "stdin"):
+        names.pop("__file__", None)
+        names.pop("__cached__", None)
+
+
+def _set_path(run: Run) -> None:
+    """sys.path[0]: the current folder stands there, for `-m monitorch`."""
+    is_safe = bool(getattr(sys.flags, "safe_path", sys.flags.isolated))
+    if run.kind == "folder":
+        sys.path[: 0 if is_safe else 1] = [run.path]
+    elif is_safe or run.kind == "module":
+        pass
+    elif run.kind == "script":
+        sys.path[0] = os.path.dirname(os.path.realpath(run.path))
+    else:
+        sys.path[0] = ""
+
+
+def _leave_out_own_frames(error: BaseException, run: Run, names: "dict[str, Any]") -> None:
+    """The interpreter prints the traceback when the exception has left our frames too, by way of
+    sys.excepthook: there it gets the part that is the program's."""
+    trace = error.__traceback__
+    shown = None if trace is None else trace.tb_next
+    if not hasattr(sys, "excepthook"):
+        return
+    hook = sys.excepthook
+
+    def show(
+        kind: "type[BaseException]", value: BaseException, whole: "TracebackType | None"
+    ) -> None:
+        sys.excepthook = hook
+        sys.last_traceback = value.__traceback__ = shown
+        hook(kind, value, shown)
+        _forget_names(run, names)
+
+    sys.excepthook = show
