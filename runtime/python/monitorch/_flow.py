@@ -99,8 +99,6 @@ class Runtime:
         return self._begin(_find_caller(), settings)
 
     def _begin(self, frame: "FrameType", settings: Settings) -> "Runtime":
-        from monitorch import _follow
-
         with self._lock:
             was_on = self._is_on
             self._drop_useless(settings)
@@ -112,8 +110,13 @@ class Runtime:
                 self._trace.resume()
             self._is_on = True
             self._scope.begin(frame)
-            _follow.begin(frame, self._scope.is_followed)
+            self._follow(frame)
         return self
+
+    def _follow(self, frame: "FrameType") -> None:
+        from monitorch import _follow
+
+        _follow.begin(frame, self._scope.is_followed)
 
     def _drop_useless(self, settings: Settings) -> None:
         """Lets go of a trace in which nothing is held and these settings cannot be had, and of
@@ -267,8 +270,11 @@ class Runtime:
     ) -> None:
         """Only these lines, both included, are drawn."""
         name = None if file is None else decode_path("file", file)
+        frame = _find_caller()
         with self._lock:
-            self._scope.set_lines(start, end, name, _find_caller())
+            self._scope.set_lines(start, end, name, frame)
+            if self._is_on:
+                self._follow(frame)  # the file may be one that was not followed yet
 
     def args(self, **hints: "Any") -> None:
         """Arguments for `run`."""
