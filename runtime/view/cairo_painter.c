@@ -224,13 +224,21 @@ take_bytes(void *buffer, const unsigned char *bytes, unsigned int size)
 
 /* ---- what is painted on ---- */
 
-/* Paints the part of the picture that the page is, scaled. */
-static bool paint_scaled(const struct cairo_library *library,
-                         const struct picture *picture,
-                         const struct picture_page *page,
-                         cairo_surface_t *surface,
-                         double scale,
-                         struct error *error)
+/* Where a page of the picture comes to lie, in the surface's units. */
+struct sheet_place {
+    double x;
+    double y;
+    double scale;
+    bool is_raster;
+};
+
+/* Paints the part of the picture that the page is. */
+static bool paint_part(const struct cairo_library *library,
+                       const struct picture *picture,
+                       const struct picture_page *page,
+                       cairo_surface_t *surface,
+                       struct sheet_place place,
+                       struct error *error)
 {
     cairo_t *context = library->cairo_create(surface);
     struct painter painter = {
@@ -242,11 +250,13 @@ static bool paint_scaled(const struct cairo_library *library,
         /* Before anything is cut off: a picture may end within a pixel. */
         set_colour(&painter, picture->background);
         library->cairo_paint(context);
-        library->cairo_scale(context, scale, scale);
+        library->cairo_translate(context, place.x, place.y);
+        library->cairo_scale(context, place.scale, place.scale);
         library->cairo_rectangle(context, 0, 0, page->width, page->height);
         library->cairo_clip(context);
         library->cairo_translate(context, -page->x, -page->y);
-        is_ready = cairo_text_init(&painter.text, library, context, error);
+        is_ready =
+            cairo_text_init(&painter.text, library, context, place.is_raster, error);
         if (is_ready) {
             paint_page(&painter, page);
         }
@@ -299,7 +309,8 @@ bool cairo_paint_png(const struct picture *picture,
                                                   (int)height);
     rows.width = (uint32_t)width;
     rows.height = (uint32_t)height;
-    is_done = paint_scaled(library, picture, &whole, surface, scale, error) &&
+    is_done = paint_part(library, picture, &whole, surface,
+                         (struct sheet_place){0, 0, scale, true}, error) &&
               write_png(library, surface, rows, bytes, error);
     library->cairo_surface_destroy(surface);
     if (!is_done) {
@@ -323,27 +334,36 @@ static void tell_title(const struct cairo_library *library,
                                             "monitorch");
 }
 
-static bool paint_pages(const struct cairo_library *library,
+/* Paints a page on a sheet of its own. */
+static bool paint_sheet(const struct cairo_library *library,
                         const struct picture *picture,
+                        const struct picture_page *page,
                         cairo_surface_t *surface,
+                        struct picture_point sheet,
                         struct error *error)
 {
-    tell_title(library, picture, surface);
-    for (size_t i = 0; i < picture->page_count; i++) {
-        const struct picture_page *page = &picture->pages[i];
-        double scale = fmin(1, PAGE_LIMIT / fmax(page->width, page->height));
+    struct sheet_place place = {0, 0, 1, false};
 
-        library->cairo_pdf_surface_set_size(surface, page->width * scale,
-                                            page->height * scale);
-        if (!paint_scaled(library, picture, page, surface, scale, error)) {
-            return false;
-        }
-        library->cairo_surface_show_page(surface);
+    if (sheet.x > 0 && sheet.y > 0) {
+        place.scale = fmin(1, fmin(sheet.x / page->width, sheet.y / page->height));
+    } else {
+        place.scale = fmin(1, PAGE_LIMIT / fmax(page->width, page->height));
+        sheet = (struct picture_point){page->width * place.scale,
+                                       page->height * place.scale};
     }
+    place.x = (sheet.x - page->width * place.scale) / 2;
+    place.y = (sheet.y - page->height * place.scale) / 2;
+    library->cairo_pdf_surface_set_size(surface, sheet.x, sheet.y);
+    if (!paint_part(library, picture, page, surface, place, error)) {
+        return false;
+    }
+    library->cairo_surface_show_page(surface);
     return true;
 }
 
 bool cairo_paint_pdf(const struct picture *picture,
+                     double sheet_width,
+                     double sheet_height,
                      struct buffer *bytes,
                      struct error *error)
 {
@@ -351,13 +371,17 @@ bool cairo_paint_pdf(const struct picture *picture,
     size_t start = bytes->size;
     cairo_surface_t *surface;
     cairo_status_t status;
-    bool is_done;
+    bool is_done = true;
 
     if (library == NULL) {
         return false;
     }
     surface = library->cairo_pdf_surface_create_for_stream(take_bytes, bytes, 1, 1);
-    is_done = paint_pages(library, picture, surface, error);
+    tell_title(library, picture, surface);
+    for (size_t i = 0; i < picture->page_count && is_done; i++) {
+        is_done = paint_sheet(library, picture, &picture->pages[i], surface,
+                              (struct picture_point){sheet_width, sheet_height}, error);
+    }
     library->cairo_surface_finish(surface);
     status = library->cairo_surface_status(surface);
     library->cairo_surface_destroy(surface);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Of zlib: higher ones take twice as long for a tenth less. */
-#define LEVEL 3
+#define LEVEL 2
 /* How much room for compressed bytes is made at once. */
 #define OUTPUT_SIZE     ((size_t)64 << 10)
 #define METRES_PER_INCH 0.0254

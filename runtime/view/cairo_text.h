@@ -12,17 +12,20 @@
 struct cairo_text {
     const struct cairo_library *library; /* borrowed */
     cairo_t *context;                    /* borrowed */
-    PangoLayout *layout;                 /* owned; NULL where there are no fonts */
+    bool has_outlines;
+    PangoLayout *layout; /* owned; NULL where there are no fonts */
     PangoFontDescription *fonts[PICTURE_FACE_COUNT]; /* owned; may be NULL */
     enum picture_face face; /* that the layout has now, with `size` */
     double size;            /* 0: none yet */
 };
 
-/* For what is drawn by `context`, which has to outlive it. Fails where memory runs out; to be
- * released in any case. */
+/* For what is drawn by `context`, which has to outlive it. For pixels, letters are filled as
+ * outlines: as glyphs, cairo puts each on a whole pixel, which spaces small ones unevenly. Fails
+ * where memory runs out; to be released in any case. */
 bool cairo_text_init(struct cairo_text *text,
                      const struct cairo_library *library,
                      cairo_t *context,
+                     bool has_outlines,
                      struct error *error);
 void cairo_text_release(struct cairo_text *text);
 
