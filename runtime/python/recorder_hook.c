@@ -107,6 +107,7 @@ static void tell_values(struct session *session,
 {
     const struct site *site = visit->site;
     struct value nothing = {.kind = VALUE_NOTHING};
+    struct value missing = {.kind = VALUE_MISSING};
     Py_ssize_t next = 0;
     bool is_told = false;
 
@@ -120,6 +121,9 @@ static void tell_values(struct session *session,
             recorder_tell(session->recorder, visit, i, SLICE(""), &nothing);
         } else if (next >= count) {
             break;
+        } else if (values[next] == NULL) {
+            recorder_tell(session->recorder, visit, i, SLICE(""), &missing);
+            next++;
         } else if (source == SITE_SOURCE_PEEK) {
             value_tell_peeked(session, visit, i, values[next++]);
         } else {
@@ -160,20 +164,31 @@ static void visit_site(struct session *session,
     }
 }
 
+static void hook_visit_object(struct hook_object *hook,
+                              unsigned long site,
+                              PyObject *const *values,
+                              Py_ssize_t count)
+{
+    struct session *session = hook->session;
+    struct recorded_module *recorded;
+
+    if (!session_enter(session)) {
+        return;
+    }
+    recorded = find_recorded(hook);
+    if (recorded != NULL && site < recorded->table.site_count) {
+        visit_site(session, recorded, (uint32_t)site, values, count);
+    }
+    session_leave(session);
+}
+
 static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-    struct hook_object *hook = (struct hook_object *)self;
-    struct session *session = hook->session;
+    if (count > 0) {
+        unsigned long site = PyLong_AsUnsignedLong(arguments[0]);
 
-    if (count > 0 && session_enter(session)) {
-        struct recorded_module *recorded = find_recorded(hook);
-        unsigned long index = PyLong_AsUnsignedLong(arguments[0]);
-        if (recorded != NULL && index < recorded->table.site_count) {
-            visit_site(session, recorded, (uint32_t)index, arguments + 1, count - 1);
-        } else {
-            PyErr_Clear();
-        }
-        session_leave(session);
+        PyErr_Clear();
+        hook_visit_object((struct hook_object *)self, site, arguments + 1, count - 1);
     }
     Py_RETURN_NONE;
 }
@@ -181,6 +196,21 @@ static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_
 static PyMethodDef hook_definition = {"site", (PyCFunction)(void (*)(void))hook_call,
                                       METH_FASTCALL,
                                       "Tells the recorder that a site was visited."};
+
+bool hook_check(PyObject *object)
+{
+    return PyCFunction_Check(object) &&
+           PyCFunction_GetFunction(object) == hook_definition.ml_meth;
+}
+
+void hook_visit(PyObject *hook,
+                uint32_t site,
+                PyObject *const *values,
+                Py_ssize_t count)
+{
+    hook_visit_object((struct hook_object *)PyCFunction_GetSelf(hook), site, values,
+                      count);
+}
 
 static PyObject *
 make_object(PyObject *module, PyObject *texts, enum log_source_tag source_tag)

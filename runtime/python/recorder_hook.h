@@ -10,4 +10,13 @@ PyObject *hook_make_type(PyObject *module);
 /* The function `make_hook` of the module. */
 PyObject *hook_make(PyObject *module, PyObject *args, PyObject *keywords);
 
+/* Whether an object is what hook_make gives. */
+bool hook_check(PyObject *object);
+
+/* What calling the hook does. Of the values, NULL is one that cannot be found. */
+void hook_visit(PyObject *hook,
+                uint32_t site,
+                PyObject *const *values,
+                Py_ssize_t count);
+
 #endif

@@ -3,6 +3,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/python/follow.h"
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/recorder_measure.h"
 #include "runtime/python/recorder_session.h"
@@ -271,6 +272,7 @@ static void module_free(void *module)
 
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
+    {Py_mod_exec, follow_exec},
     {0, NULL},
 };
 

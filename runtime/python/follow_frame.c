@@ -1,0 +1,167 @@
+/* A frame's variables, by the way that each version of CPython has.
+ *
+ * From 3.12 on there is PyFrame_GetVar. Before that, `f_locals` is all that is offered: it makes
+ * or refreshes a dictionary of all variables, which the program may hold as its own locals(),
+ * and which keeps tensors alive. So frames of 3.10 and 3.11, whose layout will not change any
+ * more, are read where they lie, once a frame whose variables are known was read rightly. */
+#include "runtime/python/follow_frame.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+/* `struct _frame` of 3.10. */
+struct frame_310 {
+    PyObject_VAR_HEAD void *back, *code, *builtins, *globals, *locals, *value_stack,
+        *trace;
+    int stack_depth;
+    char trace_lines, trace_opcodes;
+    void *generator;
+    int last, line, block_count;
+    signed char state;
+    struct {
+        int type, handler, level;
+    } blocks[20];
+    PyObject *variables[1];
+};
+
+/* `struct _PyInterpreterFrame` and `struct _frame` of 3.11. */
+struct inner_frame_311 {
+    void *function, *globals, *builtins, *locals, *code, *frame, *previous, *last;
+    int stack_top;
+    char is_entry, owner;
+    PyObject *variables[1];
+};
+
+struct frame_311 {
+    PyObject_HEAD void *back;
+    struct inner_frame_311 *inner;
+};
+
+enum layout { LAYOUT_UNKNOWN, LAYOUT_310, LAYOUT_311, LAYOUT_CALL };
+
+/* The same for all interpreters of the process; set before anything is followed. */
+static enum layout layout;
+static PyObject *(*get_variable)(PyObject *frame, PyObject *name);
+static int (*get_offset)(PyObject *frame);
+static PyTypeObject *cell_type;
+
+static PyObject **variables_of(enum layout kind, PyObject *frame)
+{
+    if (kind == LAYOUT_310) {
+        return ((struct frame_310 *)frame)->variables;
+    }
+    return ((struct frame_311 *)frame)->inner->variables;
+}
+
+static bool holds(enum layout kind, PyObject *frame, PyObject *code, PyObject *value)
+{
+    void *found = kind == LAYOUT_310 ? ((struct frame_310 *)frame)->code
+                                     : ((struct frame_311 *)frame)->inner->code;
+
+    return found == code && variables_of(kind, frame)[0] == value;
+}
+
+void frame_learn_layout(PyObject *frame, PyObject *value)
+{
+    PyObject *number = PySys_GetObject("hexversion");
+    long version = number == NULL ? 0 : PyLong_AsLong(number) >> 16;
+    PyObject *code = frame_code(frame);
+
+    *(void **)&get_variable = dlsym(RTLD_DEFAULT, "PyFrame_GetVar");
+    *(void **)&get_offset = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
+    cell_type = dlsym(RTLD_DEFAULT, "PyCell_Type");
+    layout = LAYOUT_UNKNOWN;
+    if (get_variable != NULL) {
+        layout = LAYOUT_CALL;
+    } else if (version == 0x030a && holds(LAYOUT_310, frame, code, value)) {
+        layout = LAYOUT_310;
+    } else if (version == 0x030b && holds(LAYOUT_311, frame, code, value)) {
+        layout = LAYOUT_311;
+    }
+}
+
+PyObject *frame_code(PyObject *frame)
+{
+    PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
+
+    Py_DECREF(code);
+    return (PyObject *)code;
+}
+
+long frame_offset(PyObject *frame)
+{
+    PyObject *number;
+    long offset;
+
+    if (get_offset != NULL) {
+        return get_offset(frame);
+    }
+    number = PyObject_GetAttrString(frame, "f_lasti");
+    offset = number == NULL ? -1 : PyLong_AsLong(number);
+    Py_XDECREF(number);
+    PyErr_Clear();
+    return offset;
+}
+
+/* What a dictionary of the frame's holds; nothing is asked of other mappings. */
+static PyObject *find_in(PyObject *frame, const char *attribute, PyObject *name)
+{
+    PyObject *names = PyObject_GetAttrString(frame, attribute);
+    PyObject *value = NULL;
+
+    if (names != NULL && PyDict_CheckExact(names)) {
+        value = Py_XNewRef(PyDict_GetItemWithError(names, name));
+    }
+    Py_XDECREF(names);
+    PyErr_Clear();
+    return value;
+}
+
+/* What is in a cell; an empty one raises. */
+static PyObject *open_cell(PyObject *cell)
+{
+    PyObject *value = Py_TYPE(cell) == cell_type
+                          ? PyObject_GetAttrString(cell, "cell_contents")
+                          : NULL;
+
+    PyErr_Clear();
+    return value;
+}
+
+static PyObject *find_variable(PyObject *frame, PyObject *name, int slot)
+{
+    PyObject *value;
+
+    switch (layout) {
+    case LAYOUT_CALL:
+        value = get_variable(frame, name);
+        PyErr_Clear();
+        return value;
+    case LAYOUT_310:
+    case LAYOUT_311:
+        value = variables_of(layout, frame)[slot / 2];
+        return value != NULL && slot % 2 ? open_cell(value) : Py_XNewRef(value);
+    case LAYOUT_UNKNOWN:
+        break;
+    }
+    return find_in(frame, "f_locals", name);
+}
+
+PyObject *frame_find(PyObject *frame, bool is_function, PyObject *name, int slot)
+{
+    PyObject *value = NULL;
+
+    if (slot >= 0) {
+        return find_variable(frame, name, slot);
+    }
+    if (!is_function) {
+        value = find_in(frame, "f_locals", name);
+    }
+    if (value == NULL) {
+        value = find_in(frame, "f_globals", name);
+    }
+    if (value == NULL) {
+        value = find_in(frame, "f_builtins", name);
+    }
+    return value;
+}
