@@ -1,0 +1,19 @@
+/* A graph as DOT text, for people who have graphviz: boxes within boxes, labels of HTML's kind. */
+#ifndef MONITORCH_VIEW_DOT_TEXT_H
+#define MONITORCH_VIEW_DOT_TEXT_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
+#include "runtime/base/slice.h"
+#include "runtime/view/flow_graph.h"
+
+#include <stdbool.h>
+
+/* Appends a whole `digraph`. The title may be "": the graph's file then. Equal graphs give equal
+ * texts. Fails where memory runs out. */
+bool dot_text_add(const struct flow_graph *graph,
+                  struct slice title,
+                  struct buffer *text,
+                  struct error *error);
+
+#endif

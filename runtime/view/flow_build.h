@@ -1,0 +1,276 @@
+/* What the parts that make a graph share. The trace is read twice: first every value becomes a
+ * small raw node with its edges, in a tree of calls and turns of loops; then raw nodes are
+ * folded to clusters, and what the picture tells of these is taken from the second reading. So
+ * statistics and samples are held of nodes that are shown alone. Not for use elsewhere. */
+#ifndef MONITORCH_VIEW_FLOW_BUILD_H
+#define MONITORCH_VIEW_FLOW_BUILD_H
+
+#include "runtime/view/flow_graph.h"
+#include "runtime/view/flow_map.h"
+#include "runtime/view/open_calls.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* So many values at most does one statement read, and so many edges come of it, so that a
+ * trace of large containers stays linear. */
+#define FLOW_SOURCES_MAX 1024
+#define FLOW_EDGES_MAX   4096
+
+/* A call, or a turn of a loop: what folds, and what boxes are drawn around. A parent stands
+ * before its children. */
+struct flow_unit {
+    uint32_t parent; /* a unit, or FLOW_NONE */
+    uint32_t call;   /* index: itself, or the one that the loop is in */
+    uint32_t loop;   /* site of the trace; FLOW_NONE: a call */
+    uint32_t
+        cluster;    /* the first unit of those that it is folded with: itself, alone */
+    uint32_t count; /* of a first unit: how many were folded */
+    uint32_t group; /* of a first unit: the box around it, or FLOW_NONE */
+};
+
+struct flow_call {
+    uint32_t number; /* in the trace */
+    uint32_t parent; /* index of a call, or FLOW_NONE */
+    uint32_t module;
+    uint32_t function;
+    uint32_t line;       /* in the parent; 0: not known */
+    uint32_t path;       /* text */
+    uint32_t class_name; /* text */
+    uint32_t scope;      /* where its names are bound */
+    uint32_t owner;      /* the scope of the attributes of its `self` */
+    uint32_t unit;
+    uint32_t open_unit; /* the innermost turn that goes on, or `unit` */
+    /* Calls that it has made since its last event, in their order. */
+    uint32_t first_pending, last_pending;
+    uint32_t next_pending;                   /* beside it, in its parent's list */
+    uint32_t first_argument, argument_count; /* raw nodes */
+    uint32_t first_result, result_count;
+    uint16_t thread;
+    bool is_pending;   /* its parent has had no event since */
+    bool is_made_here; /* by the statement that is being visited */
+    bool is_ended;
+    bool is_joined;
+    bool is_wanted; /* by the filter */
+};
+
+/* What a name stands for. */
+struct flow_binding {
+    uint32_t first; /* raw node; the others follow by next_leaf */
+    uint32_t last;
+    uint32_t count;  /* how many leaves it has */
+    uint32_t serial; /* of the visit that bound it */
+    /* What it stood for before that visit. */
+    uint32_t before, before_count, before_serial;
+    uint32_t scope;
+    uint32_t writer; /* the call that did */
+    /* Where it is an object that nothing more is known of: what that was made from. */
+    uint32_t carried, carried_count;
+    bool is_init;      /* written in a call of `__init__` */
+    bool is_ambiguous; /* by several of them: objects that share a scope */
+};
+
+struct flow_raw {
+    uint64_t event;
+    uint64_t storage; /* address; 0: not known */
+    uint64_t hash;
+    uint32_t version;
+    uint32_t same_as; /* the raw node whose value it is under another name; FLOW_NONE */
+    uint32_t object;  /* the first raw node that held the same object */
+    uint32_t base;    /* of an argument: a value in the same memory that is alive */
+    uint32_t module;
+    uint32_t site; /* of the trace */
+    uint32_t line;
+    uint32_t call; /* index */
+    uint32_t unit;
+    uint32_t name;    /* text, without the path */
+    uint32_t path;    /* text */
+    uint32_t binding; /* FLOW_NONE: none */
+    uint32_t serial;  /* of its visit */
+    uint32_t next_leaf;
+    uint32_t stamp;   /* 1 + the target that last got an edge from it */
+    uint32_t seen;    /* the visit among whose sources it is */
+    uint32_t claimed; /* the visit that handed it to a call as it is */
+    uint32_t alias_site;
+    uint32_t guess;   /* text */
+    uint32_t cluster; /* FLOW_NONE: not shown */
+    uint16_t flags;   /* enum flow_node_flag */
+    uint8_t kind;     /* enum value_kind */
+    uint8_t dtype;
+    uint8_t change;
+    uint8_t difference;
+    bool is_read; /* told because it was read */
+    bool has_hash;
+    bool
+        is_hidden; /* the filter does not want it, or it is too old: a source at most */
+    bool is_promoted; /* was hidden until something was made from it */
+    bool has_edges;   /* some lead to it */
+};
+
+struct flow_raw_edge {
+    uint32_t source;
+    uint32_t target;
+    enum flow_edge_kind kind;
+};
+
+/* What is known of a module's functions and sites before anything ran. */
+struct flow_module {
+    const struct log_module *module; /* borrowed from the reader; NULL: not met yet */
+    uint32_t globals;                /* scope */
+    uint32_t first_function;         /* where its functions are in builder.functions */
+    uint32_t
+        *next_lines; /* owned: of each site, the line of the next one in its function */
+    uint32_t *ends;  /* owned: of each loop, the site behind its body */
+};
+struct flow_function {
+    uint32_t enclosing; /* index in the same module; FLOW_NONE: the module itself */
+    uint32_t last_call; /* index of the newest; FLOW_NONE */
+    uint32_t owner;     /* scope of the attributes where `self` is no module */
+    bool is_init;
+};
+
+struct flow_guess {
+    uint32_t function, parameter, how; /* texts */
+};
+
+/* The visit of a site whose events are being read. */
+struct flow_visit {
+    uint32_t call;
+    uint32_t site;
+    uint32_t number;
+    uint32_t serial;
+    bool is_resolved;
+    uint32_t source_count; /* in builder.sources: what its reads stand for */
+    uint32_t read_count;   /* the first of these; behind them: what calls returned */
+    uint32_t edges_left;   /* edges from all of them that may still be made */
+};
+
+struct flow_builder {
+    struct log_reader *reader;
+    struct source_lines *lines;
+    const struct flow_options *options;
+    struct flow_graph *graph;
+    struct error *error;
+    struct open_calls open_calls; /* for the filter */
+    struct flow_texts texts;
+    struct flow_map call_index;    /* number -> index */
+    struct flow_map binding_index; /* scope, name -> index */
+    struct flow_map scope_index;   /* what an owner is known by -> scope */
+    struct flow_map writings; /* a storage, as a number -> the raw node that wrote */
+    struct flow_map storages; /* a storage, as a number -> its newest raw node */
+    struct flow_map written_sites; /* site -> its newest raw node */
+    struct flow_map
+        name_scopes; /* function, name -> enum site_scope, where not LOCAL */
+    struct flow_call *calls;
+    struct flow_unit *units;
+    struct flow_binding *bindings;
+    struct flow_raw *raws;
+    struct flow_raw_edge *edges;
+    struct flow_module *modules;
+    struct flow_function *functions;
+    struct flow_guess *guesses;
+    uint32_t *carried;
+    uint32_t *sources;
+    size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
+        module_capacity, function_capacity, guess_capacity, carried_capacity,
+        source_capacity;
+    uint32_t call_count, unit_count, binding_count, raw_count, module_count,
+        function_count, guess_count, carried_count;
+    uint32_t edge_count;
+    uint32_t scope_count;
+    uint32_t self_name; /* text */
+    struct flow_visit visit;
+    uint32_t cluster_count;
+    struct flow_cluster *clusters; /* of nodes */
+    struct slice *kept_texts;      /* by number: copies in the graph's arena */
+    size_t kept_count;
+};
+
+/* A node of the graph to be. */
+struct flow_cluster {
+    uint64_t count;
+    uint32_t first; /* raw nodes */
+    uint32_t last;
+    uint32_t node; /* its index in the graph; FLOW_NONE: too old */
+};
+
+/* Room for one more item behind `count` of them; false with the error set. */
+bool flow_grow(struct flow_builder *builder,
+               void **items,
+               size_t *capacity,
+               uint32_t count,
+               size_t size);
+bool flow_out_of_memory(struct flow_builder *builder);
+bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number);
+
+/* flow_calls.c: modules, calls and turns of loops. */
+bool flow_module_get(struct flow_builder *builder,
+                     const struct log_module *module,
+                     uint32_t number);
+void flow_modules_release(struct flow_builder *builder);
+bool flow_call_begin(struct flow_builder *builder, const struct log_call_view *view);
+bool flow_call_of_event(struct flow_builder *builder,
+                        const struct log_event_view *event,
+                        struct open_call **open,
+                        uint32_t *call);
+void flow_call_end(struct flow_builder *builder, uint32_t number);
+/* The site was visited: turns that it is not in have ended; a loop's site begins one. */
+bool flow_turns_follow(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t call);
+
+/* flow_names.c: what names stand for. */
+/* The binding to be written where the call's site writes the name. FLOW_NONE: no memory. */
+uint32_t
+flow_binding_of_write(struct flow_builder *builder, uint32_t call, uint32_t name);
+/* The binding of a name that was told because the site reads it. */
+uint32_t flow_binding_of_read(struct flow_builder *builder,
+                              uint32_t call,
+                              const struct log_event_view *event,
+                              uint32_t name);
+bool flow_is_held(const struct flow_builder *builder, uint32_t raw);
+/* Fills builder.sources with what the visit's reads stand for. */
+bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call);
+bool flow_source_add(struct flow_builder *builder, uint32_t raw);
+
+/* Binds a name to nothing but what the visit's sources are: an object made from them. */
+bool flow_carry(struct flow_builder *builder, uint32_t binding);
+
+/* flow_edges.c */
+bool flow_edge_add(struct flow_builder *builder,
+                   enum flow_edge_kind kind,
+                   uint32_t source,
+                   uint32_t target);
+/* Finds out what an argument is; its edge is made when the statement is known that gave it. */
+void flow_judge_argument(struct flow_builder *builder,
+                         uint32_t raw,
+                         const struct log_event_view *event);
+bool flow_edges_of_value(struct flow_builder *builder,
+                         uint32_t raw,
+                         uint32_t binding,
+                         const struct log_event_view *event);
+/* What calls made by the statement were given, and what they returned. */
+bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site);
+/* The same at the trace's end, for calls that no event of their callers followed. */
+bool flow_edges_of_last_calls(struct flow_builder *builder);
+/* The raw node of that event, or FLOW_NONE. */
+uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event);
+
+/* flow_events.c: the first reading. */
+bool flow_read(struct flow_builder *builder);
+bool flow_tell_progress(struct flow_builder *builder, uint64_t events);
+
+/* flow_fold.c: raw nodes to clusters. */
+bool flow_fold(struct flow_builder *builder);
+
+/* flow_finish.c: clusters to nodes and edges. */
+bool flow_finish(struct flow_builder *builder);
+/* A copy that the graph owns; one for all equal texts. */
+struct slice flow_keep(struct flow_builder *builder, struct slice text);
+/* flow_groups.c: units to boxes. */
+bool flow_groups(struct flow_builder *builder);
+/* flow_values.c: the second reading. */
+bool flow_fill(struct flow_builder *builder);
+
+#endif

@@ -1,0 +1,456 @@
+/* The modules, calls and turns of loops that a trace's events belong to. */
+#include "runtime/view/flow_build.h"
+
+#include "runtime/base/memory.h"
+
+/* ---- modules ---- */
+
+/* The function that `name` is written in: `f` of `f.<locals>.g`. */
+static struct slice enclosing_name(struct slice name)
+{
+    struct slice mark = SLICE(".<locals>.");
+
+    for (size_t end = name.size; end > mark.size; end--) {
+        struct slice part = slice_part(name, 0, end);
+
+        if (slice_ends(part, mark)) {
+            return slice_part(name, 0, end - mark.size);
+        }
+    }
+    return (struct slice){"", 0};
+}
+
+/* What stands before the last dot: `Net` of `Net.forward`. */
+static struct slice class_of(struct slice name)
+{
+    size_t end = name.size;
+
+    while (end > 0 && name.bytes[end - 1] != '.') {
+        end--;
+    }
+    return slice_part(name, 0, end == 0 ? 0 : end - 1);
+}
+
+static bool
+scope_of(struct flow_builder *builder, uint32_t high, uint32_t low, uint32_t *scope)
+{
+    uint32_t known = flow_map_get(&builder->scope_index, flow_key(high, low));
+
+    if (known == FLOW_MAP_NONE) {
+        known = builder->scope_count++;
+        if (!flow_map_put(&builder->scope_index, flow_key(high, low), known)) {
+            return flow_out_of_memory(builder);
+        }
+    }
+    *scope = known;
+    return true;
+}
+
+static bool add_functions(struct flow_builder *builder, struct flow_module *known)
+{
+    const struct site_table *table = &known->module->table;
+    void *items = builder->functions;
+    struct flow_map by_name;
+    bool is_done = false;
+
+    flow_map_init(&by_name);
+    known->first_function = builder->function_count;
+    if (!memory_grow(&items, &builder->function_capacity,
+                     (size_t)builder->function_count + table->function_count,
+                     sizeof *builder->functions)) {
+        goto out;
+    }
+    builder->functions = items;
+    for (uint32_t i = 0; i < table->function_count; i++) {
+        struct slice name = table->functions[i].name;
+        struct slice class_name = class_of(name);
+        struct flow_function *function =
+            &builder->functions[builder->function_count + i];
+        uint32_t text, class_text, enclosing;
+
+        if (!flow_text(builder, name, &text) ||
+            !flow_text(builder, enclosing_name(name), &enclosing) ||
+            !flow_text(builder, class_name, &class_text)) {
+            goto out;
+        }
+        *function = (struct flow_function){
+            .enclosing = flow_map_get(&by_name, enclosing),
+            .last_call = FLOW_NONE,
+            .owner = FLOW_NONE,
+            .is_init = slice_ends(name, SLICE(".__init__")),
+        };
+        /* Scopes of classes are told from those of modules' paths by the highest bit. */
+        if ((class_name.size > 0 && !scope_of(builder, known->globals | 1u << 31,
+                                              class_text, &function->owner)) ||
+            !flow_map_put(&by_name, text, i)) {
+            goto out;
+        }
+    }
+    builder->function_count += table->function_count;
+    is_done = true;
+out:
+    flow_map_release(&by_name);
+    return is_done || flow_out_of_memory(builder);
+}
+
+/* Sites stand in the order of the text, so each function's lines grow. */
+static void find_next_lines(struct flow_module *known, uint32_t *lines, uint32_t *above)
+{
+    const struct site_table *table = &known->module->table;
+
+    for (uint32_t i = 0; i < table->function_count; i++) {
+        lines[i] = UINT32_MAX;
+        above[i] = UINT32_MAX;
+    }
+    for (uint32_t i = table->site_count; i-- > 0;) {
+        const struct site *site = &table->sites[i];
+        uint32_t function = site->function;
+
+        if (site->line != lines[function]) {
+            above[function] = lines[function];
+            lines[function] = site->line;
+        }
+        known->next_lines[i] = above[function];
+    }
+}
+
+/* A loop's body ends where a statement of the function stands no further to the right. */
+static void find_ends(struct flow_module *known, uint32_t *open)
+{
+    const struct site_table *table = &known->module->table;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *site = &table->sites[i];
+        uint32_t kept = 0;
+
+        known->ends[i] = table->site_count;
+        /* Those of the functions around stay open in the insides of inner ones. */
+        for (uint32_t k = 0; k < count; k++) {
+            const struct site *loop = &table->sites[open[k]];
+
+            if (loop->function == site->function && site->line > loop->line &&
+                site->column <= loop->column) {
+                known->ends[open[k]] = i;
+            } else {
+                open[kept++] = open[k];
+            }
+        }
+        count = kept;
+        /* Nested deeper than anyone writes: what is beyond has the function's end. */
+        if (site->kind == SITE_LOOP && count < 128) {
+            open[count++] = i;
+        }
+    }
+}
+
+static bool add_sites(struct flow_builder *builder, struct flow_module *known)
+{
+    const struct site_table *table = &known->module->table;
+    size_t count = table->function_count;
+    uint32_t *room = memory_allocate(2 * count + 128, sizeof *room);
+
+    known->next_lines = memory_allocate(table->site_count, sizeof *known->next_lines);
+    known->ends = memory_allocate(table->site_count, sizeof *known->ends);
+    if (room == NULL || known->next_lines == NULL || known->ends == NULL) {
+        memory_free(room);
+        return flow_out_of_memory(builder);
+    }
+    find_next_lines(known, room, room + count);
+    find_ends(known, room);
+    memory_free(room);
+    return true;
+}
+
+/* Where each function's names live that are not its own, as its reads tell. */
+static bool add_name_scopes(struct flow_builder *builder,
+                            const struct flow_module *known)
+{
+    const struct site_table *table = &known->module->table;
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *site = &table->sites[i];
+
+        for (uint32_t k = 0; k < site->read_count; k++) {
+            const struct site_read *read = &site->reads[k];
+            uint32_t name;
+
+            if (read->scope == SITE_SCOPE_LOCAL) {
+                continue;
+            }
+            if (!flow_text(builder, read->name, &name) ||
+                !flow_map_put(&builder->name_scopes,
+                              flow_key(known->first_function + site->function, name),
+                              (uint32_t)read->scope)) {
+                return flow_out_of_memory(builder);
+            }
+        }
+    }
+    return true;
+}
+
+bool flow_module_get(struct flow_builder *builder,
+                     const struct log_module *module,
+                     uint32_t number)
+{
+    void *items = builder->modules;
+    struct flow_module *known;
+
+    if (number < builder->module_count && builder->modules[number].module != NULL) {
+        return true;
+    }
+    if (!memory_grow(&items, &builder->module_capacity, (size_t)number + 1,
+                     sizeof *builder->modules)) {
+        return flow_out_of_memory(builder);
+    }
+    builder->modules = items;
+    while (builder->module_count <= number) {
+        builder->modules[builder->module_count++] = (struct flow_module){0};
+    }
+    known = &builder->modules[number];
+    known->module = module;
+    known->globals = builder->scope_count++;
+    return add_functions(builder, known) && add_sites(builder, known) &&
+           add_name_scopes(builder, known);
+}
+
+void flow_modules_release(struct flow_builder *builder)
+{
+    for (uint32_t i = 0; i < builder->module_count; i++) {
+        memory_free(builder->modules[i].next_lines);
+        memory_free(builder->modules[i].ends);
+    }
+    memory_free(builder->modules);
+    memory_free(builder->functions);
+}
+
+/* ---- turns of loops ---- */
+
+static bool unit_add(struct flow_builder *builder,
+                     uint32_t parent,
+                     uint32_t call,
+                     uint32_t loop,
+                     uint32_t *unit)
+{
+    void *items = builder->units;
+
+    if (!flow_grow(builder, &items, &builder->unit_capacity, builder->unit_count,
+                   sizeof *builder->units)) {
+        return false;
+    }
+    builder->units = items;
+    builder->units[builder->unit_count] =
+        (struct flow_unit){parent, call, loop, builder->unit_count, 1, FLOW_NONE};
+    *unit = builder->unit_count++;
+    return true;
+}
+
+/* Whether the site stands in the loop's body, or is its header. */
+static bool
+loop_has_site(const struct flow_module *module, uint32_t loop, uint32_t site)
+{
+    return site >= loop && site < module->ends[loop];
+}
+
+static bool
+loop_has_line(const struct flow_module *module, uint32_t loop, uint32_t line)
+{
+    const struct site_table *table = &module->module->table;
+    uint32_t end = module->ends[loop];
+
+    return line == 0 || (line >= table->sites[loop].line &&
+                         (end == table->site_count || line < table->sites[end].line ||
+                          table->sites[end].function != table->sites[loop].function));
+}
+
+bool flow_turns_follow(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t index)
+{
+    struct flow_call *call = &builder->calls[index];
+    const struct flow_module *module = &builder->modules[event->module_number];
+    uint32_t first = event->module->first_site;
+    uint32_t site = event->site_number - first;
+    uint32_t unit = call->open_unit;
+
+    if (event->module_number != call->module) {
+        return true;
+    }
+    while (builder->units[unit].loop != FLOW_NONE) {
+        uint32_t loop = builder->units[unit].loop - first;
+
+        if (loop != site && loop_has_site(module, loop, site)) {
+            break;
+        }
+        unit = builder->units[unit].parent;
+    }
+    if (event->site->kind == SITE_LOOP &&
+        !unit_add(builder, unit, index, event->site_number, &unit)) {
+        return false;
+    }
+    builder->calls[index].open_unit = unit;
+    return true;
+}
+
+/* A call is made at that line: turns of loops that it does not stand in have ended. */
+static void
+turns_follow_line(struct flow_builder *builder, struct flow_call *call, uint32_t line)
+{
+    const struct flow_module *module = &builder->modules[call->module];
+    uint32_t first = module->module->first_site;
+
+    while (builder->units[call->open_unit].loop != FLOW_NONE &&
+           !loop_has_line(module, builder->units[call->open_unit].loop - first, line)) {
+        call->open_unit = builder->units[call->open_unit].parent;
+    }
+}
+
+/* ---- calls ---- */
+
+static bool call_has_module(const struct flow_builder *builder,
+                            const struct flow_call *call)
+{
+    return call->class_name != 0 && builder->texts.texts[call->class_name].size > 0;
+}
+
+static bool find_scopes(struct flow_builder *builder, struct flow_call *call)
+{
+    const struct flow_module *module = &builder->modules[call->module];
+
+    if (call->function == 0) {
+        call->scope = module->globals;
+    } else {
+        call->scope = builder->scope_count++;
+    }
+    call->owner = builder->functions[module->first_function + call->function].owner;
+    if (call_has_module(builder, call)) {
+        return scope_of(builder, call->class_name, call->path, &call->owner);
+    }
+    return true;
+}
+
+static void put_pending(struct flow_builder *builder, uint32_t index)
+{
+    struct flow_call *call = &builder->calls[index];
+    struct flow_call *parent = &builder->calls[call->parent];
+
+    call->is_pending = true;
+    if (parent->first_pending == FLOW_NONE) {
+        parent->first_pending = index;
+    } else {
+        builder->calls[parent->last_pending].next_pending = index;
+    }
+    parent->last_pending = index;
+}
+
+static bool
+call_add(struct flow_builder *builder, const struct open_call *open, uint32_t *index)
+{
+    void *items = builder->calls;
+    uint32_t parent = flow_map_get(&builder->call_index, open->parent_number);
+    struct flow_call call = {
+        .number = open->call,
+        .parent = open->parent_number == 0 ? FLOW_NONE : parent,
+        .module = open->module_number,
+        .function = open->function,
+        .line = open->line,
+        .first_pending = FLOW_NONE,
+        .last_pending = FLOW_NONE,
+        .next_pending = FLOW_NONE,
+        .first_argument = FLOW_NONE,
+        .first_result = FLOW_NONE,
+        .thread = open->thread,
+        .is_joined = open->is_joined || !open->is_begun,
+        .is_wanted = open->is_wanted,
+    };
+    uint32_t parent_unit = FLOW_NONE;
+
+    if (!flow_text(builder, open->path, &call.path) ||
+        !flow_text(builder, open->class_name, &call.class_name) ||
+        !find_scopes(builder, &call)) {
+        return false;
+    }
+    if (call.parent != FLOW_NONE) {
+        turns_follow_line(builder, &builder->calls[call.parent], call.line);
+        parent_unit = builder->calls[call.parent].open_unit;
+    }
+    if (!flow_grow(builder, &items, &builder->call_capacity, builder->call_count,
+                   sizeof *builder->calls)) {
+        return false;
+    }
+    builder->calls = items;
+    *index = builder->call_count;
+    if (!unit_add(builder, parent_unit, *index, FLOW_NONE, &call.unit)) {
+        return false;
+    }
+    call.open_unit = call.unit;
+    if (!flow_map_put(&builder->call_index, call.number, *index)) {
+        return flow_out_of_memory(builder);
+    }
+    builder->calls[builder->call_count++] = call;
+    builder->functions[builder->modules[call.module].first_function + call.function]
+        .last_call = *index;
+    if (call.parent != FLOW_NONE) {
+        put_pending(builder, *index);
+    }
+    return true;
+}
+
+bool flow_call_begin(struct flow_builder *builder, const struct log_call_view *view)
+{
+    bool is_new;
+    uint32_t index;
+    struct open_call *open = open_calls_begin(&builder->open_calls, view, &is_new);
+
+    if (open == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    if (!is_new) {
+        return true;
+    }
+    if (builder->options->filter != NULL) {
+        event_filter_judge(builder->options->filter, open, builder->reader);
+    } else {
+        open->is_wanted = true;
+    }
+    return flow_module_get(builder, view->module, view->module_number) &&
+           call_add(builder, open, &index);
+}
+
+bool flow_call_of_event(struct flow_builder *builder,
+                        const struct log_event_view *event,
+                        struct open_call **open,
+                        uint32_t *index)
+{
+    bool is_new;
+
+    *open = open_calls_of_event(&builder->open_calls, event, &is_new);
+    if (*open == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    if (!flow_module_get(builder, event->module, event->module_number)) {
+        return false;
+    }
+    if (is_new) {
+        (*open)->is_wanted = true;
+        if (builder->options->filter != NULL) {
+            event_filter_judge(builder->options->filter, *open, builder->reader);
+        }
+        return call_add(builder, *open, index);
+    }
+    *index = flow_map_get(&builder->call_index, event->call);
+    return true;
+}
+
+void flow_call_end(struct flow_builder *builder, uint32_t number)
+{
+    struct open_call *open = open_calls_find(&builder->open_calls, number);
+    uint32_t index = flow_map_get(&builder->call_index, number);
+
+    if (open != NULL) {
+        open_calls_end(&builder->open_calls, open);
+    }
+    if (index != FLOW_MAP_NONE) {
+        builder->calls[index].is_ended = true;
+    }
+}

@@ -1,0 +1,499 @@
+/* The first reading of a trace: each value becomes a raw node, bound to its name. */
+#include "runtime/view/flow_build.h"
+
+#include "runtime/base/memory.h"
+
+#define PROGRESS_STEP  65536
+#define GUESSES_MAX    1024
+#define LIMIT_OF_NODES (UINT32_MAX / 2)
+
+/* ---- visits ---- */
+
+/* The numbers of visits begin with 1: nothing that is zeroed takes part in one. */
+static bool follow_visit(struct flow_builder *builder,
+                         const struct log_event_view *event,
+                         uint32_t call)
+{
+    struct flow_visit *visit = &builder->visit;
+
+    if (visit->serial != 0 && visit->call == call &&
+        visit->site == event->site_number && visit->number == event->visit) {
+        return true;
+    }
+    *visit = (struct flow_visit){
+        .call = call,
+        .site = event->site_number,
+        .number = event->visit,
+        .serial = visit->serial + 1,
+        .edges_left = FLOW_EDGES_MAX,
+    };
+    return flow_turns_follow(builder, event, call);
+}
+
+/* What the statement read, when everything that it read has been told. */
+static bool resolve_visit(struct flow_builder *builder,
+                          const struct log_event_view *event)
+{
+    struct flow_visit *visit = &builder->visit;
+
+    if (visit->is_resolved) {
+        return true;
+    }
+    visit->is_resolved = true;
+    if (event->site->kind == SITE_ENTER ||
+        (event->site->write_count == 0 &&
+         builder->calls[visit->call].first_pending == FLOW_NONE)) {
+        return true;
+    }
+    return flow_resolve(builder, event->site, visit->call) &&
+           flow_edges_of_calls(builder, event->site);
+}
+
+/* The binding stands for this visit's values from now on. */
+static void begin_binding(struct flow_builder *builder, uint32_t index)
+{
+    struct flow_binding *binding = &builder->bindings[index];
+
+    if (binding->serial == builder->visit.serial) {
+        return;
+    }
+    binding->before = binding->first;
+    binding->before_count = binding->count;
+    binding->before_serial = binding->serial;
+    binding->first = FLOW_NONE;
+    binding->count = 0;
+    binding->carried_count = 0;
+    binding->serial = builder->visit.serial;
+    binding->writer = builder->visit.call;
+}
+
+static void append_leaf(struct flow_builder *builder, uint32_t index, uint32_t raw)
+{
+    struct flow_binding *binding = &builder->bindings[index];
+
+    begin_binding(builder, index);
+    /* A node that another name stands for too stays the end of its own list. */
+    if (binding->count > 0 && builder->raws[binding->last].binding != index) {
+        binding->count = 0;
+    }
+    if (binding->count == 0) {
+        binding->first = raw;
+    } else {
+        builder->raws[binding->last].next_leaf = raw;
+    }
+    binding->last = raw;
+    binding->count++;
+}
+
+/* ---- nodes ---- */
+
+static bool is_scalar(enum value_kind kind)
+{
+    switch (kind) {
+    case VALUE_NONE:
+    case VALUE_BOOL:
+    case VALUE_INT:
+    case VALUE_BIG_INT:
+    case VALUE_FLOAT:
+    case VALUE_COMPLEX:
+    case VALUE_TEXT:
+    case VALUE_BYTES:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static unsigned flags_of(const struct log_event_view *event)
+{
+    unsigned flags = 0;
+
+    if ((event->flags & LOG_EVENT_READ) != 0) {
+        flags |= FLOW_NODE_SOURCE;
+    } else if (event->site->kind == SITE_ENTER) {
+        flags |= FLOW_NODE_ARGUMENT;
+    } else if (event->site->kind == SITE_RETURN) {
+        flags |= FLOW_NODE_RESULT;
+    }
+    if (event->kind == VALUE_TENSOR &&
+        (event->shape->flags & LOG_FORM_PARAMETER) != 0) {
+        flags |= FLOW_NODE_PARAMETER;
+    }
+    if (event->change == CHANGE_MUTATED) {
+        flags |= FLOW_NODE_IN_PLACE;
+    } else if (event->change == CHANGE_ALIASED) {
+        flags |= FLOW_NODE_ALIAS;
+    }
+    return flags;
+}
+
+/* Where the memory begins that the value lies in. */
+static uint64_t storage_of(const struct log_event_view *event)
+{
+    if (event->kind != VALUE_TENSOR || event->tensor.data == 0) {
+        return 0;
+    }
+    return event->tensor.data -
+           (uint64_t)event->tensor.offset * dtype_size(event->shape->dtype);
+}
+
+static bool raw_add(struct flow_builder *builder,
+                    const struct log_event_view *event,
+                    uint32_t name,
+                    bool is_hidden)
+{
+    void *items = builder->raws;
+    struct flow_raw node = {
+        .event = event->number,
+        .storage = storage_of(event),
+        .hash = event->hash,
+        .has_hash = event->has_hash,
+        .version = event->tensor.version,
+        .same_as = FLOW_NONE,
+        .object = builder->raw_count,
+        .base = FLOW_NONE,
+        .module = event->module_number,
+        .site = event->site_number,
+        .line = event->site->line,
+        .call = builder->visit.call,
+        .unit = builder->calls[builder->visit.call].open_unit,
+        .name = name,
+        .binding = FLOW_NONE,
+        .serial = builder->visit.serial,
+        .next_leaf = FLOW_NONE,
+        .alias_site =
+            event->kind == VALUE_TENSOR ? event->tensor.alias_site : UINT32_MAX,
+        .cluster = FLOW_NONE,
+        .flags = (uint16_t)flags_of(event),
+        .kind = (uint8_t)event->kind,
+        .dtype = event->shape == NULL ? 0 : (uint8_t)event->shape->dtype,
+        .change = (uint8_t)event->change,
+        .difference = (uint8_t)event->difference,
+        .is_read = (event->flags & LOG_EVENT_READ) != 0,
+        .is_hidden = is_hidden,
+    };
+
+    if (builder->raw_count >= LIMIT_OF_NODES) {
+        error_set(builder->error, ERROR_INPUT,
+                  "a graph of more than %u values cannot be made: choose functions, "
+                  "lines or names",
+                  LIMIT_OF_NODES);
+        return false;
+    }
+    if (!flow_text(builder, event->path, &node.path) ||
+        !flow_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
+                   sizeof *builder->raws)) {
+        return false;
+    }
+    builder->raws = items;
+    builder->raws[builder->raw_count++] = node;
+    return true;
+}
+
+/* A value in memory: found again by where it lies. */
+static bool note_storage(struct flow_builder *builder, uint32_t raw)
+{
+    const struct flow_raw *node = &builder->raws[raw];
+
+    if ((node->storage != 0 && !flow_map_put(&builder->storages, node->storage, raw)) ||
+        (node->storage != 0 && node->change == CHANGE_MUTATED &&
+         !flow_map_put(&builder->writings, node->storage, raw)) ||
+        !flow_map_put(&builder->written_sites, node->site, raw)) {
+        return flow_out_of_memory(builder);
+    }
+    return true;
+}
+
+/* ---- arguments, results ---- */
+
+static void take_guess(struct flow_builder *builder, uint32_t raw)
+{
+    const struct flow_raw *node = &builder->raws[raw];
+    const struct flow_call *call = &builder->calls[node->call];
+    const struct site_table *table = &builder->modules[call->module].module->table;
+    uint32_t function =
+        flow_texts_find(&builder->texts, table->functions[call->function].name);
+
+    for (uint32_t i = builder->guess_count; i-- > 0;) {
+        const struct flow_guess *guess = &builder->guesses[i];
+
+        if (guess->function == function && guess->parameter == node->name) {
+            builder->raws[raw].flags |= FLOW_NODE_GUESSED;
+            builder->raws[raw].guess = guess->how;
+            return;
+        }
+    }
+}
+
+/* Guesses are of the next call of that function: this one. */
+static void drop_guesses(struct flow_builder *builder, const struct flow_call *call)
+{
+    const struct site_table *table = &builder->modules[call->module].module->table;
+    uint32_t function =
+        flow_texts_find(&builder->texts, table->functions[call->function].name);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < builder->guess_count; i++) {
+        if (builder->guesses[i].function != function) {
+            builder->guesses[kept++] = builder->guesses[i];
+        }
+    }
+    builder->guess_count = kept;
+}
+
+static bool take_note(struct flow_builder *builder, const struct log_item *item)
+{
+    struct slice text = item->note.text;
+    size_t first = slice_find(text, SLICE("\t"), 0);
+    size_t second =
+        first < text.size ? slice_find(text, SLICE("\t"), first + 1) : first;
+    void *items = builder->guesses;
+    struct flow_guess guess;
+
+    if (item->note.tag != LOG_NOTE_GUESS || second >= text.size ||
+        builder->guess_count >= GUESSES_MAX) {
+        return true;
+    }
+    if (!flow_text(builder, slice_part(text, 0, first), &guess.function) ||
+        !flow_text(builder, slice_part(text, first + 1, second), &guess.parameter) ||
+        !flow_text(builder, slice_part(text, second + 1, text.size), &guess.how) ||
+        !flow_grow(builder, &items, &builder->guess_capacity, builder->guess_count,
+                   sizeof *builder->guesses)) {
+        return false;
+    }
+    builder->guesses = items;
+    builder->guesses[builder->guess_count++] = guess;
+    return true;
+}
+
+/* Arguments and results of one call stand one behind the other, as a visit's events do. */
+static void extend(uint32_t *first, uint32_t *count, uint32_t raw)
+{
+    if (*count == 0) {
+        *first = raw;
+    }
+    if (*first + *count == raw) {
+        ++*count;
+    }
+}
+
+static void note_in_call(struct flow_builder *builder, uint32_t raw)
+{
+    const struct flow_raw *node = &builder->raws[raw];
+    struct flow_call *call = &builder->calls[node->call];
+
+    if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+        extend(&call->first_argument, &call->argument_count, raw);
+        take_guess(builder, raw);
+    } else if ((node->flags & FLOW_NODE_RESULT) != 0) {
+        /* A generator may be at the same return twice: the newest value counts. */
+        if (call->result_count > 0 &&
+            builder->raws[call->first_result].serial != node->serial) {
+            call->result_count = 0;
+        }
+        extend(&call->first_result, &call->result_count, raw);
+    }
+}
+
+/* ---- what was read ---- */
+
+static bool is_unchanged(const struct flow_raw *then, const struct flow_raw *now)
+{
+    return then->storage == now->storage && then->version == now->version &&
+           !(then->has_hash && now->has_hash && then->hash != now->hash);
+}
+
+/* A value that is told because it is read: it was there before. Where another node is the same
+ * object as it still is, the name stands for that node. */
+static bool take_read(struct flow_builder *builder,
+                      const struct log_event_view *event,
+                      uint32_t name,
+                      uint32_t raw)
+{
+    uint32_t index = flow_binding_of_read(builder, builder->visit.call, event, name);
+    uint32_t origin = event->tensor.origin == 0
+                          ? FLOW_NONE
+                          : flow_raw_of_event(builder, event->tensor.origin - 1);
+
+    if (index == FLOW_NONE) {
+        return false;
+    }
+    if (origin != FLOW_NONE &&
+        is_unchanged(&builder->raws[origin], &builder->raws[raw])) {
+        struct flow_binding *binding = &builder->bindings[index];
+
+        begin_binding(builder, index);
+        /* One node of another list: nothing is appended to it. */
+        if (binding->count == 0) {
+            builder->raw_count--;
+            binding->first = origin;
+            binding->last = origin;
+            binding->count = 1;
+            return true;
+        }
+    }
+    builder->raws[raw].binding = index;
+    append_leaf(builder, index, raw);
+    if (origin != FLOW_NONE && !builder->raws[origin].is_hidden) {
+        builder->raws[raw].object = builder->raws[origin].object;
+        if (!flow_edge_add(builder, FLOW_EDGE_WRITE, origin, raw)) {
+            return false;
+        }
+    }
+    return note_storage(builder, raw);
+}
+
+/* ---- events ---- */
+
+static bool take_array(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t name,
+                       bool is_hidden)
+{
+    uint32_t raw = builder->raw_count;
+    uint32_t index;
+
+    if (!raw_add(builder, event, name, is_hidden)) {
+        return false;
+    }
+    if ((event->flags & LOG_EVENT_READ) != 0) {
+        return take_read(builder, event, name, raw);
+    }
+    index = flow_binding_of_write(builder, builder->visit.call, name);
+    if (index == FLOW_NONE) {
+        return false;
+    }
+    builder->raws[raw].binding = index;
+    if (event->site->kind == SITE_ENTER) {
+        flow_judge_argument(builder, raw, event);
+    } else if (!flow_edges_of_value(builder, raw, index, event)) {
+        return false;
+    }
+    append_leaf(builder, index, raw);
+    note_in_call(builder, raw);
+    return note_storage(builder, raw);
+}
+
+/* A value that is no node: its name no longer stands for those that it had. */
+static bool take_other(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t name)
+{
+    uint32_t index;
+
+    if ((event->flags & LOG_EVENT_READ) != 0 || event->path.size > 0) {
+        return true;
+    }
+    index = flow_binding_of_write(builder, builder->visit.call, name);
+    if (index == FLOW_NONE) {
+        return false;
+    }
+    begin_binding(builder, index);
+    return event->kind != VALUE_OBJECT || event->site->kind == SITE_ENTER ||
+           flow_carry(builder, index);
+}
+
+static bool take_value(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       bool is_old,
+                       bool is_wanted)
+{
+    struct flow_left_out *left_out = &builder->graph->left_out;
+    bool is_array = event->kind == VALUE_TENSOR;
+    struct slice text = event->name;
+    uint32_t name;
+
+    if (text.size == 0 && event->site->kind == SITE_RETURN) {
+        text = SLICE("return");
+    }
+    if (!flow_text(builder, text, &name)) {
+        return false;
+    }
+    if (is_array || (builder->options->has_scalars && is_scalar(event->kind))) {
+        left_out->filtered += !is_old && !is_wanted;
+        return take_array(builder, event, name, is_old || !is_wanted);
+    }
+    if (event->kind != VALUE_CONTAINER && event->kind != VALUE_MISSING && !is_old) {
+        left_out->filtered += !is_wanted;
+        left_out->scalars += is_wanted;
+    }
+    return take_other(builder, event, name);
+}
+
+static bool take_event(struct flow_builder *builder, const struct log_event_view *event)
+{
+    const struct flow_options *options = builder->options;
+    bool is_old = event->number < options->first_event;
+    struct open_call *open;
+    uint32_t call;
+    uint32_t serial = builder->visit.serial;
+
+    if (!flow_call_of_event(builder, event, &open, &call) ||
+        !follow_visit(builder, event, call)) {
+        return false;
+    }
+    if (event->site->kind != SITE_ENTER && builder->visit.serial != serial &&
+        builder->guess_count > 0) {
+        drop_guesses(builder, &builder->calls[call]);
+    }
+    if ((event->flags & LOG_EVENT_READ) == 0 && !resolve_visit(builder, event)) {
+        return false;
+    }
+    return event->kind == VALUE_NOTHING ||
+           take_value(builder, event, is_old,
+                      options->filter == NULL ||
+                          event_filter_match(options->filter, open, event));
+}
+
+static bool take_item(struct flow_builder *builder, const struct log_item *item)
+{
+    switch (item->kind) {
+    case LOG_CALL:
+        return flow_call_begin(builder, &item->call);
+    case LOG_END:
+        flow_call_end(builder, item->end.call);
+        return true;
+    case LOG_EVENT:
+        return take_event(builder, &item->event);
+    case LOG_NOTE:
+        return take_note(builder, item);
+    default:
+        return true;
+    }
+}
+
+bool flow_tell_progress(struct flow_builder *builder, uint64_t events)
+{
+    const struct flow_options *options = builder->options;
+
+    if (options->progress == NULL || events % PROGRESS_STEP != 0 ||
+        options->progress(options->progress_context, events)) {
+        return true;
+    }
+    error_set(builder->error, ERROR_USAGE, "the graph was given up after %llu events",
+              (unsigned long long)events);
+    return false;
+}
+
+bool flow_read(struct flow_builder *builder)
+{
+    struct log_item item;
+    uint64_t count = 0;
+    struct flow_left_out *left_out = &builder->graph->left_out;
+
+    left_out->lost_events = log_reader_header(builder->reader)->lost_count;
+    while (log_reader_next(builder->reader, &item)) {
+        if (item.kind == LOG_EVENT) {
+            /* A ring has dropped what was before its first event. */
+            left_out->lost_events += count == 0 ? item.event.number : 0;
+            count++;
+            if (!flow_tell_progress(builder, count)) {
+                return false;
+            }
+        }
+        if (!take_item(builder, &item)) {
+            return false;
+        }
+    }
+    return flow_edges_of_last_calls(builder);
+}

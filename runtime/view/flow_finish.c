@@ -1,0 +1,301 @@
+/* Clusters of raw nodes to the graph's nodes and edges. */
+#include "runtime/view/flow_build.h"
+
+#include "runtime/base/memory.h"
+
+#include <stdlib.h>
+
+struct slice flow_keep(struct flow_builder *builder, struct slice text)
+{
+    void *items = builder->kept_texts;
+    size_t capacity = builder->kept_count;
+    uint32_t number;
+
+    if (text.size == 0) {
+        return (struct slice){"", 0};
+    }
+    if (!flow_texts_add(&builder->texts, text, &number) ||
+        (number >= capacity && !memory_grow(&items, &capacity, (size_t)number + 1,
+                                            sizeof *builder->kept_texts))) {
+        builder->graph->arena.has_failed = true;
+        return (struct slice){"", 0};
+    }
+    builder->kept_texts = items;
+    while (builder->kept_count < capacity) {
+        builder->kept_texts[builder->kept_count++] = (struct slice){NULL, 0};
+    }
+    if (builder->kept_texts[number].bytes == NULL) {
+        builder->kept_texts[number] = arena_copy(&builder->graph->arena, text);
+    }
+    return builder->kept_texts[number].bytes == NULL ? (struct slice){"", 0}
+                                                     : builder->kept_texts[number];
+}
+
+/* ---- which are shown ---- */
+
+/* The newest ones, by the last event that each stands for. */
+static void choose_newest(struct flow_builder *builder)
+{
+    uint64_t limit = builder->options->max_nodes;
+    uint64_t left =
+        limit == 0 || limit > builder->cluster_count ? builder->cluster_count : limit;
+    uint32_t count = 0;
+
+    builder->graph->left_out.older_nodes = builder->cluster_count - left;
+    for (uint32_t i = builder->raw_count; i-- > 0 && left > 0;) {
+        uint32_t cluster = builder->raws[i].cluster;
+
+        if (cluster != FLOW_NONE && builder->clusters[cluster].last == i) {
+            builder->clusters[cluster].node = 0;
+            left--;
+        }
+    }
+    for (uint32_t i = 0; i < builder->cluster_count; i++) {
+        if (builder->clusters[i].node != FLOW_NONE) {
+            builder->clusters[i].node = count++;
+        }
+    }
+    builder->graph->node_count = count;
+}
+
+/* ---- nodes ---- */
+
+static struct slice text_of(struct flow_builder *builder, uint32_t number)
+{
+    return flow_keep(builder, builder->texts.texts[number]);
+}
+
+static struct slice name_of(struct flow_builder *builder, const struct flow_raw *node)
+{
+    struct slice name = builder->texts.texts[node->name];
+    struct slice path = builder->texts.texts[node->path];
+    struct buffer whole = BUFFER_INIT;
+    struct slice kept;
+
+    if (path.size == 0) {
+        return flow_keep(builder, name);
+    }
+    buffer_add(&whole, name);
+    buffer_add(&whole, path);
+    builder->graph->arena.has_failed |= whole.has_failed;
+    kept = flow_keep(builder, buffer_slice(&whole));
+    buffer_release(&whole);
+    return kept;
+}
+
+/* `model.py:31 by y`: the file alone, without the folders that it is in. */
+static struct slice writer_of(struct flow_builder *builder, const struct flow_raw *node)
+{
+    uint32_t writer = flow_map_get(&builder->written_sites, node->alias_site);
+    struct buffer text = BUFFER_INIT;
+    struct slice path, kept;
+    const struct flow_raw *by;
+    size_t start;
+
+    if (writer == FLOW_MAP_NONE) {
+        return (struct slice){"", 0};
+    }
+    by = &builder->raws[writer];
+    path = builder->modules[by->module].module->table.path;
+    start = path.size;
+    while (start > 0 && path.bytes[start - 1] != '/') {
+        start--;
+    }
+    buffer_add(&text, slice_part(path, start, path.size));
+    buffer_add_byte(&text, ':');
+    buffer_add_number(&text, by->line);
+    buffer_add(&text, SLICE(" by "));
+    buffer_add(&text, builder->texts.texts[by->name]);
+    builder->graph->arena.has_failed |= text.has_failed;
+    kept = flow_keep(builder, buffer_slice(&text));
+    buffer_release(&text);
+    return kept;
+}
+
+static void fill_node(struct flow_builder *builder,
+                      const struct flow_cluster *cluster,
+                      struct flow_node *node)
+{
+    const struct flow_raw *first = &builder->raws[cluster->first];
+    const struct flow_raw *last = &builder->raws[cluster->last];
+    const struct flow_call *call = &builder->calls[first->call];
+    const struct site_table *called = &builder->modules[call->module].module->table;
+    const struct site_table *table = &builder->modules[first->module].module->table;
+
+    *node = (struct flow_node){
+        .flags = last->flags,
+        .group = builder->units[builder->units[first->unit].cluster].group,
+        .event = first->event,
+        .count = cluster->count,
+        .name = name_of(builder, first),
+        .file = flow_keep(builder, table->path),
+        .line = first->line,
+        .code = flow_keep(builder,
+                          source_lines_get(builder->lines, first->module, first->line)),
+        .function = flow_keep(builder, called->functions[call->function].name),
+        .guess = text_of(builder, last->guess),
+        .change = (enum change)last->change,
+        .difference = last->difference,
+        .changed_by = {"", 0},
+        .kind = (enum value_kind)last->kind,
+        .text = {"", 0},
+        .type = {"", 0},
+        .dtype_text = {"", 0},
+        .device = {"", 0},
+        .layout = {"", 0},
+        .note = {"", 0},
+    };
+    if (last->change == CHANGE_ALIASED) {
+        node->changed_by = writer_of(builder, last);
+    }
+}
+
+static bool add_nodes(struct flow_builder *builder)
+{
+    struct flow_graph *graph = builder->graph;
+
+    graph->nodes =
+        arena_allocate(&graph->arena, graph->node_count, sizeof *graph->nodes);
+    if (graph->nodes == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    for (uint32_t i = 0; i < builder->cluster_count; i++) {
+        const struct flow_cluster *cluster = &builder->clusters[i];
+
+        graph->event_count += cluster->count;
+        if (cluster->node != FLOW_NONE) {
+            fill_node(builder, cluster, &graph->nodes[cluster->node]);
+        }
+    }
+    return true;
+}
+
+/* ---- edges ---- */
+
+/* Whether the edge leads from one turn, or one folded call, to another. */
+static bool is_carried(const struct flow_builder *builder,
+                       const struct flow_raw *source,
+                       const struct flow_raw *target)
+{
+    uint32_t from = source->unit;
+    uint32_t to = target->unit;
+
+    while (from != to && from != FLOW_NONE && to != FLOW_NONE) {
+        const struct flow_unit *above = &builder->units[from];
+        const struct flow_unit *below = &builder->units[to];
+
+        if (above->cluster == below->cluster) {
+            return true;
+        }
+        /* A parent stands before its children: the later one is no deeper's parent. */
+        if (from > to) {
+            from = above->parent;
+        } else {
+            to = below->parent;
+        }
+    }
+    return false;
+}
+
+static int edge_compare(const void *a, const void *b)
+{
+    const struct flow_edge *left = a;
+    const struct flow_edge *right = b;
+
+    if (left->target != right->target) {
+        return left->target < right->target ? -1 : 1;
+    }
+    if (left->source != right->source) {
+        return left->source < right->source ? -1 : 1;
+    }
+    if (left->kind != right->kind) {
+        return left->kind < right->kind ? -1 : 1;
+    }
+    return (int)left->is_carried - (int)right->is_carried;
+}
+
+/* Equal ones become one. */
+static uint32_t merge_edges(struct flow_edge *edges, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept > 0 && edge_compare(&edges[kept - 1], &edges[i]) == 0) {
+            edges[kept - 1].count += edges[i].count;
+        } else {
+            edges[kept++] = edges[i];
+        }
+    }
+    return kept;
+}
+
+static bool add_edges(struct flow_builder *builder)
+{
+    struct flow_graph *graph = builder->graph;
+    struct flow_edge *edges = memory_allocate(builder->edge_count, sizeof *edges);
+    uint32_t count = 0;
+
+    if (edges == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        const struct flow_raw_edge *edge = &builder->edges[i];
+        const struct flow_raw *source = &builder->raws[edge->source];
+        const struct flow_raw *target = &builder->raws[edge->target];
+        uint32_t from = builder->clusters[source->cluster].node;
+        uint32_t to = builder->clusters[target->cluster].node;
+
+        if (from != FLOW_NONE && to != FLOW_NONE) {
+            edges[count++] = (struct flow_edge){
+                .kind = edge->kind,
+                .source = from,
+                .target = to,
+                .count = 1,
+                .is_carried = from >= to || is_carried(builder, source, target),
+            };
+        }
+    }
+    qsort(edges, count, sizeof *edges, edge_compare);
+    graph->edge_count = merge_edges(edges, count);
+    graph->edges = arena_allocate(&graph->arena, graph->edge_count, sizeof *edges);
+    if (graph->edges != NULL && graph->edge_count > 0) {
+        memcpy(graph->edges, edges, graph->edge_count * sizeof *edges);
+    }
+    memory_free(edges);
+    return graph->edges != NULL || flow_out_of_memory(builder);
+}
+
+/* ---- files ---- */
+
+static bool count_files(struct flow_builder *builder)
+{
+    struct flow_graph *graph = builder->graph;
+    size_t capacity = (size_t)builder->texts.count + 1;
+    uint32_t *counts = memory_allocate_zeroed(capacity, sizeof *counts);
+    uint32_t most = 0;
+
+    if (counts == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        uint32_t file = flow_texts_find(&builder->texts, graph->nodes[i].file);
+
+        if (file == FLOW_MAP_NONE || file >= capacity) {
+            continue;
+        }
+        graph->file_count += counts[file] == 0;
+        if (++counts[file] > most) {
+            most = counts[file];
+            graph->file = graph->nodes[i].file;
+        }
+    }
+    memory_free(counts);
+    return true;
+}
+
+bool flow_finish(struct flow_builder *builder)
+{
+    choose_newest(builder);
+    return flow_groups(builder) && add_nodes(builder) && add_edges(builder) &&
+           count_files(builder);
+}

@@ -1,0 +1,100 @@
+/* A trace as a graph: the order of its making. */
+#include "runtime/view/flow_graph.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/flow_build.h"
+
+void flow_graph_init(struct flow_graph *graph)
+{
+    *graph = (struct flow_graph){.file = {"", 0}};
+    arena_init(&graph->arena);
+}
+
+void flow_graph_release(struct flow_graph *graph)
+{
+    arena_release(&graph->arena);
+    flow_graph_init(graph);
+}
+
+bool flow_out_of_memory(struct flow_builder *builder)
+{
+    error_set_memory(builder->error);
+    return false;
+}
+
+bool flow_grow(struct flow_builder *builder,
+               void **items,
+               size_t *capacity,
+               uint32_t count,
+               size_t size)
+{
+    if (count == UINT32_MAX || !memory_grow(items, capacity, (size_t)count + 1, size)) {
+        return flow_out_of_memory(builder);
+    }
+    return true;
+}
+
+bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number)
+{
+    return flow_texts_add(&builder->texts, text, number) || flow_out_of_memory(builder);
+}
+
+static bool builder_init(struct flow_builder *builder)
+{
+    open_calls_init(&builder->open_calls);
+    if (!flow_texts_init(&builder->texts)) {
+        return flow_out_of_memory(builder);
+    }
+    return flow_text(builder, SLICE("self"), &builder->self_name);
+}
+
+static void builder_release(struct flow_builder *builder)
+{
+    open_calls_release(&builder->open_calls);
+    flow_texts_release(&builder->texts);
+    flow_map_release(&builder->call_index);
+    flow_map_release(&builder->binding_index);
+    flow_map_release(&builder->scope_index);
+    flow_map_release(&builder->writings);
+    flow_map_release(&builder->storages);
+    flow_map_release(&builder->written_sites);
+    flow_map_release(&builder->name_scopes);
+    flow_modules_release(builder);
+    memory_free(builder->calls);
+    memory_free(builder->units);
+    memory_free(builder->bindings);
+    memory_free(builder->raws);
+    memory_free(builder->edges);
+    memory_free(builder->guesses);
+    memory_free(builder->carried);
+    memory_free(builder->sources);
+    memory_free(builder->clusters);
+    memory_free(builder->kept_texts);
+}
+
+bool flow_graph_build(struct flow_graph *graph,
+                      struct log_reader *reader,
+                      struct source_lines *sources,
+                      const struct flow_options *options,
+                      struct error *error)
+{
+    struct flow_builder builder = {
+        .reader = reader,
+        .lines = sources,
+        .options = options,
+        .graph = graph,
+        .error = error,
+    };
+    bool is_done = builder_init(&builder) && flow_read(&builder) &&
+                   flow_fold(&builder) && flow_finish(&builder) && flow_fill(&builder);
+
+    builder_release(&builder);
+    if (is_done && graph->arena.has_failed) {
+        error_set_memory(error);
+        is_done = false;
+    }
+    if (!is_done) {
+        flow_graph_release(graph);
+    }
+    return is_done;
+}

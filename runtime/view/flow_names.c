@@ -1,0 +1,388 @@
+/* What names stand for: the values last bound to them, in the scope that they live in. */
+#include "runtime/view/flow_build.h"
+
+/* How far up the calls the one of an enclosing function is looked for: beyond, its newest. */
+#define ANCESTORS_MAX 64
+/* An object is taken for made from so many values at most. */
+#define CARRIED_MAX 64
+
+/* ---- scopes ---- */
+
+static const struct flow_function *function_of(const struct flow_builder *builder,
+                                               const struct flow_call *call)
+{
+    return &builder->functions[builder->modules[call->module].first_function +
+                               call->function];
+}
+
+/* The call of that function around this one: made from it, or else the newest. */
+static uint32_t
+find_enclosing(const struct flow_builder *builder, uint32_t index, uint32_t function)
+{
+    uint32_t module = builder->calls[index].module;
+    uint32_t above = builder->calls[index].parent;
+
+    for (int i = 0; i < ANCESTORS_MAX && above != FLOW_NONE; i++) {
+        const struct flow_call *call = &builder->calls[above];
+
+        if (call->module == module && call->function == function) {
+            return above;
+        }
+        above = call->parent;
+    }
+    return builder->functions[builder->modules[module].first_function + function]
+        .last_call;
+}
+
+static uint32_t
+find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name)
+{
+    return flow_map_get(&builder->binding_index, flow_key(scope, name));
+}
+
+/* A name of an enclosing function: the nearest that has it. `scope`: where it is, or where it
+ * would be. */
+static uint32_t find_free(const struct flow_builder *builder,
+                          uint32_t index,
+                          uint32_t name,
+                          uint32_t *scope)
+{
+    const struct flow_call *call = &builder->calls[index];
+    uint32_t first = builder->modules[call->module].first_function;
+    uint32_t function = function_of(builder, call)->enclosing;
+
+    *scope = FLOW_NONE;
+    /* A function's enclosing one stands before it, so this ends. */
+    while (function != FLOW_NONE) {
+        uint32_t around = find_enclosing(builder, index, function);
+
+        if (around != FLOW_NONE) {
+            uint32_t found = find_in_scope(builder, builder->calls[around].scope, name);
+
+            *scope = *scope == FLOW_NONE ? builder->calls[around].scope : *scope;
+            if (found != FLOW_NONE) {
+                *scope = builder->calls[around].scope;
+                return found;
+            }
+        }
+        function = builder->functions[first + function].enclosing;
+    }
+    return FLOW_NONE;
+}
+
+static uint32_t find_plain(const struct flow_builder *builder,
+                           uint32_t index,
+                           enum site_scope kind,
+                           uint32_t name,
+                           uint32_t *scope)
+{
+    const struct flow_call *call = &builder->calls[index];
+
+    switch (kind) {
+    case SITE_SCOPE_FREE:
+        return find_free(builder, index, name, scope);
+    case SITE_SCOPE_GLOBAL:
+        *scope = builder->modules[call->module].globals;
+        break;
+    default:
+        *scope = call->scope;
+    }
+    return find_in_scope(builder, *scope, name);
+}
+
+/* The name before the first dot; the whole where there is none. */
+static struct slice root_of(struct slice name)
+{
+    return slice_part(name, 0, slice_find(name, SLICE("."), 0));
+}
+
+/* The call whose `self` is meant. */
+static uint32_t
+find_method(const struct flow_builder *builder, uint32_t index, enum site_scope kind)
+{
+    uint32_t scope;
+    uint32_t binding = find_plain(builder, index, kind, builder->self_name, &scope);
+
+    return binding == FLOW_NONE ? index : builder->bindings[binding].writer;
+}
+
+/* An attribute of `self`. That it was written in `__init__`, before the module had a path, is
+ * taken for this object's where no other object's `__init__` wrote it. */
+static uint32_t
+find_attribute(const struct flow_builder *builder, uint32_t method, uint32_t name)
+{
+    const struct flow_call *call = &builder->calls[method];
+    uint32_t found = find_in_scope(builder, call->owner, name);
+    uint32_t scope;
+
+    if (found == FLOW_NONE && call->path != 0) {
+        scope = flow_map_get(&builder->scope_index, flow_key(call->class_name, 0));
+        found =
+            scope == FLOW_MAP_NONE ? FLOW_NONE : find_in_scope(builder, scope, name);
+    }
+    return found != FLOW_NONE && builder->bindings[found].is_ambiguous ? FLOW_NONE
+                                                                       : found;
+}
+
+/* ---- bindings ---- */
+
+static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32_t name)
+{
+    uint32_t known = find_in_scope(builder, scope, name);
+    void *items = builder->bindings;
+
+    if (known != FLOW_NONE) {
+        return known;
+    }
+    if (!flow_grow(builder, &items, &builder->binding_capacity, builder->binding_count,
+                   sizeof *builder->bindings)) {
+        return FLOW_NONE;
+    }
+    builder->bindings = items;
+    builder->bindings[builder->binding_count] =
+        (struct flow_binding){.first = FLOW_NONE, .scope = scope, .writer = FLOW_NONE};
+    if (!flow_map_put(&builder->binding_index, flow_key(scope, name),
+                      builder->binding_count)) {
+        flow_out_of_memory(builder);
+        return FLOW_NONE;
+    }
+    return builder->binding_count++;
+}
+
+static uint32_t
+bind(struct flow_builder *builder, uint32_t index, enum site_scope kind, uint32_t name)
+{
+    struct slice text = builder->texts.texts[name];
+    struct slice root = root_of(text);
+    bool is_attribute = root.size < text.size && slice_equal(root, SLICE("self"));
+    uint32_t scope;
+
+    if (is_attribute) {
+        scope = builder->calls[find_method(builder, index, kind)].owner;
+    } else {
+        find_plain(builder, index, kind, name, &scope);
+    }
+    scope = scope == FLOW_NONE ? builder->calls[index].scope : scope;
+    return binding_get(builder, scope, name);
+}
+
+uint32_t
+flow_binding_of_write(struct flow_builder *builder, uint32_t index, uint32_t name)
+{
+    const struct flow_call *call = &builder->calls[index];
+    struct slice root = root_of(builder->texts.texts[name]);
+    uint32_t root_name = flow_texts_find(&builder->texts, root);
+    uint32_t kind = FLOW_MAP_NONE;
+    uint32_t found;
+    struct flow_binding *binding;
+
+    if (root_name != FLOW_MAP_NONE) {
+        kind = flow_map_get(
+            &builder->name_scopes,
+            flow_key(builder->modules[call->module].first_function + call->function,
+                     root_name));
+    }
+    found =
+        bind(builder, index,
+             kind == FLOW_MAP_NONE ? SITE_SCOPE_LOCAL : (enum site_scope)kind, name);
+    if (found != FLOW_NONE) {
+        bool is_init = function_of(builder, call)->is_init;
+
+        binding = &builder->bindings[found];
+        binding->is_ambiguous =
+            is_init &&
+            (binding->is_ambiguous || (binding->is_init && binding->writer != index));
+        binding->is_init = is_init;
+    }
+    return found;
+}
+
+uint32_t flow_binding_of_read(struct flow_builder *builder,
+                              uint32_t index,
+                              const struct log_event_view *event,
+                              uint32_t name)
+{
+    enum site_scope kind = SITE_SCOPE_LOCAL;
+    uint32_t found;
+
+    for (uint32_t i = 0; i < event->site->read_count; i++) {
+        if (slice_equal(event->site->reads[i].name, event->name)) {
+            kind = event->site->reads[i].scope;
+        }
+    }
+    found = bind(builder, index, kind, name);
+    if (found != FLOW_NONE) {
+        builder->bindings[found].is_ambiguous = false;
+        builder->bindings[found].is_init = false;
+    }
+    return found;
+}
+
+/* Whether the name that the value was bound to has it still: then its object is alive, and an
+ * equal address is the same object. */
+bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
+{
+    const struct flow_raw *node = &builder->raws[raw];
+    const struct flow_binding *binding;
+    const struct flow_call *call = &builder->calls[node->call];
+
+    if (node->binding == FLOW_NONE) {
+        return false;
+    }
+    binding = &builder->bindings[node->binding];
+    return binding->serial == node->serial &&
+           !(call->is_ended && call->function != 0 && binding->scope == call->scope);
+}
+
+/* ---- reads ---- */
+
+bool flow_source_add(struct flow_builder *builder, uint32_t raw)
+{
+    void *items = builder->sources;
+
+    if (builder->raws[raw].seen == builder->visit.serial ||
+        builder->visit.source_count >= FLOW_SOURCES_MAX) {
+        return true;
+    }
+    if (!flow_grow(builder, &items, &builder->source_capacity,
+                   builder->visit.source_count, sizeof *builder->sources)) {
+        return false;
+    }
+    builder->sources = items;
+    builder->sources[builder->visit.source_count++] = raw;
+    builder->raws[raw].seen = builder->visit.serial;
+    return true;
+}
+
+/* The value, and what was written into its memory since under another name. */
+static bool add_value(struct flow_builder *builder, uint32_t raw)
+{
+    uint64_t storage = builder->raws[raw].storage;
+    uint32_t writing =
+        storage == 0 ? FLOW_MAP_NONE : flow_map_get(&builder->writings, storage);
+
+    return flow_source_add(builder, raw) &&
+           (writing == FLOW_MAP_NONE || writing <= raw ||
+            builder->raws[writing].is_hidden || flow_source_add(builder, writing));
+}
+
+/* Whether a leaf stands at `rest` in its container: `.logits`, which may be a key too. */
+static bool path_is_at(struct slice path, struct slice rest)
+{
+    struct slice key = slice_part(rest, 1, rest.size);
+
+    return slice_starts(path, rest) ||
+           (slice_starts(path, SLICE("['")) &&
+            slice_starts(slice_part(path, 2, path.size), key) &&
+            slice_starts(slice_part(path, 2 + key.size, path.size), SLICE("']")));
+}
+
+/* Adds what the binding stands for, of which `rest` was read. */
+static bool add_binding(struct flow_builder *builder, uint32_t index, struct slice rest)
+{
+    const struct flow_binding *binding = &builder->bindings[index];
+    uint32_t raw = binding->first;
+    bool has_part = false;
+
+    for (uint32_t i = 0; rest.size > 0 && i < binding->count && !has_part; i++) {
+        has_part = path_is_at(builder->texts.texts[builder->raws[raw].path], rest);
+        raw = builder->raws[raw].next_leaf;
+    }
+    raw = binding->first;
+    for (uint32_t i = 0; i < binding->count; i++) {
+        if ((!has_part ||
+             path_is_at(builder->texts.texts[builder->raws[raw].path], rest)) &&
+            !add_value(builder, raw)) {
+            return false;
+        }
+        raw = builder->raws[raw].next_leaf;
+    }
+    for (uint32_t i = 0; i < binding->carried_count; i++) {
+        if (!add_value(builder, builder->carried[binding->carried + i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether `name`, written before, was forgotten because its root was bound to another object. */
+static bool is_rebound(const struct flow_builder *builder,
+                       uint32_t index,
+                       enum site_scope kind,
+                       struct slice root,
+                       uint32_t found)
+{
+    uint32_t name = flow_texts_find(&builder->texts, root);
+    uint32_t scope;
+    uint32_t around = name == FLOW_MAP_NONE
+                          ? FLOW_NONE
+                          : find_plain(builder, index, kind, name, &scope);
+
+    return around != FLOW_NONE &&
+           builder->bindings[around].serial > builder->bindings[found].serial;
+}
+
+/* What a dotted name stands for: the attribute's last write, or a part of what stands before
+ * the dots. */
+static bool
+resolve_read(struct flow_builder *builder, uint32_t index, const struct site_read *read)
+{
+    struct slice root = root_of(read->name);
+    struct slice part = read->name;
+    bool is_self = slice_equal(root, SLICE("self"));
+
+    while (part.size > 0) {
+        uint32_t name = flow_texts_find(&builder->texts, part);
+        uint32_t found = FLOW_NONE;
+        uint32_t scope;
+
+        if (name != FLOW_MAP_NONE && is_self && part.size > root.size) {
+            found =
+                find_attribute(builder, find_method(builder, index, read->scope), name);
+        } else if (name != FLOW_MAP_NONE) {
+            found = find_plain(builder, index, read->scope, name, &scope);
+        }
+        if (found != FLOW_NONE &&
+            (part.size == root.size || is_self ||
+             !is_rebound(builder, index, read->scope, root, found))) {
+            return add_binding(builder, found,
+                               slice_part(read->name, part.size, read->name.size));
+        }
+        while (part.size > 0 && part.bytes[part.size - 1] != '.') {
+            part.size--;
+        }
+        part.size -= part.size > 0;
+    }
+    return true;
+}
+
+bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call)
+{
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        if (!resolve_read(builder, call, &site->reads[i])) {
+            return false;
+        }
+    }
+    builder->visit.read_count = builder->visit.source_count;
+    return true;
+}
+
+bool flow_carry(struct flow_builder *builder, uint32_t index)
+{
+    struct flow_binding *binding = &builder->bindings[index];
+    uint32_t count = builder->visit.source_count;
+    void *items = builder->carried;
+
+    count = count > CARRIED_MAX ? CARRIED_MAX : count;
+    if (!flow_grow(builder, &items, &builder->carried_capacity,
+                   builder->carried_count + count, sizeof *builder->carried)) {
+        return false;
+    }
+    builder->carried = items;
+    binding->carried = builder->carried_count;
+    binding->carried_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        builder->carried[builder->carried_count++] = builder->sources[i];
+    }
+    return true;
+}
