@@ -110,7 +110,12 @@ class Runtime:
                 self._trace.resume()
             self._is_on = True
             self._scope.begin(frame)
-            self._follow(frame)
+            try:
+                self._follow(frame)
+            except BaseException:
+                if not was_on:
+                    self._end()
+                raise
         return self
 
     def _follow(self, frame: "FrameType") -> None:
