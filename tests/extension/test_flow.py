@@ -455,7 +455,7 @@ def test_another_recording_begins_while_something_is_held(monitorch):
 
 def test_another_recording_while_on(monitorch):
     monitorch.on()
-    with pytest.raises(RuntimeError, match="is recording to .*flow.mtrace already"):
+    with pytest.raises(RuntimeError, match="flow.mtrace already: call monitorch.off.. first"):
         monitorch.record("run.mtrace")
     load(THREE)
     assert monitorch.stop().events == 3

@@ -158,6 +158,7 @@ class Runtime:
         from monitorch import _follow
 
         _follow.end()
+        self._scope.end()
         self._is_on = False
         if self._trace is not None:
             self._trace.pause()

@@ -38,7 +38,9 @@ class Trace:
                 sample=(settings.max_vector, settings.max_matrix, settings.max_slices),
                 sources=True,
                 last=settings.last,
-            ).start()
+            )
+            recording.stopper = "monitorch.off()"
+            recording.start()
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

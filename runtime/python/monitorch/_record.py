@@ -77,6 +77,8 @@ class Recording:
     """Whether nothing is to be written to stderr; set before it starts."""
     is_paused: bool
     """Whether it goes on but records nothing."""
+    stopper: str
+    """What a program calls to end it."""
     gives_way: bool
     """Whether another recording may begin, which ends this one: the program's own."""
     is_replaced: bool
@@ -98,6 +100,7 @@ class Recording:
         self.summary = None
         self.is_quiet = False
         self.gives_way = False
+        self.stopper = "monitorch.stop()"
         self.is_replaced = False
         self.is_paused = False
 
@@ -388,7 +391,7 @@ def _end_another(recording: Recording) -> None:
 def _refuse_another() -> None:
     if _active is not None and not _active.is_paused and not _active.gives_way:
         raise RuntimeError(
-            f"monitorch is recording to {_active.path} already: call monitorch.stop() first"
+            f"monitorch is recording to {_active.path} already: call {_active.stopper} first"
         )
 
 

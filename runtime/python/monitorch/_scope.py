@@ -24,7 +24,7 @@ class Scope:
         self._last: "int | None" = None
         self._file = ""  # as it was named
         self._folder = ""
-        self._caller = ""
+        self._callers: "set[str]" = set()
         self._environments: "dict[str, bool]" = {}
 
     @property
@@ -34,7 +34,11 @@ class Scope:
     def begin(self, frame: "FrameType") -> None:
         """`on` was called from this frame."""
         self._folder = os.path.realpath(os.getcwd())
-        self._caller = os.path.realpath(frame.f_code.co_filename)
+        self._callers.add(os.path.realpath(frame.f_code.co_filename))
+
+    def end(self) -> None:
+        """`off` was called."""
+        self._callers.clear()
 
     def set_lines(
         self, start: "int | None", end: "int | None", file: "str | None", frame: "FrameType"
@@ -77,7 +81,7 @@ class Scope:
         path = os.path.realpath(filename)
         if _is_below(path, _OURS):
             return False
-        if path == self._caller or (self._file and path == os.path.realpath(self._file)):
+        if path in self._callers or (self._file and path == os.path.realpath(self._file)):
             return True
         return _is_below(path, self._folder) and not self._is_library(path)
 
