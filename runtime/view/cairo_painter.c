@@ -352,7 +352,6 @@ static bool paint_sheet(const struct cairo_library *library,
                                        page->height * place.scale};
     }
     place.x = (sheet.x - page->width * place.scale) / 2;
-    place.y = (sheet.y - page->height * place.scale) / 2;
     library->cairo_pdf_surface_set_size(surface, sheet.x, sheet.y);
     if (!paint_part(library, picture, page, surface, place, error)) {
         return false;

@@ -20,8 +20,8 @@ bool cairo_paint_png(const struct picture *picture,
                      struct buffer *bytes,
                      struct error *error);
 
-/* The picture's pages, each in the middle of a sheet of that size, made smaller where it does
- * not fit. Where that size is 0, a sheet is as large as the page; if that is more than readers
+/* The picture's pages, each at the top of a sheet of that size, made smaller where it does not
+ * fit. Where that size is 0, a sheet is as large as the page; if that is more than readers
  * of PDF open (200 inches), all of it is made smaller. */
 bool cairo_paint_pdf(const struct picture *picture,
                      double sheet_width,

@@ -1,0 +1,238 @@
+/* `monitorch graph`: a trace as a picture. */
+#include "instrument/strip.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/file.h"
+#include "runtime/base/output.h"
+#include "runtime/command/graph_options.h"
+#include "runtime/command/subcommand.h"
+#include "runtime/view/render.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME "graph"
+/* What takes longer, in seconds, is told while it lasts. */
+#define PATIENCE 1.0
+/* How often then. */
+#define PROGRESS_INTERVAL 0.2
+/* So many nodes take their time. */
+#define MANY_NODES 3000
+/* Of a progress line: what stood there before is covered by blanks. */
+#define PROGRESS_WIDTH 60
+
+struct graph_progress {
+    double start; /* seconds */
+    double told;  /* when the line was last written */
+    bool is_shown;
+};
+
+static bool strip_source(struct slice text, struct buffer *original)
+{
+    struct arena arena;
+    bool is_done;
+
+    arena_init(&arena);
+    is_done = strip_text(text, &arena, original) && !original->has_failed;
+    arena_release(&arena);
+    return is_done;
+}
+
+/* ---- messages ---- */
+
+/* A line on standard error, also where there is no memory left. */
+static void tell(const char *path, const char *message)
+{
+    struct error clean = ERROR_INIT;
+    char line[ERROR_TEXT_SIZE + 1];
+
+    error_set(&clean, ERROR_INPUT, "%s%s%s", path, *path == '\0' ? "" : ": ", message);
+    output_print_error(
+        (struct slice){line, (size_t)snprintf(line, sizeof line, "%s\n", clean.text)});
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void show_progress(struct graph_progress *progress, const char *text)
+{
+    char line[2 * PROGRESS_WIDTH];
+    int size =
+        snprintf(line, sizeof line, "\r%-*.*s", PROGRESS_WIDTH, PROGRESS_WIDTH, text);
+
+    output_print_error((struct slice){line, (size_t)size});
+    progress->is_shown = true;
+}
+
+static void clear_progress(struct graph_progress *progress)
+{
+    if (progress->is_shown) {
+        show_progress(progress, "");
+        output_print_error(SLICE("\r"));
+        progress->is_shown = false;
+    }
+}
+
+static bool tell_progress(void *context, enum render_stage stage, uint64_t count)
+{
+    static const char *const formats[] = {
+        [RENDER_READING] = "monitorch graph: reading, %llu events",
+        [RENDER_PLACING] = "monitorch graph: finding places for %llu nodes",
+        [RENDER_PAINTING] = "monitorch graph: painting %llu nodes",
+    };
+    struct graph_progress *progress = context;
+    double time = now();
+    char text[2 * PROGRESS_WIDTH];
+
+    if (stage == RENDER_READING
+            ? time < progress->start + PATIENCE ||
+                  time < progress->told + PROGRESS_INTERVAL
+            : time < progress->start + PATIENCE && count < MANY_NODES) {
+        return true;
+    }
+    progress->told = time;
+    snprintf(text, sizeof text, formats[stage], (unsigned long long)count);
+    show_progress(progress, text);
+    return true;
+}
+
+/* ---- what is said about it ---- */
+
+static const char *why_nothing(const struct graph_options *options,
+                               const struct render_result *result)
+{
+    if (result->left_out.filtered > 0) {
+        return "no event matches";
+    }
+    if (result->left_out.scalars > 0 && !options->render.flow.has_scalars) {
+        return "no tensors or arrays in it (--scalars draws numbers and texts too)";
+    }
+    return "no events in it";
+}
+
+static void tell_remarks(const struct graph_options *options,
+                         const struct render_result *result)
+{
+    char line[200];
+
+    if (options->is_quiet) {
+        return;
+    }
+    if (result->is_recording && result->damage_count == 0) {
+        tell(options->trace,
+             "remark: the recording was not finished: its process was killed, "
+             "has left by os._exit, or is still recording; drawn is what is there");
+    }
+    if (result->node_count > 0 && isatty(STDERR_FILENO)) {
+        snprintf(line, sizeof line, "%lu node%s of %llu event%s",
+                 (unsigned long)result->node_count, result->node_count == 1 ? "" : "s",
+                 (unsigned long long)result->event_count,
+                 result->event_count == 1 ? "" : "s");
+        tell(strcmp(options->output, "-") == 0 ? "" : options->output, line);
+    }
+}
+
+static void tell_damage(const struct graph_options *options,
+                        const struct render_result *result)
+{
+    char line[80];
+
+    if (result->damage_count == 0) {
+        return;
+    }
+    tell(options->trace, result->damage);
+    if (result->damage_count > 1) {
+        snprintf(line, sizeof line,
+                 "and %llu more places (`monitorch show` lists them)",
+                 (unsigned long long)(result->damage_count - 1));
+        tell(options->trace, line);
+    }
+}
+
+/* ---- the picture ---- */
+
+static bool write_picture(const struct graph_options *options,
+                          struct slice bytes,
+                          struct error *error)
+{
+    if (strcmp(options->output, "-") != 0) {
+        return file_write(options->output, bytes, FILE_MODE_DEFAULT, error);
+    }
+    if (output_print(bytes)) {
+        return true;
+    }
+    *error = ERROR_INIT; /* it was told */
+    return false;
+}
+
+static enum exit_code draw(const struct graph_options *options)
+{
+    struct graph_progress progress = {.start = now()};
+    struct render_options render = options->render;
+    struct render_result result;
+    struct buffer bytes = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+    bool is_done;
+
+    render.strip = strip_source;
+    if (!options->is_quiet && isatty(STDERR_FILENO)) {
+        render.progress = tell_progress;
+        render.progress_context = &progress;
+    }
+    is_done = render_trace(options->trace, &render, &bytes, &result, &error);
+    clear_progress(&progress);
+    if (is_done && result.node_count > 0) {
+        is_done = write_picture(options, buffer_slice(&bytes), &error);
+    }
+    buffer_release(&bytes);
+    if (!is_done && error.kind == ERROR_USAGE) {
+        return refuse(NAME, &error);
+    }
+    if (!is_done) {
+        if (error.kind != ERROR_NONE) {
+            tell("", error.text);
+        }
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    tell_damage(options, &result);
+    tell_remarks(options, &result);
+    if (result.node_count == 0 && result.damage_count == 0) {
+        tell(options->trace, why_nothing(options, &result));
+        return EXIT_CODE_CHECK_FAILED;
+    }
+    return result.damage_count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
+}
+
+static bool is_readable_at_terminal(enum render_format format)
+{
+    return format == RENDER_SVG || format == RENDER_DOT;
+}
+
+enum exit_code graph_run(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    struct graph_options options;
+    enum exit_code exit_code;
+
+    if (!graph_options_read(&options, word_count, words, &error)) {
+        exit_code = refuse(NAME, &error);
+    } else if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO) &&
+               !is_readable_at_terminal(options.render.format)) {
+        error_set(
+            &error, ERROR_USAGE,
+            "-o -: a %s is not for a terminal, expected a pipe or a file behind it",
+            render_format_name(options.render.format));
+        exit_code = refuse(NAME, &error);
+    } else {
+        exit_code = draw(&options);
+    }
+    graph_options_release(&options);
+    return exit_code;
+}

@@ -1,0 +1,334 @@
+/* What the command line of `monitorch graph` asks for. */
+#include "runtime/command/graph_options.h"
+
+#include "runtime/command/arguments.h"
+#include "runtime/command/page_size.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DPI_LEAST       10
+#define DPI_MOST        2400
+#define PROPORTION_MOST 100
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "runtime/command/graph_options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "runtime/command/graph_options.def"
+#undef OPTION
+};
+
+/* What was given, as far as options depend on each other. */
+struct given {
+    bool format;
+    bool max_nodes;
+    bool dpi;
+    bool pages;
+    bool look; /* the theme or the proportion */
+};
+
+static bool refuse_argument(enum option_id id,
+                            const char *argument,
+                            const char *expected,
+                            struct error *error)
+{
+    error_set(error, ERROR_USAGE, "--%s %.80s: expected %s", rules[id].text, argument,
+              expected);
+    return false;
+}
+
+/* The index among `names`, which ends with NULL. */
+static bool read_choice(enum option_id id,
+                        const char *argument,
+                        const char *const *names,
+                        int *index,
+                        struct error *error)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(argument, names[i]) == 0) {
+            *index = i;
+            return true;
+        }
+    }
+    return refuse_argument(id, argument, rules[id].argument, error);
+}
+
+static bool read_number(enum option_id id,
+                        const char *argument,
+                        double least,
+                        double most,
+                        const char *expected,
+                        double *number,
+                        struct error *error)
+{
+    char *end;
+    double read = strtod(argument, &end);
+
+    if (end == argument || *end != '\0' || !(read >= least && read <= most)) {
+        return refuse_argument(id, argument, expected, error);
+    }
+    *number = read;
+    return true;
+}
+
+static bool read_count(enum option_id id,
+                       const char *argument,
+                       uint64_t *count,
+                       struct error *error)
+{
+    char *end;
+    unsigned long long number = strtoull(argument, &end, 10);
+
+    if (argument[0] < '0' || argument[0] > '9' || *end != '\0') {
+        return refuse_argument(id, argument, "a number of nodes, 0 for all", error);
+    }
+    *count = number;
+    return true;
+}
+
+static bool add_lines(struct event_filter *filter,
+                      enum option_id id,
+                      const char *argument,
+                      struct error *error)
+{
+    struct error reason = ERROR_INIT;
+
+    if (event_filter_add_line(filter, slice_of(argument), &reason)) {
+        return true;
+    }
+    if (reason.kind == ERROR_MEMORY) {
+        *error = reason;
+        return false;
+    }
+    return refuse_argument(id, argument, "N, N-M, N- or -M, lines counted from 1",
+                           error);
+}
+
+static bool
+read_format(struct graph_options *options, const char *argument, struct error *error)
+{
+    return render_format_read(slice_of(argument), &options->render.format) ||
+           refuse_argument(OPTION_FORMAT, argument, "png, svg, pdf or dot", error);
+}
+
+static bool
+read_fold(struct graph_options *options, const char *argument, struct error *error)
+{
+    static const char *const names[] = {"auto", "all", "none", NULL};
+    int index = 0;
+
+    if (!read_choice(OPTION_FOLD, argument, names, &index, error)) {
+        return false;
+    }
+    options->render.flow.fold = (enum flow_fold)index;
+    return true;
+}
+
+static bool
+read_theme(struct graph_options *options, const char *argument, struct error *error)
+{
+    static const char *const names[] = {"light", "dark", NULL};
+    int index = 0;
+
+    if (!read_choice(OPTION_THEME, argument, names, &index, error)) {
+        return false;
+    }
+    options->render.picture.theme = (enum picture_theme)index;
+    return true;
+}
+
+static bool
+read_pages(struct graph_options *options, const char *argument, struct error *error)
+{
+    struct picture_options *picture = &options->render.picture;
+
+    picture->has_pages = true;
+    return page_size_read(slice_of(argument), &picture->page_width,
+                          &picture->page_height) ||
+           refuse_argument(OPTION_PAGES, argument, PAGE_SIZE_EXPECTED, error);
+}
+
+/* Those that choose events. */
+static bool filter_take(struct event_filter *filter,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    struct slice text = slice_of(argument);
+
+    switch (id) {
+    case OPTION_FUNCTION:
+        return event_filter_add_glob(filter, &filter->functions, text, error);
+    case OPTION_FILE:
+        return event_filter_add_glob(filter, &filter->files, text, error);
+    case OPTION_NAME:
+        return event_filter_add_glob(filter, &filter->names, text, error);
+    case OPTION_MODULE:
+        return event_filter_add_glob(filter, &filter->modules, text, error);
+    case OPTION_THREAD:
+        return event_filter_add_glob(filter, &filter->threads, text, error);
+    case OPTION_CALL:
+        return event_filter_set_call(filter, text, error);
+    default:
+        return add_lines(filter, id, argument, error);
+    }
+}
+
+/* `argument` is NULL for the options that take none. */
+static bool option_take(struct graph_options *options,
+                        struct given *given,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    struct render_options *render = &options->render;
+
+    switch (id) {
+    case OPTION_OUTPUT:
+        options->output = argument;
+        return true;
+    case OPTION_FORMAT:
+        given->format = true;
+        return read_format(options, argument, error);
+    case OPTION_SCALARS:
+        render->flow.has_scalars = true;
+        return true;
+    case OPTION_FOLD:
+        return read_fold(options, argument, error);
+    case OPTION_MAX_NODES:
+        given->max_nodes = true;
+        return read_count(id, argument, &render->flow.max_nodes, error);
+    case OPTION_THEME:
+        given->look = true;
+        return read_theme(options, argument, error);
+    case OPTION_TITLE:
+        render->picture.title = slice_of(argument);
+        return true;
+    case OPTION_PROPORTION:
+        given->look = true;
+        return read_number(id, argument, 0, PROPORTION_MOST,
+                           "the height by the width, such as 0.75; 0: one column",
+                           &render->picture.proportion, error);
+    case OPTION_DPI:
+        given->dpi = true;
+        return read_number(id, argument, DPI_LEAST, DPI_MOST,
+                           "dots for each inch, 10 to 2400", &render->dpi, error);
+    case OPTION_PAGES:
+        given->pages = true;
+        return read_pages(options, argument, error);
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    case OPTION_VERSION: /* this and --help were answered before */
+    case OPTION_HELP:
+        return true;
+    default:
+        return filter_take(&options->filter, id, argument, error);
+    }
+}
+
+static bool refuse_words(const char *message, struct error *error)
+{
+    error_set(error, ERROR_USAGE, "%s", message);
+    return false;
+}
+
+static bool
+find_format(struct graph_options *options, struct given given, struct error *error)
+{
+    if (given.format) {
+        return true;
+    }
+    if (strcmp(options->output, "-") == 0) {
+        return refuse_words("-o -: expected --format too: png, svg, pdf or dot", error);
+    }
+    return render_format_of(slice_of(options->output), &options->render.format, error);
+}
+
+static bool
+check(struct graph_options *options, struct given given, struct error *error)
+{
+    enum render_format format;
+
+    if (options->trace == NULL) {
+        return refuse_words("no trace, expected TRACE, such as run.mtrace", error);
+    }
+    if (options->output == NULL) {
+        return refuse_words(
+            "no output, expected -o FILE, such as -o flow.svg (or .png, .pdf, "
+            ".dot)",
+            error);
+    }
+    if (!find_format(options, given, error)) {
+        return false;
+    }
+    format = options->render.format;
+    if (given.dpi && format != RENDER_PNG) {
+        return refuse_words("--dpi goes with png", error);
+    }
+    if (given.pages && format != RENDER_PDF) {
+        return refuse_words("--pages goes with pdf", error);
+    }
+    if (given.look && format == RENDER_DOT) {
+        return refuse_words("--theme and --proportion do not go with dot", error);
+    }
+    options->render.node_limit = given.max_nodes ? 0 : GRAPH_NODE_LIMIT;
+    return true;
+}
+
+static bool
+take_trace(struct graph_options *options, const char *word, struct error *error)
+{
+    if (options->trace != NULL) {
+        error_set(
+            error, ERROR_USAGE,
+            "%.200s: one trace at a time (a folder's: `for t in runs/*.mtrace; do "
+            "monitorch graph \"$t\" -o \"$t.svg\"; done`)",
+            word);
+        return false;
+    }
+    options->trace = word;
+    return true;
+}
+
+bool graph_options_read(struct graph_options *options,
+                        int word_count,
+                        char **words,
+                        struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+    struct given given = {0};
+
+    *options = (struct graph_options){.render.picture = PICTURE_OPTIONS_DEFAULT};
+    event_filter_init(&options->filter);
+    options->render.flow.filter = &options->filter;
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule == ARGUMENT_WORD) {
+            if (!take_trace(options, found.text, error)) {
+                return false;
+            }
+        } else if (found.rule >= 0 &&
+                   !option_take(options, &given, (enum option_id)found.rule, found.text,
+                                error)) {
+            return false;
+        }
+    } while (found.rule != ARGUMENT_END);
+    return check(options, given, error);
+}
+
+void graph_options_release(struct graph_options *options)
+{
+    event_filter_release(&options->filter);
+}

@@ -1,0 +1,31 @@
+/* What the command line of `monitorch graph` asks for. */
+#ifndef MONITORCH_COMMAND_GRAPH_OPTIONS_H
+#define MONITORCH_COMMAND_GRAPH_OPTIONS_H
+
+#include "runtime/base/error.h"
+#include "runtime/view/event_filter.h"
+#include "runtime/view/render.h"
+
+#include <stdbool.h>
+
+/* Without --max-nodes, a graph of more nodes is refused: nobody finds anything
+ * in it. */
+#define GRAPH_NODE_LIMIT 2000
+
+struct graph_options {
+    const char *trace;  /* borrowed from the command line */
+    const char *output; /* borrowed from the command line; "-": standard output */
+    struct event_filter filter; /* owned; what `render` refers to */
+    struct render_options render;
+    bool is_quiet;
+};
+
+/* Fails, with the message for the user, where the words make no sense. To be
+ * released in any case; may not be moved. */
+bool graph_options_read(struct graph_options *options,
+                        int word_count,
+                        char **words,
+                        struct error *error);
+void graph_options_release(struct graph_options *options);
+
+#endif

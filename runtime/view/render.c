@@ -1,0 +1,217 @@
+/* From a trace to a file that a person looks at. */
+#include "runtime/view/render.h"
+
+#include "runtime/trace/log_reader.h"
+#include "runtime/view/cairo_painter.h"
+#include "runtime/view/dot_text.h"
+#include "runtime/view/svg_text.h"
+
+#include <stdio.h>
+
+static const char *const format_names[RENDER_FORMAT_COUNT] = {
+    [RENDER_PNG] = "png",
+    [RENDER_SVG] = "svg",
+    [RENDER_PDF] = "pdf",
+    [RENDER_DOT] = "dot",
+};
+
+const char *render_format_name(enum render_format format)
+{
+    return format_names[format];
+}
+
+static char lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+bool render_format_read(struct slice name, enum render_format *format)
+{
+    for (int i = 0; i < RENDER_FORMAT_COUNT; i++) {
+        struct slice known = slice_of(format_names[i]);
+        size_t k = 0;
+
+        while (k < name.size && k < known.size &&
+               lower(name.bytes[k]) == known.bytes[k]) {
+            k++;
+        }
+        if (k == name.size && k == known.size) {
+            *format = (enum render_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool render_format_of(struct slice path,
+                      enum render_format *format,
+                      struct error *error)
+{
+    size_t start = path.size;
+    size_t shown = path.size < 200 ? path.size : 200;
+
+    while (start > 0 && path.bytes[start - 1] != '.' && path.bytes[start - 1] != '/') {
+        start--;
+    }
+    if (start > 1 && path.bytes[start - 1] == '.' && path.bytes[start - 2] != '/' &&
+        render_format_read(slice_part(path, start, path.size), format)) {
+        return true;
+    }
+    error_set(error, ERROR_USAGE,
+              "%.*s: the name has to end in .png, .svg, .pdf or .dot", (int)shown,
+              path.bytes);
+    return false;
+}
+
+/* ---- a rendering ---- */
+
+struct render {
+    const struct render_options *options; /* borrowed */
+    struct log_reader *reader;            /* owned */
+    struct source_lines sources;          /* owned */
+    struct flow_graph graph;              /* owned */
+    struct picture picture;               /* owned */
+};
+
+static bool
+tell_progress(const struct render *render, enum render_stage stage, struct error *error)
+{
+    const struct render_options *options = render->options;
+
+    if (options->progress == NULL ||
+        options->progress(options->progress_context, stage, render->graph.node_count)) {
+        return true;
+    }
+    error_set(error, ERROR_SYSTEM, "drawing was interrupted");
+    return false;
+}
+
+static bool tell_reading(void *context, uint64_t events)
+{
+    const struct render_options *options = context;
+
+    return options->progress(options->progress_context, RENDER_READING, events);
+}
+
+static bool build_graph(struct render *render, struct error *error)
+{
+    const struct render_options *options = render->options;
+    struct flow_options flow = options->flow;
+
+    flow.progress = options->progress == NULL ? NULL : tell_reading;
+    flow.progress_context = (void *)options;
+    if (!flow_graph_build(&render->graph, render->reader, &render->sources, &flow,
+                          error)) {
+        return false;
+    }
+    if (options->node_limit > 0 && render->graph.node_count > options->node_limit) {
+        error_set(
+            error, ERROR_USAGE,
+            "there are %lu nodes to draw, more than %lu: choose some by "
+            "--function, "
+            "--lines, --name or --module, fold more by --fold all, take the last N "
+            "by --max-nodes N, or all by --max-nodes 0",
+            (unsigned long)render->graph.node_count,
+            (unsigned long)options->node_limit);
+        return false;
+    }
+    return true;
+}
+
+static bool refuse_memory(struct error *error)
+{
+    error_set_memory(error);
+    return false;
+}
+
+static bool
+draw_picture(struct render *render, struct buffer *bytes, struct error *error)
+{
+    const struct render_options *options = render->options;
+    const struct picture *picture = &render->picture;
+    double dpi = options->dpi > 0 ? options->dpi : CAIRO_PAINTER_DPI;
+
+    if (!tell_progress(render, RENDER_PLACING, error) ||
+        !picture_draw(&render->picture, &render->graph, &options->picture, error) ||
+        !tell_progress(render, RENDER_PAINTING, error)) {
+        return false;
+    }
+    switch (options->format) {
+    case RENDER_PNG:
+        return cairo_paint_png(picture, dpi, bytes, error);
+    case RENDER_PDF:
+        return cairo_paint_pdf(
+            picture, options->picture.has_pages ? options->picture.page_width : 0,
+            options->picture.has_pages ? options->picture.page_height : 0, bytes,
+            error);
+    default:
+        return svg_text_add(bytes, picture) || refuse_memory(error);
+    }
+}
+
+static bool draw(struct render *render, struct buffer *bytes, struct error *error)
+{
+    if (!build_graph(render, error)) {
+        return false;
+    }
+    if (render->graph.node_count == 0) {
+        return true;
+    }
+    if (render->options->format == RENDER_DOT) {
+        return tell_progress(render, RENDER_PAINTING, error) &&
+               dot_text_add(&render->graph, render->options->picture.title, bytes,
+                            error);
+    }
+    return draw_picture(render, bytes, error);
+}
+
+static void tell_result(const struct render *render, struct render_result *result)
+{
+    size_t damage_count = log_reader_damage_count(render->reader);
+
+    *result = (struct render_result){
+        .node_count = render->graph.node_count,
+        .event_count = render->graph.event_count,
+        .left_out = render->graph.left_out,
+        .is_recording = log_reader_header(render->reader)->is_closed == 0,
+        .damage_count = damage_count,
+    };
+    if (damage_count > 0) {
+        snprintf(result->damage, sizeof result->damage, "%s",
+                 log_reader_damage(render->reader, 0));
+    }
+}
+
+bool render_trace(const char *trace_path,
+                  const struct render_options *options,
+                  struct buffer *bytes,
+                  struct render_result *result,
+                  struct error *error)
+{
+    struct render render = {.options = options};
+    size_t start = bytes->size;
+    bool is_done;
+
+    render.reader = log_reader_new(trace_path, error);
+    if (render.reader == NULL) {
+        return false;
+    }
+    source_lines_init(&render.sources, render.reader, options->strip);
+    flow_graph_init(&render.graph);
+    picture_init(&render.picture);
+    is_done = draw(&render, bytes, error);
+    if (is_done && (render.sources.has_failed || bytes->has_failed)) {
+        error_set_memory(error);
+        is_done = false;
+    }
+    if (is_done) {
+        tell_result(&render, result);
+    } else {
+        bytes->size = start;
+    }
+    picture_release(&render.picture);
+    flow_graph_release(&render.graph);
+    source_lines_release(&render.sources);
+    log_reader_free(render.reader);
+    return is_done;
+}
