@@ -1,13 +1,13 @@
 """The import hook: modules that are selected are instrumented when they are imported.
 
 Files on disk stay as they are, and so does all that can be seen of a module: its loader, spec,
-source and cached path. What changes is the code that a loader of Python source gives, so
-that is what is replaced: `SourceFileLoader.get_code`. Bytecode files are neither read nor
-written for such a module.
+source and cached path. `SourceFileLoader.get_code` begins by asking its `path_stats` about
+the file; there the code is made, and handed to `get_code` where it would compile the source.
+Bytecode files are neither read nor written for such a module. Where anything fails nothing
+has been touched, and Python itself tells of it, without a frame of ours in its traceback.
 """
 
 import importlib.machinery
-import os
 import sys
 
 from monitorch import _instrument
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from monitorch._selected import Selected
 
 _Loader = importlib.machinery.SourceFileLoader
-_get_code = _Loader.get_code
+_get_code: "CodeType" = _Loader.get_code.__code__
+_path_stats = _Loader.path_stats
 _source_to_code = _Loader.source_to_code
 
 _hook: "Hook | None" = None
@@ -82,10 +83,7 @@ def install(hook: Hook) -> None:
     """From now on modules are imported through this hook."""
     global _hook
     _hook = hook
-    _Loader.get_code = _get_instrumented_code  # type: ignore[method-assign]
-    runpy: "Any" = sys.modules.get("runpy")
-    if runpy is not None:
-        runpy.compile = _compile_for_runpy
+    _Loader.path_stats = _find_path_stats  # type: ignore[method-assign]
     for name in _LATER:
         if name in sys.modules:
             _change(name)
@@ -95,66 +93,69 @@ def get() -> "Hook | None":
     return _hook
 
 
-def _get_instrumented_code(self: "Any", fullname: str) -> "CodeType | None":
-    code = None
+def _find_path_stats(self: "Any", path: str) -> "Any":
+    """SourceFileLoader.path_stats"""
+    if sys._getframe(1).f_code is _get_code and _prepare(self, path):
+        raise OSError  # which says that there is no bytecode to be used
+    return _path_stats(self, path)
+
+
+_find_path_stats.__name__ = _path_stats.__name__
+_find_path_stats.__qualname__ = _path_stats.__qualname__
+_find_path_stats.__doc__ = _path_stats.__doc__
+
+
+def _prepare(loader: "Any", path: str) -> bool:
+    """Makes the code that the loader is to give; False where it is to give its own."""
+    is_changed = loader.name in _LATER
+    if not is_changed and (_hook is None or not _hook.selected.has(loader.name, path)):
+        return False
     try:
-        if fullname in _LATER:
-            code = _add_change(self, fullname)
-        elif _hook is not None and fullname == self.name:
-            code = _load(_hook, self, fullname)
-    except (OSError, SyntaxError, ValueError):
-        pass  # the loader itself tells of it
-    return _get_code(self, fullname) if code is None else code
+        source = loader.get_data(path)
+        compile_source = _compile_with_change if is_changed else _compile_for
+        code = compile_source(loader, source, path)
+    except Exception:
+        return False
+    if code is None:
+        return False
+
+    def give_code(data: bytes, file: str, **options: "Any") -> "CodeType":
+        del loader.source_to_code
+        if data != source:  # the file was written meanwhile
+            return loader.source_to_code(data, file, **options)  # type: ignore[no-any-return]
+        return code
+
+    loader.source_to_code = give_code
+    return True
 
 
-_get_instrumented_code.__name__ = _get_code.__name__
-_get_instrumented_code.__qualname__ = _get_code.__qualname__
-_get_instrumented_code.__doc__ = _get_code.__doc__
-# Python leaves the frames of its own import machinery out of tracebacks, known by their file.
-_get_instrumented_code.__code__ = _get_instrumented_code.__code__.replace(
-    co_filename=_get_code.__code__.co_filename, co_name=_get_code.__name__
-)
-
-
-def _load(hook: Hook, loader: "Any", name: str) -> "CodeType | None":
-    if not hook.selected.has(name, loader.path):
+def _compile_for(loader: "Any", source: bytes, path: str) -> "CodeType | None":
+    if _hook is None:
         return None
     kind = type(loader)
     if kind is _Loader or kind.source_to_code is _source_to_code:
-        return hook.compile(name, loader.get_data(loader.path), loader.path)
+        return _hook.compile(loader.name, source, path)
     # It makes code of its own from a source: from the instrumented one, then.
-    source = loader.get_data(loader.path)
-    made = hook.instrument(name, source, loader.path)
+    made = _hook.instrument(loader.name, source, path)
     if made is None:
         return None
     _, result = made
-    code: "CodeType" = loader.source_to_code(result.text, loader.path)
+    code: "CodeType" = loader.source_to_code(result.text, path)
     return _instrument.map_positions(code, source, result)
-
-
-def _compile_for_runpy(source: "Any", filename: "Any", mode: str) -> "CodeType":
-    """In the place of `compile` in runpy: for run_path, and so for the main module in
-    processes that multiprocessing makes."""
-    if _hook is not None and isinstance(source, bytes):
-        path = os.fsdecode(filename)
-        code = _hook.compile("__main__", source, path)
-        if code is not None:
-            return code
-    return compile(source, filename, mode, dont_inherit=True)
 
 
 # Modules that are changed as soon as they are there: name -> module of ours that does it.
 _LATER = {
     "multiprocessing.spawn": "monitorch._children",
+    "pkgutil": "monitorch._scripts",
     "_pytest.assertion.rewrite": "monitorch._assertions",
 }
 
 
-def _add_change(loader: "Any", name: str) -> "CodeType":
+def _compile_with_change(loader: "Any", source: bytes, path: str) -> "CodeType":
     """The module's code with one more line, which calls `_change`."""
-    source = loader.get_data(loader.path)
-    line = f"\n__import__('monitorch._import')._import._change({name!r})\n"
-    return compile(source + line.encode(), loader.path, "exec", dont_inherit=True)
+    line = f"\n__import__('monitorch._import')._import._change({loader.name!r})\n"
+    return compile(source + line.encode(), path, "exec", dont_inherit=True)
 
 
 def _change(name: str) -> None:

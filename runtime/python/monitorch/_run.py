@@ -229,6 +229,15 @@ def _compile(run: Run, hook: "_import.Hook") -> None:
         _source.texts[run.path] = run.source
 
 
+def _register_lines(run: Run) -> None:
+    """For tracebacks, which show the lines of `-c` from 3.13 on."""
+    if run.kind == "code" and sys.version_info >= (3, 13):
+        import linecache
+
+        code = "<string>" if sys.version_info < (3, 14) else run.code
+        linecache._register_code(code, run.words[0], "<string>")  # type: ignore[attr-defined]
+
+
 def _run_plainly(run: Run) -> "NoReturn":
     """Lets `python` itself say why it does not run this."""
     own = len(sys.argv) - 1
@@ -257,6 +266,7 @@ def execute(run: Run) -> None:
             runpy._run_module_as_main(name, run.kind == "module")  # type: ignore[attr-defined]
         else:
             _set_names(run, names)
+            _register_lines(run)
             exec(run.code, names)
     except SystemExit:
         raise
@@ -317,16 +327,33 @@ def _leave_out_own_frames(error: BaseException, run: Run, names: "dict[str, Any]
     sys.excepthook: there it gets the part that is the program's."""
     trace = error.__traceback__
     shown = None if trace is None else trace.tb_next
-    if not hasattr(sys, "excepthook"):
-        return
-    hook = sys.excepthook
+    hook = getattr(sys, "excepthook", None)
 
     def show(
         kind: "type[BaseException]", value: BaseException, whole: "TracebackType | None"
     ) -> None:
-        sys.excepthook = hook
         sys.last_traceback = value.__traceback__ = shown
-        hook(kind, value, shown)
+        if hook is None:
+            del sys.excepthook
+            sys.stderr.write("sys.excepthook is missing\n")
+            sys.__excepthook__(kind, value, shown)
+        else:
+            sys.excepthook = hook
+            _call_hook(hook, value)
         _forget_names(run, names)
 
     sys.excepthook = show
+
+
+def _call_hook(hook: "Any", error: BaseException) -> None:
+    try:
+        hook(type(error), error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException as failure:
+        trace = failure.__traceback__
+        failure.__traceback__ = None if trace is None else trace.tb_next
+        sys.stderr.write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(failure), failure, failure.__traceback__)
+        sys.stderr.write("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, error.__traceback__)
