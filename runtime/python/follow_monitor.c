@@ -133,10 +133,21 @@ static PyObject *monitor_begin(PyObject *module, PyObject *value)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(monitor_frame_doc,
+             "monitor_frame(frame)\n\nDecides about a frame that runs already.");
+
+static PyObject *monitor_frame(PyObject *module, PyObject *frame)
+{
+    (void)module;
+    follower_find(frame_code(frame), frame);
+    Py_RETURN_NONE;
+}
+
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
 
 PyMethodDef follow_monitor_methods[] = {
     {"monitor_begin", monitor_begin, METH_O, monitor_begin_doc},
+    {"monitor_frame", monitor_frame, METH_O, monitor_frame_doc},
     {"code_started", FAST(code_started), started_doc},
     {"code_resumed", FAST(code_resumed), resumed_doc},
     {"code_stepped", FAST(code_stepped), stepped_doc},

@@ -121,7 +121,6 @@ static void tell(struct follow_plan *plan, PyObject *frame, int event, PyObject 
         if (value != NULL) {
             visit_return(plan, frame, offset, value);
         }
-        close_frame(plan, frame);
         break;
     default:
         break;
@@ -247,8 +246,9 @@ static struct follow_plan *find_plan(PyObject *frame, int event)
     return plan;
 }
 
-/* Following has ended, perhaps in another thread: this one's frames are as they were. */
-static void leave_thread(PyObject *behind, PyObject *frame)
+/* Following has ended, perhaps in another thread: this one's frames, from `frame` outwards, are
+ * made as they were. */
+static void close_frames(PyObject *frame)
 {
     Py_INCREF(frame);
     while (frame != NULL && frame != Py_None) {
@@ -262,7 +262,6 @@ static void leave_thread(PyObject *behind, PyObject *frame)
     }
     Py_XDECREF(frame);
     PyErr_Clear();
-    remove_trace(behind);
 }
 
 static int trace_event(PyObject *behind, PyObject *frame, int event, PyObject *value)
@@ -278,12 +277,15 @@ static int trace_event(PyObject *behind, PyObject *frame, int event, PyObject *v
         return behind == NULL ? 0 : pass_on(behind, frame, event, value);
     }
     Py_INCREF((PyObject *)plan);
-    if (event == EVENT_RETURN && behind != NULL) {
+    tell(plan, frame, event, value);
+    if (behind != NULL) {
         status = pass_on_followed(plan, behind, frame, event, value);
     }
-    tell(plan, frame, event, value);
-    if (event != EVENT_RETURN && behind != NULL) {
-        status = pass_on_followed(plan, behind, frame, event, value);
+    if (event == EVENT_RETURN) {
+        PyObject *type, *exception, *traceback;
+        PyErr_Fetch(&type, &exception, &traceback);
+        close_frame(plan, frame);
+        PyErr_Restore(type, exception, traceback);
     }
     Py_DECREF((PyObject *)plan);
     return status;
@@ -300,7 +302,8 @@ static int trace(PyObject *behind, PyFrameObject *frame, int event, PyObject *va
     if (follower.is_on) {
         status = trace_event(behind, (PyObject *)frame, event, value);
     } else {
-        leave_thread(behind, (PyObject *)frame);
+        close_frames((PyObject *)frame);
+        remove_trace(behind);
         status = behind == NULL ? 0 : pass_on(behind, (PyObject *)frame, event, value);
     }
     Py_XDECREF(behind);
@@ -436,18 +439,24 @@ static PyObject *trace_frame(PyObject *module, PyObject *frame)
 
 PyDoc_STRVAR(
     trace_end_doc,
-    "trace_end(frame)\n\n"
-    "After follow_end(): gives this thread's place back, from `frame` outwards.");
+    "trace_end(frame, behind, is_installed)\n\n"
+    "After follow_end(): gives the thread's place back to `behind`, unless it was\n"
+    "taken, and lets go of the frames from `frame` outwards.");
 
 static PyObject *trace_end(PyObject *module, PyObject *args)
 {
     PyObject *frame, *behind;
+    int is_installed;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO:trace_end", &frame, &behind)) {
+    if (!PyArg_ParseTuple(args, "OOp:trace_end", &frame, &behind, &is_installed)) {
         return NULL;
     }
-    leave_thread(behind == Py_None ? NULL : behind, frame);
+    close_frames(frame);
+    if (is_installed) {
+        remove_trace(behind);
+    }
+    own.is_installed = false;
     Py_RETURN_NONE;
 }
 

@@ -1,0 +1,352 @@
+"""Following code that was not instrumented: a plain script, a notebook, what they call.
+
+`begin(frame, is_followed)` and `end()`. The running frame, those that called it and every
+function that is called meanwhile are followed where `is_followed(filename)` says so, and
+recorded as if their files had been instrumented: by the compiler's sites, through the same
+hook. In Python 3.10 and 3.11 by a trace function in C, which passes on to the one that was set;
+from 3.12 on by sys.monitoring.
+"""
+
+import os
+import sys
+import time
+from types import CodeType, FrameType
+
+from monitorch import _instrument, _plan, _recorder, _registry, _source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    # True, False, or the lines that are wanted, first and last.
+    Decision = bool | tuple[tuple[int, int], ...]
+
+_SIZE_LIMIT = 32 << 20  # the compiler takes no larger sources
+_SOURCE_LIMIT = 256  # sources that are kept ready
+_HAS_MONITORING = sys.version_info >= (3, 12)
+# Others have the numbers that they are known by: 0 debuggers, 1 coverage, 2 profilers.
+_TOOL_IDS = (4, 3, 5, 2, 1, 0)
+_TOOL_NAME = "monitorch"
+
+
+class _Followed:
+    """A source that is followed: its sites, its hook, and the plans made so far."""
+
+    def __init__(self, source: "_plan.Source", hook: "Any") -> None:
+        self.source = source
+        self.hook = hook
+        self.plans: "dict[tuple[Any, ...], Any]" = {}
+
+    def find_plan(self, code: CodeType) -> "Any":
+        key = (
+            code.co_name, code.co_firstlineno, code.co_code, _line_table(code),
+            code.co_varnames, code.co_cellvars, code.co_freevars,
+        )  # fmt: skip
+        if key not in self.plans:
+            made = self.source.make_plan(code)
+            self.plans[key] = None if made is None else _recorder.make_plan(self.hook, **made)
+        return self.plans[key]
+
+
+_sources: "dict[tuple[Any, ...], _Followed | None]" = {}  # the newest ones
+_is_followed: "Callable[[str], Decision] | None" = None
+_told: "set[str]" = set()  # what was noted since following began
+_tracer: "_Tracer | _Monitor | None" = None
+
+
+def begin(frame: FrameType, is_followed: "Callable[[str], Decision]") -> None:
+    """Follows `frame`, its callers, and what is called from now on. May be called again."""
+    global _is_followed, _tracer
+    if _tracer is not None:
+        end()
+    _is_followed = is_followed
+    _told.clear()
+    _learn_layout()
+    _recorder.follow_begin(_decide)
+    try:
+        tracer = _Monitor() if _HAS_MONITORING else _Tracer()
+        tracer.begin(frame)
+    except BaseException:
+        _recorder.follow_end()
+        raise
+    _tracer = tracer
+
+
+def end() -> None:
+    """Ends it; trace functions and frames are as they were."""
+    global _is_followed, _tracer
+    tracer = _tracer
+    _tracer = None
+    if tracer is not None:
+        tracer.end(sys._getframe(0))
+    _recorder.follow_end()
+    _is_followed = None
+
+
+def is_on() -> bool:
+    return _tracer is not None
+
+
+def _learn_layout() -> None:
+    value = object()
+    _recorder.learn_layout(value)
+
+
+def _note(text: str) -> None:
+    if text not in _told:
+        _told.add(text)
+        _recorder.note(text.encode("utf-8", "replace").decode("utf-8"), True)
+
+
+# What is followed
+
+
+def _decide(code: CodeType, module_globals: "dict[str, object]") -> "Any":
+    """A plan for the code object, or None. Runs in the middle of the program: never raises."""
+    try:
+        return _find_plan(code, module_globals)
+    except Exception as error:
+        _note(f"{code.co_filename}: {code.co_name} is not followed: {error}")
+        return None
+
+
+def _find_plan(code: CodeType, module_globals: "dict[str, object]") -> "Any":
+    filename = code.co_filename
+    decision = _is_followed(filename) if _is_followed is not None else False
+    if not decision or module_globals is globals() or _is_instrumented(code, module_globals):
+        return None
+    lines = () if decision is True else tuple(decision)  # type: ignore[arg-type]
+    followed = _find_source(filename, module_globals, lines)
+    if followed is None or not _is_of_source(code, followed.source, filename):
+        return None
+    plan = followed.find_plan(code)
+    if _HAS_MONITORING and plan is not None:
+        _Monitor.watch(code)
+    return plan
+
+
+def _is_instrumented(code: CodeType, module_globals: "dict[str, object]") -> bool:
+    """Whether the code records itself, as its file was instrumented."""
+    for entry in _registry.entries():
+        if entry.globals is module_globals and (
+            entry.prefix in code.co_names or _source.path_of(entry.table) == code.co_filename
+        ):
+            return True
+    return False
+
+
+def _find_source(
+    filename: str, module_globals: "dict[str, object]", lines: "tuple[tuple[int, int], ...]"
+) -> "_Followed | None":
+    source = _read_source(filename, module_globals)
+    if source is None:
+        _note(f"{filename}: is not followed: its source is not to be found")
+        return None
+    name = module_globals.get("__name__")
+    key = (filename, name, lines, hash(source))
+    if key not in _sources:
+        while len(_sources) >= _SOURCE_LIMIT:
+            _sources.pop(next(iter(_sources)), None)
+        _sources[key] = _make_followed(source, filename, name, lines)
+    return _sources[key]
+
+
+def _read_source(filename: str, module_globals: "dict[str, object]") -> "bytes | None":
+    """A file's bytes; a notebook's cell from linecache, where IPython puts it."""
+    try:
+        with open(filename, "rb") as file:
+            source = file.read(_SIZE_LIMIT + 1)
+    except (OSError, ValueError):
+        return _read_cached(filename, module_globals)
+    return source if len(source) <= _SIZE_LIMIT else None
+
+
+def _read_cached(filename: str, module_globals: "dict[str, object]") -> "bytes | None":
+    import linecache
+
+    lines = linecache.getlines(filename, module_globals)
+    return "".join(lines).encode("utf-8", "surrogateescape") if lines else None
+
+
+def _make_followed(
+    source: bytes, filename: str, name: object, lines: "tuple[tuple[int, int], ...]"
+) -> "_Followed | None":
+    if _instrument.is_instrumented(source):
+        return None
+    try:
+        if lines:
+            result = _instrument.instrument(source, filename, lines=lines)
+        else:
+            result = _instrument.instrument(source, filename, all=True)
+        sites = _instrument.sites(result.table)
+        ready = _plan.Source(source, sites)
+        hook = _recorder.make_hook(
+            result.table, _clean(name if isinstance(name, str) else ""), _clean(filename),
+            source, "original",
+        )  # fmt: skip
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        _note(f"{filename}: is not followed: {error}")
+        return None
+    return _Followed(ready, hook)
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _line_table(code: CodeType) -> bytes:
+    return code.co_linetable
+
+
+def _is_of_source(code: CodeType, source: "_plan.Source", filename: str) -> bool:
+    """Whether the code was compiled from that text: a file may have changed since."""
+    if not _has_changed(filename) or source.has_code(code):
+        return True
+    _note(f"{filename}: {code.co_name} is not followed: the file has changed since it was loaded")
+    return False
+
+
+def _has_changed(filename: str) -> bool:
+    """Whether the file was written after this process began."""
+    try:
+        return os.stat(filename).st_mtime > _started
+    except OSError:
+        return False
+
+
+def _find_start() -> float:
+    """When this process began, or at least when this module was loaded."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+        with open("/proc/uptime", "rb") as file:
+            uptime = float(file.read().split()[0])
+        return time.time() - uptime + ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return time.time()
+
+
+_started = _find_start()
+
+
+# Python 3.12 and later
+
+
+class _Monitor:
+    """Follows by sys.monitoring, in all threads."""
+
+    tool_id = -1
+    codes: "list[Any]" = []  # weak references to code objects that have events of their own
+
+    def begin(self, frame: FrameType) -> None:
+        monitoring = sys.monitoring  # type: ignore[attr-defined]
+        events = monitoring.events
+        cls = type(self)
+        for number in _TOOL_IDS:
+            if monitoring.get_tool(number) is None:
+                break
+        else:
+            raise RuntimeError(
+                "code that was not instrumented cannot be followed: "
+                "other tools use all of sys.monitoring"
+            )
+        monitoring.use_tool_id(number, _TOOL_NAME)
+        cls.tool_id = number
+        cls.codes = []
+        _recorder.monitor_begin(monitoring.DISABLE)
+        for event, function in self._functions(events):
+            monitoring.register_callback(number, event, function)
+        monitoring.set_events(number, events.PY_START | events.PY_RESUME)
+        # What an earlier following did not want is asked again.
+        monitoring.restart_events()
+        for running in [*_callers(frame), *_running()]:
+            _recorder.monitor_frame(running)
+
+    @staticmethod
+    def _functions(events: "Any") -> "tuple[tuple[int, Any], ...]":
+        return (
+            (events.PY_START, _recorder.code_started),
+            (events.PY_RESUME, _recorder.code_resumed),
+            (events.INSTRUCTION, _recorder.code_stepped),
+            (events.PY_RETURN, _recorder.code_returned),
+        )
+
+    @classmethod
+    def watch(cls, code: CodeType) -> None:
+        from weakref import ref
+
+        monitoring = sys.monitoring  # type: ignore[attr-defined]
+        events = monitoring.events
+        wanted = events.INSTRUCTION | events.PY_RETURN | events.PY_START | events.PY_RESUME
+        if cls.tool_id >= 0:
+            cls.codes.append(ref(code))
+            monitoring.set_local_events(cls.tool_id, code, wanted)
+
+    def end(self, frame: FrameType) -> None:
+        monitoring = sys.monitoring  # type: ignore[attr-defined]
+        cls = type(self)
+        number, cls.tool_id = cls.tool_id, -1
+        if number < 0 or monitoring.get_tool(number) != _TOOL_NAME:
+            return
+        monitoring.set_events(number, 0)
+        for reference in cls.codes:
+            code = reference()
+            if code is not None:
+                monitoring.set_local_events(number, code, 0)
+        cls.codes = []
+        for event, _ in self._functions(monitoring.events):
+            monitoring.register_callback(number, event, None)
+        monitoring.free_tool_id(number)
+
+
+def _callers(frame: "FrameType | None") -> "Iterator[FrameType]":
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _running() -> "Iterator[FrameType]":
+    """The frames of all threads."""
+    for frame in list(sys._current_frames().values()):
+        yield from _callers(frame)
+
+
+# Python 3.10 and 3.11
+
+
+class _Tracer:
+    """Follows by a trace function: in this thread, and in those that begin meanwhile."""
+
+    def begin(self, frame: FrameType) -> None:
+        import threading
+
+        self.settrace = sys.settrace
+        self.others = threading.gettrace()
+        _recorder.trace_begin(
+            sys.settrace, sys.gettrace(), _recorder.trace_thread, self.others
+        )
+        sys.settrace = _recorder.settrace
+        threading.settrace(_recorder.trace_thread)
+        for running in _callers(frame):
+            _recorder.trace_frame(running)
+
+    def end(self, frame: FrameType) -> None:
+        import threading
+
+        # Somebody may have taken the place in a way that no Python code sees.
+        before = _recorder.trace_calls()
+        _be_called()
+        is_installed = _recorder.trace_calls() != before
+        if not is_installed:
+            _note("following ended early: another trace function was set from C")
+        if sys.settrace is _recorder.settrace:
+            sys.settrace = self.settrace
+        if threading.gettrace() is _recorder.trace_thread:
+            threading.settrace(self.others)  # type: ignore[arg-type]
+        _recorder.follow_end()
+        _recorder.trace_end(frame, sys.gettrace(), is_installed)
+
+
+def _be_called() -> None:
+    pass
