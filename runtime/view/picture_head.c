@@ -7,7 +7,6 @@
 #define LINE_SIZE    8.0
 #define LINE_HEIGHT  11.5
 #define TITLE_HEIGHT 21.0
-#define BELOW        12.0
 #define LINE_MAX     (sizeof((struct head *)0)->lines / sizeof(struct slice))
 
 static struct text_style title_style(const struct sheet *sheet)
@@ -140,7 +139,7 @@ void head_prepare(struct head *head,
     for (uint32_t i = 0; i < head->line_count; i++) {
         head->width = fmax(head->width, style_width(line_style(sheet), head->lines[i]));
     }
-    head->height = TITLE_HEIGHT + head->line_count * LINE_HEIGHT + BELOW;
+    head->height = TITLE_HEIGHT + head->line_count * LINE_HEIGHT + HEAD_GAP;
 }
 
 void head_draw(const struct head *head, struct sheet *sheet, double x, double y)

@@ -8,7 +8,6 @@
 #define SWATCH_WIDTH 26.0
 #define SWATCH_GAP   5.0
 #define ENTRY_GAP    16.0
-#define ABOVE        16.0
 #define RAMP_CELLS   7
 
 enum legend_kind {
@@ -140,7 +139,7 @@ static void legend_measure(struct legend *legend, double wrap)
         legend->width = fmax(legend->width, x + legend->entries[i].width);
         x += legend->entries[i].width + ENTRY_GAP;
     }
-    legend->height = legend->count > 0 ? ABOVE + rows * ROW_HEIGHT : 0;
+    legend->height = legend->count > 0 ? LEGEND_GAP + rows * ROW_HEIGHT : 0;
 }
 
 void legend_prepare(struct legend *legend,
@@ -267,7 +266,7 @@ void legend_draw(const struct legend *legend, struct sheet *sheet, double x, dou
         return;
     }
     sheet_begin(sheet, "legend", SLICE(""));
-    y += ABOVE + ROW_HEIGHT / 2;
+    y += LEGEND_GAP + ROW_HEIGHT / 2;
     for (uint32_t i = 0; i < legend->count; i++) {
         const struct legend_entry *entry = &legend->entries[i];
 

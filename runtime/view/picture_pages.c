@@ -8,7 +8,7 @@
 #define SCALE_LEAST 0.62
 /* Rows into columns into rows …: real pictures need two or three. */
 #define DEPTH_MAX 8
-#define MARGIN    12.0
+#define MARGIN    9.0
 
 struct cutter {
     struct picture *picture;
@@ -17,6 +17,14 @@ struct cutter {
     double width; /* of a page, in the picture's points */
     double height;
     bool has_failed;
+};
+
+/* Parts that lie between cuts, and where those are. */
+struct piece {
+    struct picture_page *parts;
+    size_t count;
+    double left, top, right, bottom;
+    int depth;
 };
 
 static int compare_y(const void *a, const void *b)
@@ -65,73 +73,88 @@ static struct picture_page bounds_of(const struct picture_page *parts, size_t co
 }
 
 /* Pages may be as many as there are parts, and there is room for that. */
-static void page_add(struct cutter *cutter, struct picture_page bounds)
+static void
+page_add(struct cutter *cutter, struct picture_page bounds, struct piece piece)
 {
     struct picture *picture = cutter->picture;
+    double left = fmax(bounds.x - MARGIN, piece.left);
+    double top = fmax(bounds.y - MARGIN, piece.top);
 
     if (picture->page_count == cutter->page_capacity) {
         cutter->has_failed = true;
         return;
     }
-    cutter->pages[picture->page_count++] =
-        (struct picture_page){bounds.x - MARGIN, bounds.y - MARGIN,
-                              bounds.width + 2 * MARGIN, bounds.height + 2 * MARGIN};
+    cutter->pages[picture->page_count++] = (struct picture_page){
+        left, top, fmin(bounds.x + bounds.width + MARGIN, piece.right) - left,
+        fmin(bounds.y + bounds.height + MARGIN, piece.bottom) - top};
 }
 
-static void cut(struct cutter *cutter,
-                struct picture_page *parts,
-                size_t count,
-                bool is_down,
-                int depth);
+static void cut(struct cutter *cutter, struct piece piece, bool is_down);
 
 /* What lies between two cuts: one page, or it is cut the other way. What cannot be cut is a
  * page that is larger than others, in the end. */
-static void cut_further(struct cutter *cutter,
-                        struct picture_page *parts,
-                        size_t count,
-                        bool is_down,
-                        int depth)
+static void cut_further(struct cutter *cutter, struct piece piece, bool is_down)
 {
-    struct picture_page bounds = bounds_of(parts, count);
+    struct picture_page bounds = bounds_of(piece.parts, piece.count);
 
     if ((bounds.width <= cutter->width && bounds.height <= cutter->height) ||
-        depth == DEPTH_MAX || count == 1) {
-        page_add(cutter, bounds);
+        piece.depth == DEPTH_MAX || piece.count == 1) {
+        page_add(cutter, bounds, piece);
         return;
     }
-    cut(cutter, parts, count, !is_down, depth + 1);
+    piece.depth++;
+    cut(cutter, piece, !is_down);
+}
+
+/* Cuts off what lies before `position`, its first `count` parts. */
+static void cut_off(struct cutter *cutter,
+                    struct piece *piece,
+                    size_t count,
+                    double position,
+                    bool is_down)
+{
+    struct piece before = *piece;
+
+    before.count = count;
+    if (is_down) {
+        before.bottom = piece->top = position;
+    } else {
+        before.right = piece->left = position;
+    }
+    piece->parts += count;
+    piece->count -= count;
+    cut_further(cutter, before, is_down);
 }
 
 /* Cuts across: down the picture or to its right, as late as a page allows. */
-static void cut(struct cutter *cutter,
-                struct picture_page *parts,
-                size_t count,
-                bool is_down,
-                int depth)
+static void cut(struct cutter *cutter, struct piece piece, bool is_down)
 {
     double length = is_down ? cutter->height : cutter->width;
-    size_t first = 0; /* of the parts of the page that is being filled */
-    size_t gap = 0;   /* the last place where it can end */
+    struct picture_page *last = piece.parts + piece.count;
+    struct picture_page *gap = piece.parts; /* the last place where a page can end, */
+    double position = 0;                    /* in the middle of the free space there */
     double end;
 
-    qsort(parts, count, sizeof *parts, is_down ? compare_y : compare_x);
-    end = end_of(&parts[0], is_down);
-    for (size_t i = 1; i < count; i++) {
-        if (start_of(&parts[i], is_down) >= end) {
+    qsort(piece.parts, piece.count, sizeof *piece.parts,
+          is_down ? compare_y : compare_x);
+    end = end_of(piece.parts, is_down);
+    for (struct picture_page *part = piece.parts + 1; part < last; part++) {
+        double start = start_of(part, is_down);
+
+        if (start >= end) {
             /* Up to here it may be too long already: then it ends where it last could. */
-            if (gap > first && end - start_of(&parts[first], is_down) > length) {
-                cut_further(cutter, parts + first, gap - first, is_down, depth);
-                first = gap;
+            if (gap > piece.parts && end - start_of(piece.parts, is_down) > length) {
+                cut_off(cutter, &piece, (size_t)(gap - piece.parts), position, is_down);
             }
-            gap = i;
+            gap = part;
+            position = (start + end) / 2;
         }
-        end = fmax(end, end_of(&parts[i], is_down));
+        end = fmax(end, end_of(part, is_down));
     }
-    if (gap > first && end - start_of(&parts[first], is_down) > length) {
-        cut_further(cutter, parts + first, gap - first, is_down, depth);
-        first = gap;
+    if (gap > piece.parts && end - start_of(piece.parts, is_down) > length) {
+        cut_off(cutter, &piece, (size_t)(gap - piece.parts), position, is_down);
     }
-    cut_further(cutter, parts + first, count - first, is_down, depth);
+    cut_further(cutter, piece, is_down);
 }
 
 bool pages_cut(struct picture *picture,
@@ -157,6 +180,11 @@ bool pages_cut(struct picture *picture,
         picture->page_count = 1;
         return true;
     }
-    cut(&cutter, parts, part_count, true, 0);
+    cut(&cutter,
+        (struct piece){.parts = parts,
+                       .count = part_count,
+                       .right = picture->width,
+                       .bottom = picture->height},
+        true);
     return !cutter.has_failed;
 }

@@ -66,6 +66,10 @@ struct head {
     double height;
 };
 
+/* Free space at the end of the head's height, and at the beginning of the legend's. */
+#define HEAD_GAP   12.0
+#define LEGEND_GAP 16.0
+
 /* The lines are broken at `width`. */
 void head_prepare(struct head *head,
                   struct sheet *sheet,

@@ -164,11 +164,14 @@ struct slice selection_caption(const struct selection *selection, struct sheet *
                  is_vector ? SLICE(" values") : SLICE(" columns"));
     caption_slices(text, selection);
     if (selection->grid->dimension_count > 4) {
-        buffer_add(text, text->size > 0 ? SLICE("; the middle of the first ")
-                                        : SLICE("the middle of the first "));
-        buffer_add_number(text, selection->grid->dimension_count - 4);
-        buffer_add(text, selection->grid->dimension_count == 5 ? SLICE(" dimension")
-                                                               : SLICE(" dimensions"));
+        buffer_add(text, text->size > 0 ? SLICE("; ") : SLICE(""));
+        buffer_add(text, SLICE("the middle of the first "));
+        if (selection->grid->dimension_count > 5) {
+            buffer_add_number(text, selection->grid->dimension_count - 4);
+            buffer_add(text, SLICE(" dimensions"));
+        } else {
+            buffer_add(text, SLICE("dimension"));
+        }
     }
     return sheet_keep(sheet);
 }
