@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* So far out of an edge's ends is looked for what they share. */
+#define DEPTH_MAX 256
+
 struct slice flow_keep(struct flow_builder *builder, struct slice text)
 {
     void *items = builder->kept_texts;
@@ -172,27 +175,37 @@ static bool add_nodes(struct flow_builder *builder)
 
 /* ---- edges ---- */
 
-/* Whether the edge leads from one turn, or one folded call, to another. */
-static bool is_carried(const struct flow_builder *builder,
-                       const struct flow_raw *source,
-                       const struct flow_raw *target)
+/* What is around an edge's source: marked by the edge's number, in both arrays. */
+struct around {
+    uint32_t *units;    /* owned: the units themselves */
+    uint32_t *clusters; /* owned: what they are folded to */
+};
+
+/* Whether the edge leads from one turn to another that it is folded with, or from one such call
+ * to another. */
+static bool
+is_carried(const struct flow_builder *builder, struct around *around, uint32_t edge)
 {
-    uint32_t from = source->unit;
-    uint32_t to = target->unit;
+    const struct flow_raw_edge *raw = &builder->edges[edge];
+    uint32_t from = builder->raws[raw->source].unit;
+    uint32_t to = builder->raws[raw->target].unit;
 
-    while (from != to && from != FLOW_NONE && to != FLOW_NONE) {
-        const struct flow_unit *above = &builder->units[from];
-        const struct flow_unit *below = &builder->units[to];
-
-        if (above->cluster == below->cluster) {
+    if (from == to || builder->options->fold == FLOW_FOLD_NONE) {
+        return false;
+    }
+    for (int i = 0; i < DEPTH_MAX && from != FLOW_NONE; i++) {
+        around->units[from] = edge + 1;
+        around->clusters[builder->units[from].cluster] = edge + 1;
+        from = builder->units[from].parent;
+    }
+    for (int i = 0; i < DEPTH_MAX && to != FLOW_NONE; i++) {
+        if (around->units[to] == edge + 1) {
+            return false;
+        }
+        if (around->clusters[builder->units[to].cluster] == edge + 1) {
             return true;
         }
-        /* A parent stands before its children: the later one is no deeper's parent. */
-        if (from > to) {
-            from = above->parent;
-        } else {
-            to = below->parent;
-        }
+        to = builder->units[to].parent;
     }
     return false;
 }
@@ -229,21 +242,19 @@ static uint32_t merge_edges(struct flow_edge *edges, uint32_t count)
     return kept;
 }
 
-static bool add_edges(struct flow_builder *builder)
+/* Gives how many there are between nodes that are shown. */
+static uint32_t collect_edges(struct flow_builder *builder,
+                              struct around *around,
+                              struct flow_edge *edges)
 {
-    struct flow_graph *graph = builder->graph;
-    struct flow_edge *edges = memory_allocate(builder->edge_count, sizeof *edges);
     uint32_t count = 0;
 
-    if (edges == NULL) {
-        return flow_out_of_memory(builder);
-    }
     for (uint32_t i = 0; i < builder->edge_count; i++) {
         const struct flow_raw_edge *edge = &builder->edges[i];
-        const struct flow_raw *source = &builder->raws[edge->source];
-        const struct flow_raw *target = &builder->raws[edge->target];
-        uint32_t from = builder->clusters[source->cluster].node;
-        uint32_t to = builder->clusters[target->cluster].node;
+        uint32_t source = builder->raws[edge->source].cluster;
+        uint32_t target = builder->raws[edge->target].cluster;
+        uint32_t from = builder->clusters[source].node;
+        uint32_t to = builder->clusters[target].node;
 
         if (from != FLOW_NONE && to != FLOW_NONE) {
             edges[count++] = (struct flow_edge){
@@ -251,17 +262,35 @@ static bool add_edges(struct flow_builder *builder)
                 .source = from,
                 .target = to,
                 .count = 1,
-                .is_carried = from >= to || is_carried(builder, source, target),
+                .is_carried = from >= to || is_carried(builder, around, i),
             };
         }
     }
-    qsort(edges, count, sizeof *edges, edge_compare);
-    graph->edge_count = merge_edges(edges, count);
-    graph->edges = arena_allocate(&graph->arena, graph->edge_count, sizeof *edges);
-    if (graph->edges != NULL && graph->edge_count > 0) {
-        memcpy(graph->edges, edges, graph->edge_count * sizeof *edges);
+    return count;
+}
+
+static bool add_edges(struct flow_builder *builder)
+{
+    struct flow_graph *graph = builder->graph;
+    struct flow_edge *edges = memory_allocate(builder->edge_count, sizeof *edges);
+    struct around around = {
+        memory_allocate_zeroed(builder->unit_count, sizeof *around.units),
+        memory_allocate_zeroed(builder->unit_count, sizeof *around.clusters),
+    };
+
+    if (edges != NULL && around.units != NULL && around.clusters != NULL) {
+        uint32_t count = collect_edges(builder, &around, edges);
+
+        qsort(edges, count, sizeof *edges, edge_compare);
+        graph->edge_count = merge_edges(edges, count);
+        graph->edges = arena_allocate(&graph->arena, graph->edge_count, sizeof *edges);
+        if (graph->edges != NULL && graph->edge_count > 0) {
+            memcpy(graph->edges, edges, graph->edge_count * sizeof *edges);
+        }
     }
     memory_free(edges);
+    memory_free(around.units);
+    memory_free(around.clusters);
     return graph->edges != NULL || flow_out_of_memory(builder);
 }
 

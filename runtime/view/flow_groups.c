@@ -1,6 +1,7 @@
 /* Units of calls and turns to the boxes around the graph's nodes. */
 #include "runtime/view/flow_build.h"
 
+#include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
 
 /* So far above is a call of the same function looked for. */
@@ -37,6 +38,117 @@ static bool has_box(const struct flow_builder *builder, const struct flow_unit *
     }
     return call->function != 0 || call->parent != FLOW_NONE;
 }
+
+/* ---- paths of folded modules ---- */
+
+#define SPANS_MAX  8  /* numbers in a path */
+#define DIGITS_MAX 18 /* of one: longer ones stay as they are */
+
+/* The numbers in the paths of all modules that a box stands for. */
+struct path_spans {
+    uint64_t low[SPANS_MAX], high[SPANS_MAX];
+    bool is_begun;
+};
+
+/* The next number that is a part of its own in `path`, from `start` on: where it begins; its end
+ * and its value. The path's size where there is none. */
+static size_t
+find_number(struct slice path, size_t start, size_t *end, uint64_t *number)
+{
+    while (start < path.size) {
+        size_t stop = slice_find(path, SLICE("."), start);
+        size_t i = start;
+
+        *number = 0;
+        while (i < stop && path.bytes[i] >= '0' && path.bytes[i] <= '9' &&
+               i - start < DIGITS_MAX) {
+            *number = *number * 10 + (uint64_t)(path.bytes[i++] - '0');
+        }
+        if (i == stop && i > start) {
+            *end = stop;
+            return start;
+        }
+        start = stop + 1;
+    }
+    return path.size;
+}
+
+static void spans_add(struct path_spans *spans, struct slice path)
+{
+    size_t end = 0;
+    uint64_t number;
+    int i = 0;
+
+    for (size_t at = find_number(path, 0, &end, &number);
+         at < path.size && i < SPANS_MAX; at = find_number(path, end, &end, &number)) {
+        bool is_first = !spans->is_begun;
+
+        spans->low[i] = is_first || number < spans->low[i] ? number : spans->low[i];
+        spans->high[i] = is_first || number > spans->high[i] ? number : spans->high[i];
+        i++;
+    }
+    spans->is_begun = true;
+}
+
+/* `blocks.0-11.attention` */
+static void
+spans_add_text(const struct path_spans *spans, struct slice path, struct buffer *text)
+{
+    size_t start = 0;
+    size_t end = 0;
+    uint64_t number;
+    int i = 0;
+
+    for (size_t at = find_number(path, 0, &end, &number);
+         at < path.size && i < SPANS_MAX; at = find_number(path, end, &end, &number)) {
+        buffer_add(text, slice_part(path, start, at));
+        buffer_add_number(text, spans->low[i]);
+        if (spans->high[i] > spans->low[i]) {
+            buffer_add_byte(text, '-');
+            buffer_add_number(text, spans->high[i]);
+        }
+        start = end;
+        i++;
+    }
+    buffer_add(text, slice_part(path, start, path.size));
+}
+
+static bool name_paths(struct flow_builder *builder)
+{
+    struct flow_graph *graph = builder->graph;
+    struct path_spans *spans =
+        memory_allocate_zeroed(graph->group_count, sizeof *spans);
+    struct buffer text = BUFFER_INIT;
+
+    if (spans == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    for (uint32_t i = 0; i < builder->call_count; i++) {
+        const struct flow_call *call = &builder->calls[i];
+        const struct flow_unit *first =
+            &builder->units[builder->units[call->unit].cluster];
+
+        if (call->path != 0 && first->group != FLOW_NONE && first->count > 1) {
+            spans_add(&spans[first->group], builder->texts.texts[call->path]);
+        }
+    }
+    for (uint32_t i = 0; i < graph->group_count; i++) {
+        struct flow_group *group = &graph->groups[i];
+
+        if (group->kind == FLOW_GROUP_CALL && group->count > 1 &&
+            group->path.size > 0) {
+            text.size = 0;
+            spans_add_text(&spans[i], group->path, &text);
+            group->path = flow_keep(builder, buffer_slice(&text));
+        }
+    }
+    graph->arena.has_failed |= text.has_failed;
+    buffer_release(&text);
+    memory_free(spans);
+    return true;
+}
+
+/* ---- boxes ---- */
 
 static bool is_recursive(const struct flow_builder *builder, uint32_t index)
 {
@@ -145,7 +257,7 @@ bool flow_groups(struct flow_builder *builder)
         return flow_out_of_memory(builder);
     }
     mark_needed(builder, is_needed);
-    is_done = add_groups(builder, is_needed);
+    is_done = add_groups(builder, is_needed) && name_paths(builder);
     memory_free(is_needed);
     return is_done;
 }
