@@ -32,7 +32,7 @@ const char graph_help[] =
     "How:\n"
     "  --theme THEME      light or dark\n"
     "  --title TEXT       instead of the file's name\n"
-    "  --proportion X     of the picture, height by width (0.75); 0: one column\n"
+    "  --proportion X     of the picture, height by width (0.75); 0: nothing is wrapped\n"
     "  --dpi N            of a PNG: dots for each inch (96)\n"
     "  --pages SIZE       a PDF of several pages: A3, A4, A5, Letter or Legal, A4-landscape …,\n"
     "                     or WxH in millimetres; without it, one page of the picture's size\n"

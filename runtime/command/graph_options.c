@@ -4,7 +4,7 @@
 #include "runtime/command/arguments.h"
 #include "runtime/command/page_size.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,9 +84,11 @@ static bool read_count(enum option_id id,
                        struct error *error)
 {
     char *end;
-    unsigned long long number = strtoull(argument, &end, 10);
+    unsigned long long number;
 
-    if (argument[0] < '0' || argument[0] > '9' || *end != '\0') {
+    errno = 0;
+    number = strtoull(argument, &end, 10);
+    if (argument[0] < '0' || argument[0] > '9' || *end != '\0' || errno != 0) {
         return refuse_argument(id, argument, "a number of nodes, 0 for all", error);
     }
     *count = number;
@@ -214,7 +216,7 @@ static bool option_take(struct graph_options *options,
     case OPTION_PROPORTION:
         given->look = true;
         return read_number(id, argument, 0, PROPORTION_MOST,
-                           "the height by the width, such as 0.75; 0: one column",
+                           "the height by the width, such as 0.75; 0: not wrapped",
                            &render->picture.proportion, error);
     case OPTION_DPI:
         given->dpi = true;
