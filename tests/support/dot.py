@@ -1,5 +1,6 @@
 """Graphs in DOT text, read back: the part of the language that a picture of ours can be told in."""
 
+import html
 import re
 
 _TOKEN = re.compile(
@@ -148,7 +149,7 @@ class _Reader:
 
 
 def _labels(boxes):
-    return tuple(box.get("label", "") for box in boxes)
+    return tuple(words(box.get("label", "")) for box in boxes)
 
 
 def read(text):
@@ -161,15 +162,27 @@ def read(text):
     return graph
 
 
+def _told(attributes):
+    return " ".join(f"{name}={words(value)}" for name, value in sorted(attributes.items()))
+
+
+def words(label):
+    """A label's text without its markup."""
+    if not label.startswith("<"):
+        return label
+    plain = re.sub(r"<br/>", " | ", label[1:-1])
+    return html.unescape(re.sub(r"<[^>]*>", "", plain))
+
+
 def describe(graph):
     """Nodes, edges and boxes as lines, in which ids are numbers: equal for equal graphs."""
     numbers = {name: number for number, name in enumerate(graph.nodes)}
     lines = [
-        f"node {numbers[name]} in {list(groups)}: {sorted(attributes.items())}"
+        f"node {numbers[name]} in {list(groups)}: {_told(attributes)}"
         for name, (groups, attributes) in graph.nodes.items()
     ]
     lines += sorted(
-        f"edge {numbers[source]:3} -> {numbers[target]:3}: {sorted(attributes.items())}"
+        f"edge {numbers[source]:3} -> {numbers[target]:3}: {_told(attributes)}"
         for source, target, attributes in graph.edges
     )
     return lines + [f"box {list(labels)}" for labels in graph.groups]
