@@ -41,20 +41,31 @@ add_line(struct buffer *text, const struct flow_group *group, bool has_files)
     buffer_add_number(text, group->line);
 }
 
+/* Of a class, without its module. */
+static struct slice last_name(struct slice path)
+{
+    size_t start = path.size;
+
+    while (start > 0 && path.bytes[start - 1] != '.') {
+        start--;
+    }
+    return slice_part(path, start, path.size);
+}
+
 static struct slice
 detail_of(struct sheet *sheet, const struct flow_group *group, bool has_files)
 {
     struct buffer *text = &sheet->scratch;
+    struct slice class_name = last_name(group->class_name);
 
     text->size = 0;
     if (group->kind == FLOW_GROUP_CALL && group->path.size > 0) {
         buffer_add(text, group->function);
     }
-    /* `Attention.forward` names the class already. */
-    if (group->class_name.size > 0 &&
-        !slice_starts(group->function, group->class_name)) {
-        buffer_add(text, text->size > 0 ? SLICE("  ") : SLICE(""));
-        buffer_add(text, group->class_name);
+    /* `Attention.forward` names the class already; an inherited forward does not. */
+    if (class_name.size > 0 && !slice_starts(group->function, class_name)) {
+        buffer_add(text, text->size > 0 ? SLICE("  of ") : SLICE("of "));
+        buffer_add(text, class_name);
     }
     add_line(text, group, has_files);
     if (group->is_recursive) {
