@@ -12,7 +12,7 @@ import importlib.util
 import os
 import sys
 
-from monitorch import _automatic, _children, _import, _options, _record, _source
+from monitorch import _automatic, _children, _import, _options, _record, _source, _torchrun
 from monitorch._command import Usage
 from monitorch._selected import Selected, read_lines
 
@@ -38,6 +38,9 @@ class Run:
 def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> Run:
     """Finds the program and begins to record. Usage where the words make no sense, OSError where
     the trace cannot be written. Does not return for what `python` itself would not run."""
+    if _torchrun.is_launcher(kind, words[0]):
+        words = _torchrun.change_words(words, options)
+        options = {**options, "no-record": True, "output": None, "record": None}
     run = Run(kind, words)
     if kind == "script":
         _find_script(run)
@@ -106,12 +109,12 @@ def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, o
     """The trace's path, None where nothing is to be recorded here, and the options."""
     if os.environ.get("MONITORCH"):
         for name in ("output", "record"):
-            if name in options:
+            if options.get(name) is not None:
                 raise Usage(f"MONITORCH is set, which says what --{name} says: give one of them")
         return None, {}
     if options.get("no-record"):
         for name in ("output", "record"):
-            if name in options:
+            if options.get(name) is not None:
                 raise Usage(f"--no-record and --{name} exclude each other")
         return None, {}
     path = options.get("output", _DEFAULT_OUTPUT)

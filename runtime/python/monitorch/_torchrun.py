@@ -1,0 +1,61 @@
+"""torchrun starts a Python of its own for each rank: it is told to start `monitorch run` there,
+as `torchrun -m monitorch run script.py` does."""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_MODULES = ("torch.distributed.run", "torch.distributed.launch")
+_WORDS = {
+    "output": "-o",
+    "record": "--record",
+    "no-record": "--no-record",
+    "include": "--include",
+    "exclude": "--exclude",
+    "functions": "--function",
+    "lines": "--lines",
+    "forward": "--forward",
+    "quiet": "--quiet",
+}
+
+
+def is_launcher(kind: str, word: str) -> bool:
+    if kind == "module":
+        return word in _MODULES
+    return kind == "script" and os.path.basename(word) == "torchrun"
+
+
+def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
+    """The launcher's words with `-m monitorch run` before the program of the ranks; as they were
+    where the launcher does not start Python, or its words make no sense."""
+    from contextlib import redirect_stderr, redirect_stdout
+    from io import StringIO
+
+    try:
+        from torch.distributed import run
+
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # it tells again
+            given = run.get_args_parser().parse_args(words[1:])
+    except (ImportError, AttributeError, SystemExit):
+        return words
+    finally:
+        # runpy, which is to run it, warns where it is imported already.
+        sys.modules.pop("torch.distributed.run", None)
+    if given.no_python or getattr(given, "run_path", False):
+        return words
+    program = [given.training_script, *given.training_script_args]
+    own = words[: len(words) - len(program)]
+    ours = []
+    for key, word in _WORDS.items():
+        value = options.get(key)
+        if value is True:
+            ours.append(word)
+        else:
+            values = [value] if isinstance(value, str) else value or []
+            ours += [part for text in values for part in (word, text)]
+    if given.module:  # the launcher's own -m stands before
+        return [*own, "monitorch", "run", *ours, "-m", *program]
+    return [*own, "-m", "monitorch", "run", *ours, *program]
