@@ -61,12 +61,12 @@ def _compile(rewrite: "Any", path: "Any", config: "Any") -> "CodeType | None":
         return None
     try:
         source = path.read_bytes()
-        made = hook.instrument(_name_of(path), source, str(path))
-        if made is None or not made[1].is_changed:
+        original = ast.parse(source, filename=str(path))
+        result = hook.instrument(_name_of(path), source, str(path))
+        if result is None or not result.is_changed:
             return None
-        result = made[1]
         tree = ast.parse(result.text, filename=str(path))
-        _restore_assertions(tree, source, result)
+        _restore_assertions(tree, original, source, result)
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None  # pytest itself tells of it
     rewrite.rewrite_asserts(tree, source, str(path), config)
@@ -75,15 +75,15 @@ def _compile(rewrite: "Any", path: "Any", config: "Any") -> "CodeType | None":
 
 
 def _restore_assertions(
-    tree: ast.Module, source: bytes, result: "_instrument.Result"
+    tree: ast.Module, original: ast.Module, source: bytes, result: "_instrument.Result"
 ) -> None:
     """Puts the original's conditions and messages into the assert statements."""
-    original = _find_assertions(ast.parse(source))
-    instrumented = _find_assertions(tree)
-    if len(original) != len(instrumented):
+    wanted = _find_assertions(original)
+    found = _find_assertions(tree)
+    if len(wanted) != len(found):
         raise ValueError("the assert statements of the instrumented source are others")
     insertions = None
-    for before, after in zip(original, instrumented):
+    for before, after in zip(wanted, found):
         if ast.dump(before) == ast.dump(after):
             continue
         if insertions is None:

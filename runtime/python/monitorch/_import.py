@@ -34,7 +34,6 @@ class Hook:
     def __init__(self, selected: "Selected", say: "Callable[[str], None]") -> None:
         self.selected = selected
         self.say = say
-        self.count = 0  # of files that were instrumented
         self._told: "set[str]" = set()
 
     def compile(self, name: str, source: bytes, path: str) -> "CodeType | None":
@@ -42,31 +41,37 @@ class Hook:
 
         What is wrong with a source is left to be found by who compiles it then.
         """
-        made = self.instrument(name, source, path)
+        made = self._make(_instrument.compile_source, name, source, path)
         if made is None:
             return None
-        code, _ = made
-        return code
+        code, result = made
+        self._tell_notes(result, path)
+        return code  # type: ignore[no-any-return]
 
-    def instrument(
-        self, name: str, source: bytes, path: str
-    ) -> "tuple[CodeType, _instrument.Result] | None":
+    def instrument(self, name: str, source: bytes, path: str) -> "_instrument.Result | None":
+        """The instrumented text, for those who compile it themselves."""
+        result = self._make(_instrument.instrument, name, source, path)
+        if result is not None:
+            self._tell_notes(result, path)
+        return result  # type: ignore[no-any-return]
+
+    def _make(
+        self, make: "Callable[..., Any]", name: str, source: bytes, path: str
+    ) -> "Any":
         if not self.selected.has(name, path) or _instrument.is_instrumented(source):
             return None
         try:
-            code, result = _instrument.compile_source(
-                source, path, **self.selected.options(path)
-            )
+            return make(source, path, **self.selected.options(path))
         except _instrument.InstrumentError as error:
             self.tell(f"{error}; the file runs without being recorded")
-            return None
         except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
-            return None
+            pass
+        return None
+
+    def _tell_notes(self, result: "_instrument.Result", path: str) -> None:
         for kind, line, column, text in result.notes:
             if kind == "warning":
                 self.tell(f"{path}:{line}:{column}: {text}")
-        self.count += result.is_changed
-        return code, result
 
     def tell(self, text: str) -> None:
         """Once, however often a file is imported."""
@@ -136,10 +141,9 @@ def _compile_for(loader: "Any", source: bytes, path: str) -> "CodeType | None":
     if kind is _Loader or kind.source_to_code is _source_to_code:
         return _hook.compile(loader.name, source, path)
     # It makes code of its own from a source: from the instrumented one, then.
-    made = _hook.instrument(loader.name, source, path)
-    if made is None:
+    result = _hook.instrument(loader.name, source, path)
+    if result is None:
         return None
-    _, result = made
     code: "CodeType" = loader.source_to_code(result.text, path)
     return _instrument.map_positions(code, source, result)
 
