@@ -1,5 +1,6 @@
 """What a picture is to a caller, and how notebooks show it."""
 
+import os
 import sys
 from base64 import b64encode
 
@@ -115,6 +116,22 @@ def is_notebook() -> bool:
 def find_cell() -> "int | None":
     """The number of the notebook's cell that runs."""
     return getattr(find_shell(), "execution_count", None) if is_notebook() else None
+
+
+def name_cell(filename: str) -> "str | None":
+    """What a notebook's user calls the cell whose code has this file's name: `In [3]`."""
+    compiler = getattr(find_shell(), "compile", None)
+    number = getattr(compiler, "_filename_map", {}).get(filename)
+    return None if number is None else f"In [{number}]"
+
+
+def find_notebook() -> str:
+    """The name of the notebook's file, where whoever shows it tells; or an empty text."""
+    if not is_notebook():
+        return ""
+    names = getattr(find_shell(), "user_ns", {})
+    path = names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")
+    return os.path.basename(path) if isinstance(path, str) else ""
 
 
 def _is_result_of_cell() -> bool:

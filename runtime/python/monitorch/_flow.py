@@ -193,7 +193,8 @@ class Runtime:
         drawn = None if trace.is_empty else self._draw_trace(trace, name, show, save)
         if drawn is not None:
             self.output = drawn
-        if clear and (drawn is not None or trace.is_empty):
+        # What other lines would show is kept for them.
+        if clear and (drawn is not None or trace.is_empty or not self._scope.has_lines):
             self._clear(trace, end)
         return drawn
 
@@ -261,6 +262,7 @@ class Runtime:
             max_slices=settings.max_slices,
             lines=lines,
             files=files,
+            title=_display.find_notebook(),
             **more,
         )
 

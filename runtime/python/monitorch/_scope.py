@@ -3,7 +3,7 @@
 import os
 import re
 
-from monitorch import _options, _registry, _source
+from monitorch import _display, _options, _registry, _source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Scope:
         if self._first is None:
             return (), ()
         names = {self._file, os.path.realpath(self._file)}
+        names.add(_display.name_cell(self._file) or self._file)
         for entry in _registry.entries():
             # A file that was instrumented is known by the name of its source.
             source = _source.path_of(entry.table)
@@ -104,7 +105,8 @@ class Scope:
         return self._environments[folder]
 
     def __str__(self) -> str:
-        return f"the lines {self._first} to {self._last} of {os.path.basename(self._file)}"
+        name = _display.name_cell(self._file) or os.path.basename(self._file)
+        return f"the lines {self._first} to {self._last} of {name}"
 
 
 def _make_absolute(file: str) -> str:
