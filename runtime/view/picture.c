@@ -16,7 +16,6 @@
 #define LONG_NODE_MAX  12000
 /* Up to so many boxes the layout is tried for several pages. */
 #define TRIED_NODE_MAX 2500
-#define MUCH_BETTER    0.88
 
 /* What belongs to one drawing and is gone after it. */
 struct drawing {
@@ -114,35 +113,39 @@ static double page_width_of(const struct layout *layout, double proportion)
     return fmax(layout->width, layout->height / proportion);
 }
 
-/* The layout does not know beforehand how its columns and rows will come out: asking it for
- * pages that are a little wider or higher often fits better. The first answer is kept where
- * the others are not much better, so that a box more does not move all. */
+/* What is read from top to bottom without a break is clearer than columns, whose edges have to
+ * go a long way back up: so no columns are tried first, and kept where the page is not much
+ * larger for it. And the layout does not know beforehand how its columns and rows will come
+ * out: asking it for pages that are a little wider or higher often fits better, but the first
+ * answer is kept where others are not much better, so that a box more does not move all. */
 static bool lay_out_best(struct drawing *drawing, struct error *error)
 {
-    static const double factors[] = {1.0, 0.7, 1.4, 0.5, 2.0};
+    static const struct {
+        double factor;
+        double cost; /* the page may be as much larger */
+    } tries[] = {{0.0, 0.77}, {1.0, 0.88}, {0.7, 1.0},
+                 {1.4, 1.0},  {0.5, 1.0},  {2.0, 1.0}};
     double wanted = drawing->options->proportion;
-    size_t count = drawing->graph->node_count > TRIED_NODE_MAX || !(wanted > 0)
-                       ? 1
-                       : sizeof factors / sizeof *factors;
+    size_t count = sizeof tries / sizeof *tries;
     size_t best = 0;
-    double best_width = 0;
+    double best_width = INFINITY;
 
+    if (!(wanted > 0) || drawing->graph->node_count > TRIED_NODE_MAX) {
+        return lay_out(drawing, wanted, error);
+    }
     for (size_t i = 0; i < count; i++) {
         double width;
 
-        if (!lay_out(drawing, wanted * factors[i], error)) {
+        if (!lay_out(drawing, wanted * tries[i].factor, error)) {
             return false;
         }
-        if (count == 1) {
-            return true;
-        }
-        width = page_width_of(&drawing->layout, wanted);
-        if (i == 0 || width < best_width * (best == 0 ? MUCH_BETTER : 1.0)) {
+        width = page_width_of(&drawing->layout, wanted) * tries[i].cost;
+        if (width < best_width) {
             best = i;
             best_width = width;
         }
     }
-    return best == count - 1 || lay_out(drawing, wanted * factors[best], error);
+    return best == count - 1 || lay_out(drawing, wanted * tries[best].factor, error);
 }
 
 static bool compute_layout(struct drawing *drawing, struct error *error)

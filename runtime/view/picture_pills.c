@@ -80,7 +80,7 @@ add_role(struct pills *pills, struct sheet *sheet, const struct flow_node *node)
         pill_add(pills, sheet, SLICE("(source)"), palette->source, 0);
     }
     if ((node->flags & FLOW_NODE_RESULT) != 0 &&
-        !slice_equal(node->name, SLICE("return"))) {
+        !slice_starts(node->name, SLICE("return"))) {
         pill_add(pills, sheet, SLICE("return"), palette->result, 0);
     }
 }
