@@ -78,7 +78,11 @@ struct flow_raw {
     uint32_t version;
     uint32_t same_as; /* the raw node whose value it is under another name; FLOW_NONE */
     uint32_t object;  /* the first raw node that held the same object */
-    uint32_t base;    /* of an argument: a value in the same memory that is alive */
+    uint32_t
+        holder; /* of such a first one: a later one that held it while it was asked */
+    uint32_t
+        maybe; /* of an argument: the object that it is if that is alive; FLOW_NONE */
+    uint32_t base; /* of an argument: a value in the same memory that is alive */
     uint32_t module;
     uint32_t site; /* of the trace */
     uint32_t line;
@@ -105,7 +109,6 @@ struct flow_raw {
     bool
         is_hidden; /* the filter does not want it, or it is too old: a source at most */
     bool is_promoted; /* was hidden until something was made from it */
-    bool has_edges;   /* some lead to it */
 };
 
 struct flow_raw_edge {
@@ -134,6 +137,12 @@ struct flow_guess {
     uint32_t function, parameter, how; /* texts */
 };
 
+/* A value that a statement read. */
+struct flow_source {
+    uint32_t raw;
+    uint32_t read; /* which of the site's reads it is; FLOW_NONE: a call returned it */
+};
+
 /* The visit of a site whose events are being read. */
 struct flow_visit {
     uint32_t call;
@@ -144,6 +153,7 @@ struct flow_visit {
     uint32_t source_count; /* in builder.sources: what its reads stand for */
     uint32_t read_count;   /* the first of these; behind them: what calls returned */
     uint32_t edges_left;   /* edges from all of them that may still be made */
+    bool has_claims;       /* some were handed to calls that returned something */
 };
 
 struct flow_builder {
@@ -160,6 +170,8 @@ struct flow_builder {
     struct flow_map writings; /* a storage, as a number -> the raw node that wrote */
     struct flow_map storages; /* a storage, as a number -> its newest raw node */
     struct flow_map written_sites; /* site -> its newest raw node */
+    struct flow_map told_again;    /* event -> the raw node that tells the same */
+    struct flow_map uses; /* site, read -> how often the statement's text has it */
     struct flow_map
         name_scopes; /* function, name -> enum site_scope, where not LOCAL */
     struct flow_call *calls;
@@ -171,7 +183,9 @@ struct flow_builder {
     struct flow_function *functions;
     struct flow_guess *guesses;
     uint32_t *carried;
-    uint32_t *sources;
+    struct flow_source *sources;
+    uint32_t *claims; /* by the site's read: how many arguments of calls it is */
+    size_t claim_capacity;
     size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
         module_capacity, function_capacity, guess_capacity, carried_capacity,
         source_capacity;
@@ -232,30 +246,53 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
 bool flow_is_held(const struct flow_builder *builder, uint32_t raw);
 /* Fills builder.sources with what the visit's reads stand for. */
 bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call);
-bool flow_source_add(struct flow_builder *builder, uint32_t raw);
+bool flow_source_add(struct flow_builder *builder, uint32_t raw, uint32_t read);
 
 /* Binds a name to nothing but what the visit's sources are: an object made from them. */
 bool flow_carry(struct flow_builder *builder, uint32_t binding);
 
 /* flow_edges.c */
+/* An edge, and where what it comes from is hidden it becomes a source. A source of FLOW_NONE, and
+ * one that has an edge to the target already, make none. */
 bool flow_edge_add(struct flow_builder *builder,
                    enum flow_edge_kind kind,
                    uint32_t source,
                    uint32_t target);
-/* Finds out what an argument is; its edge is made when the statement is known that gave it. */
-void flow_judge_argument(struct flow_builder *builder,
-                         uint32_t raw,
-                         const struct log_event_view *event);
 bool flow_edges_of_value(struct flow_builder *builder,
                          uint32_t raw,
                          uint32_t binding,
+                         const struct log_event_view *event);
+/* The raw node of that event, or the one that tells the same; FLOW_NONE. */
+uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event);
+/* The raw node that held the event's object last, or FLOW_NONE. */
+uint32_t flow_origin_of(const struct flow_builder *builder,
+                        const struct log_event_view *event);
+/* The newest of the visit's sources that is this object: its place among them; FLOW_NONE. */
+uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object);
+/* A node of the same object whose name still has it; FLOW_NONE. */
+uint32_t flow_find_holder(const struct flow_builder *builder, uint32_t raw);
+/* What the name had before this visit, at the same place in it; FLOW_NONE. */
+uint32_t flow_find_previous(const struct flow_builder *builder,
+                            uint32_t path,
+                            const struct flow_binding *binding);
+void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as);
+/* The node holds its object from now on. */
+void flow_hold(struct flow_builder *builder, uint32_t raw);
+
+/* flow_arguments.c */
+/* Finds out what an argument is; its edge is made when the statement is known that gave it. */
+void flow_judge_argument(struct flow_builder *builder,
+                         uint32_t raw,
                          const struct log_event_view *event);
 /* What calls made by the statement were given, and what they returned. */
 bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site);
 /* The same at the trace's end, for calls that no event of their callers followed. */
 bool flow_edges_of_last_calls(struct flow_builder *builder);
-/* The raw node of that event, or FLOW_NONE. */
-uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event);
+/* How often the statement's text reads the name; 0: not known. false: out of memory. */
+bool flow_uses(struct flow_builder *builder,
+               const struct log_event_view *event,
+               uint32_t read,
+               uint32_t *count);
 
 /* flow_events.c: the first reading. */
 bool flow_read(struct flow_builder *builder);

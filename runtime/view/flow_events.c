@@ -151,6 +151,8 @@ static bool raw_add(struct flow_builder *builder,
         .version = event->tensor.version,
         .same_as = FLOW_NONE,
         .object = builder->raw_count,
+        .holder = builder->raw_count,
+        .maybe = FLOW_NONE,
         .base = FLOW_NONE,
         .module = event->module_number,
         .site = event->site_number,
@@ -326,6 +328,9 @@ static bool take_read(struct flow_builder *builder,
         /* One node of another list: nothing is appended to it. */
         if (binding->count == 0) {
             builder->raw_count--;
+            if (!flow_map_put(&builder->told_again, event->number, origin)) {
+                return flow_out_of_memory(builder);
+            }
             binding->first = origin;
             binding->last = origin;
             binding->count = 1;
@@ -345,13 +350,74 @@ static bool take_read(struct flow_builder *builder,
 
 /* ---- events ---- */
 
+/* Whether a line that may have written to the value did not: `loss.backward()`, or one of
+ * several names of one memory. What the name had before tells that value. */
+static uint32_t find_unwritten(const struct flow_builder *builder,
+                               const struct log_event_view *event,
+                               uint32_t index,
+                               uint32_t path)
+{
+    uint32_t previous;
+    const struct flow_raw *node;
+
+    if (event->site->kind != SITE_MUTATE) {
+        return FLOW_NONE;
+    }
+    previous = flow_find_previous(builder, path, &builder->bindings[index]);
+    if (previous == FLOW_NONE || event->change == CHANGE_SAME) {
+        return previous;
+    }
+    node = &builder->raws[previous];
+    return event->site->write_count > 1 && event->change == CHANGE_MUTATED &&
+                   event->difference == 0 && event->has_hash && node->has_hash &&
+                   event->hash == node->hash
+               ? previous
+               : FLOW_NONE;
+}
+
+/* Tells whether the event tells nothing new: the name keeps the node that it has. */
+static bool pass_over(struct flow_builder *builder,
+                      const struct log_event_view *event,
+                      uint32_t name,
+                      bool is_hidden,
+                      bool *is_passed)
+{
+    uint32_t index = flow_binding_of_write(builder, builder->visit.call, name);
+    uint32_t path = flow_texts_find(&builder->texts, event->path);
+    uint32_t previous = FLOW_NONE;
+
+    if (index == FLOW_NONE) {
+        return false;
+    }
+    if (path != FLOW_MAP_NONE) {
+        previous = find_unwritten(builder, event, index, path);
+    }
+    *is_passed = previous != FLOW_NONE;
+    if (!*is_passed) {
+        return true;
+    }
+    builder->raws[previous].version = event->tensor.version;
+    builder->graph->left_out.unchanged += !is_hidden;
+    return flow_map_put(&builder->told_again, event->number, previous) ||
+           flow_out_of_memory(builder);
+}
+
 static bool take_array(struct flow_builder *builder,
                        const struct log_event_view *event,
                        uint32_t name,
                        bool is_hidden)
 {
     uint32_t raw = builder->raw_count;
+    bool is_passed = false;
     uint32_t index;
+
+    if (event->site->kind == SITE_MUTATE && (event->flags & LOG_EVENT_READ) == 0 &&
+        !pass_over(builder, event, name, is_hidden, &is_passed)) {
+        return false;
+    }
+    if (is_passed) {
+        return true;
+    }
 
     if (!raw_add(builder, event, name, is_hidden)) {
         return false;
@@ -370,6 +436,7 @@ static bool take_array(struct flow_builder *builder,
         return false;
     }
     append_leaf(builder, index, raw);
+    flow_hold(builder, raw);
     note_in_call(builder, raw);
     return note_storage(builder, raw);
 }

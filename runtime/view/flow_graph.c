@@ -58,6 +58,8 @@ static void builder_release(struct flow_builder *builder)
     flow_map_release(&builder->writings);
     flow_map_release(&builder->storages);
     flow_map_release(&builder->written_sites);
+    flow_map_release(&builder->told_again);
+    flow_map_release(&builder->uses);
     flow_map_release(&builder->name_scopes);
     flow_modules_release(builder);
     memory_free(builder->calls);
@@ -68,6 +70,7 @@ static void builder_release(struct flow_builder *builder)
     memory_free(builder->guesses);
     memory_free(builder->carried);
     memory_free(builder->sources);
+    memory_free(builder->claims);
     memory_free(builder->clusters);
     memory_free(builder->kept_texts);
 }

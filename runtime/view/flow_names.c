@@ -236,7 +236,7 @@ bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
 
 /* ---- reads ---- */
 
-bool flow_source_add(struct flow_builder *builder, uint32_t raw)
+bool flow_source_add(struct flow_builder *builder, uint32_t raw, uint32_t read)
 {
     void *items = builder->sources;
 
@@ -249,21 +249,22 @@ bool flow_source_add(struct flow_builder *builder, uint32_t raw)
         return false;
     }
     builder->sources = items;
-    builder->sources[builder->visit.source_count++] = raw;
+    builder->sources[builder->visit.source_count++] = (struct flow_source){raw, read};
     builder->raws[raw].seen = builder->visit.serial;
     return true;
 }
 
 /* The value, and what was written into its memory since under another name. */
-static bool add_value(struct flow_builder *builder, uint32_t raw)
+static bool add_value(struct flow_builder *builder, uint32_t raw, uint32_t read)
 {
     uint64_t storage = builder->raws[raw].storage;
     uint32_t writing =
         storage == 0 ? FLOW_MAP_NONE : flow_map_get(&builder->writings, storage);
 
-    return flow_source_add(builder, raw) &&
+    return flow_source_add(builder, raw, read) &&
            (writing == FLOW_MAP_NONE || writing <= raw ||
-            builder->raws[writing].is_hidden || flow_source_add(builder, writing));
+            builder->raws[writing].is_hidden ||
+            flow_source_add(builder, writing, read));
 }
 
 /* Whether a leaf stands at `rest` in its container: `.logits`, which may be a key too. */
@@ -278,7 +279,10 @@ static bool path_is_at(struct slice path, struct slice rest)
 }
 
 /* Adds what the binding stands for, of which `rest` was read. */
-static bool add_binding(struct flow_builder *builder, uint32_t index, struct slice rest)
+static bool add_binding(struct flow_builder *builder,
+                        uint32_t index,
+                        struct slice rest,
+                        uint32_t read)
 {
     const struct flow_binding *binding = &builder->bindings[index];
     uint32_t raw = binding->first;
@@ -292,13 +296,13 @@ static bool add_binding(struct flow_builder *builder, uint32_t index, struct sli
     for (uint32_t i = 0; i < binding->count; i++) {
         if ((!has_part ||
              path_is_at(builder->texts.texts[builder->raws[raw].path], rest)) &&
-            !add_value(builder, raw)) {
+            !add_value(builder, raw, read)) {
             return false;
         }
         raw = builder->raws[raw].next_leaf;
     }
     for (uint32_t i = 0; i < binding->carried_count; i++) {
-        if (!add_value(builder, builder->carried[binding->carried + i])) {
+        if (!add_value(builder, builder->carried[binding->carried + i], read)) {
             return false;
         }
     }
@@ -324,9 +328,12 @@ static bool is_rebound(const struct flow_builder *builder,
 
 /* What a dotted name stands for: the attribute's last write, or a part of what stands before
  * the dots. */
-static bool
-resolve_read(struct flow_builder *builder, uint32_t index, const struct site_read *read)
+static bool resolve_read(struct flow_builder *builder,
+                         uint32_t index,
+                         const struct site *site,
+                         uint32_t number)
 {
+    const struct site_read *read = &site->reads[number];
     struct slice root = root_of(read->name);
     struct slice part = read->name;
     bool is_self = slice_equal(root, SLICE("self"));
@@ -346,7 +353,8 @@ resolve_read(struct flow_builder *builder, uint32_t index, const struct site_rea
             (part.size == root.size || is_self ||
              !is_rebound(builder, index, read->scope, root, found))) {
             return add_binding(builder, found,
-                               slice_part(read->name, part.size, read->name.size));
+                               slice_part(read->name, part.size, read->name.size),
+                               number);
         }
         while (part.size > 0 && part.bytes[part.size - 1] != '.') {
             part.size--;
@@ -359,7 +367,7 @@ resolve_read(struct flow_builder *builder, uint32_t index, const struct site_rea
 bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call)
 {
     for (uint32_t i = 0; i < site->read_count; i++) {
-        if (!resolve_read(builder, call, &site->reads[i])) {
+        if (!resolve_read(builder, call, site, i)) {
             return false;
         }
     }
@@ -382,7 +390,7 @@ bool flow_carry(struct flow_builder *builder, uint32_t index)
     binding->carried = builder->carried_count;
     binding->carried_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        builder->carried[builder->carried_count++] = builder->sources[i];
+        builder->carried[builder->carried_count++] = builder->sources[i].raw;
     }
     return true;
 }

@@ -1,0 +1,365 @@
+/* What calls are given and what they return, joined with the statement that made them: it is
+ * told after they have ended, by their caller's next event. */
+#include "runtime/view/flow_build.h"
+
+/* An argument that is a value of its own is taken for made from so many others at most. */
+#define ARGUMENT_SOURCES_MAX 64
+/* A statement's text is looked at for so many lines. */
+#define STATEMENT_LINES_MAX 30
+
+/* ---- what an argument is ---- */
+
+static bool
+is_pending_result(const struct flow_builder *builder, uint32_t origin, uint32_t caller)
+{
+    const struct flow_call *call = &builder->calls[builder->raws[origin].call];
+
+    return (builder->raws[origin].flags & FLOW_NODE_RESULT) != 0 && call->is_pending &&
+           call->parent == caller;
+}
+
+void flow_judge_argument(struct flow_builder *builder,
+                         uint32_t raw,
+                         const struct log_event_view *event)
+{
+    struct flow_raw *node = &builder->raws[raw];
+    uint32_t caller = builder->calls[node->call].parent;
+    uint32_t origin = flow_origin_of(builder, event);
+    uint32_t base = node->storage == 0
+                        ? FLOW_MAP_NONE
+                        : flow_map_get(&builder->storages, node->storage);
+    uint32_t holder;
+
+    if (base != FLOW_MAP_NONE && flow_is_held(builder, base)) {
+        node->base = base;
+    }
+    if (origin == FLOW_NONE) {
+        return;
+    }
+    holder = flow_find_holder(builder, origin);
+    if (is_pending_result(builder, origin, caller)) {
+        flow_set_same(builder, raw, origin);
+    } else if (holder != FLOW_NONE) {
+        flow_set_same(builder, raw, holder);
+    } else {
+        node->maybe = builder->raws[origin].object;
+    }
+}
+
+/* ---- the statement's text ---- */
+
+static bool is_word(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || (unsigned char)byte >= 0x80;
+}
+
+/* Whether what ends there is given a value: `x =`, also as a keyword of a call. */
+static bool is_target(struct slice line, size_t end)
+{
+    while (end < line.size && line.bytes[end] == ' ') {
+        end++;
+    }
+    return end < line.size && line.bytes[end] == '=' &&
+           (end + 1 == line.size || line.bytes[end + 1] != '=');
+}
+
+/* Strings and comments are not told apart: what is counted too often is only shown. */
+static uint32_t count_in_line(struct slice line, struct slice name)
+{
+    uint32_t count = 0;
+
+    for (size_t at = slice_find(line, name, 0); at < line.size;
+         at = slice_find(line, name, at + 1)) {
+        size_t end = at + name.size;
+        bool begins =
+            at == 0 || (!is_word(line.bytes[at - 1]) && line.bytes[at - 1] != '.');
+        bool ends = end == line.size || !is_word(line.bytes[end]);
+
+        count += begins && ends && !is_target(line, end);
+    }
+    return count;
+}
+
+static int bracket_depth(struct slice line)
+{
+    int depth = 0;
+
+    for (size_t i = 0; i < line.size; i++) {
+        switch (line.bytes[i]) {
+        case '(':
+        case '[':
+        case '{':
+            depth++;
+            break;
+        case ')':
+        case ']':
+        case '}':
+            depth--;
+            break;
+        default:
+            break;
+        }
+    }
+    return depth;
+}
+
+bool flow_uses(struct flow_builder *builder,
+               const struct log_event_view *event,
+               uint32_t read,
+               uint32_t *count)
+{
+    uint64_t key = flow_key(event->site_number, read);
+    struct slice name = event->site->reads[read].name;
+    uint32_t line = event->site->line;
+    int depth = 0;
+
+    *count = flow_map_get(&builder->uses, key);
+    if (*count != FLOW_MAP_NONE) {
+        return true;
+    }
+    *count = 0;
+    for (int i = 0; i < STATEMENT_LINES_MAX && name.size > 0; i++) {
+        struct slice text =
+            source_lines_get(builder->lines, event->module_number, line++);
+
+        *count += count_in_line(text, name);
+        depth += bracket_depth(text);
+        if (depth <= 0 && !slice_ends(text, SLICE("\\"))) {
+            break;
+        }
+    }
+    return flow_map_put(&builder->uses, key, *count) || flow_out_of_memory(builder);
+}
+
+/* ---- arguments ---- */
+
+static bool is_made_by(const struct flow_builder *builder,
+                       const struct flow_call *callee,
+                       const struct site *site)
+{
+    const struct flow_call *caller = &builder->calls[builder->visit.call];
+    const struct flow_module *module = &builder->modules[caller->module];
+    uint32_t first = module->module->first_site;
+
+    if (callee->line == 0) {
+        return true;
+    }
+    if (site->kind == SITE_LOOP || site->kind == SITE_BRANCH) {
+        return callee->line == site->line;
+    }
+    if (builder->visit.site < first ||
+        builder->visit.site - first >= module->module->table.site_count) {
+        return false;
+    }
+    return callee->line >= site->line &&
+           callee->line < module->next_lines[builder->visit.site - first];
+}
+
+static bool has_results(const struct flow_builder *builder,
+                        const struct flow_call *callee)
+{
+    return callee->result_count > 0 && !builder->raws[callee->first_result].is_hidden;
+}
+
+/* The argument is just what the statement read there: no reason to think that another was made
+ * from it. */
+static void claim(struct flow_builder *builder,
+                  const struct flow_call *callee,
+                  const struct flow_source *source)
+{
+    builder->raws[source->raw].claimed = builder->visit.serial;
+    if (source->read != FLOW_NONE && has_results(builder, callee)) {
+        builder->claims[source->read]++;
+        builder->visit.has_claims = true;
+    }
+}
+
+/* Which of the statement's reads each argument is. */
+static void find_same(struct flow_builder *builder, const struct flow_call *callee)
+{
+    for (uint32_t i = 0; i < callee->argument_count; i++) {
+        uint32_t argument = callee->first_argument + i;
+        const struct flow_raw *node = &builder->raws[argument];
+        uint32_t object = node->same_as == FLOW_NONE ? node->maybe : node->object;
+        uint32_t read =
+            object == FLOW_NONE ? FLOW_NONE : flow_find_read(builder, object);
+
+        if (read != FLOW_NONE && builder->sources[read].raw < argument) {
+            flow_set_same(builder, argument, builder->sources[read].raw);
+            claim(builder, callee, &builder->sources[read]);
+        }
+    }
+}
+
+static bool
+shares_storage(const struct flow_builder *builder, uint32_t source, uint32_t argument)
+{
+    return builder->raws[argument].storage != 0 &&
+           builder->raws[source].storage == builder->raws[argument].storage;
+}
+
+enum argument_pass {
+    PASS_VIEWS,     /* those whose memory it shares */
+    PASS_UNCLAIMED, /* those that went nowhere else */
+    PASS_ALL,
+};
+
+static bool fits(const struct flow_builder *builder,
+                 enum argument_pass pass,
+                 uint32_t source,
+                 uint32_t argument)
+{
+    if (source >= argument || builder->visit.edges_left == 0) {
+        return false;
+    }
+    switch (pass) {
+    case PASS_VIEWS:
+        return shares_storage(builder, source, argument);
+    case PASS_UNCLAIMED:
+        return builder->raws[source].claimed != builder->visit.serial;
+    default:
+        return true;
+    }
+}
+
+/* An argument that is no value with a name: made from what the statement read. */
+static bool link_argument(struct flow_builder *builder,
+                          const struct flow_call *callee,
+                          uint32_t argument)
+{
+    uint32_t count = builder->visit.source_count;
+
+    for (int pass = PASS_VIEWS; pass <= PASS_ALL; pass++) {
+        uint32_t linked = 0;
+
+        for (uint32_t i = 0; i < count && linked < ARGUMENT_SOURCES_MAX; i++) {
+            const struct flow_source *source = &builder->sources[i];
+
+            if (!fits(builder, (enum argument_pass)pass, source->raw, argument)) {
+                continue;
+            }
+            builder->visit.edges_left--;
+            linked++;
+            if (pass == PASS_VIEWS) {
+                claim(builder, callee, source);
+            }
+            if (!flow_edge_add(builder, FLOW_EDGE_VALUE, source->raw, argument)) {
+                return false;
+            }
+        }
+        if (linked > 0) {
+            return true;
+        }
+    }
+    if (builder->raws[argument].base == FLOW_NONE ||
+        builder->raws[builder->raws[argument].base].is_hidden) {
+        return true;
+    }
+    return flow_edge_add(builder, FLOW_EDGE_VALUE, builder->raws[argument].base,
+                         argument);
+}
+
+static bool link_arguments(struct flow_builder *builder, const struct flow_call *callee)
+{
+    for (uint32_t i = 0; i < callee->argument_count; i++) {
+        uint32_t argument = callee->first_argument + i;
+        const struct flow_raw *node = &builder->raws[argument];
+
+        if (node->is_hidden || node->is_promoted) {
+            continue;
+        }
+        if (node->same_as == FLOW_NONE) {
+            if (!link_argument(builder, callee, argument)) {
+                return false;
+            }
+        } else if (!builder->raws[node->same_as].is_hidden &&
+                   !flow_edge_add(builder, FLOW_EDGE_SAME, node->same_as, argument)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_results(struct flow_builder *builder, const struct flow_call *callee)
+{
+    for (uint32_t i = 0; i < callee->result_count; i++) {
+        uint32_t result = callee->first_result + i;
+
+        if (!builder->raws[result].is_hidden &&
+            !flow_source_add(builder, result, FLOW_NONE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Without what the statement read: of a statement that is not recorded. */
+static bool link_alone(struct flow_builder *builder, const struct flow_call *callee)
+{
+    uint32_t count = builder->visit.source_count;
+    bool is_done;
+
+    builder->visit.source_count = 0;
+    is_done = link_arguments(builder, callee);
+    builder->visit.source_count = count;
+    return is_done;
+}
+
+static bool clear_claims(struct flow_builder *builder, const struct site *site)
+{
+    void *items = builder->claims;
+
+    if (!flow_grow(builder, &items, &builder->claim_capacity, site->read_count,
+                   sizeof *builder->claims)) {
+        return false;
+    }
+    builder->claims = items;
+    memset(items, 0, site->read_count * sizeof *builder->claims);
+    return true;
+}
+
+bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site)
+{
+    struct flow_call *caller = &builder->calls[builder->visit.call];
+    uint32_t first = caller->first_pending;
+    uint32_t next;
+
+    if (first == FLOW_NONE) {
+        return true;
+    }
+    caller->first_pending = FLOW_NONE;
+    if (!clear_claims(builder, site)) {
+        return false;
+    }
+    for (uint32_t i = first; i != FLOW_NONE; i = builder->calls[i].next_pending) {
+        builder->calls[i].is_made_here = is_made_by(builder, &builder->calls[i], site);
+        if (builder->calls[i].is_made_here) {
+            find_same(builder, &builder->calls[i]);
+        }
+    }
+    for (uint32_t i = first; i != FLOW_NONE; i = next) {
+        struct flow_call *callee = &builder->calls[i];
+
+        next = callee->next_pending;
+        callee->next_pending = FLOW_NONE;
+        callee->is_pending = false;
+        if (callee->is_made_here
+                ? !link_arguments(builder, callee) || !add_results(builder, callee)
+                : !link_alone(builder, callee)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool flow_edges_of_last_calls(struct flow_builder *builder)
+{
+    for (uint32_t i = 0; i < builder->call_count; i++) {
+        if ((builder->calls[i].is_pending || builder->calls[i].parent == FLOW_NONE) &&
+            !link_alone(builder, &builder->calls[i])) {
+            return false;
+        }
+    }
+    return true;
+}
