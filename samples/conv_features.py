@@ -5,10 +5,9 @@ Shows how values of more than two dimensions are told: slices, labelled by their
     python samples/conv_features.py       # writes monitorch_outputs/conv_features.svg
 """
 
+import monitorch
 import torch
 from torch.nn import functional
-
-import monitorch
 
 KERNELS = torch.tensor(
     [

@@ -7,10 +7,9 @@ hands to the next. `fold="none"` draws each turn.
     python samples/lstm_steps.py          # writes monitorch_outputs/lstm_steps.svg
 """
 
+import monitorch
 import torch
 from torch import nn
-
-import monitorch
 
 
 class Cell(nn.Module):

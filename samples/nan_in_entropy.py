@@ -6,9 +6,8 @@ empty histogram, then log2(0) = -inf, then 0 * -inf. All numbers are exact in fl
     python samples/nan_in_entropy.py      # writes monitorch_outputs/nan_in_entropy.svg
 """
 
-import torch
-
 import monitorch
+import torch
 
 
 def entropy(counts):

@@ -6,9 +6,8 @@ line of the program assigns, are seen where they are read.
     python samples/training_step.py       # writes monitorch_outputs/training_step.svg
 """
 
-import torch
-
 import monitorch
+import torch
 
 RATE = 0.0625
 

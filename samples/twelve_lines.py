@@ -6,9 +6,8 @@ line that writes in place drawn as such. All numbers are exact in float32.
     python samples/twelve_lines.py        # writes monitorch_outputs/twelve_lines.svg
 """
 
-import torch
-
 import monitorch
+import torch
 
 
 def fit_step(x, y, w, rate):

@@ -39,9 +39,8 @@ NAMES = (*DRAWN_BY_THEMSELVES, *DRAWN_FROM_A_TRACE)
 
 def run_sample(sample, output):
     """In this process: `output` is what its monitorch.off writes."""
-    import torch
-
     import monitorch
+    import torch
 
     switch_off = monitorch.off
 
