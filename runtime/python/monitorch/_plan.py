@@ -82,13 +82,23 @@ class _Arm:
         self.is_endless = is_endless
 
 
+class _Store:
+    """An assignment: the parts of its targets in their order."""
+
+    __slots__ = ("leaves", "site")
+
+    def __init__(self, leaves: "list[Any]", site: int) -> None:
+        self.leaves = leaves
+        self.site = site
+
+
 class _Function:
     """What one function of the source, or its module level, has to be followed for."""
 
     def __init__(self, node: "Any") -> None:
         self.node = node
         self.enter = NO_SITE
-        self.stores: "list[tuple[Any, int]]" = []  # (target, site): the target stored last
+        self.stores: "list[_Store]" = []
         self.calls: "list[tuple[_Statement, int]]" = []  # expression statements
         self.arms: "list[_Arm]" = []
         self.returns: "dict[int, int]" = {}  # number of the statement -> site
@@ -126,6 +136,7 @@ class Source:
         self._branches: "list[tuple[Position, int]]" = []
         self._functions: "dict[tuple[int, str], list[_Function]]" = {}
         self._spread: "dict[tuple[int, str], list[CodeType]]" = {}
+        self._early: "set[int]" = set()  # returns that are told before what is left
         self._codes: "set[tuple[str, int, bytes]] | None" = None
         self._by_line: "dict[int, int]" = {}  # Python 3.10: a line -> its statement
         self._line_of: "dict[ast.AST, int]" = {}  # the same: a node -> its line
@@ -186,6 +197,7 @@ class Source:
         statement = _Statement(node, len(self._statements), parent)
         self._statements.append(statement)
         function.statements.append(statement)
+        self._visit_expressions(node, function)
         if isinstance(node, _FUNCTIONS):
             self._visit_function(node, statement)
         elif isinstance(node, ast.ClassDef):
@@ -203,13 +215,15 @@ class Source:
         self._functions.setdefault((line, node.name), []).append(function)
         self._visit_block(node.body, function, statement)
 
-    def _visit_plain(self, node: "Any", function: _Function, statement: _Statement) -> None:
-        """What the statement itself stores, without the blocks inside it."""
+    def _visit_expressions(self, node: "Any", function: _Function) -> None:
         for expression in _expressions(node):
             if isinstance(expression, ast.NamedExpr):
                 site = self._find("assign", expression)
                 if site != NO_SITE:
-                    function.stores.append((expression.target, site))
+                    function.stores.append(_Store([expression.target], site))
+
+    def _visit_plain(self, node: "Any", function: _Function, statement: _Statement) -> None:
+        """What the statement itself stores, without the blocks inside it."""
         targets: "list[Any]" = []
         kinds: "tuple[str, ...]" = ("assign", "mutate")
         if isinstance(node, ast.Assign):
@@ -218,7 +232,7 @@ class Source:
             targets = [node.target]
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             targets, kinds = [node.target], ("loop",)
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
+        elif isinstance(node, (ast.With, ast.AsyncWith)) and node.items[-1].optional_vars:
             targets = [item.optional_vars for item in node.items if item.optional_vars]
         elif isinstance(node, ast.Return):
             site = self._find("return", node)
@@ -228,16 +242,16 @@ class Source:
             site = self._find("mutate", node)
             if site != NO_SITE:
                 function.calls.append((statement, site))
-        leaf = _last_leaf(targets[-1]) if targets else None
-        for kind in kinds if leaf is not None else ():
+        leaves = [leaf for target in targets for leaf in _leaves(target)]
+        for kind in kinds if leaves else ():
             site = self._find(kind, node)
             if site != NO_SITE:
-                function.stores.append((leaf, site))
+                function.stores.append(_Store(leaves, site))
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
                     # A property that is set may tell another value, or none, afterwards.
                     names = self._plain_values.setdefault(site, {})
                     if len(node.targets) == 1:
-                        names[ast.unparse(leaf)] = node.value.id
+                        names[ast.unparse(leaves[-1])] = node.value.id
 
     def _visit_blocks(self, node: "Any", function: _Function, statement: _Statement) -> None:
         if isinstance(node, ast.Match):
@@ -251,6 +265,9 @@ class Source:
             site = self._find("branch", node)
         elif isinstance(node, ast.While):
             site = self._find("loop", node)
+        elif isinstance(node, (ast.With, ast.AsyncWith)) and not node.items[-1].optional_vars:
+            # Told where all is entered, which is after the last target was stored.
+            site = self._find("assign", node)
         is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
         self._add_arm(body, function, statement, site, is_endless)
         last = body[-1]
@@ -347,6 +364,8 @@ class Source:
             # What the compiler added for itself belongs to what stands before it.
             found = self._find_statement(unit.position)
             unit.statement = previous = found if found is not None else previous
+            if unit.name in _ENDS:
+                previous = None
         return units
 
     def _find_statement(self, position: "Any") -> "_Statement | None":
@@ -383,6 +402,7 @@ class Source:
                 lines: "list[Any]" = [(None, None, None, None)] * (len(code.co_code) // 2)
                 for (offset, *_), (_, _, _, line) in zip(wanted, found):
                     lines[offset // 2] = (line, line, None, None)
+                self._place_fillers(code, lines)
                 return lines
         lines = [(None, None, None, None)] * (len(code.co_code) // 2)
         for start, end, line in code.co_lines():
@@ -390,6 +410,19 @@ class Source:
                 for offset in range(start, end, 2):
                     lines[offset // 2] = (line * _SPREAD, line * _SPREAD, None, None)
         return lines
+
+    def _place_fillers(self, code: CodeType, lines: "list[Any]") -> None:
+        """Operations that do nothing stand for the beginning of `while True` or `try`."""
+        starts: "dict[int, list[_Statement]]" = {}
+        for statement in self._statements:
+            if isinstance(statement.node, (ast.While, ast.Try, ast.Pass)):
+                starts.setdefault(statement.node.lineno, []).append(statement)
+        for part in dis.get_instructions(code):
+            if part.opname == "NOP" and part.starts_line is not None:
+                there = starts.get(part.starts_line)
+                if there:
+                    line = self._line_of[there[0].node]
+                    lines[part.offset // 2] = (line, line, None, None)
 
     def _compile_spread(self) -> "dict[tuple[int, str], list[CodeType]]":
         tree = ast.parse(self.source)
@@ -425,40 +458,59 @@ class Source:
     # What is visited where
 
     def _place_stores(self, function: _Function, units: "list[_Unit]", plan: "_Plan") -> None:
-        found: "dict[object, list[_Unit]]" = {}
-        for unit in units:
+        found: "dict[tuple[Any, ...], list[int]]" = {}
+        for index, unit in enumerate(units):
             kind = _STORES.get(unit.name)
             if kind is not None:
-                found.setdefault(_store_key(unit, kind), []).append(unit)
-        leaves: "dict[object, list[tuple[Any, int]]]" = {}
-        for leaf, site in function.stores:
-            leaves.setdefault(self._leaf_key(leaf), []).append((leaf, site))
-        for key, asked in leaves.items():
+                found.setdefault(_store_key(unit, kind), []).append(index)
+        asked: "dict[tuple[Any, ...], list[tuple[_Store, Any]]]" = {}
+        for store in function.stores:
+            for leaf in store.leaves[-1:] if _HAS_COLUMNS else store.leaves:
+                asked.setdefault(self._leaf_key(leaf), []).append((store, leaf))
+        for key, stores in asked.items():
             places = found.get(key, [])
-            for index, unit in enumerate(places):
+            for number, index in enumerate(places):
                 # Without columns: in the order of the text, over and over where the
                 # compiler has doubled the code.
-                for _, site in [asked[index % len(asked)]] if not _HAS_COLUMNS else asked:
-                    plan.add_step(unit, site)
-            if not places and isinstance(asked[0][0], ast.Name):
-                self._place_double(asked, units, plan)
+                wanted = stores if _HAS_COLUMNS else [stores[number % len(stores)]]
+                for store, leaf in wanted:
+                    if leaf is store.leaves[-1]:
+                        self._place_store(store, index, units, plan)
+            if not places and key[0] is ast.Name:
+                self._place_double([store for store, _ in stores], units, plan)
+
+    def _place_store(
+        self, store: "_Store", index: int, units: "list[_Unit]", plan: "_Plan"
+    ) -> None:
+        """Where a target's last part is stored; the compiler may have moved others behind it."""
+        if len(store.leaves) > 1:
+            keys = {self._leaf_key(leaf) for leaf in store.leaves}
+            while index + 1 < len(units):
+                kind = _STORES.get(units[index + 1].name)
+                if kind is None or _store_key(units[index + 1], kind) not in keys:
+                    break
+                index += 1
+        plan.add_step(units[index], store.site)
 
     def _place_double(
-        self, asked: "list[tuple[Any, int]]", units: "list[_Unit]", plan: "_Plan"
+        self, stores: "list[_Store]", units: "list[_Unit]", plan: "_Plan"
     ) -> None:
         """The second name of an instruction that stores two: it has the first one's position."""
-        for leaf, site in asked:
+        for store in stores:
+            leaf = store.leaves[-1]
             for unit in units:
                 if unit.name == "STORE_FAST_STORE_FAST" and (
                     unit.position[0] == leaf.lineno and unit.value[1] == leaf.id
                 ):
-                    plan.add_step(unit, site)
+                    plan.add_step(unit, store.site)
 
-    def _leaf_key(self, leaf: "Any") -> object:
-        if _HAS_COLUMNS:
-            return type(leaf), _end(leaf)
+    def _leaf_key(self, leaf: "Any") -> "tuple[Any, ...]":
         name = getattr(leaf, "id", getattr(leaf, "attr", None))
-        return type(leaf), self._line_of.get(leaf), name
+        if name is not None and name.startswith("__"):
+            name = self._find_private(_start(leaf), name)
+        if _HAS_COLUMNS:
+            return type(leaf), name, _end(leaf)
+        return type(leaf), name, self._line_of.get(leaf)
 
     def _place_calls(self, function: _Function, units: "list[_Unit]", plan: "_Plan") -> None:
         asked = {statement.number: site for statement, site in function.calls}
@@ -480,7 +532,7 @@ class Source:
     def _place_arms(self, function: _Function, plan: "_Plan") -> None:
         for arm in function.arms:
             whole = arm.statement
-            end = self._statements[arm.first].end
+            end = self._find_entry(arm.first)
             for before, after in plan.flow:
                 there = after.statement
                 here = before.statement
@@ -497,21 +549,56 @@ class Source:
                 if is_entry:
                     plan.add(before, after, arm.site)
 
+    def _find_entry(self, first: int) -> int:
+        """The last statement that a block's first instruction may belong to."""
+        node = self._statements[first].node
+        while isinstance(node, ast.Try) or (
+            isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
+        ):  # which begin with nothing of their own
+            first += 1
+            node = self._statements[first].node
+        return first
+
     def _place_returns(self, function: _Function, units: "list[_Unit]", plan: "_Plan") -> None:
         for index, unit in enumerate(units):
             if unit.name not in _RETURNS:
                 continue
-            at = index
-            # What has to be left on the way out stands between a value and its return.
-            while at >= 0 and _is_way_out(units[at].statement):
-                at -= 1
-                if at >= 0 and units[at].name in _ENDS:
-                    at = -1
-            statement = units[at].statement if at >= 0 else None
-            if statement is not None and isinstance(statement.node, ast.Return):
-                site = function.returns.get(statement.number)
-                if site is not None:
-                    plan.returns[unit] = site
+            at = self._find_returning(index, units)
+            statement = self._find_return(units[at], function) if at is not None else None
+            if at is None or statement is None or statement.number not in function.returns:
+                continue
+            site = function.returns[statement.number]
+            value = statement.node.value
+            if at < index and (value is None or isinstance(value, (ast.Name, ast.Constant))):
+                # What is to be left comes after the return is told, as in instrumented code.
+                self._early.add(site)
+                plan.add_step(units[at], site)
+            else:
+                plan.returns[unit] = site
+
+    @staticmethod
+    def _find_returning(index: int, units: "list[_Unit]") -> "int | None":
+        """Where the statement stands that a return belongs to: before what is done on the way
+        out of `with` and `try`."""
+        at = index
+        while _is_way_out(units[at].statement) and units[at].name != "STORE_FAST_LOAD_FAST":
+            at -= 1
+            if at < 0 or units[at].name in _ENDS:
+                return None
+        return at
+
+    @staticmethod
+    def _find_return(unit: _Unit, function: _Function) -> "_Statement | None":
+        statement = unit.statement
+        if unit.name == "STORE_FAST_LOAD_FAST" and not _is_return(statement):
+            # The value of a return on the same line is loaded along.
+            for statement in function.statements:
+                node = statement.node
+                if _is_return(statement) and node.lineno == unit.position[0]:
+                    if isinstance(node.value, ast.Name) and node.value.id == unit.value[1]:
+                        return statement
+            return None
+        return statement if _is_return(statement) else None
 
     # What is told
 
@@ -522,12 +609,15 @@ class Source:
         for written, how in record["writes"]:
             name = written
             if "__" in name:
-                name = self._find_private(record, name)
+                column = self._byte_column(record["line"], record["column"])
+                name = self._find_private((record["line"], column), name)
             if how == "none":
                 continue
-            if record["kind"] == "return":
+            if record["kind"] == "return" and site not in self._early:
                 values.append((None, None, -1))
                 continue
+            if record["kind"] == "return":
+                name = self._find_returned(record)
             root = name.partition(".")[0]
             dotted = name.encode("utf-8", "replace") if how == "value" and root != name else None
             if dotted is not None and written in self._plain_values.get(site, {}):
@@ -535,17 +625,24 @@ class Source:
             values.append((root, dotted, _find_slot(code, root)))
         return tuple(values)
 
-    def _find_private(self, site: "Site", name: str) -> str:
+    def _find_returned(self, site: "Site") -> str:
+        """The name that an early return gives."""
+        position = site["line"], self._byte_column(site["line"], site["column"])
+        node = self._statements[bisect_right(self._starts, position) - 1].node
+        return node.value.id if isinstance(node.value, ast.Name) else ""
+
+    def _find_private(self, position: "Position", name: str) -> str:
         """A dotted name as it is bound: a class's `__x` is `_Class__x`."""
-        at = bisect_right(self._starts, (site["line"], self._byte_column(site["line"], site["column"])))
-        statement = self._statements[at - 1] if at else None
+        at = bisect_right(self._starts, position) - 1
+        statement = self._statements[at] if at >= 0 else None
         while statement is not None and not isinstance(statement.node, ast.ClassDef):
             statement = statement.parent
         owner = statement.node.name.lstrip("_") if statement is not None else ""
-        return ".".join(
-            f"_{owner}{part}" if owner and part.startswith("__") and not part.endswith("__") else part
+        parts = [
+            f"_{owner}{part}" if part.startswith("__") and not part.endswith("__") else part
             for part in name.split(".")
-        )
+        ]
+        return ".".join(parts) if owner else name
 
 
 class _Plan:
@@ -629,20 +726,28 @@ def _is_way_out(statement: "_Statement | None") -> bool:
     )
 
 
+def _is_return(statement: "_Statement | None") -> bool:
+    return statement is not None and isinstance(statement.node, ast.Return)
+
+
 def _loop_of(statement: "_Statement | None") -> "_Statement | None":
     while statement is not None and not isinstance(statement.node, _LOOPS):
         statement = statement.parent
     return statement
 
 
-def _store_key(unit: _Unit, kind: type) -> object:
+def _store_key(unit: _Unit, kind: type) -> "tuple[Any, ...]":
+    name = unit.value[0] if isinstance(unit.value, tuple) else unit.value
+    name = None if kind is ast.Subscript else name
     if _HAS_COLUMNS:
-        return kind, (unit.position[1], unit.position[3])
-    return kind, unit.position[0], unit.value
+        return kind, name, (unit.position[1], unit.position[3])
+    return kind, name, unit.position[0]
 
 
 def _find_slot(code: CodeType, name: str) -> int:
     """Where the frame keeps a variable, see follow_frame.h; -1: the code has no such variable."""
+    if not code.co_flags & _OPTIMIZED:
+        return -1
     names = [*code.co_varnames]
     cells = [*code.co_cellvars, *code.co_freevars]
     if sys.version_info >= (3, 11):
@@ -678,16 +783,13 @@ def _end(node: "Any") -> "Position":
     return node.end_lineno, node.end_col_offset
 
 
-def _last_leaf(target: "Any") -> "Any":
-    """The part of an assignment's target that is stored last."""
-    while isinstance(target, (ast.Tuple, ast.List, ast.Starred)):
-        if isinstance(target, ast.Starred):
-            target = target.value
-        elif target.elts:
-            target = target.elts[-1]
-        else:
-            return None
-    return target
+def _leaves(target: "Any") -> "list[Any]":
+    """The parts of an assignment's target, in the order in which they are stored."""
+    if isinstance(target, ast.Starred):
+        return _leaves(target.value)
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [leaf for part in target.elts for leaf in _leaves(part)]
+    return [target]
 
 
 def _expressions(statement: "Any") -> "Iterator[Any]":
