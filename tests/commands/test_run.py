@@ -181,6 +181,22 @@ def test_a_module_found_by_name(project):
     assert files_in(project.parent / "empty" / "run.mtrace") == {"__main__.py", "part.py"}
 
 
+def test_packages_that_pip_has_put_somewhere(project):
+    make_files(project, {
+        "deps/thing-1.0.dist-info/METADATA": "",
+        "deps/thing/__init__.py": "",
+        "deps/thing/inner/__init__.py": "",
+        "deps/thing/inner/m.py": FUNCTION,
+        "deps/single.py": FUNCTION,
+        "s.py": "import sys\nsys.path.append('deps')\nimport thing.inner.m, single, beside\n"
+        "for m in (thing.inner.m, single, beside):\n    m.f(1)\n",
+    })
+    good(project, "s.py")
+    assert files_in(project / "run.mtrace") == {"s.py", "beside.py"}
+    good(project, "-m", "thing.inner.m", PYTHONPATH=f"{paths.PYTHON_PATH}:{project}/deps")
+    assert files_in(project / "run.mtrace") == set()
+
+
 def test_a_module_of_the_standard_library(project):
     good(project, "-m", "timeit", "-n1", "-r1", "-s", "import beside", "beside.f(1)")
     assert files_in(project / "run.mtrace") == {"beside.py"}

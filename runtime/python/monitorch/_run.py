@@ -14,7 +14,7 @@ import sys
 
 from monitorch import _automatic, _children, _import, _options, _record, _source, _torchrun
 from monitorch._command import Usage
-from monitorch._selected import Selected, read_lines
+from monitorch._selected import Selected, has_installed_packages, read_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def _find_root_of_module(name: str) -> "list[str]":
     if origin is None or not os.path.isabs(origin):
         return []
     folder = os.path.dirname(origin)
-    return [os.path.dirname(folder) if os.path.basename(origin) == "__init__.py" else folder]
+    if os.path.basename(origin) == "__init__.py":
+        folder = os.path.dirname(folder)
+    return [] if has_installed_packages(folder) else [folder]
 
 
 def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, object]]":

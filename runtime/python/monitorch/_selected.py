@@ -22,6 +22,7 @@ class Selected:
         self._exclude = [_Glob(text) for text in settings["exclude"]]
         self._lines = [(_Glob(file), first, last) for file, first, last in settings["lines"]]
         self._foreign = _find_foreign_folders()
+        self._installed: "dict[str, bool]" = {}  # of folders that were asked for
 
     def has(self, name: str, path: str) -> bool:
         """Whether the module `name` at `path` is one of them."""
@@ -36,7 +37,9 @@ class Selected:
             return True
         if path == self.settings["script"]:
             return not self._is_program_of_python(path)
-        return self._is_below_a_root(path) and not self._is_foreign(path)
+        if not self._is_below_a_root(path) or self._is_foreign(path):
+            return False
+        return not self._is_installed(_find_top(name, path))
 
     def options(self, path: str) -> "dict[str, Any]":
         """What is to be recorded of a file, as compile_source wants it."""
@@ -54,10 +57,6 @@ class Selected:
         globs = self._include + [glob for glob, _, _ in self._lines]
         return [glob.text for glob in globs if not glob.is_used]
 
-    def is_own_place(self, path: str) -> bool:
-        """Whether a file is the user's as a rule: neither Python's nor an installed package's."""
-        return not self._is_foreign(os.path.abspath(path))
-
     def _find_lines(self, path: str) -> "list[tuple[int, int]]":
         return [(first, last) for glob, first, last in self._lines if glob.matches("", path)]
 
@@ -71,6 +70,14 @@ class Selected:
         if any(f"/{folder}/" in path for folder in _PACKAGES):
             return True
         return any(path.startswith(folder) for folder in self._foreign)
+
+    def _is_installed(self, folder: str) -> bool:
+        """Whether pip has installed into it: `pip install --target`."""
+        if folder + "/" in self._roots:
+            return False
+        if folder not in self._installed:
+            self._installed[folder] = has_installed_packages(folder)
+        return self._installed[folder]
 
     def _is_program_of_python(self, path: str) -> bool:
         """pytest or torchrun, beside the interpreter."""
@@ -89,6 +96,24 @@ def _find_foreign_folders() -> "list[str]":
         folders.add(os.path.abspath(sys.prefix))
     folders |= {os.path.realpath(folder) for folder in folders}
     return [_as_folder(folder) for folder in sorted(folders)]
+
+
+def _find_top(name: str, path: str) -> str:
+    """The folder that a module's package, or the module itself, is in."""
+    folder = os.path.dirname(path)
+    if os.path.basename(path) == "__init__.py":
+        name += "."
+    for _ in range(name.count(".")):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def has_installed_packages(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".dist-info") for entry in entries)
+    except OSError:
+        return False
 
 
 class _Glob:
