@@ -70,14 +70,18 @@ class Font:
         if not glyph:
             return None
         index = min(glyph, self.metric_count - 1)
-        return round(struct.unpack_from(">H", self.tables["hmtx"], 4 * index)[0] * 1000 / self.units)
+        return round(
+            struct.unpack_from(">H", self.tables["hmtx"], 4 * index)[0] * 1000 / self.units
+        )
 
 
 def main() -> None:
     folder = Path(sys.argv[1])
     sans = Font(folder / "DejaVuSans.ttf")
     bold = Font(folder / "DejaVuSans-Bold.ttf")
-    print("/* Made by tools/make_text_widths.py from the DejaVu fonts: advance widths in 1/1000 em.")
+    print(
+        "/* Made by tools/make_text_widths.py from the DejaVu fonts: advance widths in 1/1000 em."
+    )
     print(" * ASCII_WIDTH(sans, bold): from the blank to the tilde.")
     print(" * WIDTH_RUN(first, last, sans, bold): in the order of their numbers. */")
     for code in range(0x20, 0x7F):

@@ -91,7 +91,9 @@ def test_hostile_names(name):
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.one_of(st.binary(max_size=60), st.sampled_from(HOSTILE)), min_size=1, max_size=6))
+@given(
+    st.lists(st.one_of(st.binary(max_size=60), st.sampled_from(HOSTILE)), min_size=1, max_size=6)
+)
 def test_any_bytes(names):
     check(draw(names))
 
