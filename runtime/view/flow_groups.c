@@ -28,13 +28,14 @@ static void mark_needed(const struct flow_builder *builder, uint8_t *is_needed)
     }
 }
 
-/* A module's own lines have no box where nothing recorded imported it: the picture is that. */
+/* A module's own lines have no box where nothing recorded imported it: the picture is that. A
+ * turn that stands alone has none, though what is around it is folded. */
 static bool has_box(const struct flow_builder *builder, const struct flow_unit *unit)
 {
     const struct flow_call *call = &builder->calls[unit->call];
 
     if (unit->loop != FLOW_NONE) {
-        return unit->count > 1;
+        return unit->count > builder->units[builder->units[unit->parent].cluster].count;
     }
     return call->function != 0 || call->parent != FLOW_NONE;
 }
