@@ -11,6 +11,8 @@
 #define MONO_FAMILY "DejaVu Sans Mono,Menlo,Noto Sans Mono,monospace"
 /* Of a longer text, cairo's own letters show the beginning. */
 #define PLAIN_SIZE 1024
+/* What is wider by less than that has no other widths than those that are built in. */
+#define ROUNDING 1.005
 /* No text on a picture is that long; pango counts in int. */
 #define TEXT_LIMIT (1 << 20)
 
@@ -110,7 +112,7 @@ place(const struct cairo_text *text, const struct picture_item *item, double wid
         x += item->width - width;
     }
     text->library->cairo_translate(text->context, x, item->y);
-    if (width > item->width && item->width > 0) {
+    if (width > item->width * ROUNDING && item->width > 0) {
         text->library->cairo_scale(text->context, item->width / width, 1);
     }
     text->library->cairo_move_to(text->context, 0, 0);
