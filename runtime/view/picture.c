@@ -107,14 +107,17 @@ static bool lay_out(struct drawing *drawing, double proportion, struct error *er
     return layout_compute(layout, error);
 }
 
-/* The width of the smallest page of that proportion that holds the whole graph. */
-static double page_width_of(const struct layout *layout, double proportion)
+/* How large a picture is: between its own area, which may be a strip, and that of the smallest
+ * page of the wanted proportion that holds it, which may be empty for the most part. */
+static double size_of(const struct layout *layout, double proportion)
 {
-    return fmax(layout->width, layout->height / proportion);
+    double page_width = fmax(layout->width, layout->height / proportion);
+
+    return page_width * sqrt(proportion * layout->width * layout->height);
 }
 
 /* What is read from top to bottom without a break is clearer than columns, whose edges have to
- * go a long way back up: so no columns are tried first, and kept where the page is not much
+ * go a long way back up: so no columns are tried first, and kept where the picture is not much
  * larger for it. And the layout does not know beforehand how its columns and rows will come
  * out: asking it for pages that are a little wider or higher often fits better, but the first
  * answer is kept where others are not much better, so that a box more does not move all. */
@@ -122,27 +125,32 @@ static bool lay_out_best(struct drawing *drawing, struct error *error)
 {
     static const struct {
         double factor;
-        double cost; /* the page may be as much larger */
-    } tries[] = {{0.0, 0.77}, {1.0, 0.88}, {0.7, 1.0},
-                 {1.4, 1.0},  {0.5, 1.0},  {2.0, 1.0}};
+        double cost;
+    } tries[] = {{0.0, 0.6}, {1.0, 0.8}, {0.7, 1.0},
+                 {1.4, 1.0}, {0.5, 1.0}, {2.0, 1.0}};
     double wanted = drawing->options->proportion;
     size_t count = sizeof tries / sizeof *tries;
     size_t best = 0;
-    double best_width = INFINITY;
+    double best_size = INFINITY;
 
     if (!(wanted > 0) || drawing->graph->node_count > TRIED_NODE_MAX) {
         return lay_out(drawing, wanted, error);
     }
     for (size_t i = 0; i < count; i++) {
-        double width;
+        double size;
 
         if (!lay_out(drawing, wanted * tries[i].factor, error)) {
             return false;
         }
-        width = page_width_of(&drawing->layout, wanted) * tries[i].cost;
-        if (width < best_width) {
+        /* Pages are one below the other where none is too narrow for that. */
+        if (i == 0 && drawing->options->has_pages &&
+            drawing->layout.width <= drawing->options->page_width / PAGE_SCALE_LEAST) {
+            return true;
+        }
+        size = size_of(&drawing->layout, wanted) * tries[i].cost;
+        if (size < best_size) {
             best = i;
-            best_width = width;
+            best_size = size;
         }
     }
     return best == count - 1 || lay_out(drawing, wanted * tries[best].factor, error);

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A page shows the picture at least this large where boxes allow it. */
-#define SCALE_LEAST 0.62
 /* Rows into columns into rows …: real pictures need two or three. */
 #define DEPTH_MAX 8
 #define MARGIN    9.0
@@ -171,8 +169,8 @@ bool pages_cut(struct picture *picture,
     }
     picture->pages = cutter.pages;
     picture->page_count = 0;
-    cutter.width = options->page_width / SCALE_LEAST - 2 * MARGIN;
-    cutter.height = options->page_height / SCALE_LEAST - 2 * MARGIN;
+    cutter.width = options->page_width / PAGE_SCALE_LEAST - 2 * MARGIN;
+    cutter.height = options->page_height / PAGE_SCALE_LEAST - 2 * MARGIN;
     if (!options->has_pages || part_count == 0 || !(cutter.width > 0) ||
         !(cutter.height > 0)) {
         picture->pages[0] =

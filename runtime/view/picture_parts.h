@@ -107,6 +107,9 @@ void legend_draw(const struct legend *legend, struct sheet *sheet, double x, dou
 
 /* ---- picture_pages.c ---- */
 
+/* A page shows the picture at least this large where boxes allow it. */
+#define PAGE_SCALE_LEAST 0.62
+
 /* Rectangles that no cut may run through: boxes, head and legend. The array is put into
  * another order. false where memory ran out. */
 bool pages_cut(struct picture *picture,
