@@ -5,14 +5,20 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
 
+/* One to one, with each bit of the result from all bits of the number. */
+static uint64_t scatter(uint64_t number)
+{
+    number ^= number >> 30;
+    number *= 0xbf58476d1ce4e5b9u;
+    number ^= number >> 27;
+    number *= 0x94d049bb133111ebu;
+    return number ^ number >> 31;
+}
+
+/* One to one in each of its arguments: numbers that count up do not meet. */
 uint64_t flow_mix(uint64_t hash, uint64_t number)
 {
-    hash ^= number + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-    hash ^= hash >> 31;
-    hash *= 0x7fb5d329728ea185u;
-    hash ^= hash >> 27;
-    hash *= 0x81dadef4bc2dd44du;
-    return hash ^ hash >> 33;
+    return scatter(hash * 0x9e3779b97f4a7c15u + scatter(number + 1));
 }
 
 /* ---- kinds ---- */
