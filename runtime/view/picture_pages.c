@@ -70,21 +70,29 @@ static struct picture_page bounds_of(const struct picture_page *parts, size_t co
     return (struct picture_page){left, top, right - left, bottom - top};
 }
 
-/* Pages may be as many as there are parts, and there is room for that. */
+/* The page reaches from cut to cut where that is no more than a page holds, so that borders
+ * of groups are on it; else just around its parts. Pages may be as many as there are parts,
+ * and there is room for that. */
 static void
 page_add(struct cutter *cutter, struct picture_page bounds, struct piece piece)
 {
     struct picture *picture = cutter->picture;
-    double left = fmax(bounds.x - MARGIN, piece.left);
-    double top = fmax(bounds.y - MARGIN, piece.top);
+    struct piece page = piece;
 
     if (picture->page_count == cutter->page_capacity) {
         cutter->has_failed = true;
         return;
     }
+    if (piece.right - piece.left > cutter->width + 2 * MARGIN) {
+        page.left = fmax(bounds.x - MARGIN, piece.left);
+        page.right = fmin(bounds.x + bounds.width + MARGIN, piece.right);
+    }
+    if (piece.bottom - piece.top > cutter->height + 2 * MARGIN) {
+        page.top = fmax(bounds.y - MARGIN, piece.top);
+        page.bottom = fmin(bounds.y + bounds.height + MARGIN, piece.bottom);
+    }
     cutter->pages[picture->page_count++] = (struct picture_page){
-        left, top, fmin(bounds.x + bounds.width + MARGIN, piece.right) - left,
-        fmin(bounds.y + bounds.height + MARGIN, piece.bottom) - top};
+        page.left, page.top, page.right - page.left, page.bottom - page.top};
 }
 
 static void cut(struct cutter *cutter, struct piece piece, bool is_down);
