@@ -225,3 +225,78 @@ struct call *frame_find_call(struct session *session,
     };
     return begin_call(session, &start, frame, first);
 }
+
+/* The text of a code object's attribute; a new reference that it is borrowed from, or NULL. */
+static PyObject *read_name(PyObject *code, const char *attribute, struct slice *name)
+{
+    PyObject *text = PyObject_GetAttrString(code, attribute);
+    Py_ssize_t size = 0;
+    const char *bytes = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, &size);
+
+    PyErr_Clear();
+    *name = (struct slice){bytes, bytes == NULL ? 0 : (size_t)size};
+    return text;
+}
+
+static bool is_named(struct slice function, struct slice name)
+{
+    return slice_ends(function, name) &&
+           (function.size == name.size ||
+            function.bytes[function.size - name.size - 1] == '.');
+}
+
+/* The function of the table that the code was compiled from, or its count. Names alone may be
+ * those of several: of these it is the first from the code's first line on, which may be that of
+ * a decorator. */
+static uint32_t find_function(const struct site_table *table, PyObject *code)
+{
+    PyObject *number = PyObject_GetAttrString(code, "co_firstlineno");
+    long line = number == NULL ? 0 : PyLong_AsLong(number);
+    uint32_t found = table->function_count;
+    struct slice name;
+    PyObject *text = read_name(code, "co_name", &name);
+
+    PyErr_Clear();
+    if (slice_equal(name, SLICE("<module>"))) {
+        found = 0;
+    }
+    for (uint32_t i = 1; i < table->function_count && found != 0 && name.size > 0;
+         i++) {
+        const struct site_function *function = &table->functions[i];
+        if (is_named(function->name, name) && (long)function->line >= line &&
+            (found == table->function_count ||
+             function->line < table->functions[found].line)) {
+            found = i;
+        }
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(number);
+    return found;
+}
+
+void frame_join(struct session *session,
+                struct recorded_module *module,
+                PyObject *frame)
+{
+    PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
+    uint32_t function = find_function(&module->table, code);
+    struct call_thread *thread = find_thread(session);
+
+    if (thread != NULL && function < module->table.function_count &&
+        call_table_find(recorder_calls(session->recorder), frame, code) == NULL) {
+        struct call_start start = {
+            .thread = thread,
+            .module = module,
+            .function = function,
+            .frame = frame,
+            .code = code,
+            .is_joined = function != 0,
+        };
+        struct call *call = begin_call(session, &start, frame, NULL);
+        /* Those which it makes name it before it has an event. */
+        if (call != NULL && recorder_log(session->recorder) != NULL) {
+            recorder_tell_call(session->recorder, call);
+        }
+    }
+    Py_DECREF(code);
+}

@@ -12,4 +12,10 @@ struct call *frame_find_call(struct session *session,
                              uint32_t site,
                              PyObject *first);
 
+/* Makes the call that `frame` is in the middle of known, so that those which it makes before its
+ * first event know where they were made. Nothing where it is known, or not of that module. */
+void frame_join(struct session *session,
+                struct recorded_module *module,
+                PyObject *frame);
+
 #endif

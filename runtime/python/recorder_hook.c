@@ -212,6 +212,39 @@ void hook_visit(PyObject *hook,
                       count);
 }
 
+void hook_join(PyObject *hook, PyObject *frame)
+{
+    struct hook_object *object = (struct hook_object *)PyCFunction_GetSelf(hook);
+    struct session *session = object->session;
+    struct recorded_module *recorded;
+
+    if (!session_enter(session)) {
+        return;
+    }
+    recorded = find_recorded(object);
+    if (recorded != NULL) {
+        frame_join(session, recorded, frame);
+    }
+    session_leave(session);
+}
+
+PyObject *hook_join_call(PyObject *module, PyObject *args)
+{
+    PyObject *running = (PyObject *)PyEval_GetFrame();
+    PyObject *hook, *frame;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:join", &hook, &frame)) {
+        return NULL;
+    }
+    if (!hook_check(hook) || running == NULL || Py_TYPE(frame) != Py_TYPE(running)) {
+        PyErr_SetString(PyExc_TypeError, "join() takes a hook and a frame");
+        return NULL;
+    }
+    hook_join(hook, frame);
+    Py_RETURN_NONE;
+}
+
 static PyObject *
 make_object(PyObject *module, PyObject *texts, enum log_source_tag source_tag)
 {

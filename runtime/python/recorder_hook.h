@@ -19,4 +19,10 @@ void hook_visit(PyObject *hook,
                 PyObject *const *values,
                 Py_ssize_t count);
 
+/* `frame`, of this thread, runs code of the hook's module: its call is known from now on. */
+void hook_join(PyObject *hook, PyObject *frame);
+
+/* The function `join` of the module. */
+PyObject *hook_join_call(PyObject *module, PyObject *args);
+
 #endif

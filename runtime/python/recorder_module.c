@@ -27,6 +27,12 @@ PyDoc_STRVAR(
     "measure(value, *, sample=64, stats=True, hash=True, threads=1) -> dict\n\n"
     "What the recorder would tell of a tensor or an array; None for others.");
 
+PyDoc_STRVAR(
+    join_doc,
+    "join(hook, frame)\n\n"
+    "The running frame's call is known from now on: calls that it makes before\n"
+    "its first event have it as their caller.");
+
 PyDoc_STRVAR(is_recording_doc, "is_recording() -> bool");
 
 static PyObject *is_recording(PyObject *module, PyObject *unused)
@@ -202,6 +208,7 @@ static PyMethodDef methods[] = {
     {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},
     {"event_count", event_count, METH_NOARGS, event_count_doc},
     {"flush", flush, METH_NOARGS, flush_doc},
+    {"join", hook_join_call, METH_VARARGS, join_doc},
     {"guess", WITH_KEYWORDS(guess), guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},

@@ -73,6 +73,10 @@ struct call_start {
 struct call *recorder_begin_call(struct recorder *recorder,
                                  const struct call_start *start);
 
+/* Tells the call where the trace does not hold it, or where a ring may soon have dropped it. Its
+ * first event does that too. */
+void recorder_tell_call(struct recorder *recorder, struct call *call);
+
 /* Whether a visit of this enter site, in a frame that `call` is known by, is that call's header
  * read once more and no new call. */
 bool recorder_is_entered(const struct recorded_module *module,

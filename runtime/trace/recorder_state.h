@@ -18,7 +18,4 @@ struct recorder {
     struct log_event *late; /* borrowed from the log; may be NULL */
 };
 
-/* Tells the call where the trace does not hold it, or where a ring may soon have dropped it. */
-void recorder_tell_call(struct recorder *recorder, struct call *call);
-
 #endif

@@ -675,3 +675,45 @@ def test_a_quiet_end(tmp_path, source):
     done = run_script(tmp_path, source)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert os.listdir(tmp_path / "temporary") == []
+
+
+# Calls
+
+
+def test_a_call_made_before_its_callers_first_event_has_its_caller(monitorch):
+    program = load("""
+        def inner(x):
+            y = x + 1
+            return y
+        @staticmethod
+        def work(x):
+            monitorch.on(show=False)
+            out = inner(x * 2)
+            return out
+    """)
+    program.work(np.ones(2))
+    output = monitorch.off(filename="x.dot", clear=False)
+    trace = recording.read(os.path.join(traces()[0], "flow.mtrace"))
+    calls = {call.function: call for call in trace.calls.values()}
+    assert calls["inner"].parent == calls["work"].number and calls["inner"].parent_line == 8
+    assert calls["work"].joined and calls["work"].line == 6
+    with open(output.saved_path) as file:
+        graph = dot.read(file.read())
+    named = {node: re.search("<b>(.*?)</b>", a["label"])[1] for node, (_, a) in graph.nodes.items()}
+    assert ("return", "out") in [(named[source], named[target]) for source, target, _ in graph.edges]
+
+
+def test_what_can_be_joined(monitorch):
+    from monitorch import _recorder, _registry
+
+    program = load("import sys\ndef frame():\n    return sys._getframe()\n")
+    with monitorch.record("run.mtrace") as running:
+        running.is_quiet = True
+        hook = _registry.find_hook(program.frame())
+        assert hook is not None and _registry.find_hook(sys._getframe()) is None
+        _recorder.join(hook, sys._getframe())  # of another file: no function of that name
+        for wrong in ((None, sys._getframe()), (hook, 3), (print, sys._getframe()), (hook,)):
+            with pytest.raises(TypeError):
+                _recorder.join(*wrong)
+    trace = recording.read("run.mtrace")
+    assert [call.function for call in trace.calls.values()] == ["frame"]

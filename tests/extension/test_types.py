@@ -99,11 +99,18 @@ def test_arguments_of_the_recorder(tmp_path):
         "parameter": "x",
         "how": "4",
     }
+    tried = set()
     for node in stub("_recorder").body:
-        if not isinstance(node, ast.FunctionDef) or node.name == "add_root":
+        if isinstance(node, ast.ClassDef) and node.name == "Plan":
+            break  # what follows is called by _follow.py alone, in an order of its own
+        if not isinstance(node, ast.FunctionDef):
             continue
         arguments = node.args.args
         required = arguments[: len(arguments) - len(node.args.defaults)]
+        # Frames and hooks cannot be written down like these.
+        if node.args.posonlyargs or {argument.arg for argument in required} - set(given):
+            continue
+        tried.add(node.name)
         words = [repr(given[argument.arg]) for argument in required]
         named = zip(arguments[len(required) :], node.args.defaults)
         pairs = [*named, *zip(node.args.kwonlyargs, node.args.kw_defaults)]
@@ -114,12 +121,13 @@ def test_arguments_of_the_recorder(tmp_path):
             "except TypeError: pass\nelse: raise AssertionError\n"
         )
     run_python(program)
+    assert tried >= {"start", "stop", "make_hook", "source_hash", "note", "guess", "measure"}
 
 
 @needs_recorder
 def test_keys_of_dictionaries(tmp_path):
     keys = {
-        node.name: {item.target.id for item in node.body}
+        node.name: {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
         for node in stub("_recorder").body
         if isinstance(node, ast.ClassDef)
     }

@@ -9,7 +9,7 @@ import sys
 from _thread import RLock
 from atexit import register as _register_at_exit
 
-from monitorch import _automatic, _display, _flow_file, _options
+from monitorch import _automatic, _display, _flow_file, _options, _registry
 from monitorch._display import RenderOutput as RenderOutput
 from monitorch._flow_settings import Settings, check_optional, decode_path
 from monitorch._flow_trace import Trace
@@ -119,9 +119,12 @@ class Runtime:
         return self
 
     def _follow(self, frame: "FrameType") -> None:
-        from monitorch import _follow
+        from monitorch import _follow, _recorder
 
         _follow.begin(frame, self._scope.is_followed)
+        hook = _registry.find_hook(frame)
+        if hook is not None:
+            _recorder.join(hook, frame)
 
     def _drop_useless(self, settings: Settings) -> None:
         """Lets go of a trace in which nothing is held and these settings cannot be had, and of

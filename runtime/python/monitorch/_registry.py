@@ -14,6 +14,7 @@ from _weakref import ref
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
     from typing import Any
 
     # Hooks are functions in C; None leaves a module off.
@@ -132,6 +133,15 @@ def find_prefix(module_globals: "dict[str, object]", source: str = "") -> str:
         prefix = f"_mt{number}x"
         number += 1
     return prefix
+
+
+def find_hook(frame: "FrameType") -> "Hook":
+    """The hook of the instrumented code that a frame runs; None where there is none, or where
+    nothing is recorded."""
+    for entry in entries():
+        if entry.globals is frame.f_globals and entry.prefix in frame.f_code.co_names:
+            return entry.hook
+    return None
 
 
 def has_started() -> bool:
