@@ -15,6 +15,7 @@ struct cairo_text {
     bool has_outlines;
     PangoLayout *layout; /* owned; NULL where there are no fonts */
     PangoFontDescription *fonts[PICTURE_FACE_COUNT]; /* owned; may be NULL */
+    PangoFont *loaded[PICTURE_FACE_COUNT];           /* owned; may be NULL */
     enum picture_face face; /* that the layout has now, with `size` */
     double size;            /* 0: none yet */
 };
