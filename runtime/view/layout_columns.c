@@ -11,6 +11,9 @@
 #define EARLIEST_CUT 0.6
 /* A sheet is cut where it is higher than a column by this factor. */
 #define CUT_FROM 1.2
+/* What is left behind a cut is at least this part of what is before it: a single box would not
+ * be worth the way round that its edges go. */
+#define LEAST_REST 0.35
 /* Flat edges get more room: this part of their width, up to so many gaps. */
 #define SLOPE_SHARE 0.12
 #define SLOPE_GAPS  1.5
@@ -127,6 +130,9 @@ static uint32_t column_find_end(const struct sheet *sheet, uint32_t first)
         if (height < sheet->column_height * EARLIEST_CUT) {
             continue;
         }
+        if (sheet->height - sheet->layer_tops[layer + 1] < height * LEAST_REST) {
+            break;
+        }
         tracks = layer_track_count(sheet, layer);
         if (tracks <= least) {
             least = tracks;
@@ -225,13 +231,11 @@ static void sheet_set_columns(struct sheet *sheet)
 {
     double gap = sheet->options->edge_gap;
     double left = 0.0;
-    uint32_t most_tracks = 0;
+    uint32_t tracks = 0; /* of the column before, which come in at the top */
 
     for (uint32_t i = 0; i < sheet->column_count; i++) {
         struct sheet_column *column = &sheet->columns[i];
 
-        most_tracks =
-            column->track_count > most_tracks ? column->track_count : most_tracks;
         column_measure(sheet, column, left);
         left = column->right + gap * (column->track_count + 1) +
                fmax(gap, sheet->options->box_gap);
@@ -243,7 +247,8 @@ static void sheet_set_columns(struct sheet *sheet)
     for (uint32_t i = 0; i < sheet->column_count; i++) {
         struct sheet_column *column = &sheet->columns[i];
 
-        column_move(sheet, column, gap * (most_tracks + 2));
+        column_move(sheet, column, i == 0 ? 0.0 : gap * (tracks + 2));
+        tracks = column->track_count;
         sheet->width = fmax(sheet->width, column->right);
         sheet->height =
             fmax(sheet->height, column->bottom + gap * (column->track_count + 2) *

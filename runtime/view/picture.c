@@ -28,7 +28,9 @@ struct drawing {
     struct layout_group *group_places;
     struct layout_edge *routes;
     struct group_title *titles;
-    struct picture_page *parts; /* boxes, head and legend, for the pages */
+    struct picture_page *parts; /* what no page may cut: boxes, titles, head, legend */
+    size_t part_count;
+    double *group_tops; /* where the highest box of each group begins, in the layout */
     struct head head;
     struct legend legend;
     enum box_detail detail;
@@ -66,7 +68,10 @@ static bool drawing_allocate(struct drawing *drawing)
         arena_allocate(arena, graph->group_count, sizeof *drawing->titles);
     drawing->routes = arena_allocate(arena, graph->edge_count, sizeof *drawing->routes);
     drawing->parts =
-        arena_allocate(arena, (size_t)graph->node_count + 2, sizeof *drawing->parts);
+        arena_allocate(arena, (size_t)graph->node_count + graph->group_count + 2,
+                       sizeof *drawing->parts);
+    drawing->group_tops =
+        arena_allocate(arena, graph->group_count, sizeof *drawing->group_tops);
     return !arena->has_failed;
 }
 
@@ -156,9 +161,21 @@ static bool lay_out_best(struct drawing *drawing, struct error *error)
     return best == count - 1 || lay_out(drawing, wanted * tries[best].factor, error);
 }
 
+static bool has_threads(const struct flow_graph *graph)
+{
+    for (uint32_t i = 1; i < graph->group_count; i++) {
+        if (graph->groups[i].thread != graph->groups[0].thread) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool compute_layout(struct drawing *drawing, struct error *error)
 {
     const struct flow_graph *graph = drawing->graph;
+    struct group_options options = {.has_files = graph->file_count > 1,
+                                    .has_threads = has_threads(graph)};
     struct layout *layout = &drawing->layout;
 
     for (uint32_t i = 0; i < graph->group_count; i++) {
@@ -167,7 +184,7 @@ static bool compute_layout(struct drawing *drawing, struct error *error)
         drawing->group_places[i] = (struct layout_group){
             .parent = group->parent == FLOW_NONE ? LAYOUT_NONE : group->parent};
         group_measure(&drawing->titles[i], &drawing->group_places[i], &drawing->sheet,
-                      group, graph->file_count > 1);
+                      group, &options);
     }
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         drawing->routes[i] = (struct layout_edge){.source = graph->edges[i].source,
@@ -228,25 +245,65 @@ static void draw_around(struct drawing *drawing)
                 sheet->picture->height - MARGIN - drawing->legend.height);
 }
 
+static void
+add_part(struct drawing *drawing, double x, double y, double width, double height)
+{
+    drawing->parts[drawing->part_count++] = (struct picture_page){x, y, width, height};
+}
+
 static void move_boxes(struct drawing *drawing)
 {
-    struct picture *picture = drawing->sheet.picture;
-    uint32_t count = drawing->graph->node_count;
-    struct picture_page *part = drawing->parts;
-
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < drawing->graph->node_count; i++) {
         const struct layout_box *place = &drawing->places[i];
+        double x = drawing->x + place->x;
+        double y = drawing->y + place->y;
 
-        box_move(&drawing->boxes[i], picture, drawing->x + place->x,
-                 drawing->y + place->y);
-        *part++ = (struct picture_page){drawing->x + place->x, drawing->y + place->y,
-                                        place->width, place->height};
+        box_move(&drawing->boxes[i], drawing->sheet.picture, x, y);
+        add_part(drawing, x, y, place->width, place->height);
     }
-    *part++ = (struct picture_page){MARGIN, MARGIN, drawing->head.width,
-                                    drawing->head.height};
-    *part =
-        (struct picture_page){MARGIN, picture->height - MARGIN - drawing->legend.height,
-                              drawing->legend.width, drawing->legend.height};
+}
+
+/* A title stays with the highest box below it. */
+static void add_titles(struct drawing *drawing)
+{
+    const struct flow_graph *graph = drawing->graph;
+    double *tops = drawing->group_tops;
+
+    for (uint32_t i = 0; i < graph->group_count; i++) {
+        tops[i] = INFINITY;
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (graph->nodes[i].group != FLOW_NONE) {
+            double *top = &tops[graph->nodes[i].group];
+
+            *top = fmin(*top, drawing->places[i].y);
+        }
+    }
+    for (uint32_t i = graph->group_count; i-- > 0;) {
+        const struct layout_group *place = &drawing->group_places[i];
+        uint32_t parent = graph->groups[i].parent;
+
+        if (parent != FLOW_NONE) {
+            tops[parent] = fmin(tops[parent], tops[i]);
+        }
+        if (tops[i] < INFINITY) {
+            add_part(drawing, drawing->x + place->x + place->padding,
+                     drawing->y + place->y, place->title_width, tops[i] - place->y + 1);
+        }
+    }
+}
+
+static void add_parts_around(struct drawing *drawing)
+{
+    const struct picture *picture = drawing->sheet.picture;
+
+    add_part(drawing, MARGIN, MARGIN, drawing->head.width,
+             drawing->head.height - HEAD_GAP);
+    if (drawing->legend.count > 0) {
+        add_part(drawing, MARGIN,
+                 picture->height - MARGIN - drawing->legend.height + LEGEND_GAP,
+                 drawing->legend.width, drawing->legend.height - LEGEND_GAP);
+    }
 }
 
 static void items_reverse(struct picture_item *items, size_t count)
@@ -271,7 +328,6 @@ static void items_rotate(struct picture *picture, size_t box_item_count)
 static bool draw(struct drawing *drawing, struct error *error)
 {
     struct picture *picture = drawing->sheet.picture;
-    const struct flow_graph *graph = drawing->graph;
     size_t box_item_count;
 
     if (!drawing_allocate(drawing)) {
@@ -294,10 +350,10 @@ static bool draw(struct drawing *drawing, struct error *error)
         return false;
     }
     move_boxes(drawing);
+    add_titles(drawing);
+    add_parts_around(drawing);
     items_rotate(picture, box_item_count);
-    if (!pages_cut(picture, drawing->parts,
-                   (size_t)graph->node_count + (drawing->legend.count > 0 ? 2 : 1),
-                   drawing->options)) {
+    if (!pages_cut(picture, drawing->parts, drawing->part_count, drawing->options)) {
         error_set_memory(error);
         return false;
     }

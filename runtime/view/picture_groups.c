@@ -52,8 +52,9 @@ static struct slice last_name(struct slice path)
     return slice_part(path, start, path.size);
 }
 
-static struct slice
-detail_of(struct sheet *sheet, const struct flow_group *group, bool has_files)
+static struct slice detail_of(struct sheet *sheet,
+                              const struct flow_group *group,
+                              const struct group_options *options)
 {
     struct buffer *text = &sheet->scratch;
     struct slice class_name = last_name(group->class_name);
@@ -67,7 +68,11 @@ detail_of(struct sheet *sheet, const struct flow_group *group, bool has_files)
         buffer_add(text, text->size > 0 ? SLICE("  of ") : SLICE("of "));
         buffer_add(text, class_name);
     }
-    add_line(text, group, has_files);
+    add_line(text, group, options->has_files);
+    if (options->has_threads && group->parent == FLOW_NONE) {
+        buffer_add(text, SLICE("  thread "));
+        buffer_add_number(text, group->thread);
+    }
     if (group->is_recursive) {
         buffer_add(text, SLICE("  recursive"));
     }
@@ -78,7 +83,7 @@ void group_measure(struct group_title *title,
                    struct layout_group *place,
                    struct sheet *sheet,
                    const struct flow_group *group,
-                   bool has_files)
+                   const struct group_options *options)
 {
     struct pills pills = {.count = 0};
     struct slice name = group->kind == FLOW_GROUP_LOOP ? group->code
@@ -90,7 +95,7 @@ void group_measure(struct group_title *title,
         sheet_shorten(sheet, name_style(sheet, title->is_code),
                       sheet_clean(sheet, name), NAME_WIDTH_MAX, SHORTEN_MIDDLE);
     title->detail =
-        sheet_shorten(sheet, detail_style(sheet), detail_of(sheet, group, has_files),
+        sheet_shorten(sheet, detail_style(sheet), detail_of(sheet, group, options),
                       DETAIL_WIDTH_MAX, SHORTEN_MIDDLE);
     title->width = style_width(name_style(sheet, title->is_code), title->name);
     if (group->count > 1) {

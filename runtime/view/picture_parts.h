@@ -17,11 +17,16 @@ struct group_title {
     double width;
 };
 
+struct group_options {
+    bool has_files;   /* the graph is of several files */
+    bool has_threads; /* … threads */
+};
+
 void group_measure(struct group_title *title,
                    struct layout_group *place,
                    struct sheet *sheet,
                    const struct flow_group *group,
-                   bool has_files);
+                   const struct group_options *options);
 void group_draw(struct sheet *sheet,
                 const struct flow_group *group,
                 const struct group_title *title,
@@ -110,8 +115,8 @@ void legend_draw(const struct legend *legend, struct sheet *sheet, double x, dou
 /* A page shows the picture at least this large where boxes allow it. */
 #define PAGE_SCALE_LEAST 0.62
 
-/* Rectangles that no cut may run through: boxes, head and legend. The array is put into
- * another order. false where memory ran out. */
+/* `parts` are rectangles that no cut may run through; they are put into another order. false
+ * where memory ran out. */
 bool pages_cut(struct picture *picture,
                struct picture_page *parts,
                size_t part_count,

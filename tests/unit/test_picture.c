@@ -379,6 +379,34 @@ static void test_pages(void)
     hand_graph_release(&graph);
 }
 
+/* Calls of several threads say of which; what is inside them is of the same. */
+static void test_threads(void)
+{
+    struct flow_graph graph;
+    struct picture picture;
+    struct picture_options options = PICTURE_OPTIONS_DEFAULT;
+
+    hand_graph_init(&graph, 2, 1, 3);
+    hand_group(&graph, FLOW_GROUP_CALL, FLOW_NONE)->function = SLICE("a");
+    hand_group(&graph, FLOW_GROUP_CALL, FLOW_NONE)->function = SLICE("b");
+    hand_group(&graph, FLOW_GROUP_CALL, 1)->function = SLICE("c");
+    hand_node(&graph, "x", 1, "x = 1", 0);
+    hand_node(&graph, "y", 1, "y = 1", 2);
+    if (draw(&picture, &graph, &options)) {
+        CHECK(has_text(&picture, "group call", "line 7"));
+        CHECK(!has_text(&picture, "group call", "line 7  thread 0"));
+        picture_release(&picture);
+    }
+    graph.groups[1].thread = graph.groups[2].thread = 3;
+    if (draw(&picture, &graph, &options)) {
+        CHECK(has_text(&picture, "group call", "line 7  thread 0"));
+        CHECK(has_text(&picture, "group call", "line 7  thread 3"));
+        CHECK(has_text(&picture, "group call", "line 7"));
+        picture_release(&picture);
+    }
+    hand_graph_release(&graph);
+}
+
 static void test_same_again(void)
 {
     struct flow_graph graph;
@@ -471,6 +499,7 @@ int main(void)
     test_legend_of_cells();
     test_random_graphs();
     test_pages();
+    test_threads();
     test_same_again();
     test_many();
     test_failures();
