@@ -194,6 +194,34 @@ def test_exceptions_of_the_program_are_its_own(plain):
     assert seen.event("y").line == 3 and seen.event("z").line == 14
 
 
+def test_watch_within_an_exit_stack(plain):
+    seen = plain("""
+        import contextlib
+        with contextlib.ExitStack() as stack:
+            runtime = stack.enter_context(monitorch.watch())
+            a = torch.ones(2)
+            b = a * 2
+        output = runtime.output
+    """)
+    assert [seen.event(name).line for name in "ab"] == [5, 6]
+    assert seen.scope["output"].node_count == 2
+
+
+def test_code_without_a_source(monitorch, tmp_path):
+    (tmp_path / "file_of_flow.py").write_text("def work(x):\n    y = x + 1\n    return y\n")
+    scope = {"monitorch": monitorch, "torch": torch}
+    sys.path.insert(0, str(tmp_path))
+    try:
+        import file_of_flow
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("file_of_flow", None)
+    scope["work"] = file_of_flow.work
+    with pytest.warns(RuntimeWarning, match="<string> is not followed: its source is not to be had"):
+        exec("monitorch.on()\na = work(torch.ones(2))", scope)
+    assert monitorch.off().node_count == 3  # x, y and what is returned
+
+
 # What was told wrong
 
 

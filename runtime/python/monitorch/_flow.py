@@ -125,6 +125,11 @@ class Runtime:
         hook = _registry.find_hook(frame)
         if hook is not None:
             _recorder.join(hook, frame)
+        elif not self._scope.is_followed(frame.f_code.co_filename):
+            _warn(
+                f"{frame.f_code.co_filename} is not followed: its source is not to be had. "
+                "What it calls in files is"
+            )
 
     def _drop_useless(self, settings: Settings) -> None:
         """Lets go of a trace in which nothing is held and these settings cannot be had, and of
