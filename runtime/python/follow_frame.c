@@ -128,6 +128,17 @@ static PyObject *open_cell(PyObject *cell)
     return value;
 }
 
+/* `f_locals` of a function's frame: a dictionary, or from 3.13 on what stands for one. */
+static PyObject *find_in_locals(PyObject *frame, PyObject *name)
+{
+    PyObject *names = PyObject_GetAttrString(frame, "f_locals");
+    PyObject *value = names == NULL ? NULL : PyObject_GetItem(names, name);
+
+    Py_XDECREF(names);
+    PyErr_Clear();
+    return value;
+}
+
 static PyObject *find_variable(PyObject *frame, PyObject *name, int slot)
 {
     PyObject *value;
@@ -136,7 +147,8 @@ static PyObject *find_variable(PyObject *frame, PyObject *name, int slot)
     case LAYOUT_CALL:
         value = get_variable(frame, name);
         PyErr_Clear();
-        return value;
+        /* A comprehension of the same function may hide a cell of that name. */
+        return value == NULL && slot % 2 ? find_in_locals(frame, name) : value;
     case LAYOUT_310:
     case LAYOUT_311:
         value = variables_of(layout, frame)[slot / 2];
@@ -144,7 +156,7 @@ static PyObject *find_variable(PyObject *frame, PyObject *name, int slot)
     case LAYOUT_UNKNOWN:
         break;
     }
-    return find_in(frame, "f_locals", name);
+    return find_in_locals(frame, name);
 }
 
 PyObject *frame_find(PyObject *frame, bool is_function, PyObject *name, int slot)

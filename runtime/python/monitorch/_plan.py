@@ -461,7 +461,7 @@ class Source:
         found: "dict[tuple[Any, ...], list[int]]" = {}
         for index, unit in enumerate(units):
             kind = _STORES.get(unit.name)
-            if kind is not None:
+            if kind is not None and not _is_unbinding(index, units):
                 found.setdefault(_store_key(unit, kind), []).append(index)
         asked: "dict[tuple[Any, ...], list[tuple[_Store, Any]]]" = {}
         for store in function.stores:
@@ -532,7 +532,7 @@ class Source:
     def _place_arms(self, function: _Function, plan: "_Plan") -> None:
         for arm in function.arms:
             whole = arm.statement
-            end = self._find_entry(arm.first)
+            end = self._find_entry(arm)
             for before, after in plan.flow:
                 there = after.statement
                 here = before.statement
@@ -549,15 +549,12 @@ class Source:
                 if is_entry:
                     plan.add(before, after, arm.site)
 
-    def _find_entry(self, first: int) -> int:
+    def _find_entry(self, arm: _Arm) -> int:
         """The last statement that a block's first instruction may belong to."""
-        node = self._statements[first].node
-        while isinstance(node, ast.Try) or (
-            isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
-        ):  # which begin with nothing of their own
-            first += 1
-            node = self._statements[first].node
-        return first
+        number = arm.first
+        while number < arm.last and _has_no_start(self._statements[number].node):
+            number += 1
+        return number
 
     def _place_returns(self, function: _Function, units: "list[_Unit]", plan: "_Plan") -> None:
         for index, unit in enumerate(units):
@@ -726,6 +723,16 @@ def _is_way_out(statement: "_Statement | None") -> bool:
     )
 
 
+def _has_no_start(node: "Any") -> bool:
+    """Whether a statement may have no instruction of its own where it begins."""
+    return (
+        isinstance(node, (ast.Try, ast.Pass, ast.Global, ast.Nonlocal))
+        or (isinstance(node, ast.While) and isinstance(node.test, ast.Constant))
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        or (isinstance(node, ast.AnnAssign) and node.value is None)
+    )
+
+
 def _is_return(statement: "_Statement | None") -> bool:
     return statement is not None and isinstance(statement.node, ast.Return)
 
@@ -734,6 +741,12 @@ def _loop_of(statement: "_Statement | None") -> "_Statement | None":
     while statement is not None and not isinstance(statement.node, _LOOPS):
         statement = statement.parent
     return statement
+
+
+def _is_unbinding(index: int, units: "list[_Unit]") -> bool:
+    """Whether a store is what ends `except … as name`: it has the position of what precedes."""
+    after = units[index + 1] if index + 1 < len(units) else units[index]
+    return after.name.startswith("DELETE_") and after.value == units[index].value
 
 
 def _store_key(unit: _Unit, kind: type) -> "tuple[Any, ...]":
