@@ -137,6 +137,11 @@ struct flow_guess {
     uint32_t function, parameter, how; /* texts */
 };
 
+/* The visit that a thread made last, by its serial; 0: none. */
+struct flow_thread {
+    uint32_t now;
+};
+
 /* A value that a statement read. */
 struct flow_source {
     uint32_t raw;
@@ -149,6 +154,7 @@ struct flow_visit {
     uint32_t site;
     uint32_t number;
     uint32_t serial;
+    uint32_t before; /* the serial of the visit that the thread made before it */
     bool is_resolved;
     uint32_t source_count; /* in builder.sources: what its reads stand for */
     uint32_t read_count;   /* the first of these; behind them: what calls returned */
@@ -182,10 +188,11 @@ struct flow_builder {
     struct flow_module *modules;
     struct flow_function *functions;
     struct flow_guess *guesses;
+    struct flow_thread *threads;
     uint32_t *carried;
     struct flow_source *sources;
     uint32_t *claims; /* by the site's read: how many arguments of calls it is */
-    size_t claim_capacity;
+    size_t claim_capacity, thread_capacity;
     size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
         module_capacity, function_capacity, guess_capacity, carried_capacity,
         source_capacity;
@@ -193,6 +200,7 @@ struct flow_builder {
         function_count, guess_count, carried_count;
     uint32_t edge_count;
     uint32_t scope_count;
+    uint32_t thread_count;
     uint32_t self_name; /* text */
     struct flow_visit visit;
     uint32_t cluster_count;
@@ -243,6 +251,8 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
                               uint32_t call,
                               const struct log_event_view *event,
                               uint32_t name);
+/* Whether the name that the value was bound to has it still, as the visiting call's thread can
+ * tell: then its object is alive, and an equal address is the same object. */
 bool flow_is_held(const struct flow_builder *builder, uint32_t raw);
 /* Fills builder.sources with what the visit's reads stand for. */
 bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call);
@@ -305,6 +315,9 @@ bool flow_fold(struct flow_builder *builder);
 bool flow_finish(struct flow_builder *builder);
 /* A copy that the graph owns; one for all equal texts. */
 struct slice flow_keep(struct flow_builder *builder, struct slice text);
+/* flow_statement.c: of a line with several statements, the site's own; else the line. */
+struct slice
+flow_statement(struct slice line, const struct site_table *table, uint32_t site);
 /* flow_groups.c: units to boxes. */
 bool flow_groups(struct flow_builder *builder);
 /* flow_values.c: the second reading. */

@@ -144,6 +144,11 @@ static uint32_t find_origin(const struct flow_builder *builder,
     if (read != FLOW_NONE) {
         return builder->sources[read].raw;
     }
+    /* It was returned, and nothing happened in this thread since. */
+    if ((node->flags & FLOW_NODE_RESULT) != 0 &&
+        node->serial == builder->visit.before) {
+        return origin;
+    }
     /* Its name is being bound anew by this very visit. */
     if (node->binding == builder->raws[raw].binding &&
         binding->serial == builder->visit.serial &&

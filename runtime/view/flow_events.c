@@ -9,22 +9,51 @@
 
 /* ---- visits ---- */
 
+/* The thread's visits follow each other: gives the one before this. */
+static bool follow_thread(struct flow_builder *builder,
+                          uint16_t thread,
+                          uint32_t serial,
+                          uint32_t *before)
+{
+    void *items = builder->threads;
+
+    if (thread >= builder->thread_count) {
+        if (!flow_grow(builder, &items, &builder->thread_capacity, thread,
+                       sizeof *builder->threads)) {
+            return false;
+        }
+        builder->threads = items;
+        while (builder->thread_count <= thread) {
+            builder->threads[builder->thread_count++] = (struct flow_thread){0};
+        }
+    }
+    *before = builder->threads[thread].now;
+    builder->threads[thread].now = serial;
+    return true;
+}
+
 /* The numbers of visits begin with 1: nothing that is zeroed takes part in one. */
 static bool follow_visit(struct flow_builder *builder,
                          const struct log_event_view *event,
                          uint32_t call)
 {
     struct flow_visit *visit = &builder->visit;
+    uint32_t serial = visit->serial + 1;
+    uint32_t before;
 
     if (visit->serial != 0 && visit->call == call &&
         visit->site == event->site_number && visit->number == event->visit) {
         return true;
     }
+    if (!follow_thread(builder, event->thread, serial, &before)) {
+        return false;
+    }
     *visit = (struct flow_visit){
         .call = call,
         .site = event->site_number,
         .number = event->visit,
-        .serial = visit->serial + 1,
+        .serial = serial,
+        .before = before,
         .edges_left = FLOW_EDGES_MAX,
     };
     return flow_turns_follow(builder, event, call);
@@ -546,11 +575,17 @@ bool flow_read(struct flow_builder *builder)
 {
     struct log_item item;
     uint64_t count = 0;
+    uint64_t last = 0;
     struct flow_left_out *left_out = &builder->graph->left_out;
 
     left_out->lost_events = log_reader_header(builder->reader)->lost_count;
     while (log_reader_next(builder->reader, &item)) {
         if (item.kind == LOG_EVENT) {
+            /* In a damaged trace numbers may go back: what is found by them must not. */
+            if (count > 0 && item.event.number <= last) {
+                continue;
+            }
+            last = item.event.number;
             /* A ring has dropped what was before its first event. */
             left_out->lost_events += count == 0 ? item.event.number : 0;
             count++;

@@ -115,6 +115,15 @@ static struct slice writer_of(struct flow_builder *builder, const struct flow_ra
     return kept;
 }
 
+static struct slice code_of(struct flow_builder *builder, const struct flow_raw *node)
+{
+    struct slice line = source_lines_get(builder->lines, node->module, node->line);
+    const struct log_module *module = builder->modules[node->module].module;
+
+    return flow_keep(
+        builder, flow_statement(line, &module->table, node->site - module->first_site));
+}
+
 static void fill_node(struct flow_builder *builder,
                       const struct flow_cluster *cluster,
                       struct flow_node *node)
@@ -133,8 +142,7 @@ static void fill_node(struct flow_builder *builder,
         .name = name_of(builder, first),
         .file = flow_keep(builder, table->path),
         .line = first->line,
-        .code = flow_keep(builder,
-                          source_lines_get(builder->lines, first->module, first->line)),
+        .code = code_of(builder, first),
         .function = flow_keep(builder, called->functions[call->function].name),
         .guess = text_of(builder, last->guess),
         .change = (enum change)last->change,

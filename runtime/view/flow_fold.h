@@ -5,7 +5,7 @@
 #include "runtime/view/flow_build.h"
 
 /* From so many on, turns and calls that are alike are shown as one. */
-#define FLOW_ALIKE_MIN 3
+#define FLOW_ALIKE_MIN 2
 
 /* How many of a kind stand in one unit: turns, calls or nodes that are alike. */
 struct flow_kinds {

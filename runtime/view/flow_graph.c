@@ -68,6 +68,7 @@ static void builder_release(struct flow_builder *builder)
     memory_free(builder->raws);
     memory_free(builder->edges);
     memory_free(builder->guesses);
+    memory_free(builder->threads);
     memory_free(builder->carried);
     memory_free(builder->sources);
     memory_free(builder->claims);

@@ -218,20 +218,22 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
     return found;
 }
 
-/* Whether the name that the value was bound to has it still: then its object is alive, and an
- * equal address is the same object. */
+/* A call's end is told when its thread goes on, so for another thread it is a matter of chance
+ * whether it has been: it does not count there. */
 bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
 {
     const struct flow_raw *node = &builder->raws[raw];
-    const struct flow_binding *binding;
     const struct flow_call *call = &builder->calls[node->call];
+    const struct flow_binding *binding;
+    bool is_over;
 
     if (node->binding == FLOW_NONE) {
         return false;
     }
     binding = &builder->bindings[node->binding];
-    return binding->serial == node->serial &&
-           !(call->is_ended && call->function != 0 && binding->scope == call->scope);
+    is_over = call->is_ended && call->function != 0 && binding->scope == call->scope &&
+              call->thread == builder->calls[builder->visit.call].thread;
+    return binding->serial == node->serial && !is_over;
 }
 
 /* ---- reads ---- */

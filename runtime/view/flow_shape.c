@@ -1,5 +1,5 @@
 /* Which calls and which turns of loops are alike: the same sites, functions and dtypes in them.
- * Of what stands in a unit more than twice it does not matter how often, nor in which order. */
+ * Of what stands in a unit more than once it does not matter how often, nor in which order. */
 #include "runtime/view/flow_fold.h"
 
 #include "runtime/base/buffer.h"
