@@ -1,0 +1,142 @@
+/* Any bytes as a trace (short_trace.h says how), made a graph in each way of folding: every
+ * number in it leads to something, what its header promises holds, and its DOT text is lines of
+ * printable characters with a box closed for each one opened. */
+#include "runtime/base/buffer.h"
+#include "runtime/view/dot_text.h"
+#include "runtime/view/event_filter.h"
+#include "runtime/view/flow_graph.h"
+#include "runtime/view/source_lines.h"
+#include "tests/fuzz/short_trace.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define claim(holds) claim_at((holds), __LINE__)
+
+static void claim_at(bool holds, int line)
+{
+    if (!holds) {
+        fprintf(stderr, "line %d: a claim does not hold\n", line);
+        abort();
+    }
+}
+
+static void check_node(const struct flow_graph *graph, const struct flow_node *node)
+{
+    claim(node->group == FLOW_NONE || node->group < graph->group_count);
+    claim(node->count > 0);
+    claim(node->dimension_count == 0 || node->shape != NULL);
+    if (node->sample != NULL) {
+        claim(node->grid.count > 0 && node->grid.shape == node->shape);
+        /* Read, for the sanitizer to see that it is there. */
+        claim(hash_64((struct slice){node->sample,
+                                     node->grid.count * dtype_size(node->dtype)}) != 1);
+    }
+}
+
+static void check_edges(const struct flow_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const struct flow_edge *edge = &graph->edges[i];
+
+        claim(edge->source < graph->node_count && edge->target < graph->node_count);
+        claim(edge->count > 0);
+        claim(edge->source < edge->target || edge->is_carried);
+    }
+}
+
+static void check_groups(const struct flow_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->group_count; i++) {
+        const struct flow_group *group = &graph->groups[i];
+
+        claim(group->parent == FLOW_NONE || group->parent < i);
+        claim(group->count > 0);
+    }
+}
+
+static void check_dot(const struct flow_graph *graph)
+{
+    struct buffer text = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+    long depth = 0;
+
+    claim(dot_text_add(graph, SLICE("a & <b>"), &text, &error));
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned char byte = (unsigned char)text.bytes[i];
+
+        claim(byte == '\n' || (byte >= ' ' && byte != 0x7F));
+        /* Braces of names stand within labels. */
+        if (byte == '\n' && i > 0 && (text.bytes[i - 1] == '{')) {
+            depth++;
+        }
+        if (byte == '\n' && i > 0 && text.bytes[i - 1] == '}') {
+            depth--;
+        }
+    }
+    claim(depth == 0);
+    buffer_release(&text);
+}
+
+static void build(struct log_reader *reader, const struct flow_options *options)
+{
+    struct source_lines sources;
+    struct error error = ERROR_INIT;
+    struct flow_graph graph;
+
+    log_reader_rewind(reader);
+    source_lines_init(&sources, reader, NULL);
+    flow_graph_init(&graph);
+    claim(flow_graph_build(&graph, reader, &sources, options, &error));
+    claim(options->max_nodes == 0 || graph.node_count <= options->max_nodes);
+    for (uint32_t i = 0; i < graph.node_count; i++) {
+        check_node(&graph, &graph.nodes[i]);
+        claim(i == 0 || graph.nodes[i - 1].event < graph.nodes[i].event);
+    }
+    check_edges(&graph);
+    check_groups(&graph);
+    check_dot(&graph);
+    flow_graph_release(&graph);
+    source_lines_release(&sources);
+}
+
+static void build_all(struct log_reader *reader)
+{
+    struct flow_options options = {.fold = FLOW_FOLD_AUTO};
+    struct event_filter filter;
+    struct error error = ERROR_INIT;
+
+    build(reader, &options);
+    options.fold = FLOW_FOLD_ALL;
+    options.has_scalars = true;
+    build(reader, &options);
+    options.fold = FLOW_FOLD_NONE;
+    options.max_nodes = 3;
+    options.first_event = 2;
+    build(reader, &options);
+    event_filter_init(&filter);
+    claim(event_filter_add_glob(&filter, &filter.names, SLICE("*x*"), &error));
+    options = (struct flow_options){.filter = &filter, .has_scalars = true};
+    build(reader, &options);
+    event_filter_release(&filter);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int file = memfd_create("trace", MFD_CLOEXEC);
+    struct error error = ERROR_INIT;
+    struct log_reader *reader;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    short_trace_put(file, data, size);
+    reader = log_reader_new(path, &error);
+    if (reader != NULL) {
+        build_all(reader);
+    }
+    log_reader_free(reader);
+    close(file);
+    return 0;
+}
