@@ -249,7 +249,9 @@ def test_lines_in_which_nothing_happens(monitorch):
     monitorch.lines(10, 40)
     monitorch.on()
     load(THREE)
-    with pytest.warns(RuntimeWarning, match="no tensor was assigned in the lines 10 to 40 of test_"):
+    with pytest.warns(
+        RuntimeWarning, match="no tensor was assigned in the lines 10 to 40 of test_"
+    ):
         assert monitorch.off() is None
     monitorch.lines()
     assert drawn(monitorch) == ["a", "b", "c"]
@@ -408,7 +410,11 @@ def test_what_fails_in_watch_does_not_hide_an_exception(monitorch, capsys):
     with pytest.raises(OSError):
         with monitorch.watch(save=True, save_dir="out"):
             load(THREE)
-    assert names(monitorch.off(filename=os.path.abspath("x.dot")).saved_path)[-3:] == ["a", "b", "c"]
+    assert names(monitorch.off(filename=os.path.abspath("x.dot")).saved_path)[-3:] == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
 def test_watch_as_a_decorator(monitorch):
@@ -700,7 +706,9 @@ def test_a_call_made_before_its_callers_first_event_has_its_caller(monitorch):
     with open(output.saved_path) as file:
         graph = dot.read(file.read())
     named = {node: re.search("<b>(.*?)</b>", a["label"])[1] for node, (_, a) in graph.nodes.items()}
-    assert ("return", "out") in [(named[source], named[target]) for source, target, _ in graph.edges]
+    assert ("return", "out") in [
+        (named[source], named[target]) for source, target, _ in graph.edges
+    ]
 
 
 def test_what_can_be_joined(monitorch):

@@ -157,7 +157,9 @@ def test_an_exception_in_a_cell(notebook):
 
 
 def test_lines_of_a_cell(notebook):
-    source = "monitorch.lines(4, 4)\nmonitorch.on(show=False)\na = np.ones(3)\nb = a * 2\nc = b + 1\n"
+    source = (
+        "monitorch.lines(4, 4)\nmonitorch.on(show=False)\na = np.ones(3)\nb = a * 2\nc = b + 1\n"
+    )
     notebook.run(source + "monitorch.off(filename='lines.dot')")
     assert notebook.run("print(monitorch.lines())")[0][1]["text"] == "None\n"
     text = notebook.value("open('monitorch_outputs/lines.dot').read()")

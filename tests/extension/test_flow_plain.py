@@ -106,10 +106,14 @@ def test_a_function_that_calls_on_in_its_middle(plain):
 def test_code_of_other_folders_is_not_followed(plain, tmp_path):
     other = tmp_path.parent / f"{tmp_path.name}-other"
     other.mkdir()
-    (other / "elsewhere_of_flow.py").write_text("def work(x):\n    inside = x + 1\n    return inside\n")
+    (other / "elsewhere_of_flow.py").write_text(
+        "def work(x):\n    inside = x + 1\n    return inside\n"
+    )
     inside = tmp_path / "lib" / "site-packages"
     inside.mkdir(parents=True)
-    (inside / "installed_of_flow.py").write_text("def work(x):\n    within = x + 1\n    return within\n")
+    (inside / "installed_of_flow.py").write_text(
+        "def work(x):\n    within = x + 1\n    return within\n"
+    )
     sys.path[:0] = [str(other), str(inside)]
     try:
         seen = plain(f"""
@@ -217,7 +221,9 @@ def test_code_without_a_source(monitorch, tmp_path):
         sys.path.remove(str(tmp_path))
         sys.modules.pop("file_of_flow", None)
     scope["work"] = file_of_flow.work
-    with pytest.warns(RuntimeWarning, match="<string> is not followed: its source is not to be had"):
+    with pytest.warns(
+        RuntimeWarning, match="<string> is not followed: its source is not to be had"
+    ):
         exec("monitorch.on()\na = work(torch.ones(2))", scope)
     assert monitorch.off().node_count == 3  # x, y and what is returned
 
@@ -314,7 +320,10 @@ def test_statements_of_several_lines_and_several_on_one(plain):
         )
     """)
     edges = {
-        (seen.names()[list(seen.graph.nodes).index(s)], seen.names()[list(seen.graph.nodes).index(t)])
+        (
+            seen.names()[list(seen.graph.nodes).index(s)],
+            seen.names()[list(seen.graph.nodes).index(t)],
+        )
         for s, t, _ in seen.graph.edges
     }
     assert {("x", "w"), ("x", "y"), ("w", "y"), ("x", "z"), ("y", "z")} <= edges

@@ -9,8 +9,9 @@ import sys
 from _thread import RLock
 from atexit import register as _register_at_exit
 
-from monitorch import _automatic, _display, _flow_file, _options, _registry
+from monitorch import _automatic, _flow_draw, _options, _registry
 from monitorch._display import RenderOutput as RenderOutput
+from monitorch._flow_caller import find_caller, warn
 from monitorch._flow_settings import Settings, check_optional, decode_path
 from monitorch._flow_trace import Trace
 from monitorch._scope import Scope
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Any, Literal
 
-    from monitorch._flow_file import Format
     from monitorch._flow_settings import Path
-    from monitorch._view import Rendered
-
-_PRIVATE = ("monitorch._flow", "contextlib")  # what may stand between a program and `on`
 
 
 class Runtime:
@@ -96,7 +93,7 @@ class Runtime:
             theme=theme,
             last=last,
         )
-        return self._begin(_find_caller(), settings)
+        return self._begin(find_caller(), settings)
 
     def _begin(self, frame: "FrameType", settings: Settings) -> "Runtime":
         with self._lock:
@@ -126,7 +123,7 @@ class Runtime:
         if hook is not None:
             _recorder.join(hook, frame)
         elif not self._scope.is_followed(frame.f_code.co_filename):
-            _warn(
+            warn(
                 f"{frame.f_code.co_filename} is not followed: its source is not to be had. "
                 "What it calls in files is"
             )
@@ -139,7 +136,7 @@ class Runtime:
             return
         if not trace.is_active:
             if not trace.is_empty:
-                _warn("what was recorded before has not been drawn: its recording was ended")
+                warn("what was recorded before has not been drawn: its recording was ended")
         elif not trace.is_empty or settings.sampling() == self._settings.sampling():
             return
         trace.close()
@@ -198,7 +195,9 @@ class Runtime:
         if trace is None:
             return None
         end = trace.next_event
-        drawn = None if trace.is_empty else self._draw_trace(trace, name, show, save)
+        drawn = None
+        if not trace.is_empty:
+            drawn = _flow_draw.draw(trace, self._settings, self._scope, name, show, save)
         if drawn is not None:
             self.output = drawn
         # What other lines would show is kept for them.
@@ -213,80 +212,12 @@ class Runtime:
             trace.close()
             self._trace = None
 
-    def _draw_trace(
-        self, trace: Trace, name: "str | None", show: "bool | None", save: "bool | None"
-    ) -> "RenderOutput | None":
-        if not trace.is_there():
-            raise FileNotFoundError(2, "What was recorded is not there any more", trace.path)
-        settings = self._settings
-        if show is None:
-            show = settings.show
-        if save is None:
-            save = settings.save or name is not None
-        is_notebook = _display.is_notebook()
-        is_shown = is_notebook if show is None else show
-        path = _flow_file.make_path(settings.save_dir, settings.file_prefix, name)
-        format = _flow_file.find_format(path)
-        trace.flush()
-        picture = self._render(trace, format)
-        if not picture["nodes"]:
-            self._warn_of_lines()
-            return None
-        if save:
-            _flow_file.write(path, picture["data"])
-        output = RenderOutput(
-            path if save else None,
-            is_notebook and is_shown,
-            picture["nodes"],
-            png=self._find_png(trace, format, picture["data"]),
-            svg=picture["data"] if format == "svg" else b"",
-        )
-        if output.displayed:
-            _display.show(output)
-        elif is_shown:
-            _tell_place(path, picture["data"], save)
-        return output
-
-    def _find_png(self, trace: Trace, format: str, data: bytes) -> bytes:
-        """What IPython shows; sharp on all screens."""
-        if _display.find_shell() is not None:
-            return self._render(trace, "png", dpi=_display.SCREEN_DPI)["data"]
-        return data if format == "png" else b""
-
-    def _render(self, trace: Trace, format: "Format", **more: "Any") -> "Rendered":
-        from monitorch import _view
-
-        settings = self._settings
-        lines, files = self._scope.patterns()
-        return _view.render(
-            trace.path,
-            format,
-            first_event=trace.first_event,
-            max_nodes=settings.max_nodes,
-            fold=settings.fold,
-            theme=settings.theme,
-            max_vector=settings.max_vector,
-            max_matrix=settings.max_matrix,
-            max_slices=settings.max_slices,
-            lines=lines,
-            files=files,
-            title=_display.find_notebook(),
-            **more,
-        )
-
-    def _warn_of_lines(self) -> None:
-        if self._scope.has_lines:
-            _warn(
-                f"nothing to draw: no tensor was assigned in {self._scope}; what was recorded "
-                "in other lines is kept: monitorch.lines() takes the limits away"
-            )
-
     def lines(
         self, start: "int | None" = None, end: "int | None" = None, *, file: "Path | None" = None
     ) -> None:
         """Only these lines, both included, are drawn."""
         name = None if file is None else decode_path("file", file)
-        frame = _find_caller()
+        frame = find_caller()
         with self._lock:
             self._scope.set_lines(start, end, name, frame)
             if self._is_on:
@@ -301,7 +232,7 @@ class Runtime:
         """Calls a function with arguments that are found."""
         from monitorch import _guess
 
-        frame = _find_caller()
+        frame = find_caller()
         scopes = (dict(self._hints), frame.f_locals, frame.f_globals)
         return _guess.call(fn, overrides, scopes)
 
@@ -363,13 +294,15 @@ class watch:
 
         with monitorch.watch(save=True):
             y = x @ w
+
+    As a decorator it draws each call.
     """
 
     def __init__(self, **settings: "Any") -> None:
         self._settings = Settings(**settings)
 
     def __enter__(self) -> Runtime:
-        return _runtime._begin(_find_caller(), self._settings)
+        return _runtime._begin(find_caller(), self._settings)
 
     def __exit__(
         self,
@@ -386,7 +319,6 @@ class watch:
             _automatic._say(f"what was recorded could not be drawn: {failure}")
 
     def __call__(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
-        """As a decorator: each call is drawn."""
         from functools import wraps
 
         @wraps(function)
@@ -395,34 +327,6 @@ class watch:
                 return function(*positional, **keyword)
 
         return watched
-
-
-def _find_caller() -> "FrameType":
-    """The frame that a program called from."""
-    frame = sys._getframe(1)
-    while frame.f_globals.get("__name__") in _PRIVATE and frame.f_back is not None:
-        frame = frame.f_back
-    return frame
-
-
-def _tell_place(path: str, data: bytes, is_saved: bool) -> None:
-    """In a script nothing can be shown: says where the picture is."""
-    import tempfile
-
-    if not is_saved:
-        folder = tempfile.mkdtemp(prefix="monitorch-picture-")
-        path = os.path.join(folder, os.path.basename(path))
-        _flow_file.write(path, data)
-    _automatic._say(f"the picture is in {path}")
-
-
-def _warn(text: str) -> None:
-    import warnings
-
-    frame = _find_caller()
-    warnings.warn_explicit(
-        f"monitorch: {text}", RuntimeWarning, frame.f_code.co_filename, frame.f_lineno
-    )
 
 
 def _set_up_once() -> None:

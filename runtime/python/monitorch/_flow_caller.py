@@ -1,0 +1,27 @@
+"""Where in the program a function of ours was called."""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+# What may stand between a program and what it calls.
+_PRIVATE = ("monitorch._flow", "monitorch._flow_draw", "monitorch._flow_caller", "contextlib")
+
+
+def find_caller() -> "FrameType":
+    """The frame that a program called from."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__name__") in _PRIVATE and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def warn(text: str) -> None:
+    import warnings
+
+    frame = find_caller()
+    warnings.warn_explicit(
+        f"monitorch: {text}", RuntimeWarning, frame.f_code.co_filename, frame.f_lineno
+    )
