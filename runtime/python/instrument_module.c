@@ -147,6 +147,18 @@ module_map_positions(PyObject *module, PyObject *args, PyObject *keywords)
     return mapped;
 }
 
+PyDoc_STRVAR(make_program_doc,
+             "make_program(function, arguments, end) -> function\n\n"
+             "A function for sys.excepthook which calls function(*arguments), or runs\n"
+             "code in names for None and (code, names), then calls end(), and ends as\n"
+             "Python does behind a program. It takes no notice of an exception.");
+
+static PyObject *module_make_program(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    return program_new(arguments);
+}
+
 /* The text without insertions; new bytes. `path` is bytes. */
 static PyObject *strip_bytes(PyObject *module, PyObject *text, PyObject *path)
 {
@@ -232,6 +244,7 @@ static PyMethodDef module_methods[] = {
      METH_VARARGS | METH_KEYWORDS, compile_source_doc},
     {"map_positions", (PyCFunction)(void (*)(void))module_map_positions,
      METH_VARARGS | METH_KEYWORDS, map_positions_doc},
+    {"make_program", module_make_program, METH_VARARGS, make_program_doc},
     {"strip", (PyCFunction)(void (*)(void))module_strip, METH_VARARGS | METH_KEYWORDS,
      strip_doc},
     {"is_instrumented", module_is_instrumented, METH_O, is_instrumented_doc},

@@ -310,6 +310,23 @@ PROGRAMS = [
         """
     }),
     ("recursion", ["s.py"], {"s.py": "def f(n):\n    m = n and f(n - 1)\n    return m\nprint(f(900))\n"}),
+    ("no_frames_below", ["s.py"], {
+        "s.py": """
+        import inspect, logging, sys, traceback, warnings
+        logging.basicConfig(format="%(message)s")
+        def f():
+            traceback.print_stack()
+            logging.warning("here", stack_info=True)
+            print(len(inspect.stack()), sys._getframe(1).f_back)
+        f()
+        print(sys.exc_info(), [n for n in dir(sys) if n.startswith("last_")], sys.excepthook)
+        warnings.warn("far above", stacklevel=5)
+        x = 1 / 0
+        """
+    }),
+    ("no_frames_below_a_module", ["-m", "s"], {
+        "s.py": "import traceback\ntraceback.print_stack()\nx = [1][2]\n"
+    }),
     ("flags", ["-O", "-X", "utf8", "s.py"], {
         "s.py": "import sys, m\nassert 0\nprint(__debug__, sys.flags.optimize, m.f.__doc__)\n",
         "m.py": "def f():\n    'doc'\n    assert 0\nf()\n",

@@ -42,7 +42,9 @@ def split(words):
     return flags, words
 
 
-def finish(folder, words, ours, stdin="one\ntwo\n", python=sys.executable, options=()):
+def finish(
+    folder, words, ours, stdin="one\ntwo\n", python=sys.executable, options=(), is_plain=True
+):
     """The finished process, ours or plain; without our line, and addresses."""
     flags, program = split(list(words))
     trace = str(folder.parent / "run.mtrace")
@@ -64,15 +66,16 @@ def finish(folder, words, ours, stdin="one\ntwo\n", python=sys.executable, optio
         timeout=120,
     )
     own_lines = OURS.findall(done.stderr)
-    assert ours or not own_lines
+    assert ours or not own_lines or not is_plain
     text = [re.sub(r"0x[0-9a-f]{6,}", "0x…", t) for t in (done.stdout, done.stderr)]
     text[1] = re.sub(r"Ran (\d+) tests? in \S+", r"Ran \1 in …", OURS.sub("", text[1]))
     return done.returncode, text[0], text[1], own_lines
 
 
 def compare(folder, words, **arguments):
-    expected = finish(folder, words, False, **arguments)
     found = finish(folder, words, True, **arguments)
+    arguments.pop("options", None)
+    expected = finish(folder, words, False, **arguments)
     assert found[:3] == expected[:3]
     return found
 
@@ -160,6 +163,60 @@ def test_frames_of_ours_in_no_traceback_at_all(tmp_path):
     code, _, errors, _ = compare(tmp_path / "work", ["s.py"])
     assert code == 0 and errors.count("Traceback") == 6
     assert "monitorch" not in errors
+
+
+@pytest.mark.parametrize("python", [p for _, p in PYTHONS], ids=["%d.%d" % v for v, _ in PYTHONS])
+def test_depth_of_recursion(python, tmp_path):
+    """Not a frame less; in 3.10 a record that is made at the very bottom would take one."""
+    files = {
+        "s.py": """
+        def f(n):
+            global deepest
+            deepest = n
+            f(n + 1)
+        try:
+            f(0)
+        except RecursionError:
+            print(deepest)
+        """
+    }
+    make_files(tmp_path / "work", files)
+    compare(tmp_path / "work", ["s.py"], python=python, options=["--exclude", "s.py"])
+
+
+@pytest.mark.parametrize("python", [p for _, p in PYTHONS], ids=["%d.%d" % v for v, _ in PYTHONS])
+def test_started_by_something_else(python, tmp_path):
+    """A profiler, coverage: their frames below are left where they are, and tracebacks are right."""
+    files = {
+        "go.py": """
+        import runpy, sys
+        sys.argv[0:1] = []
+        sys.argv[0:0] = ["monitorch"]
+        runpy._run_module_as_main("monitorch")
+        """,
+        "s.py": """
+        import atexit, sys
+        atexit.register(lambda: print("__file__" in globals()))
+        def f(x):
+            return 1 / x
+        print(sys.argv, __file__, f(1))
+        if sys.argv[1] == "exit":
+            sys.exit(4)
+        if sys.argv[1] == "interrupt":
+            raise KeyboardInterrupt
+        if sys.argv[1] == "hook":
+            sys.excepthook = lambda *x: [][1]
+        if sys.argv[1] == "none":
+            del sys.excepthook
+        f(0)
+        """,
+    }
+    make_files(tmp_path / "work", files)
+    for how in ("exit", "interrupt", "error", "hook", "none"):
+        expected = finish(tmp_path / "work", ["s.py", how], False, python=python)
+        trace = str(tmp_path / "run.mtrace")
+        words = ["go.py", "run", "-o", trace, "s.py", how]
+        assert finish(tmp_path / "work", words, False, python=python, is_plain=False)[:3] == expected[:3]
 
 
 def test_a_module_is_the_same_from_its_bytecode(tmp_path):

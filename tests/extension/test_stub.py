@@ -10,6 +10,9 @@ extension = compiler.EXTENSION
 pytestmark = pytest.mark.skipif(extension is None, reason="the extension is not built (make)")
 
 
+NOT_OF_SOURCES = ("sites", "map_positions", "make_program")
+
+
 def stub():
     return ast.parse((paths.PACKAGE / "_instrument.pyi").read_text())
 
@@ -35,7 +38,7 @@ def test_results_and_sites():
 def test_arguments():
     given = {"source": "x = 1", "text": "x = 1", "filename": "a.py", "path": "a.py"}
     for node in stub().body:
-        if not isinstance(node, ast.FunctionDef) or node.name in ("sites", "map_positions"):
+        if not isinstance(node, ast.FunctionDef) or node.name in NOT_OF_SOURCES:
             continue
         call = getattr(extension, node.name)
         positional = [given[argument.arg] for argument in node.args.args]

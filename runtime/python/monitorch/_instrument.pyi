@@ -1,5 +1,5 @@
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any, Literal, TypedDict
 
@@ -69,6 +69,12 @@ def compile_source(
     flags: int = 0,
 ) -> tuple[CodeType, Result]: ...
 def map_positions(code: CodeType, source: str | Buffer, result: Result) -> CodeType: ...
+def make_program(
+    function: Callable[..., object] | None,
+    arguments: tuple[Any, ...],
+    end: Callable[[], object],
+    /,
+) -> Callable[..., None]: ...
 def strip(
     text: str | Buffer, path: str | bytes | os.PathLike[Any] = "<string>"
 ) -> bytes: ...

@@ -12,12 +12,22 @@ import importlib.util
 import os
 import sys
 
-from monitorch import _automatic, _children, _import, _options, _record, _source, _torchrun
+from monitorch import (
+    _automatic,
+    _children,
+    _import,
+    _instrument,
+    _options,
+    _record,
+    _source,
+    _torchrun,
+)
 from monitorch._command import Usage
 from monitorch._selected import Selected, has_installed_packages, read_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType, TracebackType
     from typing import Any, NoReturn
 
@@ -245,40 +255,81 @@ def _register_lines(run: Run) -> None:
 
 def _run_plainly(run: Run) -> "NoReturn":
     """Lets `python` itself say why it does not run this."""
-    own = len(sys.argv) - 1
-    words = sys.orig_argv[: len(sys.orig_argv) - own]
-    last = words.pop()
-    if last == "monitorch":
-        last = words.pop() + "monitorch"
-    flags = last[: -len("mmonitorch")]
-    if flags != "-":
-        words.append(flags)
+    words = _find_words_of_python()
     words += ["-c", *run.words] if run.kind == "code" else run.words
     sys.stdout.flush()
     os.execv(sys.executable, words)
 
 
+def _find_words_of_python() -> "list[str]":
+    """The interpreter and its options: what stands before `-m monitorch`."""
+    words = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
+    last = words.pop() if words else ""
+    if last == "monitorch" and words:
+        last = words.pop() + "monitorch"
+    if not last.startswith("-") or not last.endswith("mmonitorch"):
+        return [sys.executable]  # started by something else
+    flags = last[: -len("mmonitorch")]
+    return words if flags == "-" else [*words, flags]
+
+
 def execute(run: Run) -> None:
+    """Runs it; does not return where all frames below could be left first."""
     names = vars(sys.modules["__main__"])
     _reset_names(names)
     _set_path(run)
     sys.argv = ["-" + run.kind[0], *run.words[1:]] if run.kind in ("module", "code") else run.words
-    try:
-        if run.code is None:
-            import runpy
+    function: "Any" = None
+    if run.code is None:
+        import runpy
 
-            name = run.words[0] if run.kind == "module" else "__main__"
-            runpy._run_module_as_main(name, run.kind == "module")  # type: ignore[attr-defined]
-        else:
-            _set_names(run, names)
-            _register_lines(run)
-            exec(run.code, names)
+        name = run.words[0] if run.kind == "module" else "__main__"
+        function = runpy._run_module_as_main  # type: ignore[attr-defined]
+        arguments: "tuple[Any, ...]" = name, run.kind == "module"
+    else:
+        _set_names(run, names)
+        _register_lines(run)
+        arguments = run.code, names
+
+    def end() -> None:
+        _forget_names(run, names)
+
+    if _can_leave_frames():
+        _leave_frames(_instrument.make_program(function, arguments, end))
+    try:
+        (function or exec)(*arguments)
     except SystemExit:
         raise
     except BaseException as error:
-        _leave_out_own_frames(error, run, names)
+        _leave_out_own_frames(error, end)
         raise
-    _forget_names(run, names)
+    end()
+
+
+def _can_leave_frames() -> bool:
+    """Whether below us there is nothing but the way here: no debugger, profiler or the like."""
+    if sys.flags.inspect or sys.excepthook is not sys.__excepthook__:
+        return False
+    frame = sys._getframe(1)
+    files = []
+    while frame is not None:
+        files.append(frame.f_globals.get("__name__"))
+        frame = frame.f_back  # type: ignore[assignment]
+    # The names of our __main__ were taken away.
+    ours = [_run_name, "monitorch._command", "monitorch._command", "__main__", "runpy", "runpy"]
+    return files == ours
+
+
+_run_name = __name__
+
+
+class _Left(Exception):
+    """Leaves all frames; what sys.excepthook is then runs the program."""
+
+
+def _leave_frames(program: "Any") -> "NoReturn":
+    sys.excepthook = program
+    raise _Left
 
 
 def _reset_names(names: "dict[str, Any]") -> None:
@@ -327,7 +378,7 @@ def _set_path(run: Run) -> None:
         sys.path[0] = ""
 
 
-def _leave_out_own_frames(error: BaseException, run: Run, names: "dict[str, Any]") -> None:
+def _leave_out_own_frames(error: BaseException, end: "Callable[[], None]") -> None:
     """The interpreter prints the traceback when the exception has left our frames too, by way of
     sys.excepthook: there it gets the part that is the program's."""
     trace = error.__traceback__
@@ -345,7 +396,7 @@ def _leave_out_own_frames(error: BaseException, run: Run, names: "dict[str, Any]
         else:
             sys.excepthook = hook
             _call_hook(hook, value)
-        _forget_names(run, names)
+        end()
 
     sys.excepthook = show
 
