@@ -577,7 +577,7 @@ static void test_without_fonts(void)
 }
 
 /* What fontconfig and pango keep for as long as the process lives. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 
 const char *__lsan_default_suppressions(void)
 {
