@@ -119,6 +119,8 @@ void visit_enter(struct follow_plan *plan, PyObject *frame)
     followed_frame_get(frame, plan)->last = 0;
     if (plan->enter != PLAN_NOTHING) {
         visit(plan, plan->enter, frame, NULL);
+    } else if (plan->session->recorder != NULL) {
+        hook_join(plan->hook, frame);
     }
 }
 

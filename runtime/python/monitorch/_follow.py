@@ -71,6 +71,10 @@ def begin(frame: FrameType, is_followed: "Callable[[str], Decision]") -> None:
         _recorder.follow_end()
         raise
     _tracer = tracer
+    followed = _find_followed(frame.f_code, frame.f_globals)
+    if followed is not None:
+        # Calls that it makes before anything of its own is told stand below it.
+        _recorder.join(followed.hook, frame)
 
 
 def end() -> None:
@@ -105,13 +109,17 @@ def _note(text: str) -> None:
 def _decide(code: CodeType, module_globals: "dict[str, object]") -> "Any":
     """A plan for the code object, or None. Runs in the middle of the program: never raises."""
     try:
-        return _find_plan(code, module_globals)
+        followed = _find_followed(code, module_globals)
+        plan = None if followed is None else followed.find_plan(code)
+        if _HAS_MONITORING and plan is not None:
+            _Monitor.watch(code)
+        return plan
     except Exception as error:
         _note(f"{code.co_filename}: {code.co_name} is not followed: {error}")
         return None
 
 
-def _find_plan(code: CodeType, module_globals: "dict[str, object]") -> "Any":
+def _find_followed(code: CodeType, module_globals: "dict[str, object]") -> "_Followed | None":
     filename = code.co_filename
     decision = _is_followed(filename) if _is_followed is not None else False
     if not decision or module_globals is globals() or _is_instrumented(code, module_globals):
@@ -120,10 +128,7 @@ def _find_plan(code: CodeType, module_globals: "dict[str, object]") -> "Any":
     followed = _find_source(filename, module_globals, lines)
     if followed is None or not _is_of_source(code, followed.source, filename):
         return None
-    plan = followed.find_plan(code)
-    if _HAS_MONITORING and plan is not None:
-        _Monitor.watch(code)
-    return plan
+    return followed
 
 
 def _is_instrumented(code: CodeType, module_globals: "dict[str, object]") -> bool:
@@ -174,11 +179,12 @@ def _make_followed(
 ) -> "_Followed | None":
     if _instrument.is_instrumented(source):
         return None
+    path = _name_source(filename)
     try:
         if lines:
-            result = _instrument.instrument(source, filename, lines=lines)
+            result = _instrument.instrument(source, path, lines=lines)
         else:
-            result = _instrument.instrument(source, filename, all=True)
+            result = _instrument.instrument(source, path, all=True)
         sites = _instrument.sites(result.table)
         ready = _plan.Source(source, sites)
         hook = _recorder.make_hook(
@@ -189,6 +195,15 @@ def _make_followed(
         _note(f"{filename}: is not followed: {error}")
         return None
     return _Followed(ready, hook)
+
+
+def _name_source(filename: str) -> str:
+    """The name that a source has for its reader: a file's path, a notebook's `In [3]`."""
+    if os.path.exists(filename):
+        return filename
+    from monitorch import _display
+
+    return _display.name_cell(filename) or filename
 
 
 def _clean(text: str) -> str:
@@ -343,7 +358,7 @@ class _Tracer:
         if sys.settrace is _recorder.settrace:
             sys.settrace = self.settrace
         if threading.gettrace() is _recorder.trace_thread:
-            threading.settrace(self.others)  # type: ignore[arg-type]
+            threading.settrace(self.others)
         _recorder.follow_end()
         _recorder.trace_end(frame, sys.gettrace(), is_installed)
 
