@@ -6,7 +6,8 @@
 
 /* Rows of sheets are this much wider than what would just have the page's proportion, since
  * the last ones are seldom full. */
-#define ROW_SLACK 1.1
+#define ROW_SLACK   1.1
+#define STACK_SLACK 1.15
 
 struct piece {
     double x;
@@ -290,43 +291,77 @@ static double level_row_width(const struct level *level)
     return fmax(widest, sqrt(area / proportion) * ROW_SLACK);
 }
 
+/* Where the next piece goes: rows of stacks, each as high as its row at most. */
+struct stacking {
+    double row_top;
+    double row_height;
+    double x; /* of the stack that is being filled */
+    double width;
+    double bottom; /* of what is in it */
+};
+
+static void stacking_put(struct stacking *stacking,
+                         struct piece *piece,
+                         const struct layout_options *options,
+                         double row_width)
+{
+    double below = stacking->bottom + options->layer_gap;
+
+    /* Nothing is right of the stack yet: it may become wider, even a little too wide. */
+    if (stacking->width > 0.0 &&
+        stacking->x + piece->width <=
+            fmax(stacking->x + stacking->width, row_width * STACK_SLACK) &&
+        below + piece->height <= stacking->row_top + stacking->row_height) {
+        piece->x = stacking->x;
+        piece->y = below;
+        stacking->bottom = below + piece->height;
+        stacking->width = fmax(stacking->width, piece->width);
+        return;
+    }
+    if (stacking->width > 0.0) {
+        stacking->x += stacking->width + options->box_gap;
+    }
+    if (stacking->x > 0.0 && stacking->x + piece->width > row_width) {
+        stacking->row_top += stacking->row_height + options->layer_gap;
+        stacking->row_height = 0.0;
+        stacking->x = 0.0;
+    }
+    piece->x = stacking->x;
+    piece->y = stacking->row_top;
+    stacking->width = piece->width;
+    stacking->bottom = piece->y + piece->height;
+    stacking->row_height = fmax(stacking->row_height, piece->height);
+}
+
 /* Pieces with ports stand in one row, so that nothing is above or below them; the others
- * stand right of them, row by row. */
+ * stand beside them, row by row, low ones below each other beside a high one. On the left is
+ * what the first piece is of. */
 static void level_set_pieces(struct level *level)
 {
     const struct layout_options *options = &level->plan->layout->options;
     double row_width = level_row_width(level);
-    double left = 0.0;
-    double x = 0.0;
-    double y = 0.0;
-    double row_height = 0.0;
+    struct stacking stacking = {0};
+    double with_ports = 0.0; /* the width of those, and of the others */
+    double without = 0.0;
 
     for (uint32_t i = 0; i < level->piece_count; i++) {
         struct piece *piece = &level->pieces[i];
 
         if (piece->has_ports) {
-            piece->x = left;
-            left += piece->width + options->box_gap;
-            level->height = fmax(level->height, piece->height);
-            level->width = fmax(level->width, piece->x + piece->width);
+            piece->x = with_ports;
+            with_ports += piece->width + options->box_gap;
+        } else {
+            stacking_put(&stacking, piece, options, row_width);
+            without = fmax(without, piece->x + piece->width + options->box_gap);
         }
     }
     for (uint32_t i = 0; i < level->piece_count; i++) {
         struct piece *piece = &level->pieces[i];
 
-        if (piece->has_ports) {
-            continue;
+        if (piece->has_ports != level->pieces[0].has_ports) {
+            piece->x += piece->has_ports ? without : with_ports;
         }
-        if (x > 0.0 && x + piece->width > row_width) {
-            y += row_height + options->layer_gap;
-            x = 0.0;
-            row_height = 0.0;
-        }
-        piece->x = left + x;
-        piece->y = y;
-        x += piece->width + options->box_gap;
-        row_height = fmax(row_height, piece->height);
-        level->height = fmax(level->height, y + row_height);
+        level->height = fmax(level->height, piece->y + piece->height);
         level->width = fmax(level->width, piece->x + piece->width);
     }
 }

@@ -35,7 +35,7 @@ add_bound(struct buffer *text, enum dtype_class class, union statistics_bound bo
 static void add_range(struct buffer *text, struct flow_range range)
 {
     real_add_short(text, range.low, DIGITS);
-    if (range.low != range.high && !(isnan(range.low) && isnan(range.high))) {
+    if (range.low != range.high) {
         buffer_add(text, SLICE(" \xE2\x80\xA6 "));
         real_add_short(text, range.high, DIGITS);
     }
@@ -61,6 +61,10 @@ add_ranges(struct figures *figures, struct sheet *sheet, const struct flow_node 
     };
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        /* The std of single values is none. */
+        if (isnan(parts[i].range.low) && isnan(parts[i].range.high)) {
+            continue;
+        }
         add_range(&sheet->scratch, parts[i].range);
         figure_add(figures, sheet, parts[i].label);
     }
@@ -131,6 +135,9 @@ void figures_prepare(struct figures *figures,
         add_ranges(figures, sheet, node);
     } else {
         add_values(figures, sheet, node);
+    }
+    if (figures->count == 0) {
+        return;
     }
     figures_arrange(figures, sheet, figures->count);
     if (figures->width > width) {
