@@ -168,9 +168,22 @@ static void claim(struct flow_builder *builder,
                   const struct flow_call *callee,
                   const struct flow_source *source)
 {
-    builder->raws[source->raw].claimed = builder->visit.serial;
-    if (source->read != FLOW_NONE && has_results(builder, callee)) {
-        builder->claims[source->read]++;
+    bool is_spent = has_results(builder, callee);
+
+    builder->claims[source->read].given++;
+    builder->claims[source->read].spent += is_spent;
+    builder->visit.has_claims |= is_spent;
+}
+
+/* What one call returned, and another of the same statement was given. */
+static void claim_result(struct flow_builder *builder,
+                         const struct flow_call *callee,
+                         uint32_t same_as)
+{
+    if (same_as != FLOW_NONE &&
+        (builder->raws[same_as].flags & FLOW_NODE_RESULT) != 0 &&
+        has_results(builder, callee)) {
+        builder->raws[same_as].claimed = builder->visit.serial;
         builder->visit.has_claims = true;
     }
 }
@@ -185,11 +198,31 @@ static void find_same(struct flow_builder *builder, const struct flow_call *call
         uint32_t read =
             object == FLOW_NONE ? FLOW_NONE : flow_find_read(builder, object);
 
+        claim_result(builder, callee, node->same_as);
         if (read != FLOW_NONE && builder->sources[read].raw < argument) {
             flow_set_same(builder, argument, builder->sources[read].raw);
             claim(builder, callee, &builder->sources[read]);
         }
     }
+}
+
+/* Whether the statement does more with the value than to hand it to calls as it is. */
+static bool is_left(struct flow_builder *builder,
+                    const struct log_event_view *event,
+                    const struct flow_source *source,
+                    bool *is_it)
+{
+    uint32_t uses;
+
+    if (source->read == FLOW_NONE) {
+        *is_it = builder->raws[source->raw].claimed != builder->visit.serial;
+        return true;
+    }
+    if (!flow_uses(builder, event, source->read, &uses)) {
+        return false;
+    }
+    *is_it = builder->claims[source->read].given < (uses > 0 ? uses : 1);
+    return true;
 }
 
 static bool
@@ -199,68 +232,89 @@ shares_storage(const struct flow_builder *builder, uint32_t source, uint32_t arg
            builder->raws[source].storage == builder->raws[argument].storage;
 }
 
-enum argument_pass {
-    PASS_VIEWS,     /* those whose memory it shares */
-    PASS_UNCLAIMED, /* those that went nowhere else */
-    PASS_ALL,
-};
-
-static bool fits(const struct flow_builder *builder,
-                 enum argument_pass pass,
-                 uint32_t source,
-                 uint32_t argument)
+static bool add_edge(struct flow_builder *builder, uint32_t source, uint32_t argument)
 {
-    if (source >= argument || builder->visit.edges_left == 0) {
-        return false;
-    }
-    switch (pass) {
-    case PASS_VIEWS:
-        return shares_storage(builder, source, argument);
-    case PASS_UNCLAIMED:
-        return builder->raws[source].claimed != builder->visit.serial;
-    default:
+    if (builder->visit.edges_left == 0) {
         return true;
     }
+    builder->visit.edges_left--;
+    return flow_edge_add(builder, FLOW_EDGE_VALUE, source, argument);
 }
 
-/* An argument that is no value with a name: made from what the statement read. */
-static bool link_argument(struct flow_builder *builder,
-                          const struct flow_call *callee,
-                          uint32_t argument)
+/* A view of something that was read: `w[:2]`. */
+static bool link_view(struct flow_builder *builder,
+                      const struct flow_call *callee,
+                      uint32_t argument,
+                      uint32_t *linked)
 {
-    uint32_t count = builder->visit.source_count;
+    for (uint32_t i = 0; i < builder->visit.source_count; i++) {
+        const struct flow_source *source = &builder->sources[i];
 
-    for (int pass = PASS_VIEWS; pass <= PASS_ALL; pass++) {
-        uint32_t linked = 0;
-
-        for (uint32_t i = 0; i < count && linked < ARGUMENT_SOURCES_MAX; i++) {
-            const struct flow_source *source = &builder->sources[i];
-
-            if (!fits(builder, (enum argument_pass)pass, source->raw, argument)) {
-                continue;
-            }
-            builder->visit.edges_left--;
-            linked++;
-            if (pass == PASS_VIEWS) {
+        if (source->raw < argument && *linked < ARGUMENT_SOURCES_MAX &&
+            shares_storage(builder, source->raw, argument)) {
+            ++*linked;
+            if (source->read != FLOW_NONE) {
                 claim(builder, callee, source);
             }
-            if (!flow_edge_add(builder, FLOW_EDGE_VALUE, source->raw, argument)) {
+            if (!add_edge(builder, source->raw, argument)) {
                 return false;
             }
         }
-        if (linked > 0) {
-            return true;
-        }
     }
-    if (builder->raws[argument].base == FLOW_NONE ||
-        builder->raws[builder->raws[argument].base].is_hidden) {
-        return true;
-    }
-    return flow_edge_add(builder, FLOW_EDGE_VALUE, builder->raws[argument].base,
-                         argument);
+    return true;
 }
 
-static bool link_arguments(struct flow_builder *builder, const struct flow_call *callee)
+/* Made by the statement, from what of its reads did not go elsewhere. */
+static bool link_made(struct flow_builder *builder,
+                      const struct log_event_view *event,
+                      uint32_t argument)
+{
+    uint32_t linked = 0;
+
+    for (uint32_t i = 0; i < builder->visit.source_count; i++) {
+        const struct flow_source *source = &builder->sources[i];
+        bool is_it;
+
+        if (source->raw >= argument || linked >= ARGUMENT_SOURCES_MAX) {
+            continue;
+        }
+        if (!is_left(builder, event, source, &is_it)) {
+            return false;
+        }
+        linked += is_it;
+        if (is_it && !add_edge(builder, source->raw, argument)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An argument that is no value with a name. */
+static bool link_argument(struct flow_builder *builder,
+                          const struct log_event_view *event,
+                          const struct flow_call *callee,
+                          uint32_t argument)
+{
+    uint32_t base = builder->raws[argument].base;
+    uint32_t linked = 0;
+
+    if (!link_view(builder, callee, argument, &linked)) {
+        return false;
+    }
+    if (linked > 0) {
+        return true;
+    }
+    if (base != FLOW_NONE && !builder->raws[base].is_hidden) {
+        return flow_edge_add(builder, FLOW_EDGE_VALUE, base, argument);
+    }
+    return event == NULL || link_made(builder, event, argument);
+}
+
+/* The edges of a call's arguments; the event of the statement that made it, or NULL where that
+ * is none that is recorded. */
+static bool link_arguments(struct flow_builder *builder,
+                           const struct log_event_view *event,
+                           const struct flow_call *callee)
 {
     for (uint32_t i = 0; i < callee->argument_count; i++) {
         uint32_t argument = callee->first_argument + i;
@@ -270,7 +324,7 @@ static bool link_arguments(struct flow_builder *builder, const struct flow_call 
             continue;
         }
         if (node->same_as == FLOW_NONE) {
-            if (!link_argument(builder, callee, argument)) {
+            if (!link_argument(builder, event, callee, argument)) {
                 return false;
             }
         } else if (!builder->raws[node->same_as].is_hidden &&
@@ -301,7 +355,7 @@ static bool link_alone(struct flow_builder *builder, const struct flow_call *cal
     bool is_done;
 
     builder->visit.source_count = 0;
-    is_done = link_arguments(builder, callee);
+    is_done = link_arguments(builder, NULL, callee);
     builder->visit.source_count = count;
     return is_done;
 }
@@ -319,8 +373,10 @@ static bool clear_claims(struct flow_builder *builder, const struct site *site)
     return true;
 }
 
-bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site)
+bool flow_edges_of_calls(struct flow_builder *builder,
+                         const struct log_event_view *event)
 {
+    const struct site *site = event->site;
     struct flow_call *caller = &builder->calls[builder->visit.call];
     uint32_t first = caller->first_pending;
     uint32_t next;
@@ -344,9 +400,9 @@ bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site)
         next = callee->next_pending;
         callee->next_pending = FLOW_NONE;
         callee->is_pending = false;
-        if (callee->is_made_here
-                ? !link_arguments(builder, callee) || !add_results(builder, callee)
-                : !link_alone(builder, callee)) {
+        if (callee->is_made_here ? !link_arguments(builder, event, callee) ||
+                                       !add_results(builder, callee)
+                                 : !link_alone(builder, callee)) {
             return false;
         }
     }

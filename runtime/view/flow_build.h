@@ -74,6 +74,7 @@ struct flow_binding {
 struct flow_raw {
     uint64_t event;
     uint64_t storage; /* address; 0: not known */
+    uint64_t address; /* of the object; 0: not known */
     uint64_t hash;
     uint32_t version;
     uint32_t same_as; /* the raw node whose value it is under another name; FLOW_NONE */
@@ -148,6 +149,12 @@ struct flow_source {
     uint32_t read; /* which of the site's reads it is; FLOW_NONE: a call returned it */
 };
 
+/* How many arguments of the calls that a statement made are just what it read there. */
+struct flow_claim {
+    uint32_t given;
+    uint32_t spent; /* of these, to calls whose results are told */
+};
+
 /* The visit of a site whose events are being read. */
 struct flow_visit {
     uint32_t call;
@@ -191,7 +198,7 @@ struct flow_builder {
     struct flow_thread *threads;
     uint32_t *carried;
     struct flow_source *sources;
-    uint32_t *claims; /* by the site's read: how many arguments of calls it is */
+    struct flow_claim *claims; /* by the site's read */
     size_t claim_capacity, thread_capacity;
     size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
         module_capacity, function_capacity, guess_capacity, carried_capacity,
@@ -261,6 +268,9 @@ bool flow_source_add(struct flow_builder *builder, uint32_t raw, uint32_t read);
 /* Binds a name to nothing but what the visit's sources are: an object made from them. */
 bool flow_carry(struct flow_builder *builder, uint32_t binding);
 
+/* Whether the object is as it was: nothing has been written to it. */
+bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now);
+
 /* flow_edges.c */
 /* An edge, and where what it comes from is hidden it becomes a source. A source of FLOW_NONE, and
  * one that has an edge to the target already, make none. */
@@ -294,8 +304,9 @@ void flow_hold(struct flow_builder *builder, uint32_t raw);
 void flow_judge_argument(struct flow_builder *builder,
                          uint32_t raw,
                          const struct log_event_view *event);
-/* What calls made by the statement were given, and what they returned. */
-bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site);
+/* What calls made by the event's statement were given, and what they returned. */
+bool flow_edges_of_calls(struct flow_builder *builder,
+                         const struct log_event_view *event);
 /* The same at the trace's end, for calls that no event of their callers followed. */
 bool flow_edges_of_last_calls(struct flow_builder *builder);
 /* How often the statement's text reads the name; 0: not known. false: out of memory. */

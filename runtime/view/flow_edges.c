@@ -162,19 +162,26 @@ static uint32_t find_origin(const struct flow_builder *builder,
  * told. */
 static bool is_handed_over(struct flow_builder *builder,
                            const struct log_event_view *event,
-                           uint32_t read,
+                           const struct flow_source *source,
                            bool *is_spent)
 {
     uint32_t uses;
 
     *is_spent = false;
-    if (!builder->visit.has_claims || read == FLOW_NONE || builder->claims[read] == 0) {
+    if (!builder->visit.has_claims) {
         return true;
     }
-    if (!flow_uses(builder, event, read, &uses)) {
+    if (source->read == FLOW_NONE) {
+        *is_spent = builder->raws[source->raw].claimed == builder->visit.serial;
+        return true;
+    }
+    if (builder->claims[source->read].spent == 0) {
+        return true;
+    }
+    if (!flow_uses(builder, event, source->read, &uses)) {
         return false;
     }
-    *is_spent = uses > 0 && uses <= builder->claims[read];
+    *is_spent = uses > 0 && uses <= builder->claims[source->read].spent;
     return true;
 }
 
@@ -188,7 +195,7 @@ static bool add_sources(struct flow_builder *builder,
         const struct flow_source *source = &builder->sources[i];
         bool is_spent;
 
-        if (!is_handed_over(builder, event, source->read, &is_spent)) {
+        if (!is_handed_over(builder, event, source, &is_spent)) {
             return false;
         }
         if (is_spent) {
@@ -248,6 +255,20 @@ void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as)
     builder->raws[raw].object = builder->raws[same_as].object;
 }
 
+/* Whether the name has the very object that it had, though it is new to this call: the old one
+ * was alive until now, so no other can have its address. */
+static bool is_same_object(const struct flow_builder *builder,
+                           uint32_t previous,
+                           uint32_t raw,
+                           const struct flow_binding *binding)
+{
+    const struct flow_raw *then = &builder->raws[previous];
+    const struct flow_raw *now = &builder->raws[raw];
+
+    return now->address != 0 && then->address == now->address &&
+           then->storage == now->storage && !binding->is_ambiguous;
+}
+
 bool flow_edges_of_value(struct flow_builder *builder,
                          uint32_t raw,
                          uint32_t index,
@@ -264,11 +285,18 @@ bool flow_edges_of_value(struct flow_builder *builder,
     if (event->change == CHANGE_ALIASED) {
         return add_alias(builder, raw, before, origin);
     }
-    if (event->change == CHANGE_SAME && origin == FLOW_NONE) {
+    if (origin == FLOW_NONE && previous != FLOW_NONE &&
+        (event->change == CHANGE_SAME ||
+         is_same_object(builder, previous, raw, binding))) {
         origin = previous;
     }
     if (origin == FLOW_NONE) {
         return add_sources(builder, raw, event);
+    }
+    if (!flow_is_unchanged(&builder->raws[origin], &builder->raws[raw])) {
+        /* New as a name of this call, but the object was there: it was written to. */
+        builder->raws[raw].flags |= FLOW_NODE_IN_PLACE;
+        return add_write(builder, raw, origin, event);
     }
     flow_set_same(builder, raw, origin);
     return flow_edge_add(builder, FLOW_EDGE_SAME, origin, raw);

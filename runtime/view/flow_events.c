@@ -75,7 +75,7 @@ static bool resolve_visit(struct flow_builder *builder,
         return true;
     }
     return flow_resolve(builder, event->site, visit->call) &&
-           flow_edges_of_calls(builder, event->site);
+           flow_edges_of_calls(builder, event);
 }
 
 /* The binding stands for this visit's values from now on. */
@@ -175,6 +175,7 @@ static bool raw_add(struct flow_builder *builder,
     struct flow_raw node = {
         .event = event->number,
         .storage = storage_of(event),
+        .address = event->tensor.object,
         .hash = event->hash,
         .has_hash = event->has_hash,
         .version = event->tensor.version,
@@ -237,22 +238,36 @@ static bool note_storage(struct flow_builder *builder, uint32_t raw)
 
 /* ---- arguments, results ---- */
 
-static void take_guess(struct flow_builder *builder, uint32_t raw)
+/* What tells how the argument was made up; NULL: it was not. */
+static const struct flow_guess *
+find_guess(const struct flow_builder *builder, uint32_t index, uint32_t name)
 {
-    const struct flow_raw *node = &builder->raws[raw];
-    const struct flow_call *call = &builder->calls[node->call];
+    const struct flow_call *call = &builder->calls[index];
     const struct site_table *table = &builder->modules[call->module].module->table;
-    uint32_t function =
-        flow_texts_find(&builder->texts, table->functions[call->function].name);
+    uint32_t function;
 
+    if (builder->guess_count == 0) {
+        return NULL;
+    }
+    function = flow_texts_find(&builder->texts, table->functions[call->function].name);
     for (uint32_t i = builder->guess_count; i-- > 0;) {
         const struct flow_guess *guess = &builder->guesses[i];
 
-        if (guess->function == function && guess->parameter == node->name) {
-            builder->raws[raw].flags |= FLOW_NODE_GUESSED;
-            builder->raws[raw].guess = guess->how;
-            return;
+        if (guess->function == function && guess->parameter == name) {
+            return guess;
         }
+    }
+    return NULL;
+}
+
+static void take_guess(struct flow_builder *builder, uint32_t raw)
+{
+    struct flow_raw *node = &builder->raws[raw];
+    const struct flow_guess *guess = find_guess(builder, node->call, node->name);
+
+    if (guess != NULL) {
+        node->flags |= FLOW_NODE_GUESSED;
+        node->guess = guess->how;
     }
 }
 
@@ -328,7 +343,7 @@ static void note_in_call(struct flow_builder *builder, uint32_t raw)
 
 /* ---- what was read ---- */
 
-static bool is_unchanged(const struct flow_raw *then, const struct flow_raw *now)
+bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now)
 {
     return then->storage == now->storage && then->version == now->version &&
            !(then->has_hash && now->has_hash && then->hash != now->hash);
@@ -350,7 +365,7 @@ static bool take_read(struct flow_builder *builder,
         return false;
     }
     if (origin != FLOW_NONE &&
-        is_unchanged(&builder->raws[origin], &builder->raws[raw])) {
+        flow_is_unchanged(&builder->raws[origin], &builder->raws[raw])) {
         struct flow_binding *binding = &builder->bindings[index];
 
         begin_binding(builder, index);
@@ -496,6 +511,7 @@ static bool take_value(struct flow_builder *builder,
 {
     struct flow_left_out *left_out = &builder->graph->left_out;
     bool is_array = event->kind == VALUE_TENSOR;
+    bool is_guessed;
     struct slice text = event->name;
     uint32_t name;
 
@@ -505,7 +521,11 @@ static bool take_value(struct flow_builder *builder,
     if (!flow_text(builder, text, &name)) {
         return false;
     }
-    if (is_array || (builder->options->has_scalars && is_scalar(event->kind))) {
+    /* What was made up is shown, whatever it is, so that nobody takes it for data. */
+    is_guessed = event->site->kind == SITE_ENTER &&
+                 find_guess(builder, builder->visit.call, name) != NULL;
+    if (is_array ||
+        ((builder->options->has_scalars || is_guessed) && is_scalar(event->kind))) {
         left_out->filtered += !is_old && !is_wanted;
         return take_array(builder, event, name, is_old || !is_wanted);
     }
