@@ -185,6 +185,9 @@ static bool compute_layout(struct drawing *drawing, struct error *error)
             .parent = group->parent == FLOW_NONE ? LAYOUT_NONE : group->parent};
         group_measure(&drawing->titles[i], &drawing->group_places[i], &drawing->sheet,
                       group, &options);
+        if (group->parent != FLOW_NONE) {
+            drawing->titles[i].depth = drawing->titles[group->parent].depth + 1;
+        }
     }
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         drawing->routes[i] = (struct layout_edge){.source = graph->edges[i].source,

@@ -115,6 +115,15 @@ void group_measure(struct group_title *title,
     place->padding = PADDING;
 }
 
+uint32_t group_color(const struct picture_palette *palette, unsigned depth)
+{
+    /* Deep ones take turns: each differs from what is around it, and none is dark. */
+    static const double parts[] = {0.05, 0.09, 0.13};
+    unsigned index = depth < 3 ? depth : 1 + (depth + 1) % 2;
+
+    return color_mix(palette->background, palette->group_tint, parts[index]);
+}
+
 void group_draw(struct sheet *sheet,
                 const struct flow_group *group,
                 const struct group_title *title,
@@ -131,7 +140,7 @@ void group_draw(struct sheet *sheet,
     item =
         sheet_rectangle(sheet, x + place->x, y + place->y, place->width, place->height);
     item->radius = 6.0;
-    item->fill = sheet->palette->group_fill;
+    item->fill = group_color(sheet->palette, title->depth);
     item->stroke = sheet->palette->group_border;
     item->stroke_width = 0.75;
     item->dash = is_loop ? 4.0 : 0.0;

@@ -250,7 +250,7 @@ draw_swatch(struct sheet *sheet, const struct legend_entry *entry, double x, dou
     case LEGEND_LOOP:
         item = sheet_rectangle(sheet, x, y - 6, SWATCH_WIDTH, 12);
         item->radius = 3;
-        item->fill = sheet->palette->group_fill;
+        item->fill = group_color(sheet->palette, 0);
         item->stroke = sheet->palette->group_border;
         item->stroke_width = 0.75;
         item->dash = 4;

@@ -14,6 +14,7 @@ struct group_title {
     struct slice detail; /* `Attention.forward  model.py:31` */
     struct pill times;
     bool is_code;
+    unsigned depth; /* 0: on the page itself */
     double width;
 };
 
@@ -27,6 +28,9 @@ void group_measure(struct group_title *title,
                    struct sheet *sheet,
                    const struct flow_group *group,
                    const struct group_options *options);
+/* Of what lies inside, by the depth of the group. */
+uint32_t group_color(const struct picture_palette *palette, unsigned depth);
+
 void group_draw(struct sheet *sheet,
                 const struct flow_group *group,
                 const struct group_title *title,

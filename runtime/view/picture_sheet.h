@@ -16,7 +16,7 @@ struct picture_palette {
     uint32_t faint;
     uint32_t code;
     uint32_t code_fill;
-    uint32_t group_fill;
+    uint32_t group_tint; /* mixed into the background, the more the deeper */
     uint32_t group_border;
     uint32_t cell_border;
     uint32_t positive; /* of the largest value in a table */
