@@ -2,6 +2,7 @@
 exit code 3 and never half a file."""
 
 import os
+import resource
 import subprocess
 
 import pytest
@@ -72,3 +73,19 @@ def test_writes_fail(suffix, tmp_path):
         assert sorted(os.listdir(tmp_path)) == [f"out.{suffix}", "run.mtrace"]
         failed += 1
     assert failed >= 3 and len(output.read_bytes()) > 1000
+
+
+@pytest.mark.skipif(
+    os.environ.get("MONITORCH_MODE") == "asan", reason="the sanitizer needs all addresses"
+)
+def test_no_room_for_the_pixels(tmp_path):
+    """What is large enough to fail on a real machine: the pixels, and nothing is left of the file."""
+    trace = scenarios.nested_calls().write(tmp_path / "run.mtrace")
+    done = subprocess.run(
+        [SHOW, "graph", trace, "--dpi=900", "-o", tmp_path / "out.png"],
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20)),
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr.decode()) == (3, "out of memory\n")
+    assert os.listdir(tmp_path) == ["run.mtrace"]
