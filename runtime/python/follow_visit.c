@@ -61,6 +61,69 @@ void followed_frame_leave(const void *frame, const struct follow_plan *plan)
     }
 }
 
+/* Whether a mode of the program's would see torch's own attributes being read. */
+static bool has_torch_mode(const struct follow_plan *plan)
+{
+    PyObject *torch = PyDict_GetItemString(plan->session->types.modules, "torch._C");
+    PyObject *count =
+        torch == NULL ? NULL
+                      : PyObject_CallMethod(torch, "_len_torch_function_stack", NULL);
+    long modes = count == NULL ? 1 : PyLong_AsLong(count);
+
+    Py_XDECREF(count);
+    PyErr_Clear();
+    return modes != 0;
+}
+
+/* `x.data` and `x.grad` of a plain tensor, which torch makes or keeps in C: reading them runs no
+ * code of the program's, and nothing of torch's that could be counted. */
+static PyObject *
+read_of_tensor(const struct follow_plan *plan, PyObject *owner, const char *attribute)
+{
+    struct type_cache *types = &plan->session->types;
+    PyObject *name = PyUnicode_FromString(attribute);
+    PyObject *descriptor = NULL;
+    PyObject *value = NULL;
+
+    if (name != NULL &&
+        type_cache_get(types, Py_TYPE(owner))->tensor == TENSOR_CLASS_EXACT) {
+        descriptor = type_cache_look_up(types, Py_TYPE(owner), name);
+    }
+    if (descriptor != NULL && Py_TYPE(descriptor) == &PyGetSetDescr_Type &&
+        !has_torch_mode(plan)) {
+        value = PyObject_GetAttr(owner, name);
+    }
+    Py_XDECREF(descriptor);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return value;
+}
+
+/* What stands at the end of a dotted name that begins with `object`; a new reference or NULL. */
+static PyObject *
+find_end(const struct follow_plan *plan, PyObject *object, struct slice dotted)
+{
+    static const char *const attributes[] = {".data", ".grad"};
+    struct type_cache *types = &plan->session->types;
+    PyObject *end = walk_dotted(types, object, dotted);
+
+    for (size_t i = 0; end == NULL && i < sizeof(attributes) / sizeof(*attributes);
+         i++) {
+        struct slice attribute = slice_of(attributes[i]);
+        if (slice_ends(dotted, attribute)) {
+            struct slice before = slice_part(dotted, 0, dotted.size - attribute.size);
+            bool is_root = slice_find(before, SLICE("."), 0) == before.size;
+            PyObject *owner =
+                is_root ? Py_NewRef(object) : walk_dotted(types, object, before);
+            if (owner != NULL) {
+                end = read_of_tensor(plan, owner, attributes[i] + 1);
+                Py_DECREF(owner);
+            }
+        }
+    }
+    return end;
+}
+
 /* A new reference, or NULL without an exception: it cannot be found. */
 static PyObject *find_value(const struct follow_plan *plan,
                             PyObject *frame,
@@ -76,9 +139,9 @@ static PyObject *find_value(const struct follow_plan *plan,
     if (object == NULL || value->dotted == NULL) {
         return object;
     }
-    end = walk_dotted(&plan->session->types, object,
-                      (struct slice){PyBytes_AsString(value->dotted),
-                                     (size_t)PyBytes_Size(value->dotted)});
+    end = find_end(plan, object,
+                   (struct slice){PyBytes_AsString(value->dotted),
+                                  (size_t)PyBytes_Size(value->dotted)});
     Py_DECREF(object);
     return end;
 }
