@@ -438,8 +438,47 @@ static void test_out_of_memory(void)
     }
 }
 
+/* A column for one small box would not be worth the way round. */
+static void test_small_rest(void)
+{
+    struct layout layout;
+
+    graph_init(&layout, 2, 0, 1);
+    layout.boxes[0].height = 900;
+    layout.boxes[1].height = 200;
+    graph_connect(&layout, 0, 1);
+    layout.options.proportion = 0.75;
+    CHECK(compute(&layout));
+    CHECK(layout.boxes[1].y > 900);
+    /* As high as the one before it, it is. */
+    layout.boxes[1].height = 800;
+    CHECK(compute(&layout));
+    CHECK(layout.boxes[1].y < 900 && layout.boxes[1].x > layout.boxes[0].x);
+    CHECK(layout.boxes[0].y == 0);
+    graph_release(&layout);
+}
+
+/* What is not connected: low ones below each other beside a high one, in their order. */
+static void test_stacks(void)
+{
+    struct layout layout;
+
+    graph_init(&layout, 4, 0, 0);
+    layout.boxes[0].height = 400;
+    CHECK(compute(&layout));
+    CHECK(layout.boxes[0].x == 0 && layout.boxes[0].y == 0);
+    for (size_t i = 1; i < 4; i++) {
+        CHECK(layout.boxes[i].x == layout.boxes[1].x && layout.boxes[1].x > 80);
+        CHECK(i == 1 || layout.boxes[i].y > layout.boxes[i - 1].y + 30);
+    }
+    CHECK(layout.height == 400);
+    graph_release(&layout);
+}
+
 int main(void)
 {
+    test_small_rest();
+    test_stacks();
     test_small();
     test_refused();
     test_random_graphs();
