@@ -148,10 +148,11 @@ module_map_positions(PyObject *module, PyObject *args, PyObject *keywords)
 }
 
 PyDoc_STRVAR(make_program_doc,
-             "make_program(function, arguments, end) -> function\n\n"
+             "make_program(function, arguments, end, hook) -> function\n\n"
              "A function for sys.excepthook which calls function(*arguments), or runs\n"
-             "code in names for None and (code, names), then calls end(), and ends as\n"
-             "Python does behind a program. It takes no notice of an exception.");
+             "code in names for None and (code, names), with sys.excepthook as given,\n"
+             "then calls end(), and ends as Python does behind a program. It takes no\n"
+             "notice of the exception that it is called for.");
 
 static PyObject *module_make_program(PyObject *module, PyObject *arguments)
 {

@@ -80,7 +80,8 @@ PyObject *code_map_result(const struct module_state *state,
                           const char *path);
 
 /* A function for sys.excepthook that runs a program, made of the tuple (function or None,
- * its arguments or (code, names), function to be called behind). A new reference. */
+ * its arguments or (code, names), function to be called behind, the hook to be set before).
+ * A new reference. */
 PyObject *program_new(PyObject *arguments);
 
 /* Compiles and maps positions back; a new (code, Result). */

@@ -9,8 +9,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* What the hook is bound to: (function, arguments, function to be called behind it). */
-enum { PROGRAM_FUNCTION, PROGRAM_ARGUMENTS, PROGRAM_END };
+/* What the hook is bound to: (function, arguments, function to be called behind it, the
+ * sys.excepthook that the program is to find, None for none). */
+enum { PROGRAM_FUNCTION, PROGRAM_ARGUMENTS, PROGRAM_END, PROGRAM_HOOK };
 
 /* How Python itself ends where nobody has caught a KeyboardInterrupt: other processes see that
  * it was interrupted. */
@@ -52,11 +53,8 @@ static void program_end(PyObject *program)
     Py_XDECREF(result);
 }
 
-static PyObject *program_run(PyObject *program, PyObject *exception)
+static PyObject *program_run_to_end(PyObject *program)
 {
-    (void)exception;
-    forget_exception();
-    PySys_SetObject("excepthook", PySys_GetObject("__excepthook__"));
     Py_LeaveRecursiveCall(); /* of this hook, which the program is not to be counted in */
     PyObject *result = program_call(PyTuple_GetItem(program, PROGRAM_FUNCTION),
                                     PyTuple_GetItem(program, PROGRAM_ARGUMENTS));
@@ -79,19 +77,31 @@ static PyObject *program_run(PyObject *program, PyObject *exception)
     Py_RETURN_NONE;
 }
 
+static PyObject *program_run(PyObject *program, PyObject *exception)
+{
+    PyObject *hook = PyTuple_GetItem(program, PROGRAM_HOOK);
+
+    (void)exception;
+    forget_exception();
+    PySys_SetObject("excepthook", hook == Py_None ? NULL : hook);
+    return program_run_to_end(program);
+}
+
 static PyMethodDef program_method = {"excepthook", program_run, METH_VARARGS, NULL};
 
 PyObject *program_new(PyObject *arguments)
 {
-    PyObject *function, *function_arguments, *end;
+    PyObject *function, *function_arguments, *end, *hook;
 
-    if (!PyArg_ParseTuple(arguments, "OO!O:make_program", &function, &PyTuple_Type,
-                          &function_arguments, &end)) {
+    if (!PyArg_ParseTuple(arguments, "OO!OO:make_program", &function, &PyTuple_Type,
+                          &function_arguments, &end, &hook)) {
         return NULL;
     }
     if (function == Py_None && PyTuple_Size(function_arguments) != 2) {
         PyErr_SetString(PyExc_ValueError, "code and its names were expected");
         return NULL;
     }
-    return PyCFunction_New(&program_method, arguments);
+    /* Some interpreters borrow sys.excepthook while they call it, and this one takes itself
+     * out of there: it is kept for good. */
+    return Py_XNewRef(PyCFunction_New(&program_method, arguments));
 }

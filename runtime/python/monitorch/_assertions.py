@@ -110,11 +110,11 @@ def _find_insertions(source: bytes, result: "_instrument.Result") -> "list[tuple
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     found = []
-    line = 0
+    at = 0
     for offset, inserted, _, _ in result.insertions:
-        while line + 1 < len(starts) and starts[line + 1] <= offset:
-            line += 1
-        found.append((line + 1, offset - starts[line], len(inserted)))
+        while at + 1 < len(starts) and starts[at + 1] <= offset:
+            at += 1
+        found.append((at + 1, offset - starts[at], len(inserted)))
     return found
 
 

@@ -118,15 +118,15 @@ def _run(words: "list[str]") -> None:
     elif kind == "version":
         _print_version()
     else:
-        from monitorch import _run
+        from monitorch import _program, _run
 
         try:
-            run = _run.prepare(options, kind, program)
+            found = _run.prepare(options, kind, program)
         except Usage as error:
             _refuse(f"monitorch run: {error}", 2)
         except OSError as error:
             _refuse(f"monitorch run: {error.filename}: {error.strerror}", 3)
-        _run.execute(run)
+        _program.execute(found)
 
 
 def read_words(words: "list[str]") -> "tuple[dict[str, Any], str, list[str]]":

@@ -73,6 +73,7 @@ def make_program(
     function: Callable[..., object] | None,
     arguments: tuple[Any, ...],
     end: Callable[[], object],
+    hook: object,
     /,
 ) -> Callable[..., None]: ...
 def strip(

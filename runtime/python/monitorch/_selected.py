@@ -37,7 +37,7 @@ class Selected:
             return True
         if path == self.settings["script"]:
             return not self._is_program_of_python(path)
-        if not self._is_below_a_root(path) or self._is_foreign(path):
+        if self._is_foreign(path) or not self._is_below_a_root(path):
             return False
         return not self._is_installed(_find_top(name, path))
 

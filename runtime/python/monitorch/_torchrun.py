@@ -31,14 +31,15 @@ def is_launcher(kind: str, word: str) -> bool:
 def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
     """The launcher's words with `-m monitorch run` before the program of the ranks; as they were
     where the launcher does not start Python, or its words make no sense."""
+    import importlib
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
 
     try:
-        from torch.distributed import run
+        launcher = importlib.import_module("torch.distributed.run")
 
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # it tells again
-            given = run.get_args_parser().parse_args(words[1:])
+            given = launcher.get_args_parser().parse_args(words[1:])
     except (ImportError, AttributeError, SystemExit):
         return words
     finally:
