@@ -266,7 +266,8 @@ static bool is_same_object(const struct flow_builder *builder,
     const struct flow_raw *now = &builder->raws[raw];
 
     return now->address != 0 && then->address == now->address &&
-           then->storage == now->storage && !binding->is_ambiguous;
+           then->storage == now->storage && then->version <= now->version &&
+           !binding->is_ambiguous;
 }
 
 bool flow_edges_of_value(struct flow_builder *builder,
