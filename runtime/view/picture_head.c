@@ -89,8 +89,8 @@ static void add_left_out(struct head *head,
         {left_out->scalars, "value that is no tensor is not shown",
          "values that are no tensors are not shown"},
         {left_out->filtered, "value was filtered out", "values were filtered out"},
-        {left_out->lost_events, "value was never recorded",
-         "values were never recorded"},
+        {left_out->lost_events, "value was not kept in the trace",
+         "values were not kept in the trace"},
     };
     struct buffer *text = &sheet->scratch;
 

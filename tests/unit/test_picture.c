@@ -125,7 +125,7 @@ static void test_left_out(void)
         CHECK(has_text(&picture, "head",
                        "2 values that are no tensors are not shown  \xC2\xB7  "
                        "3 values were filtered out"));
-        CHECK(has_text(&picture, "head", "4 values were never recorded"));
+        CHECK(has_text(&picture, "head", "4 values were not kept in the trace"));
         picture_release(&picture);
     }
     hand_graph_release(&graph);
