@@ -26,7 +26,6 @@
 #define CODE_HEIGHT     13.0
 #define CODE_PADDING    4.0
 #define GAP             4.0
-#define BAR_WIDTH       3.0
 #define DIMENSION_LIMIT 12 /* of longer shapes the ends are shown */
 
 /* All texts of a box, measured, before anything is drawn. */
@@ -64,73 +63,6 @@ static struct text_style style_of(const struct sheet *sheet, enum style_kind kin
         break;
     }
     return (struct text_style){PICTURE_MONO, CODE_SIZE, palette->code};
-}
-
-/* ---- roles ---- */
-
-enum box_role role_of(const struct flow_node *node)
-{
-    static const struct {
-        unsigned flag;
-        enum box_role role;
-    } roles[] = {
-        {FLOW_NODE_GUESSED, ROLE_GUESS},     {FLOW_NODE_IN_PLACE, ROLE_IN_PLACE},
-        {FLOW_NODE_ALIAS, ROLE_ALIAS},       {FLOW_NODE_RESULT, ROLE_RESULT},
-        {FLOW_NODE_ARGUMENT, ROLE_ARGUMENT}, {FLOW_NODE_SOURCE, ROLE_SOURCE},
-    };
-
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        if ((node->flags & roles[i].flag) != 0) {
-            return roles[i].role;
-        }
-    }
-    return ROLE_VALUE;
-}
-
-uint32_t role_color(const struct picture_palette *palette, enum box_role role)
-{
-    const uint32_t colors[ROLE_COUNT] = {
-        [ROLE_VALUE] = palette->value,       [ROLE_SOURCE] = palette->source,
-        [ROLE_ARGUMENT] = palette->argument, [ROLE_RESULT] = palette->result,
-        [ROLE_IN_PLACE] = palette->in_place, [ROLE_ALIAS] = palette->alias,
-        [ROLE_GUESS] = palette->guess,
-    };
-
-    return colors[role];
-}
-
-void card_draw(struct sheet *sheet,
-               enum box_role role,
-               bool is_alarming,
-               double x,
-               double y,
-               double width,
-               double height)
-{
-    const struct picture_palette *palette = sheet->palette;
-    struct picture_item *item = sheet_rectangle(sheet, x, y, width, height);
-    bool comes_from_outside = role == ROLE_SOURCE || role == ROLE_ARGUMENT;
-    double inset = comes_from_outside ? 7.0 : 4.0;
-
-    /* What comes from outside is rounder than what was made here. */
-    item->radius = comes_from_outside ? 9.0 : 3.5;
-    item->fill = palette->card;
-    item->stroke = palette->border;
-    item->stroke_width = 0.75;
-    if (role == ROLE_GUESS) {
-        item->fill = palette->guess_card;
-        item->stroke = palette->guess;
-        item->stroke_width = 1.2;
-        item->dash = 4.0;
-    }
-    if (is_alarming) {
-        item->stroke = palette->alarm;
-        item->stroke_width = 1.6;
-    }
-    inset = fmin(inset, height / 4);
-    item = sheet_rectangle(sheet, x + 3.5, y + inset, BAR_WIDTH, height - 2 * inset);
-    item->radius = BAR_WIDTH / 2;
-    item->fill = role_color(palette, role);
 }
 
 /* ---- texts ---- */

@@ -33,7 +33,7 @@ void box_draw(struct box *box,
 
 void box_move(const struct box *box, struct picture *picture, double x, double y);
 
-/* ---- for the legend ---- */
+/* ---- picture_card.c, for the legend too ---- */
 
 enum box_role {
     ROLE_VALUE,
