@@ -606,8 +606,11 @@ bool flow_read(struct flow_builder *builder)
                 continue;
             }
             last = item.event.number;
-            /* A ring has dropped what was before its first event. */
-            left_out->lost_events += count == 0 ? item.event.number : 0;
+            if (count == 0 && item.event.number > builder->options->first_event) {
+                /* A ring has dropped what was before its first event. */
+                left_out->older_nodes =
+                    item.event.number - builder->options->first_event;
+            }
             count++;
             if (!flow_tell_progress(builder, count)) {
                 return false;

@@ -44,7 +44,7 @@ static void choose_newest(struct flow_builder *builder)
         limit == 0 || limit > builder->cluster_count ? builder->cluster_count : limit;
     uint32_t count = 0;
 
-    builder->graph->left_out.older_nodes = builder->cluster_count - left;
+    builder->graph->left_out.older_nodes += builder->cluster_count - left;
     for (uint32_t i = builder->raw_count; i-- > 0 && left > 0;) {
         uint32_t cluster = builder->raws[i].cluster;
 

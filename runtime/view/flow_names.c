@@ -218,22 +218,23 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
     return found;
 }
 
-/* A call's end is told when its thread goes on, so for another thread it is a matter of chance
- * whether it has been: it does not count there. */
+/* What another thread holds is held: in which order the events of two threads stand is a matter
+ * of chance, and the graph must not depend on it. */
 bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
 {
     const struct flow_raw *node = &builder->raws[raw];
     const struct flow_call *call = &builder->calls[node->call];
     const struct flow_binding *binding;
-    bool is_over;
 
     if (node->binding == FLOW_NONE) {
         return false;
     }
+    if (call->thread != builder->calls[builder->visit.call].thread) {
+        return true;
+    }
     binding = &builder->bindings[node->binding];
-    is_over = call->is_ended && call->function != 0 && binding->scope == call->scope &&
-              call->thread == builder->calls[builder->visit.call].thread;
-    return binding->serial == node->serial && !is_over;
+    return binding->serial == node->serial &&
+           !(call->is_ended && call->function != 0 && binding->scope == call->scope);
 }
 
 /* ---- reads ---- */
