@@ -140,11 +140,11 @@ struct flow_group {
 
 /* What the graph leaves out, to be told on the picture. */
 struct flow_left_out {
-    uint64_t older_nodes; /* beyond max_nodes */
+    uint64_t older_nodes; /* beyond max_nodes; and events that a ring does not keep */
     uint64_t scalars;     /* events whose values are no arrays */
     uint64_t unchanged;   /* lines that might have written to a value, and did not */
     uint64_t filtered;    /* events that the filter did not let through */
-    uint64_t lost_events; /* never recorded: a full disk, a limit, a ring */
+    uint64_t lost_events; /* never recorded: a full disk, a limit */
 };
 
 struct flow_graph {
