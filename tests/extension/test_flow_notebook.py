@@ -105,7 +105,7 @@ def test_what_was_drawn_of_cells(notebook):
     for name in ("a", "y", "c"):
         assert f"<b>{name}</b>" in text, text
     number = int(notebook.value("get_ipython().execution_count"))
-    assert f"label=<In [{number - 3}]>" in text
+    assert f"label=<In [{number - 3}]" in text
 
 
 def test_the_result_of_a_cell_is_not_shown_twice(notebook):
