@@ -53,6 +53,23 @@ static bool is_whole(const struct dtype_value *value)
            floor(value->imaginary) == value->imaginary;
 }
 
+static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+
+/* How many digits behind the point make SIGNIFICANT ones in all. */
+static int digits_after(double largest)
+{
+    int digits = SIGNIFICANT - 1;
+
+    while (largest < 1) {
+        largest *= 10;
+        digits++;
+    }
+    for (; largest >= 10 && digits > 0; digits--) {
+        largest /= 10;
+    }
+    return digits;
+}
+
 /* How all are written: with as many digits behind the point as the largest needs. */
 static struct cell_form
 form_find(enum dtype dtype, const char *const *values, size_t count)
@@ -71,13 +88,10 @@ form_find(enum dtype dtype, const char *const *values, size_t count)
     form.is_whole = form.is_whole && form.largest < PLAIN_MOST * 10;
     form.is_fixed = form.largest >= PLAIN_LEAST && form.largest < PLAIN_MOST;
     if (form.is_fixed) {
-        form.digits_after = SIGNIFICANT - 1 - (int)floor(log10(form.largest));
-        form.digits_after = form.digits_after < 0 ? 0 : form.digits_after;
+        form.digits_after = digits_after(form.largest);
     }
     return form;
 }
-
-static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
 
 /* `number` with a fixed number of digits behind the point, whatever the locale is. */
 static void fixed_add(struct buffer *text, double number, int digits_after)
