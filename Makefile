@@ -73,9 +73,8 @@ PARSER_CFLAGS = $(OUR_CFLAGS) -O2 -DNDEBUG -w -fno-sanitize=undefined -DTREE_SIT
                 -I$(THIRD_PARTY)/tree-sitter/src \
                 -I$(THIRD_PARTY)/tree-sitter/include -I$(THIRD_PARTY)/tree-sitter-python
 
-# What draws: read by the painter alone, linked where it is used. Asked for once.
+# What draws: its headers are for the painter alone, which opens the libraries when it paints.
 PAINTER_CFLAGS := $(shell pkg-config --cflags-only-I pangocairo 2>/dev/null | sed 's/-I/-isystem /g')
-PAINTER_LIBS   := $(shell pkg-config --libs pangocairo 2>/dev/null)
 
 # Sources and objects ----------------------------------------------------------------------
 
@@ -160,7 +159,7 @@ $(OBJ)/%.o: %.c $(FLAGS_FILE) | $(FETCHED)
 
 $(OBJ)/runtime/view/cairo_%.o: runtime/view/cairo_%.c $(FLAGS_FILE) | $(FETCHED)
 	@pkg-config --exists pangocairo || \
-	    { echo 'pangocairo was not found: run tools/setup_system.sh' >&2; exit 1; }
+	    { echo 'the headers of pangocairo were not found: run tools/setup_system.sh' >&2; exit 1; }
 	$(call compile,$(OUR_CFLAGS) $(PAINTER_CFLAGS),$<)
 
 # An extension module's PyInit function stands in no header.
@@ -186,7 +185,7 @@ $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
 # link: what a program or module is made of, and the list that tells when that changed.
 define link
 	@echo "  LINK  $@"
-	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) -Wl,--as-needed $(PAINTER_LIBS) -lm -ldl -o $@
+	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) -lm -ldl -o $@
 endef
 
 $(OBJ)/monitorch-instrument: $(call objects,instrument/main.c) $(LIBRARY)
@@ -224,12 +223,12 @@ $(BUILD)/package-list: FORCE
 
 $(OBJ)/tests/unit/%: $(OBJ)/tests/unit/%.o $(LIBRARY)
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) -Wl,--as-needed $(PAINTER_LIBS) -lm -ldl -o $@
+	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) -lm -ldl -o $@
 
 $(BUILD)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) -Wl,--as-needed $(PAINTER_LIBS) -lm -ldl -o $@
+	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) -lm -ldl -o $@
 
 .PRECIOUS: $(OBJ)/%.o
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
@@ -264,6 +263,7 @@ demo: all environment ## instrument a small transformer, show it, run it
 
 pictures: all environment ## draw the pictures of samples/ again, after a change that was meant
 	@$(RUN_PYTHON) tools/pictures.py samples/pictures
+	@$(RUN_PYTHON) -m tests.draw.thumbnails
 
 test: all unit-programs layers environment ## build, then all tests but the slow ones
 	@$(RUN_PYTEST) -m 'not slow' tests

@@ -1,4 +1,5 @@
-"""What `make demo` shows: a model instrumented, that it runs as before, and which line made a NaN."""
+"""What `make demo` shows: a picture of a function, a model instrumented, that it runs as before, and
+which line made a NaN."""
 
 import difflib
 import os
@@ -9,16 +10,17 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ["MONITORCH_BUILD"])
 SAMPLE = ROOT / "samples" / "transformer_block.py"
+PLAIN = ROOT / "samples" / "nan_in_entropy.py"
 
 
 def say(text):
     print(f"\n== {text}\n", flush=True)
 
 
-def run(*words, **variables):
+def run(*words, cwd=ROOT, **variables):
     """What the command prints; a failure ends the demo."""
     done = subprocess.run(
-        words, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables}
+        words, cwd=cwd, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables}
     )
     if done.returncode:
         sys.exit(f"demo: exit code {done.returncode} from {' '.join(map(str, words))}")
@@ -43,6 +45,13 @@ def main():
     traced = folder / "transformer_block_traced.py"
     sample = SAMPLE.relative_to(ROOT)
 
+    say(f"python {PLAIN.relative_to(ROOT)}    (nothing is prepared; it calls monitorch.on and off)")
+    run(sys.executable, PLAIN, cwd=folder)
+    picture = folder / "monitorch_outputs" / "nan_in_entropy.svg"
+    if not picture.read_text().rstrip().endswith("</svg>"):
+        sys.exit("demo: there is no picture")
+    print(f"A picture of what each line made, and of the first NaN: {picture}")
+
     say(f"monitorch-instrument {sample} -o {traced.name}")
     run("monitorch-instrument", sample, "-o", traced)
     show_inserted(SAMPLE.read_text(), traced.read_text(), limit=12)
@@ -66,13 +75,19 @@ def main():
     say(f"monitorch show --call 3 {trace.name}    (all of that call)")
     print(run("monitorch", "show", "--call", "3", trace), end="")
 
+    say(f"monitorch graph --call 3 {trace.name} -o attention.svg    (the same as a picture)")
+    drawn = folder / "attention.svg"
+    run("monitorch", "graph", "--quiet", "--call", "3", trace, "-o", drawn)
+    print(drawn)
+
     say(f"monitorch-instrument --strip {traced.name}")
     stripped = folder / "transformer_block.py"
     run("monitorch-instrument", "--strip", traced, "-o", stripped)
     if stripped.read_bytes() != SAMPLE.read_bytes():
         sys.exit("demo: --strip did not give the original back")
     print("gives the original back, byte for byte.")
-    print(f"\nThe files are in {folder}: look at the trace with `monitorch show {trace}`.")
+    print(f"\nThe files are in {folder}: look at {picture}\nand {drawn},")
+    print(f"and at the trace with `monitorch show {trace}`.")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Draws the samples: python tools/pictures.py FOLDER [NAME …], which `make pictures` calls.
+"""Draws the samples: python tools/pictures.py FOLDER [NAME[[.dark].png] …], which `make pictures` calls.
 
 Each sample is run unchanged, in a process of its own. From outside come a seed, so that each run
 draws the same, and the name of the file that its `monitorch.off` writes. What knows nothing of
-monitorch is recorded by `python -m monitorch run` and drawn by `monitorch graph`.
+monitorch is instrumented, recorded, and drawn by `monitorch graph`.
 """
 
 import os
@@ -45,6 +45,8 @@ def run_sample(sample, output):
     switch_off = monitorch.off
 
     def off(**settings):
+        if ".dark." in output:
+            monitorch.on(theme="dark")  # is on already: only this changes
         return switch_off(**{**settings, "filename": output, "save": True, "show": False})
 
     torch.manual_seed(SEED)
@@ -54,8 +56,9 @@ def run_sample(sample, output):
     runpy.run_path(sample, run_name="__main__")
 
 
-def run(*words):
-    subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+def run(*words, **variables):
+    environment = {**os.environ, **variables}
+    subprocess.run(words, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def draw(name, output):
@@ -66,7 +69,9 @@ def draw(name, output):
     arguments, options = DRAWN_FROM_A_TRACE[name]
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "run.mtrace")
-        run(sys.executable, "-m", "monitorch", "run", "-o", trace, sample, *arguments)
+        traced = os.path.join(folder, "traced.py")
+        run("monitorch-instrument", sample, "-o", traced)
+        run(sys.executable, traced, *arguments, MONITORCH=f"{trace},quiet")
         run("monitorch", "graph", trace, "-o", output, *options)
 
 
@@ -77,8 +82,8 @@ def main():
     folder = pathlib.Path(sys.argv[1]).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:] or NAMES:
-        output = folder / f"{name}.svg"
-        draw(name, str(output))
+        output = folder / (name if "." in name else f"{name}.svg")
+        draw(output.name.split(".")[0], str(output))
         print(output, flush=True)
 
 
