@@ -12,9 +12,12 @@ from tests.support import compiler, paths, recording
 
 torch = pytest.importorskip("torch")
 
-pytestmark = pytest.mark.skipif(
-    not list(paths.PACKAGE.glob("_recorder*.so")), reason="the recorder is not built (make)"
-)
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(
+        not list(paths.PACKAGE.glob("_recorder*.so")), reason="the recorder is not built (make)"
+    ),
+]
 
 
 @pytest.fixture

@@ -14,10 +14,13 @@ from tests.support import dot, paths, recording
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
 
-pytestmark = pytest.mark.skipif(
-    not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow*.py"))),
-    reason="what draws and what follows is not built (make)",
-)
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(
+        not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow*.py"))),
+        reason="what draws and what follows is not built (make)",
+    ),
+]
 
 
 @pytest.fixture

@@ -10,10 +10,13 @@ from tests.support import dot, paths, recording
 
 pytest.importorskip("torch")
 
-pytestmark = pytest.mark.skipif(
-    not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow*.py"))),
-    reason="what draws and what follows is not built (make)",
-)
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(
+        not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow*.py"))),
+        reason="what draws and what follows is not built (make)",
+    ),
+]
 
 NOTEBOOK = """\
 import torch
