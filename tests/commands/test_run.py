@@ -427,6 +427,29 @@ def test_a_trace_that_cannot_be_written(output, tmp_path):
     assert done.stderr.startswith(f"monitorch run: {output}: ") and done.stderr.count("\n") == 1
 
 
+def test_a_folder_that_was_removed(project):
+    program = "import os; os.mkdir('x'); os.chdir('x'); os.rmdir('../x'); os.execv({0!r}, {1!r})"
+
+    def start(*words):
+        words = [sys.executable, "-m", "monitorch", "run", *words, "-c", "x = 1\nprint(x)"]
+        return run_python("-c", program.format(sys.executable, words), project)
+
+    done = start("-o", str(project / "run.mtrace"))
+    assert done.stdout == "1\n" and "events in" in done.stderr
+    done = start()
+    assert done.returncode == 3
+    assert done.stderr == "monitorch run: the current folder: No such file or directory\n"
+
+
+def run_python(*words):
+    *words, folder = words
+    environment = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH))
+    environment.pop("MONITORCH", None)
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
 # The other commands
 
 

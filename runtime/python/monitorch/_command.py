@@ -125,7 +125,8 @@ def _run(words: "list[str]") -> None:
         except Usage as error:
             _refuse(f"monitorch run: {error}", 2)
         except OSError as error:
-            _refuse(f"monitorch run: {error.filename}: {error.strerror}", 3)
+            place = error.filename or options.get("output", "the current folder")
+            _refuse(f"monitorch run: {place}: {error.strerror}", 3)
         _program.execute(found)
 
 

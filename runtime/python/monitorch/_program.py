@@ -12,6 +12,7 @@ import os
 import sys
 
 from monitorch import _instrument, _source
+from monitorch._selected import find_current_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _find_script(program: Program) -> None:
         program.source = sys.stdin.buffer.read()
         return
     if not os.path.isabs(program.path):
-        program.path = f"{os.getcwd()}/{program.path}"
+        program.path = f"{find_current_folder()}/{program.path}"
     if _has_importer(program.path):
         program.kind = "folder"
         return

@@ -6,7 +6,12 @@ import os
 
 from monitorch import _automatic, _children, _import, _options, _program, _record, _torchrun
 from monitorch._command import Usage
-from monitorch._selected import Selected, has_installed_packages, read_lines
+from monitorch._selected import (
+    Selected,
+    find_current_folder,
+    has_installed_packages,
+    read_lines,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +48,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
 def _read_settings(options: "dict[str, Any]", program: "Program") -> "dict[str, Any]":
     """What `Selected` wants."""
     script = program.path if program.kind in ("script", "stdin", "code") else ""
-    roots = [os.getcwd()]
+    roots = [find_current_folder()]
     if program.kind in ("script", "folder"):
         place = program.path if program.kind == "folder" else os.path.dirname(program.path)
         roots += [os.path.normpath(place), os.path.realpath(place)]
@@ -60,7 +65,7 @@ def _read_settings(options: "dict[str, Any]", program: "Program") -> "dict[str, 
         lines.append((file or script, first, last))
     return {
         "script": os.path.normpath(script) if program.kind == "script" else script,
-        "roots": list(dict.fromkeys(roots)),
+        "roots": [root for root in dict.fromkeys(roots) if root],
         "include": options["include"],
         "exclude": options["exclude"],
         "functions": options["functions"],
@@ -114,7 +119,7 @@ def _begin(path: str, options: "dict[str, object]", is_quiet: bool, is_named: bo
     except (TypeError, ValueError) as error:
         raise Usage(f"--record: {error}") from None
     recording.gives_way = True
-    folder = "" if os.path.isabs(path) else f"{os.getcwd()}/"
+    folder = "" if os.path.isabs(path) else f"{find_current_folder()}/"
     _children.recorded = folder + path, options, is_quiet
     atexit.register(_tell, recording, os.getpid(), is_quiet, is_named)
 

@@ -26,7 +26,9 @@ class Selected:
 
     def has(self, name: str, path: str) -> bool:
         """Whether the module `name` at `path` is one of them."""
-        path = os.path.abspath(path)
+        is_script = path == self.settings["script"]
+        path = _make_absolute(path)
+        is_script = is_script or path == self.settings["script"]
         if path.startswith(_OWN):
             return False
         if any(glob.matches(name, path) for glob in self._exclude):
@@ -35,7 +37,7 @@ class Selected:
             return any([glob.matches(name, path) for glob in self._include])
         if self._lines and self._find_lines(path):
             return True
-        if path == self.settings["script"]:
+        if is_script:
             return not self._is_program_of_python(path)
         if self._is_foreign(path) or not self._is_below_a_root(path):
             return False
@@ -49,7 +51,7 @@ class Selected:
         return {
             "forward": settings["forward"],
             "functions": settings["functions"],
-            "lines": self._find_lines(os.path.abspath(path)),
+            "lines": self._find_lines(_make_absolute(path)),
         }
 
     def unused_globs(self) -> "list[str]":
@@ -83,6 +85,18 @@ class Selected:
         """pytest or torchrun, beside the interpreter."""
         folder = os.path.dirname(sys.executable)
         return bool(folder) and os.path.dirname(path) == folder or self._is_foreign(path)
+
+
+def find_current_folder() -> str:
+    """Empty where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def _make_absolute(path: str) -> str:
+    return os.path.normpath(path if path.startswith("/") else f"{find_current_folder()}/{path}")
 
 
 def _as_folder(path: str) -> str:
@@ -133,7 +147,7 @@ class _Glob:
         self._is_path = "/" in text or text in (".", "..")
         if self._is_path:
             pattern = os.path.expanduser(text)
-            self._pattern = os.path.normpath(os.path.join(os.getcwd(), pattern))
+            self._pattern = _make_absolute(pattern)
 
     def matches(self, name: str, path: str) -> bool:
         if self._is_path:
