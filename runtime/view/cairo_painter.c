@@ -106,11 +106,12 @@ static void paint_head(const struct painter *painter, const struct picture_item 
 static void paint_curve(const struct painter *painter, const struct picture_item *item)
 {
     const struct cairo_library *library = painter->library;
-    const struct picture_point *points = painter->picture->points + item->first_point;
+    const struct picture_point *points;
 
     if (item->point_count < 4) {
         return;
     }
+    points = painter->picture->points + item->first_point;
     library->cairo_new_path(painter->context);
     library->cairo_move_to(painter->context, points[0].x, points[0].y);
     for (size_t i = 1; i + 2 < item->point_count; i += 3) {
@@ -131,7 +132,6 @@ static bool is_on_page(const struct painter *painter,
                        const struct picture_item *item,
                        const struct picture_page *page)
 {
-    const struct picture_point *points = painter->picture->points + item->first_point;
     double left = item->x, right = item->x + item->width;
     double top = item->y, bottom = item->y + item->height;
     double margin = item->stroke_width;
@@ -144,10 +144,13 @@ static bool is_on_page(const struct painter *painter,
         right = bottom = -INFINITY;
         margin += 20; /* the arrow's head */
         for (size_t i = 0; i < item->point_count; i++) {
-            left = fmin(left, points[i].x);
-            right = fmax(right, points[i].x);
-            top = fmin(top, points[i].y);
-            bottom = fmax(bottom, points[i].y);
+            struct picture_point point =
+                painter->picture->points[item->first_point + i];
+
+            left = fmin(left, point.x);
+            right = fmax(right, point.x);
+            top = fmin(top, point.y);
+            bottom = fmax(bottom, point.y);
         }
     }
     return left - margin <= page->x + page->width && right + margin >= page->x &&
