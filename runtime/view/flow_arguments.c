@@ -194,13 +194,19 @@ static void find_same(struct flow_builder *builder, const struct flow_call *call
     for (uint32_t i = 0; i < callee->argument_count; i++) {
         uint32_t argument = callee->first_argument + i;
         const struct flow_raw *node = &builder->raws[argument];
-        uint32_t object = node->same_as == FLOW_NONE ? node->maybe : node->object;
+        uint32_t object = node->maybe != FLOW_NONE ? node->maybe : node->object;
         uint32_t read =
             object == FLOW_NONE ? FLOW_NONE : flow_find_read(builder, object);
 
         claim_result(builder, callee, node->same_as);
-        if (read != FLOW_NONE && builder->sources[read].raw < argument) {
+        if (read == FLOW_NONE) {
+            continue;
+        }
+        /* A name that is first told by the argument stands for the argument itself. */
+        if (builder->sources[read].raw < callee->first_argument) {
             flow_set_same(builder, argument, builder->sources[read].raw);
+        }
+        if (builder->sources[read].read != FLOW_NONE) {
             claim(builder, callee, &builder->sources[read]);
         }
     }
@@ -250,7 +256,7 @@ static bool link_view(struct flow_builder *builder,
     for (uint32_t i = 0; i < builder->visit.source_count; i++) {
         const struct flow_source *source = &builder->sources[i];
 
-        if (source->raw < argument && *linked < ARGUMENT_SOURCES_MAX &&
+        if (source->raw < callee->first_argument && *linked < ARGUMENT_SOURCES_MAX &&
             shares_storage(builder, source->raw, argument)) {
             ++*linked;
             if (source->read != FLOW_NONE) {
@@ -267,6 +273,7 @@ static bool link_view(struct flow_builder *builder,
 /* Made by the statement, from what of its reads did not go elsewhere. */
 static bool link_made(struct flow_builder *builder,
                       const struct log_event_view *event,
+                      const struct flow_call *callee,
                       uint32_t argument)
 {
     uint32_t linked = 0;
@@ -275,7 +282,7 @@ static bool link_made(struct flow_builder *builder,
         const struct flow_source *source = &builder->sources[i];
         bool is_it;
 
-        if (source->raw >= argument || linked >= ARGUMENT_SOURCES_MAX) {
+        if (source->raw >= callee->first_argument || linked >= ARGUMENT_SOURCES_MAX) {
             continue;
         }
         if (!is_left(builder, event, source, &is_it)) {
@@ -307,7 +314,7 @@ static bool link_argument(struct flow_builder *builder,
     if (base != FLOW_NONE && !builder->raws[base].is_hidden) {
         return flow_edge_add(builder, FLOW_EDGE_VALUE, base, argument);
     }
-    return event == NULL || link_made(builder, event, argument);
+    return event == NULL || link_made(builder, event, callee, argument);
 }
 
 /* The edges of a call's arguments; the event of the statement that made it, or NULL where that
