@@ -1,18 +1,20 @@
 /* Following by sys.monitoring, from Python 3.12 on: functions for its events. Only the code
- * that is followed has events of its instructions, and only of those that matter; other code is
- * met once, at its first call, and costs nothing after. Debuggers and coverage are tools of their
+ * that is followed has events of its instructions; other code is met once, at its first call, and costs nothing after. Debuggers and coverage are tools of their
  * own there and notice nothing. */
 #include "runtime/python/follow.h"
 #include "runtime/python/follow_frame.h"
 #include "runtime/python/follow_visit.h"
 
-/* What an event's function returns where the event is not wanted at that place any more:
- * sys.monitoring.DISABLE. Owned; NULL before follow_monitor_begin. */
-static PyObject *disable;
+static struct {
+    PyObject
+        *disable; /* owned: what tells that an event is not wanted there any more */
+    PyObject *settrace; /* owned: Python's own sys.settrace */
+    PyObject *restart;  /* owned: sys.monitoring.restart_events */
+} kept;
 
 static PyObject *not_wanted(void)
 {
-    return Py_NewRef(disable == NULL ? Py_None : disable);
+    return Py_NewRef(kept.disable == NULL ? Py_None : kept.disable);
 }
 
 /* The plan of the running frame's code, a new reference; NULL: it is not followed. */
@@ -81,8 +83,10 @@ code_stepped(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
     offset = PyLong_AsLong(arguments[1]);
     if (!codes_find(&follower.codes, arguments[0], &plan) || plan == NULL ||
         offset < 0 || plan_number(plan, (size_t)offset) == 0) {
+        /* To disable it is what 3.12 and 3.13 cannot bear: once another tool's events change, all
+         * events of the code's instructions are lost. */
         PyErr_Clear();
-        return not_wanted();
+        Py_RETURN_NONE;
     }
     frame = (PyObject *)PyEval_GetFrame();
     if (frame != NULL) {
@@ -119,18 +123,49 @@ code_returned(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(monitor_begin_doc,
-             "monitor_begin(disable)\n\n"
-             "Takes sys.monitoring.DISABLE, which this module has no other way to.");
+PyDoc_STRVAR(
+    monitor_begin_doc,
+    "monitor_begin(disable, settrace, restart_events)\n\n"
+    "Takes what this module has no other way to: sys.monitoring.DISABLE and two\n"
+    "functions.");
 
-static PyObject *monitor_begin(PyObject *module, PyObject *value)
+static PyObject *monitor_begin(PyObject *module, PyObject *args)
 {
-    PyObject *old = disable;
+    PyObject *disable, *settrace, *restart;
+    PyObject *old[] = {kept.disable, kept.settrace, kept.restart};
 
     (void)module;
-    disable = Py_NewRef(value);
-    Py_XDECREF(old);
+    if (!PyArg_ParseTuple(args, "OOO:monitor_begin", &disable, &settrace, &restart)) {
+        return NULL;
+    }
+    kept.disable = Py_NewRef(disable);
+    kept.settrace = Py_NewRef(settrace);
+    kept.restart = Py_NewRef(restart);
+    for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
+        Py_XDECREF(old[i]);
+    }
     Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(monitor_settrace_doc,
+             "settrace(function)\n\n"
+             "Set the global debug tracing function.  It will be called on each\n"
+             "function call.  See the debugger chapter in the library manual.");
+
+/* What stands in sys.settrace meanwhile. A trace function that comes or goes makes 3.12 and 3.13
+ * forget the events of instructions of other tools, until all events are begun anew. */
+static PyObject *monitor_settrace(PyObject *module, PyObject *function)
+{
+    PyObject *result = PyObject_CallFunctionObjArgs(kept.settrace, function, NULL);
+    PyObject *again;
+
+    (void)module;
+    if (result != NULL && follower.is_on) {
+        again = PyObject_CallFunctionObjArgs(kept.restart, NULL);
+        Py_XDECREF(again);
+        PyErr_Clear();
+    }
+    return result;
 }
 
 PyDoc_STRVAR(monitor_frame_doc,
@@ -146,7 +181,8 @@ static PyObject *monitor_frame(PyObject *module, PyObject *frame)
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
 
 PyMethodDef follow_monitor_methods[] = {
-    {"monitor_begin", monitor_begin, METH_O, monitor_begin_doc},
+    {"monitor_begin", monitor_begin, METH_VARARGS, monitor_begin_doc},
+    {"monitor_settrace", monitor_settrace, METH_O, monitor_settrace_doc},
     {"monitor_frame", monitor_frame, METH_O, monitor_frame_doc},
     {"code_started", FAST(code_started), started_doc},
     {"code_resumed", FAST(code_resumed), resumed_doc},

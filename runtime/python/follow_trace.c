@@ -41,28 +41,39 @@ static struct {
 /* In this thread. */
 static __thread struct {
     bool is_installed; /* ours was set, and not taken away by sys.settrace */
+    PyObject *behind;  /* owned: the function behind ours; may be NULL */
     unsigned changes;  /* how often the function behind ours was set */
     uint64_t calls;    /* that were seen */
 } own;
 
-static int trace(PyObject *behind, PyFrameObject *frame, int event, PyObject *value);
+static int trace(PyObject *object, PyFrameObject *frame, int event, PyObject *value);
 
+/* Held by ourselves: the interpreter lets go of it at once, and may then pass it to us all the
+ * same, for the event of an instruction after that of its line. */
 static void set_behind(PyObject *function)
 {
+    PyObject *old = own.behind;
+
+    Py_XINCREF(function);
+    own.behind = function;
     own.is_installed = true;
     own.changes++;
     set_trace(trace, function);
+    Py_XDECREF(old);
 }
 
 /* Gives the thread's place back. */
-static void remove_trace(PyObject *behind)
+static void remove_trace(void)
 {
+    PyObject *behind = own.behind;
     PyObject *result;
 
+    own.behind = NULL;
     own.is_installed = false;
     own.changes++;
     result = PyObject_CallFunctionObjArgs(kept.settrace,
                                           behind == NULL ? Py_None : behind, NULL);
+    Py_XDECREF(behind);
     Py_XDECREF(result);
     PyErr_Clear();
 }
@@ -291,10 +302,12 @@ static int trace_event(PyObject *behind, PyObject *frame, int event, PyObject *v
     return status;
 }
 
-static int trace(PyObject *behind, PyFrameObject *frame, int event, PyObject *value)
+static int trace(PyObject *object, PyFrameObject *frame, int event, PyObject *value)
 {
+    PyObject *behind = own.behind;
     int status;
 
+    (void)object;
     if (event == EVENT_LINE && behind == NULL && follower.is_on) {
         return 0;
     }
@@ -303,7 +316,7 @@ static int trace(PyObject *behind, PyFrameObject *frame, int event, PyObject *va
         status = trace_event(behind, (PyObject *)frame, event, value);
     } else {
         close_frames((PyObject *)frame);
-        remove_trace(behind);
+        remove_trace();
         status = behind == NULL ? 0 : pass_on(behind, (PyObject *)frame, event, value);
     }
     Py_XDECREF(behind);
@@ -342,11 +355,13 @@ static PyObject *trace_thread(PyObject *module, PyObject *args)
         return NULL;
     }
     if (!follower.is_on) {
-        remove_trace(kept.others);
-        Py_RETURN_NONE;
+        PyObject *result = PyObject_CallFunctionObjArgs(
+            kept.settrace, kept.others == NULL ? Py_None : kept.others, NULL);
+        Py_XDECREF(result);
+        return result == NULL ? NULL : Py_NewRef(Py_None);
     }
     set_behind(kept.others);
-    if (trace(kept.others, (PyFrameObject *)frame, EVENT_CALL, NULL) != 0) {
+    if (trace(NULL, (PyFrameObject *)frame, EVENT_CALL, NULL) != 0) {
         return NULL;
     }
     return PyObject_GetAttr(frame, kept.f_trace);
@@ -439,24 +454,25 @@ static PyObject *trace_frame(PyObject *module, PyObject *frame)
 
 PyDoc_STRVAR(
     trace_end_doc,
-    "trace_end(frame, behind, is_installed)\n\n"
-    "After follow_end(): gives the thread's place back to `behind`, unless it was\n"
-    "taken, and lets go of the frames from `frame` outwards.");
+    "trace_end(frame, is_installed)\n\n"
+    "After follow_end(): gives the thread's place back, unless it was taken, and\n"
+    "lets go of the frames from `frame` outwards.");
 
 static PyObject *trace_end(PyObject *module, PyObject *args)
 {
-    PyObject *frame, *behind;
+    PyObject *frame;
     int is_installed;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOp:trace_end", &frame, &behind, &is_installed)) {
+    if (!PyArg_ParseTuple(args, "Op:trace_end", &frame, &is_installed)) {
         return NULL;
     }
     close_frames(frame);
     if (is_installed) {
-        remove_trace(behind);
+        remove_trace();
     }
     own.is_installed = false;
+    Py_CLEAR(own.behind);
     Py_RETURN_NONE;
 }
 

@@ -269,7 +269,9 @@ class _Monitor:
         monitoring.use_tool_id(number, _TOOL_NAME)
         cls.tool_id = number
         cls.codes = []
-        _recorder.monitor_begin(monitoring.DISABLE)
+        self.settrace = sys.settrace
+        _recorder.monitor_begin(monitoring.DISABLE, sys.settrace, monitoring.restart_events)
+        sys.settrace = _recorder.monitor_settrace
         for event, function in self._functions(events):
             monitoring.register_callback(number, event, function)
         monitoring.set_events(number, events.PY_START | events.PY_RESUME)
@@ -302,6 +304,8 @@ class _Monitor:
         monitoring = sys.monitoring  # type: ignore[attr-defined]
         cls = type(self)
         number, cls.tool_id = cls.tool_id, -1
+        if sys.settrace is _recorder.monitor_settrace:
+            sys.settrace = self.settrace
         if number < 0 or monitoring.get_tool(number) != _TOOL_NAME:
             return
         monitoring.set_events(number, 0)
@@ -360,7 +364,7 @@ class _Tracer:
         if threading.gettrace() is _recorder.trace_thread:
             threading.settrace(self.others)
         _recorder.follow_end()
-        _recorder.trace_end(frame, sys.gettrace(), is_installed)
+        _recorder.trace_end(frame, is_installed)
 
 
 def _be_called() -> None:
