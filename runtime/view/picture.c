@@ -28,7 +28,7 @@ struct drawing {
     struct layout_group *group_places;
     struct layout_edge *routes;
     struct group_title *titles;
-    struct picture_page *parts; /* what no page may cut: boxes, titles, head, legend */
+    struct page_part *parts; /* what no page may cut: boxes, titles, head, legend */
     size_t part_count;
     double *group_tops; /* where the highest box of each group begins, in the layout */
     struct head head;
@@ -149,7 +149,8 @@ static bool lay_out_best(struct drawing *drawing, struct error *error)
         }
         /* Pages are one below the other where none is too narrow for that. */
         if (i == 0 && drawing->options->has_pages &&
-            drawing->layout.width <= drawing->options->page_width / PAGE_SCALE_LEAST) {
+            drawing->layout.width + 2 * MARGIN <=
+                drawing->options->page_width / PAGE_SCALE_WHOLE) {
             return true;
         }
         size = size_of(&drawing->layout, wanted) * tries[i].cost;
@@ -248,10 +249,9 @@ static void draw_around(struct drawing *drawing)
                 sheet->picture->height - MARGIN - drawing->legend.height);
 }
 
-static void
-add_part(struct drawing *drawing, double x, double y, double width, double height)
+static void add_part(struct drawing *drawing, struct page_part part)
 {
-    drawing->parts[drawing->part_count++] = (struct picture_page){x, y, width, height};
+    drawing->parts[drawing->part_count++] = part;
 }
 
 static void move_boxes(struct drawing *drawing)
@@ -262,7 +262,7 @@ static void move_boxes(struct drawing *drawing)
         double y = drawing->y + place->y;
 
         box_move(&drawing->boxes[i], drawing->sheet.picture, x, y);
-        add_part(drawing, x, y, place->width, place->height);
+        add_part(drawing, (struct page_part){x, y, place->width, place->height, false});
     }
 }
 
@@ -290,8 +290,13 @@ static void add_titles(struct drawing *drawing)
             tops[parent] = fmin(tops[parent], tops[i]);
         }
         if (tops[i] < INFINITY) {
-            add_part(drawing, drawing->x + place->x + place->padding,
-                     drawing->y + place->y, place->title_width, tops[i] - place->y + 1);
+            add_part(drawing, (struct page_part){
+                                  .x = drawing->x + place->x + place->padding,
+                                  .y = drawing->y + place->y,
+                                  .width = place->title_width,
+                                  .height = tops[i] - place->y + 1,
+                                  .is_title = true,
+                              });
         }
     }
 }
@@ -300,12 +305,21 @@ static void add_parts_around(struct drawing *drawing)
 {
     const struct picture *picture = drawing->sheet.picture;
 
-    add_part(drawing, MARGIN, MARGIN, drawing->head.width,
-             drawing->head.height - HEAD_GAP);
+    add_part(drawing, (struct page_part){
+                          .x = MARGIN,
+                          .y = MARGIN,
+                          .width = drawing->head.width,
+                          .height = drawing->head.height - HEAD_GAP,
+                      });
     if (drawing->legend.count > 0) {
-        add_part(drawing, MARGIN,
-                 picture->height - MARGIN - drawing->legend.height + LEGEND_GAP,
-                 drawing->legend.width, drawing->legend.height - LEGEND_GAP);
+        double height = drawing->legend.height - LEGEND_GAP;
+
+        add_part(drawing, (struct page_part){
+                              .x = MARGIN,
+                              .y = picture->height - MARGIN - height,
+                              .width = drawing->legend.width,
+                              .height = height,
+                          });
     }
 }
 

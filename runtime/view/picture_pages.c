@@ -19,7 +19,7 @@ struct cutter {
 
 /* Parts that lie between cuts, and where those are. */
 struct piece {
-    struct picture_page *parts;
+    struct page_part *parts;
     size_t count;
     double left, top, right, bottom;
     int depth;
@@ -27,8 +27,8 @@ struct piece {
 
 static int compare_y(const void *a, const void *b)
 {
-    const struct picture_page *left = a;
-    const struct picture_page *right = b;
+    const struct page_part *left = a;
+    const struct page_part *right = b;
 
     if (left->y != right->y) {
         return left->y < right->y ? -1 : 1;
@@ -38,8 +38,8 @@ static int compare_y(const void *a, const void *b)
 
 static int compare_x(const void *a, const void *b)
 {
-    const struct picture_page *left = a;
-    const struct picture_page *right = b;
+    const struct page_part *left = a;
+    const struct page_part *right = b;
 
     if (left->x != right->x) {
         return left->x < right->x ? -1 : 1;
@@ -47,17 +47,17 @@ static int compare_x(const void *a, const void *b)
     return left->y < right->y ? -1 : left->y > right->y;
 }
 
-static double start_of(const struct picture_page *part, bool is_down)
+static double start_of(const struct page_part *part, bool is_down)
 {
     return is_down ? part->y : part->x;
 }
 
-static double end_of(const struct picture_page *part, bool is_down)
+static double end_of(const struct page_part *part, bool is_down)
 {
     return is_down ? part->y + part->height : part->x + part->width;
 }
 
-static struct picture_page bounds_of(const struct picture_page *parts, size_t count)
+static struct picture_page bounds_of(const struct page_part *parts, size_t count)
 {
     double left = INFINITY, top = INFINITY, right = -INFINITY, bottom = -INFINITY;
 
@@ -70,6 +70,16 @@ static struct picture_page bounds_of(const struct picture_page *parts, size_t co
     return (struct picture_page){left, top, right - left, bottom - top};
 }
 
+static bool has_titles_alone(const struct piece *piece)
+{
+    for (size_t i = 0; i < piece->count; i++) {
+        if (!piece->parts[i].is_title) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The page reaches from cut to cut where that is no more than a page holds, so that borders
  * of groups are on it; else just around its parts. Pages may be as many as there are parts,
  * and there is room for that. */
@@ -79,6 +89,9 @@ page_add(struct cutter *cutter, struct picture_page bounds, struct piece piece)
     struct picture *picture = cutter->picture;
     struct piece page = piece;
 
+    if (has_titles_alone(&piece)) {
+        return;
+    }
     if (picture->page_count == cutter->page_capacity) {
         cutter->has_failed = true;
         return;
@@ -136,15 +149,15 @@ static void cut_off(struct cutter *cutter,
 static void cut(struct cutter *cutter, struct piece piece, bool is_down)
 {
     double length = is_down ? cutter->height : cutter->width;
-    struct picture_page *last = piece.parts + piece.count;
-    struct picture_page *gap = piece.parts; /* the last place where a page can end, */
-    double position = 0;                    /* in the middle of the free space there */
+    struct page_part *last = piece.parts + piece.count;
+    struct page_part *gap = piece.parts; /* the last place where a page can end, */
+    double position = 0;                 /* in the middle of the free space there */
     double end;
 
     qsort(piece.parts, piece.count, sizeof *piece.parts,
           is_down ? compare_y : compare_x);
     end = end_of(piece.parts, is_down);
-    for (struct picture_page *part = piece.parts + 1; part < last; part++) {
+    for (struct page_part *part = piece.parts + 1; part < last; part++) {
         double start = start_of(part, is_down);
 
         if (start >= end) {
@@ -163,8 +176,20 @@ static void cut(struct cutter *cutter, struct piece piece, bool is_down)
     cut_further(cutter, piece, is_down);
 }
 
+/* How much of the picture goes on a page. */
+static void page_size(struct cutter *cutter, const struct picture_options *options)
+{
+    double width = options->page_width / PAGE_SCALE_LEAST;
+
+    if (cutter->picture->width <= options->page_width / PAGE_SCALE_WHOLE) {
+        width = fmax(width, cutter->picture->width);
+    }
+    cutter->width = width - 2 * MARGIN;
+    cutter->height = width * options->page_height / options->page_width - 2 * MARGIN;
+}
+
 bool pages_cut(struct picture *picture,
-               struct picture_page *parts,
+               struct page_part *parts,
                size_t part_count,
                const struct picture_options *options)
 {
@@ -177,8 +202,7 @@ bool pages_cut(struct picture *picture,
     }
     picture->pages = cutter.pages;
     picture->page_count = 0;
-    cutter.width = options->page_width / PAGE_SCALE_LEAST - 2 * MARGIN;
-    cutter.height = options->page_height / PAGE_SCALE_LEAST - 2 * MARGIN;
+    page_size(&cutter, options);
     if (!options->has_pages || part_count == 0 || !(cutter.width > 0) ||
         !(cutter.height > 0)) {
         picture->pages[0] =

@@ -116,13 +116,20 @@ void legend_draw(const struct legend *legend, struct sheet *sheet, double x, dou
 
 /* ---- picture_pages.c ---- */
 
-/* A page shows the picture at least this large where boxes allow it. */
+/* A page shows the picture at least this large where boxes allow it; a little smaller where
+ * the picture is then no wider than a page. */
 #define PAGE_SCALE_LEAST 0.62
+#define PAGE_SCALE_WHOLE 0.45
 
-/* `parts` are rectangles that no cut may run through; they are put into another order. false
- * where memory ran out. */
+/* A rectangle that no cut may run through. */
+struct page_part {
+    double x, y, width, height;
+    bool is_title; /* of a group: without what it is the title of, it makes no page */
+};
+
+/* Puts the parts into another order. false where memory ran out. */
 bool pages_cut(struct picture *picture,
-               struct picture_page *parts,
+               struct page_part *parts,
                size_t part_count,
                const struct picture_options *options);
 
