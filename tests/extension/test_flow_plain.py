@@ -371,11 +371,12 @@ def test_guesses_are_marked_on_the_picture(plain):
         def block(x, scale: float, bias):
             y = x * scale
             return y + bias
-        monitorch.args(scale=0.5)
         monitorch.on()
         out = monitorch.run(block, x=torch.ones(8, 8))
     """)
     assert [(n.parameter, n.text) for n in seen.trace.notes if n.tag == "guess"] == [
-        ("bias", "randn(8, 8)")
+        ("scale", "0.1"),
+        ("bias", "randn(8, 8)"),
     ]
-    assert any("randn(8, 8)" in label for label in seen.labels()), seen.labels()
+    labels = dict(zip(seen.names(), seen.labels()))
+    assert "randn(8, 8)" in labels["bias"] and "0.1" in labels["scale"], labels

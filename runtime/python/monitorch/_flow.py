@@ -219,9 +219,10 @@ class Runtime:
         name = None if file is None else decode_path("file", file)
         frame = find_caller()
         with self._lock:
+            was_followed = self._scope.is_followed(name or frame.f_code.co_filename)
             self._scope.set_lines(start, end, name, frame)
-            if self._is_on:
-                self._follow(frame)  # the file may be one that was not followed yet
+            if self._is_on and not was_followed:
+                self._follow(frame)
 
     def args(self, **hints: "Any") -> None:
         """Arguments for `run`."""
