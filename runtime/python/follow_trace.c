@@ -468,7 +468,7 @@ static PyObject *trace_end(PyObject *module, PyObject *args)
         return NULL;
     }
     close_frames(frame);
-    if (is_installed) {
+    if (is_installed && own.is_installed) {
         remove_trace();
     }
     own.is_installed = false;
