@@ -745,8 +745,16 @@ def _loop_of(statement: "_Statement | None") -> "_Statement | None":
 
 def _is_unbinding(index: int, units: "list[_Unit]") -> bool:
     """Whether a store is what ends `except … as name`: it has the position of what precedes."""
-    after = units[index + 1] if index + 1 < len(units) else units[index]
-    return after.name.startswith("DELETE_") and after.value == units[index].value
+    if index == 0 or index + 1 == len(units):
+        return False
+    before, unit, after = units[index - 1 : index + 2]
+    return (
+        before.name == "LOAD_CONST"
+        and before.value is None
+        and after.name.startswith("DELETE_")
+        and after.value == unit.value
+        and before.position == unit.position == after.position
+    )
 
 
 def _store_key(unit: _Unit, kind: type) -> "tuple[Any, ...]":
