@@ -131,8 +131,8 @@ static bool lay_out_best(struct drawing *drawing, struct error *error)
     static const struct {
         double factor;
         double cost;
-    } tries[] = {{0.0, 0.6}, {1.0, 0.8}, {0.7, 1.0},
-                 {1.4, 1.0}, {0.5, 1.0}, {2.0, 1.0}};
+    } tries[] = {{0.0, 0.48}, {1.0, 0.8}, {1.4, 0.85},
+                 {2.0, 0.9},  {0.7, 1.0}, {0.5, 1.0}};
     double wanted = drawing->options->proportion;
     size_t count = sizeof tries / sizeof *tries;
     size_t best = 0;
