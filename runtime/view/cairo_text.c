@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The first that the machine has; text_width.h has the widths of DejaVu's. */
 #define SANS_FAMILY "DejaVu Sans,Verdana,Noto Sans,sans-serif"
@@ -60,6 +61,20 @@ static void set_font_features(struct cairo_text *text)
     library->pango_attr_list_unref(attributes);
 }
 
+/* Newer pangos give the font map that each thread has a helper thread. In a process that was
+ * forked there is none, and what asks it would wait for ever: so the map is made anew there. */
+static void renew_font_map(const struct cairo_library *library)
+{
+    static _Thread_local pid_t
+        map_process; /* that this thread's map was made in; 0: none */
+    pid_t process = getpid();
+
+    if (map_process != 0 && map_process != process) {
+        library->pango_cairo_font_map_set_default(NULL);
+    }
+    map_process = process;
+}
+
 bool cairo_text_init(struct cairo_text *text,
                      const struct cairo_library *library,
                      cairo_t *context,
@@ -69,6 +84,7 @@ bool cairo_text_init(struct cairo_text *text,
     *text = (struct cairo_text){
         .library = library, .context = context, .has_outlines = has_outlines};
     if (library->has_fonts) {
+        renew_font_map(library);
         text->layout = library->pango_cairo_create_layout(context);
     }
     if ((library->has_fonts && text->layout == NULL) || !set_font_options(text)) {

@@ -154,7 +154,7 @@ def test_proportion(wide, tmp_path):
         picture = svg.read(draw(tmp_path, wide, "--lines=1-60", f"--proportion={proportion}"))
         shapes.append(picture.height / picture.width)
     assert shapes == sorted(shapes)
-    assert 0.15 < shapes[0] < 0.6 and shapes[-1] > 2
+    assert shapes[0] < 1 and shapes[-1] > 2
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_proportion(wide, tmp_path):
     ],
 )
 def test_pages(wide, size, width, height, tmp_path):
-    document = draw(tmp_path, wide, "--lines=1-80", "--pages", size, suffix="pdf")
+    document = draw(tmp_path, wide, "--lines=1-500", "--pages", size, suffix="pdf")
     boxes = re.findall(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", document)
     assert len(boxes) > 1
     for box in boxes:

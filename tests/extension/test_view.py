@@ -178,6 +178,30 @@ def test_threads(nested):
     assert found == [True] * (4 * 6 * 3)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_forked(nested):
+    """A process that was forked from one that has drawn draws too."""
+    program = f"""
+import os, sys
+from monitorch import _view
+before = _view.render({nested!r}, "png", title="\u0416")["data"]
+child = os.fork()
+if child == 0:
+    same = _view.render({nested!r}, "png", title="\u0416")["data"] == before
+    other = _view.render({nested!r}, "png", title="\u05e9\u4e2d", dpi=77)["data"]
+    os._exit(not (same and other))
+print(os.waitpid(child, 0)[1])
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.stdout == "0\n", run.stderr
+
+
 def test_others_run_meanwhile(large):
     """While it draws, another thread goes on."""
     turns = 0
