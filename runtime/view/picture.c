@@ -113,12 +113,16 @@ static bool lay_out(struct drawing *drawing, double proportion, struct error *er
 }
 
 /* How large a picture is: between its own area, which may be a strip, and that of the smallest
- * page of the wanted proportion that holds it, which may be empty for the most part. */
-static double size_of(const struct layout *layout, double proportion)
+ * page of the wanted proportion that holds it, which may be empty for the most part. Where
+ * somebody asked for another proportion than is usual, the page alone counts. */
+static double size_of(const struct layout *layout, double proportion, double cost)
 {
     double page_width = fmax(layout->width, layout->height / proportion);
 
-    return page_width * sqrt(proportion * layout->width * layout->height);
+    if (proportion != PICTURE_OPTIONS_DEFAULT.proportion) {
+        return page_width * page_width * proportion;
+    }
+    return page_width * sqrt(proportion * layout->width * layout->height) * cost;
 }
 
 /* What is read from top to bottom without a break is clearer than columns, whose edges have to
@@ -153,7 +157,7 @@ static bool lay_out_best(struct drawing *drawing, struct error *error)
                 drawing->options->page_width / PAGE_SCALE_WHOLE) {
             return true;
         }
-        size = size_of(&drawing->layout, wanted) * tries[i].cost;
+        size = size_of(&drawing->layout, wanted, tries[i].cost);
         if (size < best_size) {
             best = i;
             best_size = size;

@@ -379,6 +379,40 @@ static void test_pages(void)
     hand_graph_release(&graph);
 }
 
+/* A chain is drawn from top to bottom, and wrapped where another proportion is asked for. */
+static void test_proportion(void)
+{
+    struct flow_graph graph;
+    struct picture picture;
+    struct picture_options options = PICTURE_OPTIONS_DEFAULT;
+
+    hand_graph_init(&graph, 20, 20, 1);
+    for (uint32_t i = 0; i < 20; i++) {
+        hand_node(&graph, "x", i + 1, "x = x + 1", FLOW_NONE);
+        if (i > 0) {
+            hand_edge(&graph, FLOW_EDGE_VALUE, i - 1, i);
+        }
+    }
+    graph.node_count = 6;
+    graph.edge_count = 5;
+    if (draw(&picture, &graph, &options)) {
+        CHECK(picture.height > 6 * 60 && picture.width < 500);
+        picture_release(&picture);
+    }
+    graph.node_count = 20;
+    graph.edge_count = 19;
+    for (options.proportion = 0.4; options.proportion < 2; options.proportion *= 2) {
+        if (draw(&picture, &graph, &options)) {
+            double proportion = picture.height / picture.width;
+
+            CHECK(proportion > options.proportion / 2);
+            CHECK(proportion < options.proportion * 2);
+            picture_release(&picture);
+        }
+    }
+    hand_graph_release(&graph);
+}
+
 /* Calls of several threads say of which; what is inside them is of the same. */
 static void test_threads(void)
 {
@@ -499,6 +533,7 @@ int main(void)
     test_legend_of_cells();
     test_random_graphs();
     test_pages();
+    test_proportion();
     test_threads();
     test_same_again();
     test_many();
