@@ -367,18 +367,22 @@ static bool take_read(struct flow_builder *builder,
     if (origin != FLOW_NONE &&
         flow_is_unchanged(&builder->raws[origin], &builder->raws[raw])) {
         struct flow_binding *binding = &builder->bindings[index];
+        bool is_known = binding->count > 0 && builder->raws[binding->first].object ==
+                                                  builder->raws[origin].object;
 
-        begin_binding(builder, index);
+        /* The name's own node, where that is the object, says more than its last holder. */
+        origin = is_known ? binding->first : origin;
+        if (!is_known) {
+            begin_binding(builder, index);
+        }
         /* One node of another list: nothing is appended to it. */
-        if (binding->count == 0) {
+        if (is_known || binding->count == 0) {
             builder->raw_count--;
-            if (!flow_map_put(&builder->told_again, event->number, origin)) {
-                return flow_out_of_memory(builder);
-            }
             binding->first = origin;
-            binding->last = origin;
-            binding->count = 1;
-            return true;
+            binding->last = is_known ? binding->last : origin;
+            binding->count = is_known ? binding->count : 1;
+            return flow_map_put(&builder->told_again, event->number, origin) ||
+                   flow_out_of_memory(builder);
         }
     }
     builder->raws[raw].binding = index;
