@@ -334,7 +334,8 @@ static PyObject *settrace(PyObject *module, PyObject *function)
     (void)module;
     if (follower.is_on && function == kept.starter) {
         set_behind(kept.others);
-    } else if (follower.is_on && own.is_installed) {
+    } else if (follower.is_on) {
+        /* Of a thread, too, that was not followed so far. */
         set_behind(function == Py_None ? NULL : function);
     } else {
         return PyObject_CallFunctionObjArgs(kept.settrace, function, NULL);

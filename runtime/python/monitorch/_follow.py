@@ -41,7 +41,7 @@ class _Followed:
     def find_plan(self, code: CodeType) -> "Any":
         key = (
             code.co_name, code.co_firstlineno, code.co_code, _line_table(code),
-            code.co_varnames, code.co_cellvars, code.co_freevars,
+            code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars,
         )  # fmt: skip
         if key not in self.plans:
             made = self.source.make_plan(code)
@@ -71,9 +71,17 @@ def begin(frame: FrameType, is_followed: "Callable[[str], Decision]") -> None:
         _recorder.follow_end()
         raise
     _tracer = tracer
-    followed = _find_followed(frame.f_code, frame.f_globals)
+    _join(frame)
+
+
+def _join(frame: FrameType) -> None:
+    """Calls that the frame makes before anything of its own is told stand below it."""
+    try:
+        followed = _find_followed(frame.f_code, frame.f_globals)
+    except Exception as error:
+        _note(f"{frame.f_code.co_filename}: is not followed: {error}")
+        return
     if followed is not None:
-        # Calls that it makes before anything of its own is told stand below it.
         _recorder.join(followed.hook, frame)
 
 

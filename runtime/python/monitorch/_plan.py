@@ -137,7 +137,9 @@ class Source:
         self._functions: "dict[tuple[int, str], list[_Function]]" = {}
         self._spread: "dict[tuple[int, str], list[CodeType]]" = {}
         self._early: "set[int]" = set()  # returns that are told before what is left
-        self._codes: "set[tuple[str, int, bytes]] | None" = None
+        self._codes: "set[tuple[object, ...]] | None" = None
+        self._spread_body: "list[Any]" = []
+        self._pieces: "list[CodeType] | None" = None
         self._by_line: "dict[int, int]" = {}  # Python 3.10: a line -> its statement
         self._line_of: "dict[ast.AST, int]" = {}  # the same: a node -> its line
         self._plain_values: "dict[int, dict[str, str]]" = {}  # site -> target -> name assigned
@@ -316,12 +318,12 @@ class Source:
         """Whether the code object is one that this source gives."""
         if self._codes is None:
             self._codes = set()
-            waiting = [compile(self.source, "<followed>", "exec", dont_inherit=True)]
+            waiting = [_compile(self.source, "exec")]
             while waiting:
                 part = waiting.pop()
-                self._codes.add((part.co_name, part.co_firstlineno, part.co_code))
+                self._codes.add(_identify(part))
                 waiting.extend(inner for inner in part.co_consts if isinstance(inner, CodeType))
-        return (code.co_name, code.co_firstlineno, code.co_code) in self._codes
+        return _identify(code) in self._codes
 
     def make_plan(self, code: CodeType) -> "dict[str, Any] | None":
         """What `_recorder.make_plan` takes; None where nothing is to be recorded in `code`."""
@@ -396,7 +398,7 @@ class Source:
         but for the no-operations that are there for tracing.
         """
         wanted = _instructions(code)
-        for other in self._spread.get((code.co_firstlineno, code.co_name), ()):
+        for other in self._find_alike(code):
             found = _instructions(other)
             if [part[1:3] for part in found] == [part[1:3] for part in wanted]:
                 lines: "list[Any]" = [(None, None, None, None)] * (len(code.co_code) // 2)
@@ -410,6 +412,20 @@ class Source:
                 for offset in range(start, end, 2):
                     lines[offset // 2] = (line * _SPREAD, line * _SPREAD, None, None)
         return lines
+
+    def _find_alike(self, code: CodeType) -> "Iterator[CodeType]":
+        """What the spread source gives in its place."""
+        if code.co_name != "<module>" and not code.co_name.startswith("<cell line"):
+            yield from self._spread.get((code.co_firstlineno, code.co_name), ())
+            return
+        yield from self._spread.get((1, "<module>"), ())
+        if self._pieces is None:
+            # A notebook's statements are compiled one by one.
+            self._pieces = []
+            for node in self._spread_body:
+                self._pieces.append(_compile(ast.Module([node], []), "exec"))
+                self._pieces.append(_compile(ast.Interactive([node]), "single"))
+        yield from self._pieces
 
     def _place_fillers(self, code: CodeType, lines: "list[Any]") -> None:
         """Operations that do nothing stand for the beginning of `while True` or `try`."""
@@ -447,7 +463,8 @@ class Source:
             if hasattr(original, "lineno"):
                 self._line_of[original] = moved.lineno  # type: ignore[attr-defined]
         codes: "dict[tuple[int, str], list[CodeType]]" = {}
-        waiting = [compile(tree, "<followed>", "exec", dont_inherit=True)]
+        self._spread_body = tree.body
+        waiting = [_compile(tree, "exec")]
         while waiting:
             code = waiting.pop()
             line = 1 if code.co_name == "<module>" else code.co_firstlineno // _SPREAD
@@ -765,6 +782,10 @@ def _store_key(unit: _Unit, kind: type) -> "tuple[Any, ...]":
     return kind, name, unit.position[0]
 
 
+def _identify(code: CodeType) -> "tuple[object, ...]":
+    return code.co_name, code.co_firstlineno, code.co_code, code.co_linetable
+
+
 def _find_slot(code: CodeType, name: str) -> int:
     """Where the frame keeps a variable, see follow_frame.h; -1: the code has no such variable."""
     if not code.co_flags & _OPTIMIZED:
@@ -788,12 +809,21 @@ def _instructions(code: CodeType) -> "list[tuple[int, str, object, int | None]]"
         (
             part.offset,
             part.opname,
-            None if part.opcode in _JUMPS else part.arg,
+            None if part.opcode in _JUMPS else _argument(part),
             lines.get(part.offset),
         )
         for part in dis.get_instructions(code)
         if part.opname not in ("NOP", "EXTENDED_ARG")
     ]
+
+
+def _argument(part: "dis.Instruction") -> object:
+    is_plain = isinstance(part.argval, (str, bytes, int, float, complex, type(None)))
+    return (type(part.argval), part.argval) if is_plain else part.arg
+
+
+def _compile(tree: "Any", mode: str) -> CodeType:
+    return compile(tree, "<followed>", mode, dont_inherit=True)  # type: ignore[no-any-return]
 
 
 def _start(node: "Any") -> "Position":
