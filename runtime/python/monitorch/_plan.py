@@ -62,7 +62,7 @@ class _Statement:
         self.number = number
         self.end = number  # the last statement inside it
         self.parent = parent
-        self.is_final = parent is not None and (
+        self.is_final: bool = parent is not None and (
             parent.is_final or node in getattr(parent.node, "finalbody", ())
         )
 
@@ -349,7 +349,11 @@ class Source:
         }
 
     def _read_units(self, code: CodeType) -> "list[_Unit] | None":
-        positions = list(code.co_positions()) if _HAS_COLUMNS else self._read_lines(code)
+        positions: "list[Any] | None"
+        if sys.version_info >= (3, 11):
+            positions = list(code.co_positions())
+        else:
+            positions = self._read_lines(code)
         if positions is None:
             return None
         units = []
@@ -823,7 +827,9 @@ def _argument(part: "dis.Instruction") -> object:
 
 
 def _compile(tree: "Any", mode: str) -> CodeType:
-    return compile(tree, "<followed>", mode, dont_inherit=True)  # type: ignore[no-any-return]
+    code = compile(tree, "<followed>", mode, dont_inherit=True)
+    assert isinstance(code, CodeType)
+    return code
 
 
 def _start(node: "Any") -> "Position":
