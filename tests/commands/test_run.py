@@ -445,6 +445,7 @@ def run_python(*words):
     *words, folder = words
     environment = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH))
     environment.pop("MONITORCH", None)
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     return subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True
     )

@@ -42,6 +42,7 @@ def may_differ(test):
 def outcomes(words, folder):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "MONITORCH"))}
     environment["PYTHONPATH"] = str(paths.PYTHON_PATH)
+    environment["XDG_CACHE_HOME"] = str(folder.parent / "cache")
     done = subprocess.run(
         [PYTHON, *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, errors="replace", timeout=600,

@@ -223,6 +223,7 @@ def test_a_module_is_the_same_from_its_bytecode(tmp_path):
     """Files in __pycache__ hold the original's code, before and after."""
     make_files(tmp_path / "work", {"s.py": "import m, sys\nprint(m.f(1))\n", "m.py": "def f(x):\n    y = x\n    return y\n"})
     environment = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH))
+    environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def run(*words):

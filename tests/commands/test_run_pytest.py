@@ -103,6 +103,7 @@ def python_m(folder, *words, **variables):
     environment["PYTHONPATH"] = str(paths.PYTHON_PATH)
     environment["COLUMNS"] = "100"
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["XDG_CACHE_HOME"] = str(folder.parent / "cache")
     environment.update(variables)
     return subprocess.run(
         [sys.executable, "-m", *words],

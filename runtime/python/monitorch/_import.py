@@ -10,7 +10,7 @@ has been touched, and Python itself tells of it, without a frame of ours in its 
 import importlib.machinery
 import sys
 
-from monitorch import _instrument
+from monitorch import _cache, _instrument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+    from monitorch._cache import Notes
     from monitorch._selected import Selected
 
 _Loader = importlib.machinery.SourceFileLoader
@@ -35,30 +36,42 @@ class Hook:
         self.selected = selected
         self.say = say
         self._told: "set[str]" = set()
+        folder = _cache.find_folder()
+        self._cache = None if folder is None else _cache.Cache(folder)
 
     def compile(self, name: str, source: bytes, path: str) -> "CodeType | None":
         """The instrumented code, or None where the file is to run as it is.
 
         What is wrong with a source is left to be found by who compiles it then.
         """
+        key = None
+        # Python keeps no bytecode of a main module either: warnings of the compiler come always.
+        if self._cache is not None and name != "__main__" and self._wants(name, source, path):
+            key = self._cache.find_key(source, path, self.selected.options(path))
+            found = self._cache.get(key)
+            if found is not None:
+                self._tell_notes(found[1], path)
+                return found[0]
         made = self._make(_instrument.compile_source, name, source, path)
         if made is None:
             return None
         code, result = made
-        self._tell_notes(result, path)
+        self._tell_notes(result.notes, path)
+        if self._cache is not None and key is not None:
+            self._cache.put(key, code, result.notes)
         return code  # type: ignore[no-any-return]
 
     def instrument(self, name: str, source: bytes, path: str) -> "_instrument.Result | None":
         """The instrumented text, for those who compile it themselves."""
         result = self._make(_instrument.instrument, name, source, path)
         if result is not None:
-            self._tell_notes(result, path)
+            self._tell_notes(result.notes, path)
         return result  # type: ignore[no-any-return]
 
     def _make(
         self, make: "Callable[..., Any]", name: str, source: bytes, path: str
     ) -> "Any":
-        if not self.selected.has(name, path) or _instrument.is_instrumented(source):
+        if not self._wants(name, source, path):
             return None
         try:
             return make(source, path, **self.selected.options(path))
@@ -68,8 +81,11 @@ class Hook:
             pass
         return None
 
-    def _tell_notes(self, result: "_instrument.Result", path: str) -> None:
-        for kind, line, column, text in result.notes:
+    def _wants(self, name: str, source: bytes, path: str) -> bool:
+        return self.selected.has(name, path) and not _instrument.is_instrumented(source)
+
+    def _tell_notes(self, notes: "Notes", path: str) -> None:
+        for kind, line, column, text in notes:
             if kind == "warning":
                 self.tell(f"{path}:{line}:{column}: {text}")
 

@@ -1,0 +1,123 @@
+"""Instrumented code of earlier runs, so that a large project is instrumented once.
+
+What Python's __pycache__ is for bytecode, but in a folder of the user's own, `monitorch/code` in
+$XDG_CACHE_HOME or ~/.cache. Where Python is to write no bytecode (`-B`) it is not used. An
+entry is found by a hash of all that the code depends on, so that none is ever out of date;
+those that were of no use for a month are removed.
+"""
+
+import importlib.util
+import marshal
+import os
+import sys
+import time
+
+from monitorch import _instrument, _recorder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+    Notes = list[tuple[str, int, int, str]]
+
+_MAGIC = b"mtcode1\n"
+_HASH_SIZE = 32  # hexadecimal
+_DAY = 86400.0
+_KEPT = 30 * _DAY
+_STAMP = "cleaned"
+
+
+def find_folder() -> "str | None":
+    """None where there is to be no cache, or where others could write code into it."""
+    if sys.dont_write_bytecode:
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if not os.path.isabs(home):
+        return None
+    folder = os.path.join(home, "monitorch", "code")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        found = os.stat(folder)
+    except OSError:
+        return None
+    is_ours = found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    return folder if is_ours else None
+
+
+class Cache:
+    """Nothing here raises: without its cache a program only starts later."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._is_cleaned = False
+        compiler = os.stat(_instrument.__file__)
+        self._start = repr(
+            (
+                importlib.util.MAGIC_NUMBER,
+                sys.implementation.cache_tag,
+                sys.flags.optimize,
+                compiler.st_mtime_ns,
+                compiler.st_size,
+            )
+        )
+
+    def find_key(self, source: bytes, path: str, options: "dict[str, Any]") -> str:
+        """`options` are those of compile_source."""
+        text = f"{self._start}{path!r}{sorted(options.items())!r}\0"
+        return _recorder.source_hash(text.encode("utf-8", "surrogatepass") + source)
+
+    def get(self, key: str) -> "tuple[CodeType, Notes] | None":
+        path = os.path.join(self._folder, key)
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+                if time.time() - os.fstat(file.fileno()).st_mtime > _DAY:
+                    os.utime(path)
+            start = len(_MAGIC) + _HASH_SIZE
+            payload = data[start:]
+            if data[:start] != _MAGIC + _recorder.source_hash(payload).encode():
+                return None
+            return marshal.loads(payload)  # type: ignore[no-any-return]
+        except (OSError, ValueError, EOFError, TypeError):
+            return None
+
+    def put(self, key: str, code: "CodeType", notes: "Notes") -> None:
+        path = os.path.join(self._folder, key)
+        unfinished = f"{path}.{os.getpid()}"
+        try:
+            payload = marshal.dumps((code, [tuple(note) for note in notes]))
+            with open(unfinished, "xb") as file:
+                file.write(_MAGIC + _recorder.source_hash(payload).encode() + payload)
+            os.replace(unfinished, path)
+        except (OSError, ValueError):
+            _remove(unfinished)
+        if not self._is_cleaned:
+            self._is_cleaned = True
+            self._clean()
+
+    def _clean(self) -> None:
+        """Once a day."""
+        stamp = os.path.join(self._folder, _STAMP)
+        now = time.time()
+        try:
+            if now - os.stat(stamp).st_mtime < _DAY:
+                return
+        except OSError:
+            pass  # the first time
+        try:
+            with open(stamp, "wb"):
+                pass
+            with os.scandir(self._folder) as entries:
+                old = [e.path for e in entries if now - e.stat().st_mtime > _KEPT]
+        except OSError:
+            return
+        for path in old:
+            _remove(path)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
