@@ -4,8 +4,6 @@
 
 /* An argument that is a value of its own is taken for made from so many others at most. */
 #define ARGUMENT_SOURCES_MAX 64
-/* A statement's text is looked at for so many lines. */
-#define STATEMENT_LINES_MAX 30
 
 /* ---- what an argument is ---- */
 
@@ -44,92 +42,6 @@ void flow_judge_argument(struct flow_builder *builder,
     } else {
         node->maybe = builder->raws[origin].object;
     }
-}
-
-/* ---- the statement's text ---- */
-
-static bool is_word(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || (unsigned char)byte >= 0x80;
-}
-
-/* Whether what ends there is given a value: `x =`, also as a keyword of a call. */
-static bool is_target(struct slice line, size_t end)
-{
-    while (end < line.size && line.bytes[end] == ' ') {
-        end++;
-    }
-    return end < line.size && line.bytes[end] == '=' &&
-           (end + 1 == line.size || line.bytes[end + 1] != '=');
-}
-
-/* Strings and comments are not told apart: what is counted too often is only shown. */
-static uint32_t count_in_line(struct slice line, struct slice name)
-{
-    uint32_t count = 0;
-
-    for (size_t at = slice_find(line, name, 0); at < line.size;
-         at = slice_find(line, name, at + 1)) {
-        size_t end = at + name.size;
-        bool begins =
-            at == 0 || (!is_word(line.bytes[at - 1]) && line.bytes[at - 1] != '.');
-        bool ends = end == line.size || !is_word(line.bytes[end]);
-
-        count += begins && ends && !is_target(line, end);
-    }
-    return count;
-}
-
-static int bracket_depth(struct slice line)
-{
-    int depth = 0;
-
-    for (size_t i = 0; i < line.size; i++) {
-        switch (line.bytes[i]) {
-        case '(':
-        case '[':
-        case '{':
-            depth++;
-            break;
-        case ')':
-        case ']':
-        case '}':
-            depth--;
-            break;
-        default:
-            break;
-        }
-    }
-    return depth;
-}
-
-bool flow_uses(struct flow_builder *builder,
-               const struct log_event_view *event,
-               uint32_t read,
-               uint32_t *count)
-{
-    uint64_t key = flow_key(event->site_number, read);
-    struct slice name = event->site->reads[read].name;
-    uint32_t line = event->site->line;
-    int depth = 0;
-
-    *count = flow_map_get(&builder->uses, key);
-    if (*count != FLOW_MAP_NONE) {
-        return true;
-    }
-    *count = 0;
-    for (int i = 0; i < STATEMENT_LINES_MAX && name.size > 0; i++) {
-        struct slice text =
-            source_lines_get(builder->lines, event->module_number, line++);
-
-        *count += count_in_line(text, name);
-        depth += bracket_depth(text);
-        if (depth <= 0 && !slice_ends(text, SLICE("\\"))) {
-            break;
-        }
-    }
-    return flow_map_put(&builder->uses, key, *count) || flow_out_of_memory(builder);
 }
 
 /* ---- arguments ---- */

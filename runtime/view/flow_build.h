@@ -233,11 +233,17 @@ bool flow_grow(struct flow_builder *builder,
 bool flow_out_of_memory(struct flow_builder *builder);
 bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number);
 
-/* flow_calls.c: modules, calls and turns of loops. */
+/* flow_modules.c: what is known before anything ran. */
+/* A scope's number, by two numbers that tell it from all others. false: out of memory. */
+bool flow_scope_of(struct flow_builder *builder,
+                   uint32_t high,
+                   uint32_t low,
+                   uint32_t *scope);
 bool flow_module_get(struct flow_builder *builder,
                      const struct log_module *module,
                      uint32_t number);
 void flow_modules_release(struct flow_builder *builder);
+/* flow_calls.c: calls and turns of loops. */
 bool flow_call_begin(struct flow_builder *builder, const struct log_call_view *view);
 bool flow_call_of_event(struct flow_builder *builder,
                         const struct log_event_view *event,
@@ -309,11 +315,27 @@ bool flow_edges_of_calls(struct flow_builder *builder,
                          const struct log_event_view *event);
 /* The same at the trace's end, for calls that no event of their callers followed. */
 bool flow_edges_of_last_calls(struct flow_builder *builder);
-/* How often the statement's text reads the name; 0: not known. false: out of memory. */
-bool flow_uses(struct flow_builder *builder,
-               const struct log_event_view *event,
-               uint32_t read,
-               uint32_t *count);
+
+/* flow_visits.c */
+/* The event belongs to the visit that goes on, or begins another. */
+bool flow_follow_visit(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t call);
+/* Finds what the visit's statement read, once everything that it read has been told. */
+bool flow_resolve_visit(struct flow_builder *builder,
+                        const struct log_event_view *event);
+/* The binding stands for this visit's values from now on; for one more of them. */
+void flow_begin_binding(struct flow_builder *builder, uint32_t binding);
+void flow_append_leaf(struct flow_builder *builder, uint32_t binding, uint32_t raw);
+
+/* flow_guesses.c */
+bool flow_take_note(struct flow_builder *builder, const struct log_item *item);
+/* What tells how that argument of the call was made up; NULL: it was not. */
+const struct flow_guess *
+flow_find_guess(const struct flow_builder *builder, uint32_t call, uint32_t name);
+void flow_take_guess(struct flow_builder *builder, uint32_t raw);
+/* Guesses are of the next call of their function: this one, which is past its entry. */
+void flow_drop_guesses(struct flow_builder *builder, const struct flow_call *call);
 
 /* flow_events.c: the first reading. */
 bool flow_read(struct flow_builder *builder);
@@ -329,6 +351,11 @@ struct slice flow_keep(struct flow_builder *builder, struct slice text);
 /* flow_statement.c: of a line with several statements, the site's own; else the line. */
 struct slice
 flow_statement(struct slice line, const struct site_table *table, uint32_t site);
+/* How often the statement's text reads the name; 0: not known. false: out of memory. */
+bool flow_uses(struct flow_builder *builder,
+               const struct log_event_view *event,
+               uint32_t read,
+               uint32_t *count);
 /* flow_groups.c: units to boxes. */
 bool flow_groups(struct flow_builder *builder);
 /* flow_values.c: the second reading. */

@@ -4,115 +4,7 @@
 #include "runtime/base/memory.h"
 
 #define PROGRESS_STEP  65536
-#define GUESSES_MAX    1024
 #define LIMIT_OF_NODES (UINT32_MAX / 2)
-
-/* ---- visits ---- */
-
-/* The thread's visits follow each other: gives the one before this. */
-static bool follow_thread(struct flow_builder *builder,
-                          uint16_t thread,
-                          uint32_t serial,
-                          uint32_t *before)
-{
-    void *items = builder->threads;
-
-    if (thread >= builder->thread_count) {
-        if (!flow_grow(builder, &items, &builder->thread_capacity, thread,
-                       sizeof *builder->threads)) {
-            return false;
-        }
-        builder->threads = items;
-        while (builder->thread_count <= thread) {
-            builder->threads[builder->thread_count++] = (struct flow_thread){0};
-        }
-    }
-    *before = builder->threads[thread].now;
-    builder->threads[thread].now = serial;
-    return true;
-}
-
-/* The numbers of visits begin with 1: nothing that is zeroed takes part in one. */
-static bool follow_visit(struct flow_builder *builder,
-                         const struct log_event_view *event,
-                         uint32_t call)
-{
-    struct flow_visit *visit = &builder->visit;
-    uint32_t serial = visit->serial + 1;
-    uint32_t before;
-
-    if (visit->serial != 0 && visit->call == call &&
-        visit->site == event->site_number && visit->number == event->visit) {
-        return true;
-    }
-    if (!follow_thread(builder, event->thread, serial, &before)) {
-        return false;
-    }
-    *visit = (struct flow_visit){
-        .call = call,
-        .site = event->site_number,
-        .number = event->visit,
-        .serial = serial,
-        .before = before,
-        .edges_left = FLOW_EDGES_MAX,
-    };
-    return flow_turns_follow(builder, event, call);
-}
-
-/* What the statement read, when everything that it read has been told. */
-static bool resolve_visit(struct flow_builder *builder,
-                          const struct log_event_view *event)
-{
-    struct flow_visit *visit = &builder->visit;
-
-    if (visit->is_resolved) {
-        return true;
-    }
-    visit->is_resolved = true;
-    if (event->site->kind == SITE_ENTER ||
-        (event->site->write_count == 0 &&
-         builder->calls[visit->call].first_pending == FLOW_NONE)) {
-        return true;
-    }
-    return flow_resolve(builder, event->site, visit->call) &&
-           flow_edges_of_calls(builder, event);
-}
-
-/* The binding stands for this visit's values from now on. */
-static void begin_binding(struct flow_builder *builder, uint32_t index)
-{
-    struct flow_binding *binding = &builder->bindings[index];
-
-    if (binding->serial == builder->visit.serial) {
-        return;
-    }
-    binding->before = binding->first;
-    binding->before_count = binding->count;
-    binding->before_serial = binding->serial;
-    binding->first = FLOW_NONE;
-    binding->count = 0;
-    binding->carried_count = 0;
-    binding->serial = builder->visit.serial;
-    binding->writer = builder->visit.call;
-}
-
-static void append_leaf(struct flow_builder *builder, uint32_t index, uint32_t raw)
-{
-    struct flow_binding *binding = &builder->bindings[index];
-
-    begin_binding(builder, index);
-    /* A node that another name stands for too stays the end of its own list. */
-    if (binding->count > 0 && builder->raws[binding->last].binding != index) {
-        binding->count = 0;
-    }
-    if (binding->count == 0) {
-        binding->first = raw;
-    } else {
-        builder->raws[binding->last].next_leaf = raw;
-    }
-    binding->last = raw;
-    binding->count++;
-}
 
 /* ---- nodes ---- */
 
@@ -238,80 +130,6 @@ static bool note_storage(struct flow_builder *builder, uint32_t raw)
 
 /* ---- arguments, results ---- */
 
-/* What tells how the argument was made up; NULL: it was not. */
-static const struct flow_guess *
-find_guess(const struct flow_builder *builder, uint32_t index, uint32_t name)
-{
-    const struct flow_call *call = &builder->calls[index];
-    const struct site_table *table = &builder->modules[call->module].module->table;
-    uint32_t function;
-
-    if (builder->guess_count == 0) {
-        return NULL;
-    }
-    function = flow_texts_find(&builder->texts, table->functions[call->function].name);
-    for (uint32_t i = builder->guess_count; i-- > 0;) {
-        const struct flow_guess *guess = &builder->guesses[i];
-
-        if (guess->function == function && guess->parameter == name) {
-            return guess;
-        }
-    }
-    return NULL;
-}
-
-static void take_guess(struct flow_builder *builder, uint32_t raw)
-{
-    struct flow_raw *node = &builder->raws[raw];
-    const struct flow_guess *guess = find_guess(builder, node->call, node->name);
-
-    if (guess != NULL) {
-        node->flags |= FLOW_NODE_GUESSED;
-        node->guess = guess->how;
-    }
-}
-
-/* Guesses are of the next call of that function: this one. */
-static void drop_guesses(struct flow_builder *builder, const struct flow_call *call)
-{
-    const struct site_table *table = &builder->modules[call->module].module->table;
-    uint32_t function =
-        flow_texts_find(&builder->texts, table->functions[call->function].name);
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < builder->guess_count; i++) {
-        if (builder->guesses[i].function != function) {
-            builder->guesses[kept++] = builder->guesses[i];
-        }
-    }
-    builder->guess_count = kept;
-}
-
-static bool take_note(struct flow_builder *builder, const struct log_item *item)
-{
-    struct slice text = item->note.text;
-    size_t first = slice_find(text, SLICE("\t"), 0);
-    size_t second =
-        first < text.size ? slice_find(text, SLICE("\t"), first + 1) : first;
-    void *items = builder->guesses;
-    struct flow_guess guess;
-
-    if (item->note.tag != LOG_NOTE_GUESS || second >= text.size ||
-        builder->guess_count >= GUESSES_MAX) {
-        return true;
-    }
-    if (!flow_text(builder, slice_part(text, 0, first), &guess.function) ||
-        !flow_text(builder, slice_part(text, first + 1, second), &guess.parameter) ||
-        !flow_text(builder, slice_part(text, second + 1, text.size), &guess.how) ||
-        !flow_grow(builder, &items, &builder->guess_capacity, builder->guess_count,
-                   sizeof *builder->guesses)) {
-        return false;
-    }
-    builder->guesses = items;
-    builder->guesses[builder->guess_count++] = guess;
-    return true;
-}
-
 /* Arguments and results of one call stand one behind the other, as a visit's events do. */
 static void extend(uint32_t *first, uint32_t *count, uint32_t raw)
 {
@@ -330,7 +148,7 @@ static void note_in_call(struct flow_builder *builder, uint32_t raw)
 
     if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
         extend(&call->first_argument, &call->argument_count, raw);
-        take_guess(builder, raw);
+        flow_take_guess(builder, raw);
     } else if ((node->flags & FLOW_NODE_RESULT) != 0) {
         /* A generator may be at the same return twice: the newest value counts. */
         if (call->result_count > 0 &&
@@ -349,44 +167,62 @@ bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now)
            !(then->has_hash && now->has_hash && then->hash != now->hash);
 }
 
-/* A value that is told because it is read: it was there before. Where another node is the same
- * object as it still is, the name stands for that node. */
+/* The node that the name stands for, where another event than this has told the same object as it
+ * still is: the name's own, if it has it, else the last that held it. FLOW_NONE: there is none. */
+static uint32_t
+find_told(struct flow_builder *builder, uint32_t index, uint32_t origin, uint32_t raw)
+{
+    const struct flow_binding *binding = &builder->bindings[index];
+    const struct flow_raw *node = &builder->raws[raw];
+
+    if (origin == FLOW_NONE || !flow_is_unchanged(&builder->raws[origin], node)) {
+        return FLOW_NONE;
+    }
+    if (binding->count > 0 &&
+        builder->raws[binding->first].object == builder->raws[origin].object) {
+        return binding->first;
+    }
+    return binding->count > 0 && binding->serial == node->serial ? FLOW_NONE : origin;
+}
+
+/* The name stands for a node that has been told, which may be one of another name's leaves. */
+static bool join_told(struct flow_builder *builder,
+                      const struct log_event_view *event,
+                      uint32_t index,
+                      uint32_t told)
+{
+    struct flow_binding *binding = &builder->bindings[index];
+
+    if (binding->count == 0 || binding->first != told) {
+        flow_begin_binding(builder, index);
+        binding->first = told;
+        binding->last = told;
+        binding->count = 1;
+    }
+    return flow_map_put(&builder->told_again, event->number, told) ||
+           flow_out_of_memory(builder);
+}
+
+/* A value that is told because it is read: it was there before. */
 static bool take_read(struct flow_builder *builder,
                       const struct log_event_view *event,
                       uint32_t name,
                       uint32_t raw)
 {
     uint32_t index = flow_binding_of_read(builder, builder->visit.call, event, name);
-    uint32_t origin = event->tensor.origin == 0
-                          ? FLOW_NONE
-                          : flow_raw_of_event(builder, event->tensor.origin - 1);
+    uint32_t origin = flow_origin_of(builder, event);
+    uint32_t told;
 
     if (index == FLOW_NONE) {
         return false;
     }
-    if (origin != FLOW_NONE &&
-        flow_is_unchanged(&builder->raws[origin], &builder->raws[raw])) {
-        struct flow_binding *binding = &builder->bindings[index];
-        bool is_known = binding->count > 0 && builder->raws[binding->first].object ==
-                                                  builder->raws[origin].object;
-
-        /* The name's own node, where that is the object, says more than its last holder. */
-        origin = is_known ? binding->first : origin;
-        if (!is_known) {
-            begin_binding(builder, index);
-        }
-        /* One node of another list: nothing is appended to it. */
-        if (is_known || binding->count == 0) {
-            builder->raw_count--;
-            binding->first = origin;
-            binding->last = is_known ? binding->last : origin;
-            binding->count = is_known ? binding->count : 1;
-            return flow_map_put(&builder->told_again, event->number, origin) ||
-                   flow_out_of_memory(builder);
-        }
+    told = find_told(builder, index, origin, raw);
+    if (told != FLOW_NONE) {
+        builder->raw_count--;
+        return join_told(builder, event, index, told);
     }
     builder->raws[raw].binding = index;
-    append_leaf(builder, index, raw);
+    flow_append_leaf(builder, index, raw);
     if (origin != FLOW_NONE && !builder->raws[origin].is_hidden) {
         builder->raws[raw].object = builder->raws[origin].object;
         if (!flow_edge_add(builder, FLOW_EDGE_WRITE, origin, raw)) {
@@ -483,7 +319,7 @@ static bool take_array(struct flow_builder *builder,
     } else if (!flow_edges_of_value(builder, raw, index, event)) {
         return false;
     }
-    append_leaf(builder, index, raw);
+    flow_append_leaf(builder, index, raw);
     flow_hold(builder, raw);
     note_in_call(builder, raw);
     return note_storage(builder, raw);
@@ -503,7 +339,7 @@ static bool take_other(struct flow_builder *builder,
     if (index == FLOW_NONE) {
         return false;
     }
-    begin_binding(builder, index);
+    flow_begin_binding(builder, index);
     return event->kind != VALUE_OBJECT || event->site->kind == SITE_ENTER ||
            flow_carry(builder, index);
 }
@@ -527,7 +363,7 @@ static bool take_value(struct flow_builder *builder,
     }
     /* What was made up is shown, whatever it is, so that nobody takes it for data. */
     is_guessed = event->site->kind == SITE_ENTER &&
-                 find_guess(builder, builder->visit.call, name) != NULL;
+                 flow_find_guess(builder, builder->visit.call, name) != NULL;
     if (is_array ||
         ((builder->options->has_scalars || is_guessed) && is_scalar(event->kind))) {
         left_out->filtered += !is_old && !is_wanted;
@@ -549,14 +385,14 @@ static bool take_event(struct flow_builder *builder, const struct log_event_view
     uint32_t serial = builder->visit.serial;
 
     if (!flow_call_of_event(builder, event, &open, &call) ||
-        !follow_visit(builder, event, call)) {
+        !flow_follow_visit(builder, event, call)) {
         return false;
     }
     if (event->site->kind != SITE_ENTER && builder->visit.serial != serial &&
         builder->guess_count > 0) {
-        drop_guesses(builder, &builder->calls[call]);
+        flow_drop_guesses(builder, &builder->calls[call]);
     }
-    if ((event->flags & LOG_EVENT_READ) == 0 && !resolve_visit(builder, event)) {
+    if ((event->flags & LOG_EVENT_READ) == 0 && !flow_resolve_visit(builder, event)) {
         return false;
     }
     return event->kind == VALUE_NOTHING ||
@@ -576,7 +412,7 @@ static bool take_item(struct flow_builder *builder, const struct log_item *item)
     case LOG_EVENT:
         return take_event(builder, &item->event);
     case LOG_NOTE:
-        return take_note(builder, item);
+        return flow_take_note(builder, item);
     default:
         return true;
     }

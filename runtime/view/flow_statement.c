@@ -1,7 +1,18 @@
-/* Of a line that holds several statements, the one that a site stands for. */
+/* The text of a site's statement: where it stands on a line with others, and how often it reads a
+ * name. */
 #include "runtime/view/flow_build.h"
 
 #define STATEMENTS_MAX 64
+/* A statement is looked at for so many lines. */
+#define LINES_MAX 30
+
+static bool is_word(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || (unsigned char)byte >= 0x80;
+}
+
+/* ---- which statement of a line ---- */
 
 /* The statements of a line, without the blanks around them. */
 struct statements {
@@ -50,12 +61,6 @@ static void split(struct slice line, struct statements *statements)
     }
 }
 
-static bool is_word(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || (unsigned char)byte >= 0x80;
-}
-
 /* Whether the statement begins by giving the name a value: `name =`, `name[0] +=`, `name, b =`. */
 static bool begins_with(struct slice statement, struct slice name)
 {
@@ -101,4 +106,84 @@ flow_statement(struct slice line, const struct site_table *table, uint32_t index
         }
     }
     return line;
+}
+
+/* ---- how often a name is read ---- */
+
+/* Whether what ends there is given a value: `x =`, also as a keyword of a call. */
+static bool is_target(struct slice line, size_t end)
+{
+    while (end < line.size && line.bytes[end] == ' ') {
+        end++;
+    }
+    return end < line.size && line.bytes[end] == '=' &&
+           (end + 1 == line.size || line.bytes[end + 1] != '=');
+}
+
+/* Strings and comments are not told apart: what is counted too often is only shown. */
+static uint32_t count_in_line(struct slice line, struct slice name)
+{
+    uint32_t count = 0;
+
+    for (size_t at = slice_find(line, name, 0); at < line.size;
+         at = slice_find(line, name, at + 1)) {
+        size_t end = at + name.size;
+        bool begins =
+            at == 0 || (!is_word(line.bytes[at - 1]) && line.bytes[at - 1] != '.');
+        bool ends = end == line.size || !is_word(line.bytes[end]);
+
+        count += begins && ends && !is_target(line, end);
+    }
+    return count;
+}
+
+static int bracket_depth(struct slice line)
+{
+    int depth = 0;
+
+    for (size_t i = 0; i < line.size; i++) {
+        switch (line.bytes[i]) {
+        case '(':
+        case '[':
+        case '{':
+            depth++;
+            break;
+        case ')':
+        case ']':
+        case '}':
+            depth--;
+            break;
+        default:
+            break;
+        }
+    }
+    return depth;
+}
+
+bool flow_uses(struct flow_builder *builder,
+               const struct log_event_view *event,
+               uint32_t read,
+               uint32_t *count)
+{
+    uint64_t key = flow_key(event->site_number, read);
+    struct slice name = event->site->reads[read].name;
+    uint32_t line = event->site->line;
+    int depth = 0;
+
+    *count = flow_map_get(&builder->uses, key);
+    if (*count != FLOW_MAP_NONE) {
+        return true;
+    }
+    *count = 0;
+    for (int i = 0; i < LINES_MAX && name.size > 0; i++) {
+        struct slice text =
+            source_lines_get(builder->lines, event->module_number, line++);
+
+        *count += count_in_line(text, name);
+        depth += bracket_depth(text);
+        if (depth <= 0 && !slice_ends(text, SLICE("\\"))) {
+            break;
+        }
+    }
+    return flow_map_put(&builder->uses, key, *count) || flow_out_of_memory(builder);
 }
