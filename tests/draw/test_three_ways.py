@@ -3,6 +3,7 @@
 The programs have a line `# begin`, from which on they are drawn, and a line `# end`.
 """
 
+import concurrent.futures
 import difflib
 import os
 import pathlib
@@ -36,8 +37,8 @@ def as_case(path):
 CASES = [as_case(path) for path in sorted(PROGRAMS.glob("*.py"))]
 
 
-def run(folder, *words, **variables):
-    environment = {**os.environ, **variables, "PYTHONPATH": str(paths.PYTHON_PATH)}
+def run(folder, *words):
+    environment = {**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH)}
     done = subprocess.run(
         [str(word) for word in words], cwd=folder, env=environment, capture_output=True, text=True,
         timeout=120,
@@ -71,6 +72,13 @@ def draw(folder):
     return described(folder, "flow.dot")
 
 
+def at_once(*works):
+    """Children of several ways run side by side; the first that fails is told."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for done in [pool.submit(*work) for work in works]:
+            done.result()
+
+
 def assert_same(one, other, ways):
     difference = difflib.unified_diff(one, other, *ways, lineterm="", n=0)
     assert one == other, "\n".join(difference)
@@ -83,9 +91,11 @@ def test_program_that_says_what_is_drawn(program, tmp_path):
     for way in "abc":
         write_program(tmp_path / way, program, marked=True)
     instrument(tmp_path / "a")
-    run(tmp_path / "a", sys.executable, "traced.py")
-    run(tmp_path / "b", sys.executable, "-m", "monitorch", "run", "program.py")
-    run(tmp_path / "c", sys.executable, "program.py")
+    at_once(
+        (run, tmp_path / "a", sys.executable, "traced.py"),
+        (run, tmp_path / "b", sys.executable, "-m", "monitorch", "run", "program.py"),
+        (run, tmp_path / "c", sys.executable, "program.py"),
+    )
     ahead, on_import, followed = (described(tmp_path / way) for way in "abc")
     assert_same(ahead, on_import, ("instrumented ahead", "instrumented on import"))
     assert_same(ahead, followed, ("instrumented ahead", "followed"))
@@ -96,8 +106,11 @@ def test_program_that_knows_of_nothing(program, tmp_path):
     for way in "ab":
         write_program(tmp_path / way, program, marked=False)
     instrument(tmp_path / "a")
-    run(tmp_path / "a", sys.executable, "traced.py", MONITORCH="run.mtrace,quiet")
-    run(tmp_path / "b", sys.executable, "-m", "monitorch", "run", "-o", "run.mtrace", "program.py")
+    records = [sys.executable, "-m", "monitorch", "run", "-o", "run.mtrace", "program.py"]
+    at_once(
+        (run, tmp_path / "a", "env", "MONITORCH=run.mtrace,quiet", sys.executable, "traced.py"),
+        (run, tmp_path / "b", *records),
+    )
     ahead, on_import = (draw(tmp_path / way) for way in "ab")
     assert_same(ahead, on_import, ("instrumented ahead", "instrumented on import"))
 
