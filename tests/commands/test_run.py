@@ -181,6 +181,30 @@ def test_a_module_found_by_name(project):
     assert files_in(project.parent / "empty" / "run.mtrace") == {"__main__.py", "part.py"}
 
 
+def test_a_package_that_is_installed_to_be_edited(project):
+    """Found by a finder of its own, as newer versions of setuptools do it."""
+    make_files(project.parent, {
+        "src/tool/__init__.py": "",
+        "src/tool/__main__.py": "from .part import f\nx = f(1)\n",
+        "src/tool/part.py": FUNCTION,
+        "site/sitecustomize.py": """
+        import importlib.util, sys
+        class Finder:
+            @staticmethod
+            def find_spec(name, path=None, target=None):
+                if name == "tool":
+                    return importlib.util.spec_from_file_location(name, "../src/tool/__init__.py")
+        sys.meta_path.append(Finder)
+        """,
+    })
+    text = (project.parent / "site" / "sitecustomize.py").read_text()
+    (project.parent / "site" / "sitecustomize.py").write_text(
+        text.replace("../src", str(project.parent / "src"))
+    )
+    good(project, "-m", "tool", PYTHONPATH=f"{paths.PYTHON_PATH}:{project.parent}/site")
+    assert files_in(project / "run.mtrace") == {"__main__.py", "part.py"}
+
+
 def test_packages_that_pip_has_put_somewhere(project):
     make_files(project, {
         "deps/thing-1.0.dist-info/METADATA": "",

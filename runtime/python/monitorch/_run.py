@@ -1,7 +1,7 @@
 """`python -m monitorch run`: what its options ask for, and the recording of the whole run."""
 
 import atexit
-import importlib.machinery
+import importlib.util
 import os
 
 from monitorch import _automatic, _children, _import, _options, _program, _record, _torchrun
@@ -76,10 +76,8 @@ def _read_settings(options: "dict[str, Any]", program: "Program") -> "dict[str, 
 
 def _find_root_of_module(name: str) -> "list[str]":
     """The folders that the module's package is found in, but none that pip installs into."""
-    package = name.partition(".")[0]
-    finder = importlib.machinery.PathFinder
     try:
-        spec = finder.find_spec(package)
+        spec = importlib.util.find_spec(name.partition(".")[0])
     except (ImportError, ValueError):
         return []
     if spec is None:
