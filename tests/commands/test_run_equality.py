@@ -219,6 +219,20 @@ def test_started_by_something_else(python, tmp_path):
         assert finish(tmp_path / "work", words, False, python=python, is_plain=False)[:3] == expected[:3]
 
 
+@pytest.mark.parametrize("python", [p for _, p in PYTHONS], ids=["%d.%d" % v for v, _ in PYTHONS])
+def test_a_profiler_in_front(python, tmp_path):
+    make_files(tmp_path / "work", {"s.py": "def work(x):\n    y = x\n    return y\nprint(work(3))\n"})
+    words = ["-m", "cProfile", "-m", "monitorch", "run", "-q", "--no-record", "s.py"]
+    code, out, errors, _ = finish(tmp_path / "work", words, False, python=python)
+    assert (code, errors) == (0, "") and out.startswith("3\n")
+    assert "s.py:1(work)" in out
+
+
+def test_an_interactive_end(tmp_path):
+    make_files(tmp_path / "work", {"s.py": "x = 5\nprint(__name__)\n"})
+    compare(tmp_path / "work", ["-i", "s.py"], stdin="print(x + 1, __name__)\n")
+
+
 def test_a_module_is_the_same_from_its_bytecode(tmp_path):
     """Files in __pycache__ hold the original's code, before and after."""
     make_files(tmp_path / "work", {"s.py": "import m, sys\nprint(m.f(1))\n", "m.py": "def f(x):\n    y = x\n    return y\n"})

@@ -63,7 +63,7 @@ Where MONITORCH is set, it says what -o and --record would say.
 
 Examples:
   python -m monitorch run train.py --epochs 1
-  python -m monitorch run -o nan.mtrace --record last=100000 --function '*.forward' train.py
+  python -m monitorch run -o nan.mtrace --function '*.forward' train.py --epochs 1
   python -m monitorch run --include . --include 'timm.*' train.py
   python -m monitorch run -m pytest tests/test_model.py
   torchrun --nproc-per-node 2 -m monitorch run train.py

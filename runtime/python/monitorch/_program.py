@@ -126,6 +126,10 @@ def _find_words_of_python() -> "list[str]":
 
 def execute(program: Program) -> None:
     """Runs it; does not return where all frames below could be left first."""
+    is_first = _can_leave_frames()
+    if not is_first:
+        # A profiler's __main__, for instance, is needed yet; its frames know it.
+        sys.modules["__main__"] = type(sys)("__main__")
     names = vars(sys.modules["__main__"])
     _reset_names(names)
     _set_path(program)
@@ -147,7 +151,7 @@ def execute(program: Program) -> None:
     def end() -> None:
         _forget_names(program, names)
 
-    if _can_leave_frames():
+    if is_first:
         _leave_frames(function, arguments, end)
     try:
         (function or exec)(*arguments)
