@@ -666,6 +666,7 @@ def test_still_on_at_exit_where_pictures_are_saved(tmp_path):
         r"^monitorch: monitorch.off\(\) was never called: drawn at exit, (.*)$", done.stderr, re.M
     )
     assert (tmp_path / told[1]).read_bytes().startswith(b"\x89PNG")
+    assert "atexit" not in done.stderr and "AttributeError" not in done.stderr
     assert os.listdir(tmp_path / "temporary") == []
 
 

@@ -267,8 +267,9 @@ class Runtime:
         except Exception as error:
             _automatic._say(f"what was recorded could not be drawn: {error}")
         finally:
-            self._trace.close()
-            self._trace = None
+            if self._trace is not None:  # drawing clears it
+                self._trace.close()
+                self._trace = None
 
     def _draw_at_exit(self, count: int) -> None:
         if self._settings.save:
