@@ -47,6 +47,8 @@ def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
         sys.modules.pop("torch.distributed.run", None)
     if given.no_python or getattr(given, "run_path", False):
         return words
+    if given.module and given.training_script == "monitorch":
+        return words  # the ranks are told already
     program = [given.training_script, *given.training_script_args]
     own = words[: len(words) - len(program)]
     ours = []
