@@ -250,6 +250,16 @@ static uint32_t merge_edges(struct flow_edge *edges, uint32_t count)
     return kept;
 }
 
+/* What stands before its source leads on to the next turn; but a source may be told in a later
+ * turn first, and stand behind what was made from it in the one before. */
+static bool goes_back(const struct flow_builder *builder,
+                      const struct flow_raw_edge *edge,
+                      uint32_t from,
+                      uint32_t to)
+{
+    return from == to || (from > to && !builder->raws[edge->source].is_read);
+}
+
 /* Gives how many there are between nodes that are shown. */
 static uint32_t collect_edges(struct flow_builder *builder,
                               struct around *around,
@@ -270,7 +280,8 @@ static uint32_t collect_edges(struct flow_builder *builder,
                 .source = from,
                 .target = to,
                 .count = 1,
-                .is_carried = from >= to || is_carried(builder, around, i),
+                .is_carried = goes_back(builder, edge, from, to) ||
+                              is_carried(builder, around, i),
             };
         }
     }
