@@ -43,7 +43,9 @@ static void check_edges(const struct flow_graph *graph)
 
         claim(edge->source < graph->node_count && edge->target < graph->node_count);
         claim(edge->count > 0);
-        claim(edge->source < edge->target || edge->is_carried);
+        claim(edge->source < edge->target || edge->is_carried ||
+              (edge->source > edge->target &&
+               (graph->nodes[edge->source].flags & FLOW_NODE_SOURCE) != 0));
     }
 }
 
