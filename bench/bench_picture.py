@@ -23,10 +23,9 @@ except ImportError:
     sys.exit(0)
 
 matplotlib.use("Agg")
+import monitorch
 from matplotlib import pyplot
 from matplotlib.patches import ConnectionPatch
-
-import monitorch
 from monitorch import _instrument, _view
 
 CLAIM = 30

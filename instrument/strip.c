@@ -401,3 +401,14 @@ bool strip_text(struct slice text, struct arena *arena, struct buffer *output)
     memory_free(strip.open);
     return is_done;
 }
+
+bool strip_source(struct slice text, struct buffer *original)
+{
+    struct arena arena;
+    bool is_done;
+
+    arena_init(&arena);
+    is_done = strip_text(text, &arena, original) && !original->has_failed;
+    arena_release(&arena);
+    return is_done;
+}

@@ -19,4 +19,7 @@ bool strip_find_table(struct slice text, struct slice *table);
 /* Appends the UTF-8 `text` without its insertions. False where memory ran out. */
 bool strip_text(struct slice text, struct arena *arena, struct buffer *output);
 
+/* The same with memory of its own: the `source_strip` of what reads traces. */
+bool strip_source(struct slice text, struct buffer *original);
+
 #endif

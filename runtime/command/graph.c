@@ -1,6 +1,5 @@
 /* `monitorch graph`: a trace as a picture. */
 #include "instrument/strip.h"
-#include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/file.h"
 #include "runtime/base/output.h"
@@ -29,29 +28,7 @@ struct graph_progress {
     bool is_shown;
 };
 
-static bool strip_source(struct slice text, struct buffer *original)
-{
-    struct arena arena;
-    bool is_done;
-
-    arena_init(&arena);
-    is_done = strip_text(text, &arena, original) && !original->has_failed;
-    arena_release(&arena);
-    return is_done;
-}
-
 /* ---- messages ---- */
-
-/* A line on standard error, also where there is no memory left. */
-static void tell(const char *path, const char *message)
-{
-    struct error clean = ERROR_INIT;
-    char line[ERROR_TEXT_SIZE + 1];
-
-    error_set(&clean, ERROR_INPUT, "%s%s%s", path, *path == '\0' ? "" : ": ", message);
-    output_print_error(
-        (struct slice){line, (size_t)snprintf(line, sizeof line, "%s\n", clean.text)});
-}
 
 static double now(void)
 {
@@ -126,16 +103,17 @@ static void tell_remarks(const struct graph_options *options,
         return;
     }
     if (result->is_recording && result->damage_count == 0) {
-        tell(options->trace,
-             "remark: the recording was not finished: its process was killed, "
-             "has left by os._exit, or is still recording; drawn is what is there");
+        print_message(
+            options->trace,
+            "remark: the recording was not finished: its process was killed, "
+            "has left by os._exit, or is still recording; drawn is what is there");
     }
     if (result->node_count > 0 && isatty(STDERR_FILENO)) {
         snprintf(line, sizeof line, "%lu node%s of %llu event%s",
                  (unsigned long)result->node_count, result->node_count == 1 ? "" : "s",
                  (unsigned long long)result->event_count,
                  result->event_count == 1 ? "" : "s");
-        tell(strcmp(options->output, "-") == 0 ? "" : options->output, line);
+        print_message(strcmp(options->output, "-") == 0 ? "" : options->output, line);
     }
 }
 
@@ -147,12 +125,12 @@ static void tell_damage(const struct graph_options *options,
     if (result->damage_count == 0) {
         return;
     }
-    tell(options->trace, result->damage);
+    print_message(options->trace, result->damage);
     if (result->damage_count > 1) {
         snprintf(line, sizeof line,
                  "and %llu more places (`monitorch show` lists them)",
                  (unsigned long long)(result->damage_count - 1));
-        tell(options->trace, line);
+        print_message(options->trace, line);
     }
 }
 
@@ -197,14 +175,14 @@ static enum exit_code draw(const struct graph_options *options)
     }
     if (!is_done) {
         if (error.kind != ERROR_NONE) {
-            tell("", error.text);
+            print_message("", error.text);
         }
         return EXIT_CODE_INPUT_FAILED;
     }
     tell_damage(options, &result);
     tell_remarks(options, &result);
     if (result.node_count == 0 && result.damage_count == 0) {
-        tell(options->trace, why_nothing(options, &result));
+        print_message(options->trace, why_nothing(options, &result));
         return EXIT_CODE_CHECK_FAILED;
     }
     return result.damage_count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;

@@ -28,6 +28,16 @@ enum exit_code print_text(const char *text)
     return output_print(slice_of(text)) ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
 }
 
+void print_message(const char *path, const char *message)
+{
+    struct error clean = ERROR_INIT;
+    char line[ERROR_TEXT_SIZE + 1];
+
+    error_set(&clean, ERROR_INPUT, "%s%s%s", path, *path == '\0' ? "" : ": ", message);
+    output_print_error(
+        (struct slice){line, (size_t)snprintf(line, sizeof line, "%s\n", clean.text)});
+}
+
 enum exit_code refuse(const char *name, const struct error *error)
 {
     const char *blank = name == NULL ? "" : " ";

@@ -1,6 +1,5 @@
 /* `monitorch show`: the events of traces, as a tree or as JSON. */
 #include "instrument/strip.h"
-#include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/output.h"
 #include "runtime/command/show_options.h"
@@ -39,36 +38,12 @@ struct show {
     uint64_t alarming;  /* shown ones with NaN or Inf */
 };
 
-static bool strip_source(struct slice text, struct buffer *original)
-{
-    struct arena arena;
-    bool is_done;
-
-    arena_init(&arena);
-    is_done = strip_text(text, &arena, original) && !original->has_failed;
-    arena_release(&arena);
-    return is_done;
-}
-
-/* ---- messages ---- */
-
-/* A line on standard error, also where there is no memory left. */
-static void tell(const char *path, const char *message)
-{
-    struct error clean = ERROR_INIT;
-    char line[ERROR_TEXT_SIZE + 1];
-
-    error_set(&clean, ERROR_INPUT, "%s%s%s", path, *path == '\0' ? "" : ": ", message);
-    output_print_error(
-        (struct slice){line, (size_t)snprintf(line, sizeof line, "%s\n", clean.text)});
-}
-
 /* ---- one trace ---- */
 
 static void flush(struct show *show, size_t limit)
 {
     if (show->text.has_failed || show->tree.has_failed || show->sources.has_failed) {
-        tell(show->path, "out of memory");
+        print_message(show->path, "out of memory");
         show->has_failed = true;
         return;
     }
@@ -147,7 +122,7 @@ static void show_note(struct show *show, const struct log_item *item)
 static void meet(struct show *show, struct open_call *call, bool is_new)
 {
     if (call == NULL) {
-        tell(show->path, "out of memory");
+        print_message(show->path, "out of memory");
         show->has_failed = true;
     } else if (is_new) {
         event_filter_judge(&show->options->filter, call, show->reader);
@@ -239,7 +214,7 @@ static enum exit_code tell_damage(const struct show *show)
     size_t count = log_reader_damage_count(show->reader);
 
     for (size_t i = 0; i < count; i++) {
-        tell(show->path, log_reader_damage(show->reader, i));
+        print_message(show->path, log_reader_damage(show->reader, i));
     }
     return count > 0 || show->has_failed ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
 }
@@ -252,22 +227,23 @@ static enum exit_code tell_rest(const struct show *show)
 
     if (header->is_closed == 0 && exit_code == EXIT_CODE_DONE &&
         !show->options->is_quiet) {
-        tell(show->path,
-             "remark: the recording was not finished: its process was killed, "
-             "has left by os._exit, or is still recording; shown is what is there");
+        print_message(
+            show->path,
+            "remark: the recording was not finished: its process was killed, "
+            "has left by os._exit, or is still recording; shown is what is there");
     }
     if (header->is_closed != 0 && header->lost_count > 0 && !show->options->is_quiet) {
         snprintf(line, sizeof line,
                  "remark: the last %llu events are not in the trace: recording had "
                  "stopped (a full disk, or the size limit)",
                  (unsigned long long)header->lost_count);
-        tell(show->path, line);
+        print_message(show->path, line);
     }
     if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
-        tell(show->path, show->options->is_sites ? "no sites in it"
-                         : show->seen > 0 || show->options->head == 0
-                             ? "no event matches"
-                             : "no events in it");
+        print_message(show->path, show->options->is_sites ? "no sites in it"
+                                  : show->seen > 0 || show->options->head == 0
+                                      ? "no event matches"
+                                      : "no events in it");
         return EXIT_CODE_CHECK_FAILED;
     }
     return exit_code;
@@ -329,7 +305,7 @@ static enum exit_code show_trace(const struct show_options *options, const char 
 
     show.reader = log_reader_new(path, &error);
     if (show.reader == NULL) {
-        tell("", error.text);
+        print_message("", error.text);
         return EXIT_CODE_INPUT_FAILED;
     }
     show.is_selective =

@@ -17,6 +17,10 @@
  * NULL: of no subcommand. */
 enum exit_code refuse(const char *name, const struct error *error);
 
+/* A line on standard error, also where there is no memory left. `path` is what the message is
+ * about; it may be empty. */
+void print_message(const char *path, const char *message);
+
 /* Prints to standard output. */
 enum exit_code print_text(const char *text);
 

@@ -4,7 +4,6 @@
 #include <Python.h>
 
 #include "instrument/strip.h"
-#include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/view/event_filter.h"
 #include "runtime/view/render.h"
@@ -40,17 +39,6 @@ struct view_request {
     double asked;          /* when signals were last asked for */
     bool is_interrupted;   /* a Python exception is set */
 };
-
-static bool strip_source(struct slice text, struct buffer *original)
-{
-    struct arena arena;
-    bool is_done;
-
-    arena_init(&arena);
-    is_done = strip_text(text, &arena, original) && !original->has_failed;
-    arena_release(&arena);
-    return is_done;
-}
 
 static void raise_error(const struct error *error)
 {

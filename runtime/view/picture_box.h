@@ -47,7 +47,6 @@ enum box_role {
 };
 
 enum box_role role_of(const struct flow_node *node);
-uint32_t role_color(const struct picture_palette *palette, enum box_role role);
 /* The card alone: its border and the bar at its left. */
 void card_draw(struct sheet *sheet,
                enum box_role role,

@@ -24,7 +24,7 @@ enum box_role role_of(const struct flow_node *node)
     return ROLE_VALUE;
 }
 
-uint32_t role_color(const struct picture_palette *palette, enum box_role role)
+static uint32_t role_color(const struct picture_palette *palette, enum box_role role)
 {
     const uint32_t colors[ROLE_COUNT] = {
         [ROLE_VALUE] = palette->value,       [ROLE_SOURCE] = palette->source,

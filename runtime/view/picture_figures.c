@@ -1,6 +1,7 @@
 /* The statistics of the whole tensor, below its table. */
 #include "runtime/view/number_text.h"
 #include "runtime/view/picture_box.h"
+#include "runtime/view/tensor_text.h"
 
 #include <math.h>
 
@@ -18,18 +19,6 @@ static struct text_style label_style(const struct sheet *sheet)
 static struct text_style value_style(const struct sheet *sheet)
 {
     return (struct text_style){PICTURE_SANS, FIGURE_SIZE, sheet->palette->text};
-}
-
-static void
-add_bound(struct buffer *text, enum dtype_class class, union statistics_bound bound)
-{
-    if (class == DTYPE_CLASS_SIGNED) {
-        integer_add(text, bound.integer);
-    } else if (class == DTYPE_CLASS_UNSIGNED) {
-        buffer_add_number(text, bound.natural);
-    } else {
-        real_add_short(text, bound.real, DIGITS);
-    }
 }
 
 static void add_range(struct buffer *text, struct flow_range range)
@@ -77,9 +66,9 @@ add_values(struct figures *figures, struct sheet *sheet, const struct flow_node 
     enum dtype_class class = dtype_class(node->dtype);
     bool is_complex = class == DTYPE_CLASS_COMPLEX;
 
-    add_bound(&sheet->scratch, class, statistics->min);
+    bound_text_add(&sheet->scratch, class, statistics->min, DIGITS);
     figure_add(figures, sheet, is_complex ? SLICE("min |z|") : SLICE("min"));
-    add_bound(&sheet->scratch, class, statistics->max);
+    bound_text_add(&sheet->scratch, class, statistics->max, DIGITS);
     figure_add(figures, sheet, is_complex ? SLICE("max |z|") : SLICE("max"));
     real_add_short(&sheet->scratch, statistics->mean, DIGITS);
     figure_add(figures, sheet, SLICE("mean"));

@@ -133,15 +133,17 @@ add_nonfinite(struct buffer *text, const struct statistics *statistics, bool has
     paint_end(text, has_color);
 }
 
-static void
-add_bound(struct buffer *text, enum dtype_class class, union statistics_bound bound)
+void bound_text_add(struct buffer *text,
+                    enum dtype_class class,
+                    union statistics_bound bound,
+                    int digits)
 {
     if (class == DTYPE_CLASS_SIGNED) {
         integer_add(text, bound.integer);
     } else if (class == DTYPE_CLASS_UNSIGNED) {
         buffer_add_number(text, bound.natural);
     } else {
-        real_add_short(text, bound.real, SHORT_DIGITS);
+        real_add_short(text, bound.real, digits);
     }
 }
 
@@ -155,13 +157,13 @@ static void add_range(struct buffer *text,
     /* Bounds of any class are equal where their bits are, but for the two zeros. */
     if (statistics->min.natural == statistics->max.natural) {
         buffer_add(text, statistics->count == 1 ? SLICE("  value ") : SLICE("  all "));
-        add_bound(text, class, statistics->min);
+        bound_text_add(text, class, statistics->min, SHORT_DIGITS);
         return;
     }
     buffer_add(text, class == DTYPE_CLASS_COMPLEX ? SLICE(" min ") : SLICE("  min "));
-    add_bound(text, class, statistics->min);
+    bound_text_add(text, class, statistics->min, SHORT_DIGITS);
     buffer_add(text, SLICE(" max "));
-    add_bound(text, class, statistics->max);
+    bound_text_add(text, class, statistics->max, SHORT_DIGITS);
     buffer_add(text, SLICE(" mean "));
     real_add_short(text, statistics->mean, SHORT_DIGITS);
     if (!isnan(statistics->std)) {

@@ -13,6 +13,12 @@ void tensor_text_add(struct buffer *text,
                      const struct log_event_view *event,
                      bool has_color);
 
+/* A minimum or maximum: of integers exactly, of others with so many digits. */
+void bound_text_add(struct buffer *text,
+                    enum dtype_class class,
+                    union statistics_bound bound,
+                    int digits);
+
 /* A type's full name, but for that of the script itself. */
 struct slice type_without_main(struct slice type);
 

@@ -346,9 +346,9 @@ void tree_log_add_event(struct tree_log *log,
                         log->last_site != event->site_number ||
                         log->last_visit != event->visit;
     bool is_read = (event->flags & LOG_EVENT_READ) != 0;
-    bool is_counted = is_new_visit && !is_read &&
-                      (event->site->kind == SITE_LOOP ||
-                       event->site->kind == SITE_BRANCH);
+    bool is_counted =
+        is_new_visit && !is_read &&
+        (event->site->kind == SITE_LOOP || event->site->kind == SITE_BRANCH);
     bool has_name =
         event->name.size > 0 || event->path.size > 0 || event->kind != VALUE_NOTHING;
 
