@@ -152,7 +152,7 @@ visit(struct follow_plan *plan, uint32_t index, PyObject *frame, PyObject *retur
     const struct plan_visit *asked = &plan->visits[index];
     size_t count =
         asked->value_count < VALUES_LIMIT ? asked->value_count : VALUES_LIMIT;
-    PyObject *kept[VALUES_KEPT];
+    PyObject *kept[VALUES_KEPT] = {NULL};
     PyObject **values = kept;
 
     if (plan->session->recorder == NULL) {

@@ -157,7 +157,7 @@ def _find_source(
         _note(f"{filename}: is not followed: its source is not to be found")
         return None
     name = module_globals.get("__name__")
-    key = (filename, name, lines, hash(source))
+    key = (filename, _name_source(filename), name, lines, hash(source))
     if key not in _sources:
         while len(_sources) >= _SOURCE_LIMIT:
             _sources.pop(next(iter(_sources)), None)
@@ -285,8 +285,9 @@ class _Monitor:
         monitoring.set_events(number, events.PY_START | events.PY_RESUME)
         # What an earlier following did not want is asked again.
         monitoring.restart_events()
-        for running in [*_callers(frame), *_running()]:
-            _recorder.monitor_frame(running)
+        waiting = [*_callers(frame), *_running()]
+        while waiting:
+            _recorder.monitor_frame(waiting.pop())
 
     @staticmethod
     def _functions(events: "Any") -> "tuple[tuple[int, Any], ...]":
@@ -333,10 +334,17 @@ def _callers(frame: "FrameType | None") -> "Iterator[FrameType]":
         frame = frame.f_back
 
 
-def _running() -> "Iterator[FrameType]":
-    """The frames of all threads."""
-    for frame in list(sys._current_frames().values()):
-        yield from _callers(frame)
+def _running() -> "list[FrameType]":
+    """The frames of all threads. Nothing here may hold a frame that it stands in itself: such a
+    cycle would keep the program's variables until it is collected."""
+    frames: "list[FrameType]" = []
+    current = sys._current_frames()
+    while current:
+        frame: "FrameType | None" = current.popitem()[1]
+        if frame is not None and frame.f_code is _running.__code__:
+            frame = frame.f_back
+        frames.extend(_callers(frame))
+    return frames
 
 
 # Python 3.10 and 3.11
