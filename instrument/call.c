@@ -99,6 +99,31 @@ pass_arguments(struct rewriter *rewriter, struct passing *passing, uint32_t argu
     }
 }
 
+void passing_reach(struct rewriter *rewriter, struct passing *passing, uint32_t call)
+{
+    uint32_t object = call;
+    uint32_t innermost = call;
+
+    while (node_at(rewriter, object)->kind == KIND_CALL) {
+        innermost = object;
+        object = subscript_base(rewriter, object + 1);
+        if (node_at(rewriter, object)->kind == KIND_ATTRIBUTE) {
+            object = subscript_base(rewriter, object + 1);
+        }
+    }
+    if (node_at(rewriter, innermost + 1)->kind == KIND_ATTRIBUTE) {
+        pass_candidate(rewriter, passing, object, false);
+    }
+    if (passing->argument_count == 0) {
+        uint32_t arguments =
+            syntax_find(&rewriter->syntax, innermost, KIND_ARGUMENT_LIST);
+
+        if (arguments != 0) {
+            pass_arguments(rewriter, passing, arguments);
+        }
+    }
+}
+
 /* A call that stands alone may change what it is given. */
 void rewrite_call(struct rewriter *rewriter,
                   uint32_t statement,

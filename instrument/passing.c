@@ -141,7 +141,7 @@ uint32_t subscript_base(const struct rewriter *rewriter, uint32_t node)
     return node;
 }
 
-/* `x[i] = v` changes x, `self.b[i] = v` changes self.b. */
+/* `x[i] = v` changes x, `self.b[i] = v` changes self.b, `x.numpy()[i] = v` may change x. */
 void passing_change(struct rewriter *rewriter,
                     struct passing *passing,
                     uint32_t subscript,
@@ -158,6 +158,8 @@ void passing_change(struct rewriter *rewriter,
         } else {
             passing_peek(rewriter, passing, base);
         }
+    } else if (node_at(rewriter, base)->kind == KIND_CALL) {
+        passing_reach(rewriter, passing, base);
     }
 }
 

@@ -40,11 +40,16 @@ void passing_catch(struct rewriter *rewriter,
                    uint32_t attribute,
                    uint32_t expression);
 
-/* `x[i] = v` changes x, `self.b[i] = v` changes self.b; `is_alone`: the only target. */
+/* `x[i] = v` changes x, `self.b[i] = v` changes self.b, `x.numpy()[i] = v` may change x;
+ * `is_alone`: the only target. */
 void passing_change(struct rewriter *rewriter,
                     struct passing *passing,
                     uint32_t subscript,
                     bool is_alone);
+
+/* What the result of a call may be a view of: the object of the method, of the innermost one
+ * where several are called in a row; the arguments of a function. */
+void passing_reach(struct rewriter *rewriter, struct passing *passing, uint32_t call);
 
 /* The names, attributes and items in a target, which may be a tuple or list. */
 void passing_targets(struct rewriter *rewriter,
