@@ -128,8 +128,8 @@ struct value {
     const struct recorded_array *array; /* TENSOR */
 };
 
-/* As `write`: the site's read-th read name. */
-#define RECORDER_READ(read) (256 + (read))
+/* As `write`: the site's read-th read name, behind all that a site may write. */
+#define RECORDER_READ(read) (UINT32_C(0x80000000) + (read))
 
 /* Whether nothing is known yet, in this call, of the name that the site reads as its `read`-th,
  * and the site does not write it itself. Only where sources are wanted. */
