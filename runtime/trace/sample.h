@@ -5,11 +5,6 @@
 
 #include "runtime/trace/array.h"
 
-/* Which indices are in the sample, a function of shape and limit alone, so a trace need not
- * say it. The limit is a number of values, or what sample_tables made. One dimension: at most `limit` columns. Two: a matrix of at most
- * floor(sqrt(limit)) a side; room that a short side leaves goes to the other. Three and four:
- * such matrices of the last two dimensions, at most 4 a side, as many slices as the limit
- * leaves. More dimensions: the leading ones stand at their middle (n / 2). */
 /* The limit of samples that fill tables: of one dimension at most `vector` values, of two
  * `matrix` rows and columns; of three and four `slices` such matrices, but of no more than 4 a
  * side where there are more than 4 of them, 16 where there are several. What is beyond the
@@ -30,6 +25,12 @@ struct sample_grid {
     uint64_t count;                       /* of all values: the product of counts */
 };
 
+/* Which indices are in the sample: a function of shape and limit alone, so that a trace need not
+ * say it. The limit is a number of values, or what sample_tables made. Of a number: one dimension
+ * has at most so many columns; two are a matrix of at most floor(sqrt(limit)) a side, and room
+ * that a short side leaves goes to the other; three and four are such matrices of the last two
+ * dimensions, at most 4 a side, as many as the limit leaves. More dimensions: the leading ones
+ * stand at their middle (n / 2). */
 void sample_grid_init(struct sample_grid *grid,
                       const int64_t *shape,
                       uint32_t dimension_count,
