@@ -288,8 +288,6 @@ bool flow_edges_of_value(struct flow_builder *builder,
                          uint32_t raw,
                          uint32_t binding,
                          const struct log_event_view *event);
-/* The raw node of that event, or the one that tells the same; FLOW_NONE. */
-uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event);
 /* The raw node that held the event's object last, or FLOW_NONE. */
 uint32_t flow_origin_of(const struct flow_builder *builder,
                         const struct log_event_view *event);

@@ -2,7 +2,8 @@
  * addresses tell. */
 #include "runtime/view/flow_build.h"
 
-uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event)
+/* The raw node of that event, or the one that tells the same; FLOW_NONE. */
+static uint32_t raw_of_event(const struct flow_builder *builder, uint64_t event)
 {
     uint32_t low = 0;
     uint32_t high = builder->raw_count;
@@ -66,9 +67,8 @@ bool flow_edge_add(struct flow_builder *builder,
 uint32_t flow_origin_of(const struct flow_builder *builder,
                         const struct log_event_view *event)
 {
-    return event->tensor.origin == 0
-               ? FLOW_NONE
-               : flow_raw_of_event(builder, event->tensor.origin - 1);
+    return event->tensor.origin == 0 ? FLOW_NONE
+                                     : raw_of_event(builder, event->tensor.origin - 1);
 }
 
 uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object)

@@ -33,17 +33,12 @@ struct flow_folding {
 
 uint64_t flow_mix(uint64_t hash, uint64_t number);
 
-/* One more of that kind: `nth` is how many there are now. false: out of memory. */
-bool flow_kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth);
 /* The place of the next one of the kind: 0 for all where they are folded, else 0, 1, … */
 uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind);
 void flow_kinds_release(struct flow_kinds *kinds);
 
 /* flow_shape.c: which units are alike. */
 bool flow_shapes_find(struct flow_folding *folding);
-/* The text's number with all numbers that are parts of a path, or places in a list, replaced.
- * FLOW_NONE: out of memory. */
-uint32_t flow_wild(struct flow_folding *folding, uint32_t text);
 /* The call that this one is made from, where it is the same function of the same module. */
 uint32_t flow_recursion_of(struct flow_folding *folding, const struct flow_unit *unit);
 /* What a node is in its unit. */

@@ -23,7 +23,8 @@ uint64_t flow_mix(uint64_t hash, uint64_t number)
 
 /* ---- kinds ---- */
 
-bool flow_kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
+/* One more of that kind: `nth` is how many there are now. false: out of memory. */
+static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
 {
     uint32_t index = flow_map_get(&kinds->index, kind);
     void *counts = kinds->counts;
@@ -101,7 +102,9 @@ static void add_wild(struct buffer *wild, struct slice text)
     }
 }
 
-uint32_t flow_wild(struct flow_folding *folding, uint32_t text)
+/* The text's number with all numbers that are parts of a path, or places in a list, replaced.
+ * FLOW_NONE: out of memory. */
+static uint32_t find_wild(struct flow_folding *folding, uint32_t text)
 {
     struct flow_builder *builder = folding->builder;
     uint32_t number = flow_map_get(&folding->wild_texts, text);
@@ -150,7 +153,7 @@ static bool find_key(struct flow_folding *folding, uint32_t index)
     uint32_t wild = call->path;
 
     if (unit->loop == FLOW_NONE) {
-        wild = flow_wild(folding, call->path);
+        wild = find_wild(folding, call->path);
         if (wild == FLOW_NONE) {
             return false;
         }
@@ -187,17 +190,17 @@ static bool add_node(struct flow_folding *folding, const struct flow_raw *node)
 {
     struct flow_builder *builder = folding->builder;
     struct flow_shape *shape = &folding->shapes[node->unit];
-    uint32_t wild = flow_wild(folding, node->path);
+    uint32_t wild = find_wild(folding, node->path);
     uint32_t nth;
 
     if (wild == FLOW_NONE) {
         return false;
     }
-    if (!flow_kinds_add(&folding->node_kinds,
-                        flow_node_kind(node, node->unit, node->path), &nth) ||
+    if (!kinds_add(&folding->node_kinds, flow_node_kind(node, node->unit, node->path),
+                   &nth) ||
         (wild != node->path &&
-         !flow_kinds_add(&folding->leaf_kinds, flow_node_kind(node, node->unit, wild),
-                         &nth))) {
+         !kinds_add(&folding->leaf_kinds, flow_node_kind(node, node->unit, wild),
+                    &nth))) {
         return flow_out_of_memory(builder);
     }
     if (!node->is_read && !node->is_promoted) {
@@ -219,7 +222,7 @@ static bool add_to_parent(struct flow_folding *folding, uint32_t index)
     if (shape->body == 0) {
         return true;
     }
-    if (!flow_kinds_add(&folding->unit_kinds, flow_mix(unit->parent, kind), &nth)) {
+    if (!kinds_add(&folding->unit_kinds, flow_mix(unit->parent, kind), &nth)) {
         return flow_out_of_memory(builder);
     }
     if (unit->parent != FLOW_NONE) {
