@@ -17,6 +17,8 @@
 #define PIXEL_LIMIT 200e6
 /* The longest side of a page, in points, that Acrobat opens. */
 #define PAGE_LIMIT 14400.0
+/* Smaller, nothing is left of a picture on such a page. */
+#define PAGE_SCALE_LIMIT 0.01
 /* How long PDF's title may be. */
 #define TITLE_SIZE 512
 
@@ -363,6 +365,15 @@ static bool paint_sheet(const struct cairo_library *library,
     return true;
 }
 
+static bool refuse_page(const struct picture *picture, struct error *error)
+{
+    error_set(error, ERROR_USAGE,
+              "the picture is too large for one page: %.0f x %.0f points; use --pages A4 "
+              "or another SIZE, a smaller --max-nodes, or write .svg",
+              picture->width, picture->height);
+    return false;
+}
+
 bool cairo_paint_pdf(const struct picture *picture,
                      double sheet_width,
                      double sheet_height,
@@ -377,6 +388,10 @@ bool cairo_paint_pdf(const struct picture *picture,
 
     if (library == NULL) {
         return false;
+    }
+    if (!(sheet_width > 0 && sheet_height > 0) &&
+        fmax(picture->width, picture->height) * PAGE_SCALE_LIMIT > PAGE_LIMIT) {
+        return refuse_page(picture, error);
     }
     surface = library->cairo_pdf_surface_create_for_stream(take_bytes, bytes, 1, 1);
     tell_title(library, picture, surface);

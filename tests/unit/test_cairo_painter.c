@@ -442,6 +442,23 @@ static void test_pages(void)
     buffer_release(&bytes);
 }
 
+/* At the scale of one page nothing could be seen of it: that is told. */
+static void test_a_picture_too_long_for_one_page(void)
+{
+    struct sketch sketch;
+    struct buffer bytes = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+
+    sketch_all(&sketch);
+    sketch.picture.height = 6.7e6;
+    CHECK(!cairo_paint_pdf(&sketch.picture, 0, 0, &bytes, &error));
+    CHECK(strstr(error.text, "--pages A4") != NULL);
+    CHECK(bytes.size == 0);
+    error = ERROR_INIT;
+    CHECK(cairo_paint_pdf(&sketch.picture, 595, 842, &bytes, &error));
+    buffer_release(&bytes);
+}
+
 /* ---- several at once, and without memory ---- */
 
 static void *paint_repeatedly(void *unused)
@@ -548,6 +565,7 @@ static int paint_without_fonts(void)
     test_narrow_places();
     test_nonsense();
     test_pages();
+    test_a_picture_too_long_for_one_page();
     test_threads();
     sketch_init(&sketch, 400, 40);
     sketch_text(&sketch, 10, 25, PICTURE_MONO,
