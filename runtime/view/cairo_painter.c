@@ -367,10 +367,11 @@ static bool paint_sheet(const struct cairo_library *library,
 
 static bool refuse_page(const struct picture *picture, struct error *error)
 {
-    error_set(error, ERROR_USAGE,
-              "the picture is too large for one page: %.0f x %.0f points; use --pages A4 "
-              "or another SIZE, a smaller --max-nodes, or write .svg",
-              picture->width, picture->height);
+    error_set(
+        error, ERROR_USAGE,
+        "the picture is too large for one page: %.0f x %.0f points; use --pages A4 "
+        "or another SIZE, a smaller --max-nodes, or write .svg",
+        picture->width, picture->height);
     return false;
 }
 
