@@ -159,6 +159,63 @@ static PyObject *find_variable(PyObject *frame, PyObject *name, int slot)
     return find_in_locals(frame, name);
 }
 
+/* The code's names of one kind; a new reference to a tuple, or NULL. */
+static PyObject *names_of(PyObject *code, const char *kind)
+{
+    PyObject *names = PyObject_GetAttrString(code, kind);
+
+    PyErr_Clear();
+    return names;
+}
+
+/* The place of the name among them; negative: it is not there. */
+static Py_ssize_t find_place(PyObject *names, PyObject *name)
+{
+    Py_ssize_t place = names == NULL ? -1 : PySequence_Index(names, name);
+
+    PyErr_Clear();
+    return place;
+}
+
+/* Behind the plain variables stand the cells, own ones first; but in 3.10 alone those of
+ * parameters too. */
+static int find_cell(PyObject *plain, PyObject *own, PyObject *outer, PyObject *name)
+{
+    Py_ssize_t place = find_place(own, name);
+    Py_ssize_t count = own == NULL ? 0 : PyTuple_Size(own);
+    Py_ssize_t before;
+
+    if (place < 0) {
+        place = find_place(outer, name) + count;
+        before = count;
+    } else {
+        before = place;
+    }
+    for (Py_ssize_t i = 0; i < before && layout != LAYOUT_310; i++) {
+        place -= find_place(plain, PyTuple_GetItem(own, i)) >= 0;
+    }
+    return (int)(2 * ((plain == NULL ? 0 : PyTuple_Size(plain)) + place) + 1);
+}
+
+int frame_find_slot(PyObject *frame, PyObject *name)
+{
+    PyObject *code = frame_code(frame);
+    PyObject *plain = names_of(code, "co_varnames");
+    PyObject *own = names_of(code, "co_cellvars");
+    PyObject *outer = names_of(code, "co_freevars");
+    Py_ssize_t place = find_place(plain, name);
+    bool is_cell = find_place(own, name) >= 0 || find_place(outer, name) >= 0;
+    int slot = place < 0 ? FRAME_NO_SLOT : (int)(2 * place + is_cell);
+
+    if (is_cell && (place < 0 || layout == LAYOUT_310)) {
+        slot = find_cell(plain, own, outer, name);
+    }
+    Py_XDECREF(plain);
+    Py_XDECREF(own);
+    Py_XDECREF(outer);
+    return slot;
+}
+
 PyObject *frame_find(PyObject *frame, bool is_function, PyObject *name, int slot)
 {
     PyObject *value = NULL;

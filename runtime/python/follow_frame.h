@@ -15,6 +15,9 @@
  * its first variable holds. */
 void frame_learn_layout(PyObject *frame, PyObject *value);
 
+/* Where a function's frame keeps a variable of that name. */
+int frame_find_slot(PyObject *frame, PyObject *name);
+
 /* What a name means in the frame; `is_function`: its variables have slots. A new reference, or
  * NULL without an exception: it is not bound. */
 PyObject *frame_find(PyObject *frame, bool is_function, PyObject *name, int slot);

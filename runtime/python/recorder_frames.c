@@ -274,10 +274,10 @@ static uint32_t find_function(const struct site_table *table, PyObject *code)
     return found;
 }
 
-void frame_join(struct session *session,
-                struct recorded_module *module,
-                PyObject *frame)
+struct call *
+frame_join(struct session *session, struct recorded_module *module, PyObject *frame)
 {
+    struct call *call = NULL;
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
     uint32_t function = find_function(&module->table, code);
     struct call_thread *thread = find_thread(session);
@@ -292,11 +292,12 @@ void frame_join(struct session *session,
             .code = code,
             .is_joined = function != 0,
         };
-        struct call *call = begin_call(session, &start, frame, NULL);
+        call = begin_call(session, &start, frame, NULL);
         /* Those which it makes name it before it has an event. */
         if (call != NULL && recorder_log(session->recorder) != NULL) {
             recorder_tell_call(session->recorder, call);
         }
     }
     Py_DECREF(code);
+    return call;
 }

@@ -13,9 +13,8 @@ struct call *frame_find_call(struct session *session,
                              PyObject *first);
 
 /* Makes the call that `frame` is in the middle of known, so that those which it makes before its
- * first event know where they were made. Nothing where it is known, or not of that module. */
-void frame_join(struct session *session,
-                struct recorded_module *module,
-                PyObject *frame);
+ * first event know where they were made. NULL where it is known, or not of that module. */
+struct call *
+frame_join(struct session *session, struct recorded_module *module, PyObject *frame);
 
 #endif

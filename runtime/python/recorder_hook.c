@@ -223,7 +223,11 @@ void hook_join(PyObject *hook, PyObject *frame)
     }
     recorded = find_recorded(object);
     if (recorded != NULL) {
-        frame_join(session, recorded, frame);
+        struct call *call = frame_join(session, recorded, frame);
+
+        if (call != NULL && recorder_options(session->recorder)->has_sources) {
+            sources_tell_frame(session, recorded, call, frame);
+        }
     }
     session_leave(session);
 }

@@ -27,10 +27,6 @@ struct session {
     char *path;            /* owned; as it was given */
     uint32_t process;      /* that `path` belongs to */
 
-    PyObject
-        *locals; /* borrowed: the visited frame's local names, where a trace function
-                         that follows it visits a site; else NULL */
-
     struct tensor_access *access; /* owned */
     struct device_queue *devices; /* owned; NULL while nothing is recorded */
     struct type_cache types;

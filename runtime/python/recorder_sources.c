@@ -3,9 +3,13 @@
  * has bound the name anew in a function that it called. */
 #include "runtime/python/recorder_sources.h"
 
+#include "runtime/python/follow_frame.h"
 #include "runtime/python/recorder_paths.h"
 #include "runtime/python/recorder_values.h"
 #include "runtime/python/recorder_walk.h"
+
+/* Of co_flags: the code of a function, whose variables have slots. */
+#define CODE_OPTIMIZED 1
 
 static struct slice root_of(struct slice name)
 {
@@ -59,10 +63,7 @@ static PyObject *find_root(struct session *session,
     bool is_global = read->scope == SITE_SCOPE_GLOBAL || visit->site->function == 0;
     PyObject *found = NULL;
 
-    if (session->locals != NULL && read->scope != SITE_SCOPE_GLOBAL) {
-        found = look_up(session->locals, root);
-    }
-    if (found == NULL && is_global) {
+    if (is_global) {
         PyObject *names = PyEval_GetGlobals();
         found = names == NULL ? NULL : look_up(names, root);
     }
@@ -72,15 +73,18 @@ static PyObject *find_root(struct session *session,
     return found;
 }
 
-static void
-tell_source(struct session *session, const struct visit *visit, uint32_t index)
+/* Tells what stands at the end of a read name whose root is `object`, a reference that it
+ * takes; NULL: the root is not bound. */
+static void tell_source(struct session *session,
+                        const struct visit *visit,
+                        uint32_t index,
+                        PyObject *object)
 {
-    const struct site_read *read = &visit->site->reads[index];
-    PyObject *object = find_root(session, visit, read);
+    struct slice name = visit->site->reads[index].name;
     bool is_told = false;
 
-    if (object != NULL && root_of(read->name).size < read->name.size) {
-        PyObject *end = walk_dotted(&session->types, object, read->name);
+    if (object != NULL && root_of(name).size < name.size) {
+        PyObject *end = walk_dotted(&session->types, object, name);
         Py_DECREF(object);
         object = end;
     }
@@ -93,11 +97,95 @@ tell_source(struct session *session, const struct visit *visit, uint32_t index)
     }
 }
 
+/* What a site writes itself has its new value when the site is visited: the old one cannot be
+ * looked up any more. */
+static bool writes_name(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void sources_tell(struct session *session, const struct visit *visit)
 {
     for (uint32_t i = 0; i < visit->site->read_count; i++) {
+        const struct site_read *read = &visit->site->reads[i];
+
+        if (recorder_is_read_new(session->recorder, visit, i) &&
+            !writes_name(visit->site, read->name)) {
+            tell_source(session, visit, i, find_root(session, visit, read));
+        }
+    }
+}
+
+/* ---- a call in its middle ---- */
+
+static bool is_function(PyObject *code)
+{
+    PyObject *flags = PyObject_GetAttrString(code, "co_flags");
+    long bits = flags == NULL ? 0 : PyLong_AsLong(flags);
+
+    Py_XDECREF(flags);
+    PyErr_Clear();
+    return (bits & CODE_OPTIMIZED) != 0;
+}
+
+static PyObject *
+find_in_frame(PyObject *frame, const struct site_read *read, bool has_slots)
+{
+    struct slice root = root_of(read->name);
+    PyObject *name = PyUnicode_DecodeUTF8(root.bytes, (Py_ssize_t)root.size, "strict");
+    PyObject *found = NULL;
+
+    if (name != NULL) {
+        int slot = has_slots && read->scope != SITE_SCOPE_GLOBAL
+                       ? frame_find_slot(frame, name)
+                       : FRAME_NO_SLOT;
+
+        found = frame_find(frame, has_slots, name, slot);
+    }
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return found;
+}
+
+static void tell_ahead(struct session *session,
+                       const struct visit *visit,
+                       PyObject *frame,
+                       bool has_slots)
+{
+    for (uint32_t i = 0; i < visit->site->read_count; i++) {
         if (recorder_is_read_new(session->recorder, visit, i)) {
-            tell_source(session, visit, i);
+            tell_source(session, visit, i,
+                        find_in_frame(frame, &visit->site->reads[i], has_slots));
+        }
+    }
+}
+
+/* Sites that come next are looked at first, so that a value is told where it is read next; those
+ * before may come again in a loop. */
+void sources_tell_frame(struct session *session,
+                        struct recorded_module *module,
+                        struct call *call,
+                        PyObject *frame)
+{
+    bool has_slots = is_function(frame_code(frame));
+    int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
+
+    for (int turn = 0; turn < 2; turn++) {
+        for (uint32_t i = 0; i < module->table.site_count; i++) {
+            const struct site *site = &module->table.sites[i];
+            bool is_next = (int64_t)site->line > line;
+
+            if (site->function == call->function->index && is_next == (turn == 0)) {
+                struct visit visit =
+                    recorder_look_ahead(session->recorder, module, i, call);
+
+                tell_ahead(session, &visit, frame, has_slots);
+            }
         }
     }
 }

@@ -6,8 +6,14 @@
 #include "runtime/python/recorder_session.h"
 
 /* Tells the tensors that the visit's site has read, those that are not known in this call: of
- * globals, of attributes of the call's own torch.nn.Module, of local names where the session
- * has them. No user's code runs. */
+ * globals, and of attributes of the call's own torch.nn.Module. No user's code runs. */
 void sources_tell(struct session *session, const struct visit *visit);
+
+/* Recording begins in the middle of this call: tells the tensors that its sites may read, local
+ * ones too, as they are now. */
+void sources_tell_frame(struct session *session,
+                        struct recorded_module *module,
+                        struct call *call,
+                        PyObject *frame);
 
 #endif

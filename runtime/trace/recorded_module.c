@@ -60,18 +60,7 @@ static uint32_t number_name(struct recorded_module *module,
     return entry->number - 1;
 }
 
-static bool writes_name(const struct site *site, struct slice name)
-{
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        if (slice_equal(site->writes[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Numbers the different names that each function writes, and those that it reads. What a site
- * writes itself has its new value when the site is visited: the old one cannot be looked up. */
+/* Numbers the different names that each function writes, and those that it reads. */
 static bool
 number_names(struct recorded_module *module, size_t name_count, bool has_reads)
 {
@@ -97,7 +86,7 @@ number_names(struct recorded_module *module, size_t name_count, bool has_reads)
             struct slice name = site->reads[j].name;
 
             module->names[next++] =
-                has_reads && site->kind != SITE_ENTER && !writes_name(site, name)
+                has_reads && site->kind != SITE_ENTER
                     ? number_name(module, &seen, site->function, name)
                     : SITE_NONE;
         }

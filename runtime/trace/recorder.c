@@ -400,6 +400,22 @@ bool recorder_is_read_new(const struct recorder *recorder,
            visit->call->names[name].object == 0;
 }
 
+struct visit recorder_look_ahead(const struct recorder *recorder,
+                                 struct recorded_module *module,
+                                 uint32_t site,
+                                 struct call *call)
+{
+    return (struct visit){
+        .module = module,
+        .site = &module->table.sites[site],
+        .index = site,
+        .call = call,
+        .time = time_now(recorder),
+        .number = call->visits[module->sites[site].local],
+        .is_measured = true,
+    };
+}
+
 void recorder_pass_read(const struct visit *visit, uint32_t read)
 {
     uint32_t name = recorded_module_read(visit->module, visit->index, read);

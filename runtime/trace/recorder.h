@@ -131,11 +131,16 @@ struct value {
 /* As `write`: the site's read-th read name, behind all that a site may write. */
 #define RECORDER_READ(read) (UINT32_C(0x80000000) + (read))
 
-/* Whether nothing is known yet, in this call, of the name that the site reads as its `read`-th,
- * and the site does not write it itself. Only where sources are wanted. */
+/* Whether nothing is known yet, in this call, of the name that the site reads as its `read`-th.
+ * Only where sources are wanted. */
 bool recorder_is_read_new(const struct recorder *recorder,
                           const struct visit *visit,
                           uint32_t read);
+/* A visit that does not count: for telling what a site will read before it is visited. */
+struct visit recorder_look_ahead(const struct recorder *recorder,
+                                 struct recorded_module *module,
+                                 uint32_t site,
+                                 struct call *call);
 /* What the name stands for is nothing to tell: it is known from now on. */
 void recorder_pass_read(const struct visit *visit, uint32_t read);
 

@@ -221,7 +221,8 @@ struct flow_cluster {
     uint64_t count;
     uint32_t first; /* raw nodes */
     uint32_t last;
-    uint32_t node; /* its index in the graph; FLOW_NONE: too old */
+    uint32_t node;  /* its index in the graph; FLOW_NONE: too old, or not used */
+    bool is_unused; /* a source that nothing was made from */
 };
 
 /* Room for one more item behind `count` of them; false with the error set. */

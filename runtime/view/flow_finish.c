@@ -36,19 +36,47 @@ struct slice flow_keep(struct flow_builder *builder, struct slice text)
 
 /* ---- which are shown ---- */
 
+/* Sources are told before it is known who reads them: those that nobody has read are left
+ * out. Returns how many clusters are left. */
+static uint32_t drop_unused(struct flow_builder *builder)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < builder->cluster_count; i++) {
+        const struct flow_raw *last = &builder->raws[builder->clusters[i].last];
+
+        builder->clusters[i].is_unused = (last->flags & FLOW_NODE_SOURCE) != 0;
+    }
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        uint32_t ends[] = {builder->raws[builder->edges[i].source].cluster,
+                           builder->raws[builder->edges[i].target].cluster};
+
+        for (size_t j = 0; j < sizeof ends / sizeof *ends; j++) {
+            if (ends[j] != FLOW_NONE) {
+                builder->clusters[ends[j]].is_unused = false;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < builder->cluster_count; i++) {
+        left += !builder->clusters[i].is_unused;
+    }
+    return left;
+}
+
 /* The newest ones, by the last event that each stands for. */
 static void choose_newest(struct flow_builder *builder)
 {
     uint64_t limit = builder->options->max_nodes;
-    uint64_t left =
-        limit == 0 || limit > builder->cluster_count ? builder->cluster_count : limit;
+    uint32_t used = drop_unused(builder);
+    uint64_t left = limit == 0 || limit > used ? used : limit;
     uint32_t count = 0;
 
-    builder->graph->left_out.older_nodes += builder->cluster_count - left;
+    builder->graph->left_out.older_nodes += used - left;
     for (uint32_t i = builder->raw_count; i-- > 0 && left > 0;) {
         uint32_t cluster = builder->raws[i].cluster;
 
-        if (cluster != FLOW_NONE && builder->clusters[cluster].last == i) {
+        if (cluster != FLOW_NONE && builder->clusters[cluster].last == i &&
+            !builder->clusters[cluster].is_unused) {
             builder->clusters[cluster].node = 0;
             left--;
         }

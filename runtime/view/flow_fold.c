@@ -149,7 +149,7 @@ fold_node(struct flow_folding *folding, struct flow_map *places, uint32_t index)
             return flow_out_of_memory(builder);
         }
         builder->clusters[builder->cluster_count++] =
-            (struct flow_cluster){0, index, index, FLOW_NONE};
+            (struct flow_cluster){.first = index, .last = index, .node = FLOW_NONE};
     }
     builder->clusters[node->cluster].count++;
     builder->clusters[node->cluster].last = index;

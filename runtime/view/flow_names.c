@@ -67,7 +67,11 @@ static uint32_t find_free(const struct flow_builder *builder,
         }
         function = builder->functions[first + function].enclosing;
     }
-    return FLOW_NONE;
+    if (*scope == FLOW_NONE) {
+        /* The enclosing calls are not in the trace: what this one was told to read is its own. */
+        *scope = call->scope;
+    }
+    return find_in_scope(builder, *scope, name);
 }
 
 static uint32_t find_plain(const struct flow_builder *builder,

@@ -62,3 +62,9 @@ def arrows(drawn):
         for name, (_, attributes) in graph.nodes.items()
     }
     return [(names[source], names[target]) for source, target, _ in graph.edges]
+
+
+def names(drawn):
+    """What the nodes' labels begin with."""
+    graph = dot.read(drawn.data.decode())
+    return [dot.words(attributes["label"]).split()[0] for _, attributes in graph.nodes.values()]
