@@ -20,6 +20,9 @@ struct form_mark {
     uint8_t flags; /* enum log_form_flag */
 };
 
+/* No object has this address: a name was looked up, and held nothing to tell. */
+#define NAME_PASSED 1
+
 /* What of a value takes part in the comparison. Zeroed: nothing was seen yet. */
 struct name_state {
     uint64_t object; /* address; never 0 once something was seen */

@@ -420,8 +420,7 @@ void recorder_pass_read(const struct visit *visit, uint32_t read)
 {
     uint32_t name = recorded_module_read(visit->module, visit->index, read);
 
-    /* No object has this address. */
-    visit->call->names[name] = (struct name_state){.object = 1, .kind = VALUE_OBJECT};
+    visit->call->names[name].object = NAME_PASSED;
 }
 
 bool recorder_keeps(const struct recorder *recorder, struct slice name)

@@ -444,6 +444,9 @@ void recorder_tell(struct recorder *recorder,
     if (index < name_count) {
         uint32_t place = is_read ? visit->site->write_count + index : index;
         struct name_state *state = find_state(visit, place, head.path);
+        if (state != NULL && state->object == NAME_PASSED) {
+            state->object = 0;
+        }
         if (state != NULL) {
             verdict = judge(recorder, visit, state, value, &now);
             if (verdict.change > CHANGE_NEW) {

@@ -81,3 +81,15 @@ f()
         check=True,
         timeout=120,
     )
+
+
+def test_a_name_that_was_no_array_is_new(tmp_path):
+    drawn = drawing.run(
+        tmp_path,
+        """
+        unbound = np.ones(2)
+        number = unbound * number
+        """,
+        before="import numpy as np\nnumber = 3",
+    )
+    assert "rebound" not in str(drawing.boxes(drawn))
