@@ -376,6 +376,7 @@ static void add_left_out(struct buffer *text, const struct flow_left_out *left_o
         {left_out->scalars, " values that are no arrays"},
         {left_out->unchanged, " lines that changed nothing"},
         {left_out->filtered, " filtered out"},
+        {left_out->in_part, " lists and dicts in part"},
         {left_out->lost_events, " never recorded"},
     };
     bool is_first = true;

@@ -184,6 +184,7 @@ struct flow_builder {
     struct flow_map storages; /* a storage, as a number -> its newest raw node */
     struct flow_map written_sites; /* site -> its newest raw node */
     struct flow_map told_again;    /* event -> the raw node that tells the same */
+    bool is_in_part;               /* the container whose values are read now goes on */
     struct flow_map uses; /* site, read -> how often the statement's text has it */
     struct flow_map
         name_scopes; /* function, name -> enum site_scope, where not LOCAL */

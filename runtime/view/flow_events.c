@@ -344,6 +344,23 @@ static bool take_other(struct flow_builder *builder,
            flow_carry(builder, index);
 }
 
+/* A container that the recorder did not walk to its end, if values in it are shown. */
+static void count_part(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       bool is_shown)
+{
+    bool is_leaf = event->path.size > 0;
+
+    if (is_leaf && builder->is_in_part && is_shown && event->kind == VALUE_TENSOR) {
+        builder->graph->left_out.in_part++;
+        builder->is_in_part = false;
+    }
+    if (!is_leaf) {
+        builder->is_in_part =
+            event->kind == VALUE_CONTAINER && (event->flags & LOG_EVENT_MORE) != 0;
+    }
+}
+
 static bool take_value(struct flow_builder *builder,
                        const struct log_event_view *event,
                        bool is_old,
@@ -355,6 +372,7 @@ static bool take_value(struct flow_builder *builder,
     struct slice text = event->name;
     uint32_t name;
 
+    count_part(builder, event, !is_old && is_wanted);
     if (text.size == 0 && event->site->kind == SITE_RETURN) {
         text = SLICE("return");
     }

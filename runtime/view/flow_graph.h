@@ -144,6 +144,7 @@ struct flow_left_out {
     uint64_t scalars;     /* events whose values are no arrays */
     uint64_t unchanged;   /* lines that might have written to a value, and did not */
     uint64_t filtered;    /* events that the filter did not let through */
+    uint64_t in_part;     /* containers with more in them than the trace has */
     uint64_t lost_events; /* never recorded: a full disk, a limit */
 };
 

@@ -89,6 +89,8 @@ static void add_left_out(struct head *head,
         {left_out->scalars, "value that is no tensor is not shown",
          "values that are no tensors are not shown"},
         {left_out->filtered, "value was filtered out", "values were filtered out"},
+        {left_out->in_part, "list or dict is shown in part",
+         "lists and dicts are shown in part"},
         {left_out->lost_events, "value was not kept in the trace",
          "values were not kept in the trace"},
     };

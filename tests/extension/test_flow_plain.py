@@ -380,3 +380,13 @@ def test_guesses_are_marked_on_the_picture(plain):
     ]
     labels = dict(zip(seen.names(), seen.labels()))
     assert "randn(8, 8)" in labels["bias"] and "0.1" in labels["scale"], labels
+
+
+def test_what_is_left_out_of_long_containers_is_counted(plain, tmp_path):
+    plain("""
+        monitorch.on(max_nodes=500)
+        parts = torch.arange(100.0).chunk(100)
+        few = torch.arange(10.0).chunk(10)
+    """)
+    text = (tmp_path / "plain.dot").read_text()
+    assert re.search(r"not shown: [^<]*\b1 lists and dicts in part", text)
