@@ -390,3 +390,23 @@ def test_what_is_left_out_of_long_containers_is_counted(plain, tmp_path):
     """)
     text = (tmp_path / "plain.dot").read_text()
     assert re.search(r"not shown: [^<]*\b1 lists and dicts in part", text)
+
+
+def test_a_watch_within_a_watch_leaves_the_outer_one_on(monitorch, tmp_path):
+    path = tmp_path / "nested.py"
+    path.write_text(
+        "with monitorch.watch(save=True, file_prefix='outer', max_nodes=50) as outer:\n"
+        "    a = torch.ones(2)\n"
+        "    with monitorch.watch(save=True, file_prefix='inner', max_nodes=7):\n"
+        "        b = a + 1\n"
+        "    inner = outer.output\n"
+        "    is_on = outer.is_on\n"
+        "    c = b * a\n"
+    )
+    scope = {"__name__": "nested", "torch": torch, "monitorch": monitorch}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    outer = scope["outer"]
+    assert "inner" in scope["inner"].saved_path and scope["inner"].node_count == 2
+    assert "outer" in outer.output.saved_path and outer.output.node_count == 3
+    assert scope["is_on"] and not outer.is_on
+    assert monitorch.off() is None

@@ -302,9 +302,13 @@ class watch:
 
     def __init__(self, **settings: "Any") -> None:
         self._settings = Settings(**settings)
+        self._around: "list[Settings | None]" = []
 
     def __enter__(self) -> Runtime:
-        return _runtime._begin(find_caller(), self._settings)
+        around = _runtime._settings if _runtime._is_on else None
+        runtime = _runtime._begin(find_caller(), self._settings)
+        self._around.append(around)
+        return runtime
 
     def __exit__(
         self,
@@ -312,13 +316,21 @@ class watch:
         error: "BaseException | None",
         trace: "TracebackType | None",
     ) -> None:
+        around = self._around.pop()
         try:
-            _runtime.off()
+            if around is None or not _runtime._is_on:
+                _runtime.off()
+            else:
+                _runtime.flush(clear=False)
         except Exception as failure:
             if error is None:
                 raise
             # What is on its way says more than this.
             _automatic._say(f"what was recorded could not be drawn: {failure}")
+        finally:
+            # What it stands in goes on as it was.
+            if around is not None:
+                _runtime._settings = around
 
     def __call__(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
         from functools import wraps
