@@ -410,3 +410,9 @@ def test_a_watch_within_a_watch_leaves_the_outer_one_on(monitorch, tmp_path):
     assert "outer" in outer.output.saved_path and outer.output.node_count == 3
     assert scope["is_on"] and not outer.is_on
     assert monitorch.off() is None
+
+
+def test_limits_larger_than_anything(monitorch, tmp_path):
+    monitorch.on(max_nodes=10**12, max_vector=10**12, max_matrix=10**12, max_slices=10**12)
+    x = torch.ones(3, 3)
+    assert monitorch.off(filename="all.svg").node_count == 1 and x.sum() == 9

@@ -48,10 +48,10 @@ class Settings:
         self.save = _options.check_switch("save", save)
         self.save_dir = decode_path("save_dir", save_dir)
         self.file_prefix = _check_text("file_prefix", file_prefix)
-        self.max_nodes = _options.check_number("max_nodes", max_nodes, 1)
-        self.max_vector = _options.check_number("max_vector", max_vector, 1)
-        self.max_matrix = _options.check_number("max_matrix", max_matrix, 1)
-        self.max_slices = _options.check_number("max_slices", max_slices, 1)
+        self.max_nodes = _check_limit("max_nodes", max_nodes)
+        self.max_vector = _check_limit("max_vector", max_vector)
+        self.max_matrix = _check_limit("max_matrix", max_matrix)
+        self.max_slices = _check_limit("max_slices", max_slices)
         _options.check_choice("fold", fold, ("auto", "all", "none"))
         _options.check_choice("theme", theme, ("light", "dark"))
         self.fold = fold
@@ -61,6 +61,11 @@ class Settings:
     def sampling(self) -> "tuple[int, ...]":
         """What cannot change once something is recorded."""
         return self.max_vector, self.max_matrix, self.max_slices, self.last
+
+
+def _check_limit(name: str, value: object) -> int:
+    """As large as anybody likes: what draws counts in 32 bits."""
+    return min(_options.check_number(name, value, 1), 2**31 - 1)
 
 
 def check_optional(name: str, value: object) -> "bool | None":
