@@ -112,6 +112,13 @@ struct flow_raw {
     bool is_promoted; /* was hidden until something was made from it */
 };
 
+/* Constant subscripts, as paths in traces spell them. */
+#define FLOW_PARTS_MAX 8
+struct flow_parts {
+    uint32_t count; /* 0: the whole */
+    uint32_t texts[FLOW_PARTS_MAX];
+};
+
 struct flow_raw_edge {
     uint32_t source;
     uint32_t target;
@@ -186,6 +193,10 @@ struct flow_builder {
     struct flow_map told_again;    /* event -> the raw node that tells the same */
     bool is_in_part;               /* the container whose values are read now goes on */
     struct flow_map uses; /* site, read -> how often the statement's text has it */
+    struct flow_map part_index; /* site, read -> where in `parts` */
+    struct flow_parts *parts;   /* owned */
+    uint32_t part_count;
+    size_t part_capacity;
     struct flow_map
         name_scopes; /* function, name -> enum site_scope, where not LOCAL */
     struct flow_call *calls;
@@ -356,6 +367,18 @@ bool flow_uses(struct flow_builder *builder,
                const struct log_event_view *event,
                uint32_t read,
                uint32_t *count);
+int flow_bracket_depth(struct slice line);
+/* Where, from `start` on, the name is used and not given a value; the text's size: nowhere. */
+size_t flow_find_use(struct slice text, struct slice name, size_t start);
+/* flow_parts.c: the parts that the visited site's statement reads of that name. */
+bool flow_parts_of(struct flow_builder *builder,
+                   const struct site *site,
+                   uint32_t read,
+                   const struct flow_parts **parts);
+/* Whether the leaf at that path, a text, is one of them. */
+bool flow_is_part(const struct flow_builder *builder,
+                  const struct flow_parts *parts,
+                  uint32_t path);
 /* flow_groups.c: units to boxes. */
 bool flow_groups(struct flow_builder *builder);
 /* flow_values.c: the second reading. */

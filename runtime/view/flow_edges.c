@@ -270,6 +270,28 @@ static bool is_same_object(const struct flow_builder *builder,
            !binding->is_ambiguous;
 }
 
+/* `y.data.add_(1)`: the value that the statement read and that lies in the same memory, where it
+ * was another before. FLOW_NONE: there is none. */
+static uint32_t find_written_through(const struct flow_builder *builder,
+                                     uint32_t raw,
+                                     const struct log_event_view *event)
+{
+    const struct flow_raw *node = &builder->raws[raw];
+
+    if (event->site->kind != SITE_MUTATE || node->storage == 0 || !node->has_hash) {
+        return FLOW_NONE;
+    }
+    for (uint32_t i = 0; i < builder->visit.source_count; i++) {
+        const struct flow_raw *source = &builder->raws[builder->sources[i].raw];
+
+        if (source->storage == node->storage && source->has_hash &&
+            source->hash != node->hash) {
+            return builder->sources[i].raw;
+        }
+    }
+    return FLOW_NONE;
+}
+
 bool flow_edges_of_value(struct flow_builder *builder,
                          uint32_t raw,
                          uint32_t index,
@@ -292,7 +314,10 @@ bool flow_edges_of_value(struct flow_builder *builder,
         origin = previous;
     }
     if (origin == FLOW_NONE) {
-        return add_sources(builder, raw, event);
+        before = find_written_through(builder, raw, event);
+        builder->raws[raw].flags |= before == FLOW_NONE ? 0 : FLOW_NODE_IN_PLACE;
+        return before == FLOW_NONE ? add_sources(builder, raw, event)
+                                   : add_write(builder, raw, before, event);
     }
     if (!flow_is_unchanged(&builder->raws[origin], &builder->raws[raw])) {
         /* New as a name of this call, but the object was there: it was written to. */

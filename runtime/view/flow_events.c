@@ -120,7 +120,8 @@ static bool note_storage(struct flow_builder *builder, uint32_t raw)
     const struct flow_raw *node = &builder->raws[raw];
 
     if ((node->storage != 0 && !flow_map_put(&builder->storages, node->storage, raw)) ||
-        (node->storage != 0 && node->change == CHANGE_MUTATED &&
+        (node->storage != 0 &&
+         (node->change == CHANGE_MUTATED || (node->flags & FLOW_NODE_IN_PLACE) != 0) &&
          !flow_map_put(&builder->writings, node->storage, raw)) ||
         !flow_map_put(&builder->written_sites, node->site, raw)) {
         return flow_out_of_memory(builder);

@@ -60,6 +60,8 @@ static void builder_release(struct flow_builder *builder)
     flow_map_release(&builder->written_sites);
     flow_map_release(&builder->told_again);
     flow_map_release(&builder->uses);
+    flow_map_release(&builder->part_index);
+    memory_free(builder->parts);
     flow_map_release(&builder->name_scopes);
     flow_modules_release(builder);
     memory_free(builder->calls);

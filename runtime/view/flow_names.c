@@ -285,24 +285,38 @@ static bool path_is_at(struct slice path, struct slice rest)
             slice_starts(slice_part(path, 2 + key.size, path.size), SLICE("']")));
 }
 
-/* Adds what the binding stands for, of which `rest` was read. */
+/* Which leaves of a binding a statement has read. */
+struct wanted_part {
+    struct slice rest;              /* of a dotted name */
+    const struct flow_parts *parts; /* NULL: all */
+};
+
+static bool is_wanted_part(const struct flow_builder *builder,
+                           const struct wanted_part *wanted,
+                           uint32_t path)
+{
+    return (wanted->rest.size == 0 ||
+            path_is_at(builder->texts.texts[path], wanted->rest)) &&
+           (wanted->parts == NULL || flow_is_part(builder, wanted->parts, path));
+}
+
+/* Adds what the binding stands for; all of it where none of its leaves is a wanted one. */
 static bool add_binding(struct flow_builder *builder,
                         uint32_t index,
-                        struct slice rest,
+                        const struct wanted_part *wanted,
                         uint32_t read)
 {
     const struct flow_binding *binding = &builder->bindings[index];
     uint32_t raw = binding->first;
     bool has_part = false;
 
-    for (uint32_t i = 0; rest.size > 0 && i < binding->count && !has_part; i++) {
-        has_part = path_is_at(builder->texts.texts[builder->raws[raw].path], rest);
+    for (uint32_t i = 0; i < binding->count && !has_part; i++) {
+        has_part = is_wanted_part(builder, wanted, builder->raws[raw].path);
         raw = builder->raws[raw].next_leaf;
     }
     raw = binding->first;
     for (uint32_t i = 0; i < binding->count; i++) {
-        if ((!has_part ||
-             path_is_at(builder->texts.texts[builder->raws[raw].path], rest)) &&
+        if ((!has_part || is_wanted_part(builder, wanted, builder->raws[raw].path)) &&
             !add_value(builder, raw, read)) {
             return false;
         }
@@ -314,6 +328,23 @@ static bool add_binding(struct flow_builder *builder,
         }
     }
     return true;
+}
+
+/* The same, of the site's read; `part` of its name is what the binding is bound to. */
+static bool add_read(struct flow_builder *builder,
+                     uint32_t index,
+                     const struct site *site,
+                     uint32_t read,
+                     struct slice part)
+{
+    struct slice name = site->reads[read].name;
+    struct wanted_part wanted = {.rest = slice_part(name, part.size, name.size)};
+
+    if (builder->bindings[index].count > 1 && wanted.rest.size == 0 &&
+        !flow_parts_of(builder, site, read, &wanted.parts)) {
+        return false;
+    }
+    return add_binding(builder, index, &wanted, read);
 }
 
 /* Whether `name`, written before, was forgotten because its root was bound to another object. */
@@ -359,9 +390,7 @@ static bool resolve_read(struct flow_builder *builder,
         if (found != FLOW_NONE &&
             (part.size == root.size || is_self ||
              !is_rebound(builder, index, read->scope, root, found))) {
-            return add_binding(builder, found,
-                               slice_part(read->name, part.size, read->name.size),
-                               number);
+            return add_read(builder, found, site, number, part);
         }
         while (part.size > 0 && part.bytes[part.size - 1] != '.') {
             part.size--;

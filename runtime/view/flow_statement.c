@@ -120,24 +120,37 @@ static bool is_target(struct slice line, size_t end)
            (end + 1 == line.size || line.bytes[end + 1] != '=');
 }
 
-/* Strings and comments are not told apart: what is counted too often is only shown. */
-static uint32_t count_in_line(struct slice line, struct slice name)
+/* Strings and comments are not told apart: what is found too often is only shown. */
+size_t flow_find_use(struct slice line, struct slice name, size_t start)
 {
-    uint32_t count = 0;
+    size_t at = slice_find(line, name, start);
 
-    for (size_t at = slice_find(line, name, 0); at < line.size;
-         at = slice_find(line, name, at + 1)) {
+    while (at < line.size) {
         size_t end = at + name.size;
         bool begins =
             at == 0 || (!is_word(line.bytes[at - 1]) && line.bytes[at - 1] != '.');
         bool ends = end == line.size || !is_word(line.bytes[end]);
 
-        count += begins && ends && !is_target(line, end);
+        if (begins && ends && !is_target(line, end)) {
+            return at;
+        }
+        at = slice_find(line, name, at + 1);
+    }
+    return line.size;
+}
+
+static uint32_t count_in_line(struct slice line, struct slice name)
+{
+    uint32_t count = 0;
+
+    for (size_t at = flow_find_use(line, name, 0); at < line.size;
+         at = flow_find_use(line, name, at + 1)) {
+        count++;
     }
     return count;
 }
 
-static int bracket_depth(struct slice line)
+int flow_bracket_depth(struct slice line)
 {
     int depth = 0;
 
@@ -180,7 +193,7 @@ bool flow_uses(struct flow_builder *builder,
             source_lines_get(builder->lines, event->module_number, line++);
 
         *count += count_in_line(text, name);
-        depth += bracket_depth(text);
+        depth += flow_bracket_depth(text);
         if (depth <= 0 && !slice_ends(text, SLICE("\\"))) {
             break;
         }
