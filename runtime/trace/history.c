@@ -5,31 +5,91 @@
 
 #include <string.h>
 
-#define TABLE_SIZE 16384 /* a power of two */
+#define SET_COUNT 2048 /* a power of two */
+/* An address has so many places, whose addresses lie side by side in a line of the processor's
+ * cache: with one alone, two of a few hundred objects would share it, and where programs lie in
+ * memory would decide what is known of them. */
+#define WAY_COUNT 8
 
 /* Who wrote to a storage last. */
 struct writing {
-    uint64_t storage; /* 0: free */
     uint64_t event;
     uint32_t site;
 };
 
-/* Which event held an object last. */
-struct holding {
-    struct name_state state; /* object 0: free */
-};
-
 struct history {
-    struct writing writings[TABLE_SIZE];
-    struct holding holdings[TABLE_SIZE];
+    uint64_t written[SET_COUNT]
+                    [WAY_COUNT]; /* storages; 0: free, and so are those behind it */
+    uint64_t held[SET_COUNT][WAY_COUNT]; /* objects; the same */
+    struct writing writings[SET_COUNT][WAY_COUNT];
+    struct name_state holdings[SET_COUNT]
+                              [WAY_COUNT]; /* by the event that held it last */
 };
 
-static size_t slot_of(uint64_t address)
+static size_t set_of(uint64_t address)
 {
-    return (size_t)((address * 0x9e3779b97f4a7c15u) >> 50);
+    return (size_t)((address * 0x9e3779b97f4a7c15u) >> 53);
 }
 
-_Static_assert(TABLE_SIZE == 1 << (64 - 50), "slot_of gives an index of the tables");
+_Static_assert(SET_COUNT == 1 << (64 - 53), "set_of gives an index of the tables");
+
+/* The way that has the address, or the free one that it may take; WAY_COUNT: all are taken. */
+static size_t find_way(const uint64_t *addresses, uint64_t address)
+{
+    size_t way = 0;
+
+    while (way < WAY_COUNT && addresses[way] != address && addresses[way] != 0) {
+        way++;
+    }
+    return way;
+}
+
+/* What was last heard of the address, or the place for it: that of the oldest, in a full set. */
+static struct name_state *find_holding(struct history *history, uint64_t object)
+{
+    size_t set = set_of(object);
+    struct name_state *holdings = history->holdings[set];
+    size_t way = find_way(history->held[set], object);
+
+    if (way == WAY_COUNT) {
+        way = 0;
+        for (size_t i = 1; i < WAY_COUNT; i++) {
+            way = holdings[i].event < holdings[way].event ? i : way;
+        }
+    }
+    history->held[set][way] = object;
+    return &holdings[way];
+}
+
+/* NULL: nobody is known to have written there. */
+static const struct writing *find_writing(const struct history *history,
+                                          uint64_t storage)
+{
+    size_t set = set_of(storage);
+    size_t way = find_way(history->written[set], storage);
+
+    return way < WAY_COUNT && history->written[set][way] == storage && storage != 0
+               ? &history->writings[set][way]
+               : NULL;
+}
+
+static void
+note_writing(struct history *history, uint64_t storage, struct writing writing)
+{
+    size_t set = set_of(storage);
+    size_t way = find_way(history->written[set], storage);
+
+    if (way == WAY_COUNT) {
+        way = 0;
+        for (size_t i = 1; i < WAY_COUNT; i++) {
+            way = history->writings[set][i].event < history->writings[set][way].event
+                      ? i
+                      : way;
+        }
+    }
+    history->written[set][way] = storage;
+    history->writings[set][way] = writing;
+}
 
 struct history *history_new(void)
 {
@@ -102,10 +162,8 @@ leaf_states_get(struct leaf_states *states, uint32_t name, uint32_t path)
 
 /* The last event that held the very object that is seen now, before it is written over. An
  * address that another object has taken since is told by its data or its values. */
-static uint64_t find_origin(const struct holding *holding, const struct name_state *now)
+static uint64_t find_origin(const struct name_state *then, const struct name_state *now)
 {
-    const struct name_state *then = &holding->state;
-
     if (then->object != now->object || then->data != now->data ||
         then->kind != now->kind || then->version > now->version) {
         return 0;
@@ -131,12 +189,11 @@ struct verdict history_judge(struct history *history,
 {
     const struct name_state *now = &sighting->state;
     struct verdict verdict = {CHANGE_NEW, UINT32_MAX, 0, false};
-    struct holding *holding = &history->holdings[slot_of(now->object)];
-    struct writing *writing = &history->writings[slot_of(sighting->storage)];
-    bool is_known = writing->storage == sighting->storage;
+    struct name_state *holding = find_holding(history, now->object);
+    const struct writing *writing;
 
     verdict.origin = find_origin(holding, now);
-    holding->state = *now;
+    *holding = *now;
     if (before->object != 0) {
         verdict.differs_in_values =
             before->has_hash && now->has_hash && before->hash != now->hash;
@@ -146,7 +203,9 @@ struct verdict history_judge(struct history *history,
             verdict.change = CHANGE_REBOUND;
         } else if (!is_written(before, now)) {
             verdict.change = CHANGE_SAME;
-        } else if (!sighting->is_write && is_known && writing->event > before->event) {
+        } else if (!sighting->is_write &&
+                   (writing = find_writing(history, sighting->storage)) != NULL &&
+                   writing->event > before->event) {
             verdict.change = CHANGE_ALIASED;
             verdict.alias_site = writing->site;
         } else {
@@ -155,7 +214,8 @@ struct verdict history_judge(struct history *history,
     }
     if (sighting->storage != 0 &&
         (verdict.change == CHANGE_MUTATED || sighting->is_write)) {
-        *writing = (struct writing){sighting->storage, now->event, sighting->site};
+        note_writing(history, sighting->storage,
+                     (struct writing){now->event, sighting->site});
     }
     return verdict;
 }
