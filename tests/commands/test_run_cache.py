@@ -1,6 +1,7 @@
 """Instrumented code is kept in a folder of the user's own from one run to the next."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -161,3 +162,17 @@ hook = _import.Hook(Selected(settings), print)
 assert hook.compile("one", open("one.py", "rb").read(), "one.py") is not None
 print(made, "made")
 """
+
+
+def test_another_compiler_of_the_same_size_and_time(work):
+    packages = work.parent / "packages"
+    shutil.copytree(paths.PYTHON_PATH, packages)
+    _, made = run(work, PYTHONPATH=str(packages))
+    (extension,) = packages.glob("monitorch/_instrument*.so")
+    times = extension.stat()
+    text = bytearray(extension.read_bytes())
+    text[-1] ^= 1  # in the section headers, which nothing loads
+    extension.write_bytes(text)
+    os.utime(extension, ns=(times.st_atime_ns, times.st_mtime_ns))
+    _, both = run(work, PYTHONPATH=str(packages))
+    assert len(made) > 0 and len(both) == 2 * len(made)

@@ -51,14 +51,15 @@ class Cache:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._is_cleaned = False
-        compiler = os.stat(_instrument.__file__)
+        # Its bytes: packages are made with one time for all files, and sizes are rounded.
+        with open(_instrument.__file__, "rb") as file:
+            compiler = _recorder.source_hash(file.read())
         self._start = repr(
             (
                 importlib.util.MAGIC_NUMBER,
                 sys.implementation.cache_tag,
                 sys.flags.optimize,
-                compiler.st_mtime_ns,
-                compiler.st_size,
+                compiler,
             )
         )
 
