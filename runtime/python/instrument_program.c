@@ -43,6 +43,27 @@ static PyObject *program_call(PyObject *function, PyObject *arguments)
     return PyEval_EvalCode(PyTuple_GetItem(arguments, 0), names, names);
 }
 
+static void flush_stream(const char *name)
+{
+    PyObject *stream = PySys_GetObject(name);
+    PyObject *result =
+        stream == NULL ? NULL : PyObject_CallMethod(stream, "flush", NULL);
+
+    Py_XDECREF(result);
+    PyErr_Clear();
+}
+
+/* As the interpreter does when a script has ended, before what comes at exit. */
+static void flush_streams(void)
+{
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    flush_stream("stderr");
+    flush_stream("stdout");
+    PyErr_Restore(type, value, traceback);
+}
+
 static void program_end(PyObject *program)
 {
     PyObject *result = PyObject_CallObject(PyTuple_GetItem(program, PROGRAM_END), NULL);
@@ -59,6 +80,7 @@ static PyObject *program_run_to_end(PyObject *program)
     PyObject *result = program_call(PyTuple_GetItem(program, PROGRAM_FUNCTION),
                                     PyTuple_GetItem(program, PROGRAM_ARGUMENTS));
     (void)Py_EnterRecursiveCall(""); /* cannot fail: nothing else is running */
+    flush_streams();
     if (result != NULL) {
         Py_DECREF(result);
         program_end(program);

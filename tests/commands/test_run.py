@@ -510,3 +510,21 @@ def test_where_the_command_is_not_found(tmp_path):
     done = run(tmp_path, "show", "x", **environment)
     assert done.returncode == 2 and "`make` builds it" in done.stderr
     assert "which was not found" in run(tmp_path, **environment).stdout
+
+
+@pytest.mark.parametrize("words", [["program.py"], ["-m", "program"], ["-c", "import program"]])
+def test_what_the_program_printed_comes_first(tmp_path, words):
+    """Into one pipe, as `2>&1 | less` has it."""
+    (tmp_path / "program.py").write_text("x = 1\nprint('printed')\n")
+    environment = {**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH)}
+    environment.pop("PYTHONUNBUFFERED", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "monitorch", "run", *words],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("printed\nmonitorch: "), done.stdout

@@ -63,6 +63,7 @@ def _tell(recording: "_record.Recording", process: int) -> None:
     summary = recording.stop()
     if summary is None or posix.getpid() != process or _record.is_worker():
         return  # its parent tells of the run
+    _flush_output()
     if summary.events == 0 and summary.stopped is None:
         _say(f"nothing recorded in {summary.path}: {_find_reason()}")
         return
@@ -80,6 +81,14 @@ def _tell(recording: "_record.Recording", process: int) -> None:
         files = "trace of a child process" if others == 1 else "traces of child processes"
         text += f"; {others} {files}: {_record.add_word(summary.path, '*')}"
     _say(f"{text}: monitorch show {_quote(summary.path)}")
+
+
+def _flush_output() -> None:
+    """What the program has printed comes first, also where both go to one file."""
+    try:
+        sys.stdout.flush()
+    except Exception:
+        return  # closed: the interpreter says so at its end
 
 
 def _find_reason() -> str:
