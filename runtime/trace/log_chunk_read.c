@@ -6,15 +6,26 @@
  * read first, and what it speaks of after it. */
 #include "runtime/trace/log_reader_private.h"
 
-static bool read_header(const struct log_reader *reader,
-                        uint64_t offset,
-                        struct log_chunk *header,
-                        struct error *error)
+bool log_chunk_read_header(const struct log_reader *reader,
+                           uint64_t offset,
+                           struct log_chunk *header,
+                           struct error *error)
 {
     size_t size;
 
     *header = (struct log_chunk){0};
-    return mapping_read(&reader->file, offset, header, sizeof *header, &size, error) &&
+    return mapping_read(&reader->file, offset, header, sizeof *header, &size, error);
+}
+
+/* With the checksum of a chunk that is complete. */
+static bool read_whole_header(const struct log_reader *reader,
+                              uint64_t offset,
+                              struct log_chunk *header,
+                              struct error *error)
+{
+    size_t size;
+
+    return log_chunk_read_header(reader, offset, header, error) &&
            (header->used_size == 0 ||
             mapping_read(&reader->file, offset + offsetof(struct log_chunk, checksum),
                          &header->checksum, sizeof header->checksum, &size, error));
@@ -51,7 +62,7 @@ bool log_chunk_read(const struct log_reader *reader,
 {
     size_t count;
 
-    if (!read_header(reader, offset, &read->header, error) ||
+    if (!read_whole_header(reader, offset, &read->header, error) ||
         !mapping_read(&reader->file, offset + start, bytes + start, size - start,
                       &count, error)) {
         return false;

@@ -74,17 +74,6 @@ struct gap {
 
 #define NO_GAP ((struct gap){UINT64_MAX, false})
 
-static bool read_header(const struct log_reader *reader,
-                        uint64_t offset,
-                        struct log_chunk *chunk,
-                        struct error *error)
-{
-    size_t size;
-
-    *chunk = (struct log_chunk){0};
-    return mapping_read(&reader->file, offset, chunk, sizeof *chunk, &size, error);
-}
-
 /* Ends a gap at `*offset`. If a writer has begun a chunk at its start meanwhile, all is well,
  * and the search goes on from there. */
 static bool end_gap(struct log_reader *reader,
@@ -94,7 +83,7 @@ static bool end_gap(struct log_reader *reader,
 {
     struct log_chunk chunk;
 
-    if (!read_header(reader, gap->start, &chunk, error)) {
+    if (!log_chunk_read_header(reader, gap->start, &chunk, error)) {
         return false;
     }
     if (log_chunk_is_sane(&chunk, gap->start)) {
@@ -118,7 +107,7 @@ static bool scan(struct log_reader *reader, bool with_stream, struct error *erro
         struct log_chunk chunk = {0};
         bool is_end = offset >= reader->file_size;
 
-        if (!is_end && !read_header(reader, offset, &chunk, error)) {
+        if (!is_end && !log_chunk_read_header(reader, offset, &chunk, error)) {
             return false;
         }
         if (is_end || (gap.start != UINT64_MAX && log_chunk_is_sane(&chunk, offset))) {

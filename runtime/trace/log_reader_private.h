@@ -110,6 +110,12 @@ bool log_chunk_is_sane(const struct log_chunk *chunk, uint64_t offset);
 
 /* ---- log_chunk_read.c ---- */
 
+/* Zeros where the file has ended. false where it could not be read. */
+bool log_chunk_read_header(const struct log_reader *reader,
+                           uint64_t offset,
+                           struct log_chunk *header,
+                           struct error *error);
+
 /* What a chunk's bytes are worth that were read while a writer may be at it. */
 struct log_chunk_read {
     struct log_chunk header;

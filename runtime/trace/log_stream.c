@@ -53,13 +53,11 @@ static void check_first_event(struct log_reader *reader,
 static bool is_still_there(const struct log_reader *reader,
                            const struct log_index_entry *entry)
 {
-    struct log_chunk now = {0};
     struct error ignored = ERROR_INIT;
-    size_t size;
+    struct log_chunk now;
 
-    return mapping_read(&reader->file, entry->offset, &now, sizeof now, &size,
-                        &ignored) &&
-           size == sizeof now && now.number == entry->number;
+    return log_chunk_read_header(reader, entry->offset, &now, &ignored) &&
+           now.magic == LOG_CHUNK_MAGIC && now.number == entry->number;
 }
 
 /* Sets what part of the loaded chunk holds records, and checks it as a whole. */
