@@ -213,3 +213,9 @@ bool arguments_next(struct arguments *arguments,
     arguments->letters = word + 1;
     return take_short(arguments, found, error);
 }
+
+bool arguments_refuse(const char *message, struct error *error)
+{
+    error_set(error, ERROR_USAGE, "%s", message);
+    return false;
+}

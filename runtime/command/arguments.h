@@ -43,6 +43,9 @@ bool arguments_next(struct arguments *arguments,
                     struct argument *found,
                     struct error *error);
 
+/* Sets the message and returns false. */
+bool arguments_refuse(const char *message, struct error *error);
+
 /* Whether the option stands anywhere among the words: --help and --version win over everything
  * else, wrong words too. */
 bool arguments_want(int word_count, char **words, const char *text, const char *letter);

@@ -164,23 +164,13 @@ static bool filter_take(struct event_filter *filter,
                         struct error *error)
 {
     struct slice text = slice_of(argument);
+    struct glob_list *globs = event_filter_list(filter, rules[id].text);
 
-    switch (id) {
-    case OPTION_FUNCTION:
-        return event_filter_add_glob(filter, &filter->functions, text, error);
-    case OPTION_FILE:
-        return event_filter_add_glob(filter, &filter->files, text, error);
-    case OPTION_NAME:
-        return event_filter_add_glob(filter, &filter->names, text, error);
-    case OPTION_MODULE:
-        return event_filter_add_glob(filter, &filter->modules, text, error);
-    case OPTION_THREAD:
-        return event_filter_add_glob(filter, &filter->threads, text, error);
-    case OPTION_CALL:
-        return event_filter_set_call(filter, text, error);
-    default:
-        return add_lines(filter, id, argument, error);
+    if (globs != NULL) {
+        return event_filter_add_glob(filter, globs, text, error);
     }
+    return id == OPTION_CALL ? event_filter_set_call(filter, text, error)
+                             : add_lines(filter, id, argument, error);
 }
 
 /* `argument` is NULL for the options that take none. */
@@ -236,12 +226,6 @@ static bool option_take(struct graph_options *options,
     }
 }
 
-static bool refuse_words(const char *message, struct error *error)
-{
-    error_set(error, ERROR_USAGE, "%s", message);
-    return false;
-}
-
 static bool
 find_format(struct graph_options *options, struct given given, struct error *error)
 {
@@ -249,7 +233,8 @@ find_format(struct graph_options *options, struct given given, struct error *err
         return true;
     }
     if (strcmp(options->output, "-") == 0) {
-        return refuse_words("-o -: expected --format too: png, svg, pdf or dot", error);
+        return arguments_refuse("-o -: expected --format too: png, svg, pdf or dot",
+                                error);
     }
     return render_format_of(slice_of(options->output), &options->render.format, error);
 }
@@ -260,10 +245,10 @@ check(struct graph_options *options, struct given given, struct error *error)
     enum render_format format;
 
     if (options->trace == NULL) {
-        return refuse_words("no trace, expected TRACE, such as run.mtrace", error);
+        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
     }
     if (options->output == NULL) {
-        return refuse_words(
+        return arguments_refuse(
             "no output, expected -o FILE, such as -o flow.svg (or .png, .pdf, "
             ".dot)",
             error);
@@ -273,13 +258,13 @@ check(struct graph_options *options, struct given given, struct error *error)
     }
     format = options->render.format;
     if (given.dpi && format != RENDER_PNG) {
-        return refuse_words("--dpi goes with png", error);
+        return arguments_refuse("--dpi goes with png", error);
     }
     if (given.pages && format != RENDER_PDF) {
-        return refuse_words("--pages goes with pdf", error);
+        return arguments_refuse("--pages goes with pdf", error);
     }
     if (given.look && format == RENDER_DOT) {
-        return refuse_words("--theme and --proportion do not go with dot", error);
+        return arguments_refuse("--theme and --proportion do not go with dot", error);
     }
     options->render.node_limit = given.max_nodes ? 0 : GRAPH_NODE_LIMIT;
     return true;

@@ -35,14 +35,6 @@ set_count(uint64_t *count, enum option_id id, const char *argument, struct error
     return true;
 }
 
-static bool add_glob(struct show_options *options,
-                     struct glob_list *list,
-                     const char *argument,
-                     struct error *error)
-{
-    return event_filter_add_glob(&options->filter, list, slice_of(argument), error);
-}
-
 /* `argument` is NULL for the options that take none. */
 static bool option_take(struct show_options *options,
                         enum option_id id,
@@ -50,18 +42,12 @@ static bool option_take(struct show_options *options,
                         struct error *error)
 {
     struct event_filter *filter = &options->filter;
+    struct glob_list *globs = event_filter_list(filter, rules[id].text);
 
+    if (globs != NULL) {
+        return event_filter_add_glob(filter, globs, slice_of(argument), error);
+    }
     switch (id) {
-    case OPTION_FUNCTION:
-        return add_glob(options, &filter->functions, argument, error);
-    case OPTION_NAME:
-        return add_glob(options, &filter->names, argument, error);
-    case OPTION_FILE:
-        return add_glob(options, &filter->files, argument, error);
-    case OPTION_MODULE:
-        return add_glob(options, &filter->modules, argument, error);
-    case OPTION_THREAD:
-        return add_glob(options, &filter->threads, argument, error);
     case OPTION_LINE:
         return event_filter_add_line(filter, slice_of(argument), error);
     case OPTION_KIND:
@@ -100,29 +86,23 @@ static bool option_take(struct show_options *options,
     }
 }
 
-static bool refuse_words(const char *message, struct error *error)
-{
-    error_set(error, ERROR_USAGE, "%s", message);
-    return false;
-}
-
 static bool check(const struct show_options *options, struct error *error)
 {
     if (options->trace_count == 0) {
-        return refuse_words("no trace, expected TRACE, such as run.mtrace", error);
+        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
     }
     if (options->is_json && options->has_source) {
-        return refuse_words("--source is for people, it does not go with --json",
-                            error);
+        return arguments_refuse("--source is for people, it does not go with --json",
+                                error);
     }
     if (options->has_sample && !options->is_json) {
-        return refuse_words("--sample goes with --json", error);
+        return arguments_refuse("--sample goes with --json", error);
     }
     if (options->is_sites &&
         (!event_filter_is_empty(&options->filter) || options->head != UINT64_MAX ||
          options->tail != UINT64_MAX || options->has_source || options->has_sample)) {
-        return refuse_words("--sites lists all sites, it goes with --json alone",
-                            error);
+        return arguments_refuse("--sites lists all sites, it goes with --json alone",
+                                error);
     }
     return true;
 }

@@ -43,6 +43,25 @@ static void *grow(struct arena *arena, const void *items, size_t count, size_t s
     return moved;
 }
 
+struct glob_list *event_filter_list(struct event_filter *filter, const char *option)
+{
+    const struct {
+        const char *option;
+        struct glob_list *list;
+    } lists[] = {{"function", &filter->functions},
+                 {"name", &filter->names},
+                 {"file", &filter->files},
+                 {"module", &filter->modules},
+                 {"thread", &filter->threads}};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (strcmp(lists[i].option, option) == 0) {
+            return lists[i].list;
+        }
+    }
+    return NULL;
+}
+
 bool event_filter_add_glob(struct event_filter *filter,
                            struct glob_list *list,
                            struct slice text,

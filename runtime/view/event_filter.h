@@ -46,6 +46,10 @@ void event_filter_release(struct event_filter *filter);
 /* Whether it lets everything through. */
 bool event_filter_is_empty(const struct event_filter *filter);
 
+/* The list that the option of that name adds a glob to: `function`, `name`, `file`, `module`,
+ * `thread`; NULL: the option adds none. */
+struct glob_list *event_filter_list(struct event_filter *filter, const char *option);
+
 /* Each takes what stands behind the option of the same name on a command line; `text` has to
  * live as long as the filter. Fails where it makes no sense. */
 bool event_filter_add_glob(struct event_filter *filter,
