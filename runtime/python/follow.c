@@ -76,6 +76,22 @@ static PyObject *end(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(find_slot_doc,
+             "find_slot(code, name)\n\n"
+             "Where frames of the code keep a variable of that name, as make_plan "
+             "wants it; -1: nowhere.");
+
+static PyObject *find_slot(PyObject *module, PyObject *args)
+{
+    PyObject *code, *name;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OU:find_slot", &code, &name)) {
+        return NULL;
+    }
+    return PyLong_FromLong(frame_find_slot(code, name));
+}
+
 PyDoc_STRVAR(
     make_plan_doc,
     "make_plan(hook, is_function, start, enter, numbers, returns, steps, visits)\n\n"
@@ -100,6 +116,7 @@ static PyObject *learn_layout(PyObject *module, PyObject *value)
 static PyMethodDef methods[] = {
     {"follow_begin", begin, METH_O, begin_doc},
     {"follow_end", end, METH_NOARGS, end_doc},
+    {"find_slot", find_slot, METH_VARARGS, find_slot_doc},
     {"make_plan", (PyCFunction)(void (*)(void))make_plan, METH_VARARGS | METH_KEYWORDS,
      make_plan_doc},
     {"learn_layout", learn_layout, METH_O, learn_layout_doc},

@@ -37,6 +37,8 @@ struct frame_311 {
     struct inner_frame_311 *inner;
 };
 
+#define CODE_OPTIMIZED 1 /* of co_flags */
+
 enum layout { LAYOUT_UNKNOWN, LAYOUT_310, LAYOUT_311, LAYOUT_CALL };
 
 /* The same for all interpreters of the process; set before anything is followed. */
@@ -197,9 +199,18 @@ static int find_cell(PyObject *plain, PyObject *own, PyObject *outer, PyObject *
     return (int)(2 * ((plain == NULL ? 0 : PyTuple_Size(plain)) + place) + 1);
 }
 
-int frame_find_slot(PyObject *frame, PyObject *name)
+bool frame_is_function(PyObject *code)
 {
-    PyObject *code = frame_code(frame);
+    PyObject *flags = PyObject_GetAttrString(code, "co_flags");
+    long bits = flags == NULL ? 0 : PyLong_AsLong(flags);
+
+    Py_XDECREF(flags);
+    PyErr_Clear();
+    return (bits & CODE_OPTIMIZED) != 0;
+}
+
+int frame_find_slot(PyObject *code, PyObject *name)
+{
     PyObject *plain = names_of(code, "co_varnames");
     PyObject *own = names_of(code, "co_cellvars");
     PyObject *outer = names_of(code, "co_freevars");
@@ -207,7 +218,9 @@ int frame_find_slot(PyObject *frame, PyObject *name)
     bool is_cell = find_place(own, name) >= 0 || find_place(outer, name) >= 0;
     int slot = place < 0 ? FRAME_NO_SLOT : (int)(2 * place + is_cell);
 
-    if (is_cell && (place < 0 || layout == LAYOUT_310)) {
+    if (!frame_is_function(code)) {
+        slot = FRAME_NO_SLOT;
+    } else if (is_cell && (place < 0 || layout == LAYOUT_310)) {
         slot = find_cell(plain, own, outer, name);
     }
     Py_XDECREF(plain);

@@ -15,8 +15,11 @@
  * its first variable holds. */
 void frame_learn_layout(PyObject *frame, PyObject *value);
 
-/* Where a function's frame keeps a variable of that name. */
-int frame_find_slot(PyObject *frame, PyObject *name);
+/* Whether the code is a function's: its variables have slots. */
+bool frame_is_function(PyObject *code);
+
+/* Where frames of the code keep a variable of that name. */
+int frame_find_slot(PyObject *code, PyObject *name);
 
 /* What a name means in the frame; `is_function`: its variables have slots. A new reference, or
  * NULL without an exception: it is not bound. */

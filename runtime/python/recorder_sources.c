@@ -8,9 +8,6 @@
 #include "runtime/python/recorder_values.h"
 #include "runtime/python/recorder_walk.h"
 
-/* Of co_flags: the code of a function, whose variables have slots. */
-#define CODE_OPTIMIZED 1
-
 static struct slice root_of(struct slice name)
 {
     return slice_part(name, 0, slice_find(name, SLICE("."), 0));
@@ -36,22 +33,17 @@ static PyObject *look_up(PyObject *names, struct slice name)
 static PyObject *
 find_self(struct session *session, const struct visit *visit, struct slice root)
 {
-    const struct site_table *table = &visit->module->table;
     const struct call *call = visit->call;
+    uint32_t enter = call->function->enter;
+    const struct site *site;
 
-    if (call->class_name == 0 || call->self == NULL) {
+    if (call->class_name == 0 || call->self == NULL || enter == SITE_NONE) {
         return NULL;
     }
-    for (uint32_t i = 0; i < table->site_count; i++) {
-        const struct site *site = &table->sites[i];
-
-        if (site->kind == SITE_ENTER && site->function == visit->site->function) {
-            return site->write_count > 0 && slice_equal(site->writes[0].name, root)
-                       ? path_find_alive(session, call->self)
-                       : NULL;
-        }
-    }
-    return NULL;
+    site = &visit->module->table.sites[enter];
+    return site->write_count > 0 && slice_equal(site->writes[0].name, root)
+               ? path_find_alive(session, call->self)
+               : NULL;
 }
 
 /* What the root of a read name stands for; a new reference, or NULL. */
@@ -123,16 +115,6 @@ void sources_tell(struct session *session, const struct visit *visit)
 
 /* ---- a call in its middle ---- */
 
-static bool is_function(PyObject *code)
-{
-    PyObject *flags = PyObject_GetAttrString(code, "co_flags");
-    long bits = flags == NULL ? 0 : PyLong_AsLong(flags);
-
-    Py_XDECREF(flags);
-    PyErr_Clear();
-    return (bits & CODE_OPTIMIZED) != 0;
-}
-
 static PyObject *
 find_in_frame(PyObject *frame, const struct site_read *read, bool has_slots)
 {
@@ -141,8 +123,8 @@ find_in_frame(PyObject *frame, const struct site_read *read, bool has_slots)
     PyObject *found = NULL;
 
     if (name != NULL) {
-        int slot = has_slots && read->scope != SITE_SCOPE_GLOBAL
-                       ? frame_find_slot(frame, name)
+        int slot = read->scope != SITE_SCOPE_GLOBAL
+                       ? frame_find_slot(frame_code(frame), name)
                        : FRAME_NO_SLOT;
 
         found = frame_find(frame, has_slots, name, slot);
@@ -172,7 +154,7 @@ void sources_tell_frame(struct session *session,
                         struct call *call,
                         PyObject *frame)
 {
-    bool has_slots = is_function(frame_code(frame));
+    bool has_slots = frame_is_function(frame_code(frame));
     int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
 
     for (int turn = 0; turn < 2; turn++) {

@@ -23,6 +23,7 @@ struct call_function {
     uint32_t site_count;
     uint32_t name_count;   /* different written names */
     uint32_t repeat_count; /* sites that stand in a while header */
+    uint32_t enter;        /* its enter site in the table, or SITE_NONE */
     /* Filled in at the first call, from the code object. */
     bool is_known;
     bool is_generator;   /* or a coroutine */

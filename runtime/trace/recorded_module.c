@@ -111,8 +111,14 @@ static void number_sites(struct recorded_module *module)
 {
     const struct site_table *table = &module->table;
 
+    for (uint32_t f = 0; f < table->function_count; f++) {
+        module->functions[f].enter = SITE_NONE;
+    }
     for (uint32_t i = 0; i < table->site_count; i++) {
         struct call_function *function = &module->functions[table->sites[i].function];
+        if (table->sites[i].kind == SITE_ENTER && function->enter == SITE_NONE) {
+            function->enter = i;
+        }
         module->sites[i].local = function->site_count++;
         module->sites[i].repeat =
             table->sites[i].repeats ? function->repeat_count++ : SITE_NONE;

@@ -11,6 +11,7 @@ import dis
 import sys
 from types import CodeType
 
+from monitorch import _recorder
 from monitorch._plan_code import (
     ENDS,
     HAS_COLUMNS,
@@ -19,7 +20,6 @@ from monitorch._plan_code import (
     Plan,
     Unit,
     compile_tree,
-    find_slot,
     find_start,
     identify,
     is_unbinding,
@@ -302,7 +302,7 @@ class Source:
             dotted = name.encode("utf-8", "replace") if how == "value" and root != name else None
             if dotted is not None and written in self._tree.plain_values.get(site, {}):
                 root, dotted = self._tree.plain_values[site][written], None
-            values.append((root, dotted, find_slot(code, root)))
+            values.append((root, dotted, _recorder.find_slot(code, root)))
         return tuple(values)
 
     def _find_returned(self, site: "Site") -> str:

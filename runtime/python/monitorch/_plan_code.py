@@ -154,19 +154,6 @@ def identify(code: CodeType) -> "tuple[object, ...]":
     return code.co_name, code.co_firstlineno, code.co_code, code.co_linetable
 
 
-def find_slot(code: CodeType, name: str) -> int:
-    """Where the frame keeps a variable, see follow_frame.h; -1: the code has no such variable."""
-    if not code.co_flags & OPTIMIZED:
-        return -1
-    names = [*code.co_varnames]
-    cells = [*code.co_cellvars, *code.co_freevars]
-    if sys.version_info >= (3, 11):
-        names += [cell for cell in cells if cell not in code.co_varnames]
-    elif name in cells:
-        return 2 * (len(names) + cells.index(name)) + 1
-    return 2 * names.index(name) + (name in cells) if name in names else -1
-
-
 def compile_tree(tree: "Any", mode: str) -> CodeType:
     code = compile(tree, "<followed>", mode, dont_inherit=True)
     assert isinstance(code, CodeType)
