@@ -6,22 +6,12 @@
 #include "runtime/view/event_filter.h"
 #include "runtime/view/flow_graph.h"
 #include "runtime/view/source_lines.h"
+#include "tests/fuzz/claim.h"
 #include "tests/fuzz/short_trace.h"
 
 #include <stdio.h>
-#include <sys/mman.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define claim(holds) claim_at((holds), __LINE__)
-
-static void claim_at(bool holds, int line)
-{
-    if (!holds) {
-        fprintf(stderr, "line %d: a claim does not hold\n", line);
-        abort();
-    }
-}
 
 static void check_node(const struct flow_graph *graph, const struct flow_node *node)
 {
@@ -127,18 +117,6 @@ static void build_all(struct log_reader *reader)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int file = memfd_create("trace", MFD_CLOEXEC);
-    struct error error = ERROR_INIT;
-    struct log_reader *reader;
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    short_trace_put(file, data, size);
-    reader = log_reader_new(path, &error);
-    if (reader != NULL) {
-        build_all(reader);
-    }
-    log_reader_free(reader);
-    close(file);
+    short_trace_read(data, size, build_all);
     return 0;
 }

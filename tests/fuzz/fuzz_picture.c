@@ -7,23 +7,13 @@
 #include "runtime/view/picture.h"
 #include "runtime/view/source_lines.h"
 #include "runtime/view/svg_text.h"
+#include "tests/fuzz/claim.h"
 #include "tests/fuzz/short_trace.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define claim(holds) claim_at((holds), __LINE__)
-
-static void claim_at(bool holds, int line)
-{
-    if (!holds) {
-        fprintf(stderr, "line %d: a claim does not hold\n", line);
-        abort();
-    }
-}
 
 static void check_text(struct slice text)
 {
@@ -132,30 +122,24 @@ static void draw(struct log_reader *reader,
     source_lines_release(&sources);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void draw_all(struct log_reader *reader)
 {
     struct picture_options options = PICTURE_OPTIONS_DEFAULT;
-    int file = memfd_create("trace", MFD_CLOEXEC);
-    struct error error = ERROR_INIT;
-    struct log_reader *reader;
-    char path[64];
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    short_trace_put(file, data, size);
-    reader = log_reader_new(path, &error);
-    if (reader != NULL) {
-        draw(reader, FLOW_FOLD_AUTO, &options);
-        options.has_pages = true;
-        options.theme = PICTURE_DARK;
-        options.title = SLICE("a & <b>");
-        options.proportion = 0;
-        options.max_vector = 3;
-        options.max_matrix = 1;
-        options.max_slices = 1;
-        draw(reader, FLOW_FOLD_NONE, &options);
-    }
-    log_reader_free(reader);
-    close(file);
+    draw(reader, FLOW_FOLD_AUTO, &options);
+    options.has_pages = true;
+    options.theme = PICTURE_DARK;
+    options.title = SLICE("a & <b>");
+    options.proportion = 0;
+    options.max_vector = 3;
+    options.max_matrix = 1;
+    options.max_slices = 1;
+    draw(reader, FLOW_FOLD_NONE, &options);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    short_trace_read(data, size, draw_all);
     return 0;
 }
 

@@ -9,7 +9,6 @@
 #include "tests/fuzz/short_trace.h"
 
 #include <stdio.h>
-#include <sys/mman.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -143,24 +142,17 @@ show(struct log_reader *reader, bool is_json, bool has_source, const char *name)
     open_calls_release(&shown.calls);
 }
 
+static void show_all(struct log_reader *reader)
+{
+    show(reader, false, true, NULL);
+    log_reader_rewind(reader);
+    show(reader, true, false, NULL);
+    log_reader_rewind(reader);
+    show(reader, false, false, "*x*");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int file = memfd_create("trace", MFD_CLOEXEC);
-    struct error error = ERROR_INIT;
-    struct log_reader *reader;
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    short_trace_put(file, data, size);
-    reader = log_reader_new(path, &error);
-    if (reader != NULL) {
-        show(reader, false, true, NULL);
-        log_reader_rewind(reader);
-        show(reader, true, false, NULL);
-        log_reader_rewind(reader);
-        show(reader, false, false, "*x*");
-    }
-    log_reader_free(reader);
-    close(file);
+    short_trace_read(data, size, show_all);
     return 0;
 }

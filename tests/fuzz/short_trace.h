@@ -8,11 +8,13 @@
 #define MONITORCH_TESTS_FUZZ_SHORT_TRACE_H
 
 #include "runtime/base/hash.h"
-#include "runtime/trace/log_format.h"
+#include "runtime/trace/log_reader.h"
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define SHORT_TRACE_CHUNK_LIMIT 8
@@ -73,6 +75,26 @@ static inline void short_trace_put(int file, const uint8_t *data, size_t size)
     header.checksum = hash_64(
         (struct slice){(const char *)&header, offsetof(struct log_header, is_closed)});
     short_trace_put_at(file, 0, &header, sizeof header);
+}
+
+/* Has the input read as a trace, where it is one. */
+static inline void short_trace_read(const uint8_t *data,
+                                    size_t size,
+                                    void (*use)(struct log_reader *reader))
+{
+    int file = memfd_create("trace", MFD_CLOEXEC);
+    struct error error = ERROR_INIT;
+    struct log_reader *reader;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    short_trace_put(file, data, size);
+    reader = log_reader_new(path, &error);
+    if (reader != NULL) {
+        use(reader);
+    }
+    log_reader_free(reader);
+    close(file);
 }
 
 #endif
