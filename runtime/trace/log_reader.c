@@ -252,6 +252,73 @@ void log_reader_rewind(struct log_reader *reader)
     log_stream_start(reader, 0);
 }
 
+/* ---- places ---- */
+
+struct log_place log_reader_place(const struct log_reader *reader)
+{
+    return log_stream_place(reader);
+}
+
+void log_reader_go(struct log_reader *reader, struct log_place place)
+{
+    log_stream_go(reader, place);
+}
+
+/* The last chunk that begins with this event or one before it. */
+static size_t chunk_of_event(const struct log_reader *reader, uint64_t number)
+{
+    size_t first = 0;
+    size_t end = reader->index_count;
+
+    while (end - first > 1) {
+        size_t middle = first + (end - first) / 2;
+
+        if (reader->index[middle].first_event <= number) {
+            first = middle;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+void log_reader_go_to_event(struct log_reader *reader, uint64_t number)
+{
+    struct log_place place = log_reader_place(reader);
+    size_t chunk = chunk_of_event(reader, number);
+    const char *bytes;
+
+    if (place.chunk != chunk || place.position == 0 || place.next_event > number) {
+        log_reader_go(reader, (struct log_place){
+                                  .chunk = chunk,
+                                  .position = sizeof(struct log_chunk),
+                                  .next_event = chunk < reader->index_count
+                                                    ? reader->index[chunk].first_event
+                                                    : 0,
+                                  .is_counting = true,
+                              });
+    }
+    do {
+        place = log_reader_place(reader);
+        bytes = log_stream_next(reader);
+        if (bytes == NULL) {
+            return;
+        }
+        reader->stream.next_event +=
+            ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
+    } while (reader->stream.next_event <= number);
+    /* The chunk may be another than where the look began. */
+    if (log_reader_place(reader).chunk != place.chunk) {
+        place = (struct log_place){
+            .chunk = log_reader_place(reader).chunk,
+            .position = sizeof(struct log_chunk),
+            .next_event = reader->stream.next_event - 1,
+            .is_counting = true,
+        };
+    }
+    log_reader_go(reader, place);
+}
+
 /* ---- opening ---- */
 
 static bool header_check(struct log_reader *reader, size_t size, struct error *error)

@@ -122,6 +122,21 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item);
 /* Starts again from the beginning. */
 void log_reader_rewind(struct log_reader *reader);
 
+/* A place in the stream: where log_reader_next goes on. */
+struct log_place {
+    size_t chunk;
+    size_t position;
+    uint64_t next_event;
+    bool is_counting;
+};
+struct log_place log_reader_place(const struct log_reader *reader);
+/* Goes to a place that the reader was at before. Costs nothing within a chunk (1 MiB), else
+ * the loading of one. */
+void log_reader_go(struct log_reader *reader, struct log_place place);
+/* The next event will be the one of that number, or the first that is there after it. What
+ * stands before it in its chunk, calls too, is passed over. */
+void log_reader_go_to_event(struct log_reader *reader, uint64_t number);
+
 const struct log_header *log_reader_header(const struct log_reader *reader);
 uint32_t log_reader_module_count(const struct log_reader *reader);
 /* NULL from the count on. */

@@ -12,6 +12,7 @@ struct log_index_entry {
     uint64_t number;
     uint64_t offset;
     uint64_t size;
+    uint64_t first_event;
 };
 
 /* A chunk of definitions, kept in memory: texts and shapes point into it. */
@@ -172,6 +173,8 @@ const struct log_module *log_table_module(const struct log_reader *reader,
 const char *log_stream_next(struct log_reader *reader);
 /* Starts again from the chunk at `index`. */
 void log_stream_start(struct log_reader *reader, size_t index);
+struct log_place log_stream_place(const struct log_reader *reader);
+void log_stream_go(struct log_reader *reader, struct log_place place);
 
 /* ---- log_decode.c ---- */
 

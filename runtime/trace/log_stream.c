@@ -191,3 +191,32 @@ void log_stream_start(struct log_reader *reader, size_t index)
         .is_counting = index == 0,
     };
 }
+
+struct log_place log_stream_place(const struct log_reader *reader)
+{
+    const struct log_stream *stream = &reader->stream;
+
+    /* No chunk is loaded at the start alone: the place is the first one's beginning. */
+    return (struct log_place){
+        .chunk = stream->position == 0 ? stream->index : stream->index - 1,
+        .position = stream->position,
+        .next_event = stream->next_event,
+        .is_counting = stream->is_counting,
+    };
+}
+
+void log_stream_go(struct log_reader *reader, struct log_place place)
+{
+    struct log_stream *stream = &reader->stream;
+    bool is_loaded = stream->position > 0 && stream->index == place.chunk + 1;
+
+    if (place.position == 0 || !is_loaded) {
+        log_stream_start(reader, place.chunk);
+    }
+    if (place.position == 0 || (!is_loaded && !stream_load(reader))) {
+        return;
+    }
+    stream->position = place.position < stream->size ? place.position : stream->size;
+    stream->next_event = place.next_event;
+    stream->is_counting = place.is_counting;
+}

@@ -38,6 +38,59 @@ static void test_round_trip(void)
     }
 }
 
+/* The number of the next event, or UINT64_MAX at the end. */
+static uint64_t next_event(struct log_reader *reader)
+{
+    struct log_item item;
+
+    while (log_reader_next(reader, &item)) {
+        if (item.kind == LOG_EVENT) {
+            return item.event.number;
+        }
+    }
+    return UINT64_MAX;
+}
+
+static void test_places(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_reader *reader;
+    struct log_place start, middle;
+    uint64_t count;
+
+    CHECK(write_trace(PATH, &plain, 3, 20000));
+    count = count_events_before(3, 20000);
+    reader = log_reader_new(PATH, &error);
+    CHECK(reader != NULL);
+    start = log_reader_place(reader);
+    CHECK(next_event(reader) == 0 && next_event(reader) == 1);
+    middle = log_reader_place(reader);
+    CHECK(next_event(reader) == 2);
+    log_reader_go(reader, middle);
+    CHECK(next_event(reader) == 2);
+    while (next_event(reader) < count - 2) {
+        /* to the last chunk */
+    }
+    log_reader_go(reader, middle);
+    CHECK(next_event(reader) == 2);
+    log_reader_go(reader, start);
+    CHECK(next_event(reader) == 0);
+    for (uint64_t i = 0; i < 2000; i++) {
+        uint64_t number = mix(9, i) % count;
+
+        log_reader_go_to_event(reader, number);
+        CHECK(next_event(reader) == number);
+    }
+    for (uint64_t number = 0; number < count; number++) {
+        log_reader_go_to_event(reader, number);
+        CHECK(next_event(reader) == number);
+    }
+    log_reader_go_to_event(reader, count);
+    CHECK(next_event(reader) == UINT64_MAX);
+    CHECK(log_reader_damage_count(reader) == 0);
+    log_reader_free(reader);
+}
+
 /* A trace of a few records takes one unit for what is defined and little more. */
 static void test_small_file(void)
 {
@@ -597,6 +650,7 @@ static void test_nothing_left(void)
 int main(void)
 {
     test_round_trip();
+    test_places();
     test_small_file();
     test_modules();
     test_ring();
