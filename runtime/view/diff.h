@@ -1,0 +1,93 @@
+/* What differs between two traces of a program, the first difference first: verdicts on the
+ * steps that diff_align.h gives.
+ *
+ *     if (diff_traces(path_a, path_b, &options, &result, &error)) { … }
+ *
+ * Each difference is told to `options.found` as it is met. docs/diff.md tells the rules. */
+#ifndef MONITORCH_VIEW_DIFF_H
+#define MONITORCH_VIEW_DIFF_H
+
+#include "runtime/base/error.h"
+#include "runtime/base/slice.h"
+#include "runtime/trace/log_reader.h"
+#include "runtime/view/diff_align.h"
+#include "runtime/view/open_calls.h"
+#include "runtime/view/source_lines.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The worst is told where several are true, in this order. */
+enum diff_cause {
+    DIFF_CAUSE_NONE,
+    DIFF_CAUSE_FLOW, /* another way was taken */
+    DIFF_CAUSE_KIND, /* a number here, a tensor there; another type */
+    DIFF_CAUSE_DTYPE,
+    DIFF_CAUSE_SHAPE,
+    DIFF_CAUSE_DEVICE,
+    DIFF_CAUSE_STRIDES,
+    DIFF_CAUSE_VALUES,
+    DIFF_CAUSE_CODE, /* a line that only one program has: no divergence by itself */
+};
+
+enum diff_class {
+    DIFF_EQUAL,
+    DIFF_INHERITED, /* something that it was made from differs */
+    DIFF_OWN,       /* all that it was made from is equal, as far as it was recorded */
+    DIFF_ONLY,      /* the event has no counterpart */
+};
+
+/* How far apart two arrays are, of their whole values, or what statistics tell. */
+struct diff_distance {
+    bool is_exact; /* of whole values; else the rest but max_abs is not known */
+    double max_abs, max_rel;
+    double cosine;
+    uint64_t max_ulp;
+    uint64_t count, beyond_count; /* elements; those beyond tolerance */
+    uint64_t worst;               /* logical index of the worst element */
+    double worst_values[2];
+};
+
+struct diff_finding {
+    const struct diff_step *step;
+    enum diff_cause cause;
+    enum diff_class class_;
+    bool is_first;                        /* the first divergence */
+    struct slice words;                   /* what is different, without place or name */
+    const struct diff_distance *distance; /* NULL where there is none */
+};
+
+struct diff_options {
+    const struct diff_rename *renames; /* borrowed */
+    size_t rename_count;
+    bool is_exact;      /* by hashes; strides count */
+    double rtol, atol;  /* below 0: by the dtype */
+    source_strip strip; /* as in source_lines.h; may be NULL */
+    /* Told of each difference, and of lines that one program has alone; false ends the work
+     * with an error. May be NULL. */
+    bool (*found)(void *context, const struct diff_finding *finding);
+    void *context;
+    /* Told now and then, where not NULL; false ends the work with an error. */
+    bool (*progress)(void *progress_context, uint64_t events);
+    void *progress_context;
+};
+
+struct diff_result {
+    uint64_t event_counts[2];
+    uint64_t compared, equal, own, inherited, only[2];
+    struct diff_likeness likeness;
+    bool is_other_program; /* next to nothing was found in both */
+    bool is_unfinished[2]; /* killed, or still recording */
+    size_t damage_counts[2];
+    char damage[2][ERROR_TEXT_SIZE]; /* the first of each; "" */
+};
+
+/* Fails where a trace cannot be read or memory runs out; that they differ is no failure. */
+bool diff_traces(const char *path_a,
+                 const char *path_b,
+                 const struct diff_options *options,
+                 struct diff_result *result,
+                 struct error *error);
+
+#endif
