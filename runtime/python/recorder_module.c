@@ -81,6 +81,30 @@ static PyObject *note(PyObject *module, PyObject *args, PyObject *keywords)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(setting_doc,
+             "tell_setting(name, value)\n\n"
+             "Writes into the trace what the run is made with, or its newer value;\n"
+             "nothing while nothing is recorded.");
+
+static PyObject *tell_setting(PyObject *module, PyObject *args)
+{
+    struct session *session = PyModule_GetState(module);
+    const char *name, *value;
+    Py_ssize_t name_size, value_size;
+
+    if (!PyArg_ParseTuple(args, "s#s#:tell_setting", &name, &name_size, &value,
+                          &value_size)) {
+        return NULL;
+    }
+    if (session_enter(session)) {
+        recorder_tell_setting(session->recorder,
+                              (struct slice){name, (size_t)name_size},
+                              (struct slice){value, (size_t)value_size});
+        session_leave(session);
+    }
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(guess_doc,
              "guess(function, parameter, how)\n\n"
              "Notes that an argument of the next call of `function` was made up.");
@@ -211,6 +235,7 @@ static PyMethodDef methods[] = {
     {"join", hook_join_call, METH_VARARGS, join_doc},
     {"guess", WITH_KEYWORDS(guess), guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
+    {"tell_setting", tell_setting, METH_VARARGS, setting_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},
     {"kernels", kernels, METH_NOARGS, kernels_doc},

@@ -143,3 +143,16 @@ uint32_t log_writer_form(struct log_writer *writer, struct log_form *form, size_
     entry->number = form->number;
     return form->number;
 }
+
+void log_writer_setting(struct log_writer *writer,
+                        struct slice name,
+                        struct slice value)
+{
+    struct log_setting_record head = {
+        .record = {.kind = LOG_SETTING},
+        .name = log_writer_text(writer, name),
+        .value = log_writer_text(writer, value),
+    };
+
+    (void)log_writer_define(writer, &head, sizeof head, SLICE(""));
+}

@@ -1,8 +1,12 @@
-/* The definitions of a trace: its modules, texts, forms and threads. */
+/* The definitions of a trace: its modules, texts, forms, threads and settings. */
 #include "runtime/trace/log_reader_private.h"
 
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
+
+/* A run has some dozens of settings: a file with far more of them is damaged, and looking each of
+ * them up would take for ever. */
+#define SETTING_MAX 4096
 
 /* ---- one definition ---- */
 
@@ -49,6 +53,34 @@ static const char *take_thread(struct log_reader *reader, const char *bytes)
     }
     return log_numbered_add(&reader->threads, head->number, name) ? NULL
                                                                   : out_of_memory;
+}
+
+static const char *take_setting(struct log_reader *reader, const char *bytes)
+{
+    const struct log_setting_record *head = (const void *)bytes;
+    struct log_setting setting;
+    void *settings = reader->settings;
+
+    if (!log_text_find(reader, head->name, &setting.name) ||
+        !log_text_find(reader, head->value, &setting.value)) {
+        return "a setting refers to a text that is not defined";
+    }
+    for (size_t i = 0; i < reader->setting_count; i++) {
+        if (slice_equal(reader->settings[i].name, setting.name)) {
+            reader->settings[i].value = setting.value;
+            return NULL;
+        }
+    }
+    if (reader->setting_count >= SETTING_MAX) {
+        return "there are more settings than are read";
+    }
+    if (!memory_grow(&settings, &reader->setting_capacity, reader->setting_count + 1,
+                     sizeof *reader->settings)) {
+        return out_of_memory;
+    }
+    reader->settings = settings;
+    reader->settings[reader->setting_count++] = setting;
+    return NULL;
 }
 
 /* The texts of a form; false where one is not defined. */
@@ -214,10 +246,11 @@ take_definition(struct log_reader *reader, const char *bytes, uint64_t offset)
         [LOG_FORM] = sizeof(struct log_form),
         [LOG_TEXT] = sizeof(struct log_text),
         [LOG_THREAD] = sizeof(struct log_thread),
+        [LOG_SETTING] = sizeof(struct log_setting_record),
     };
     const struct log_record *record = (const void *)bytes;
 
-    if (record->kind >= LOG_TABLE && record->kind <= LOG_THREAD &&
+    if (record->kind >= LOG_TABLE && record->kind <= LOG_SETTING &&
         record->size < head_sizes[record->kind]) {
         return "a definition is too short";
     }
@@ -232,6 +265,8 @@ take_definition(struct log_reader *reader, const char *bytes, uint64_t offset)
         return take_text(reader, bytes);
     case LOG_THREAD:
         return take_thread(reader, bytes);
+    case LOG_SETTING:
+        return take_setting(reader, bytes);
     default:
         if (!reader->is_unknown_kind_told) {
             reader->is_unknown_kind_told = true;
@@ -269,6 +304,7 @@ void log_definitions_release(struct log_reader *reader)
     memory_free(reader->texts.entries);
     memory_free(reader->shapes.entries);
     memory_free(reader->threads.entries);
+    memory_free(reader->settings);
 }
 
 /* Makes room for the chunk's bytes: no more than the file has, a header may claim anything. */

@@ -70,6 +70,7 @@ enum log_kind {
     LOG_FORM,      /* what arrays have in common: shape, dtype … */
     LOG_TEXT,      /* a text, by its number */
     LOG_THREAD,
+    LOG_SETTING, /* what the run was made with, in words: its name and its value */
     /* The stream. */
     LOG_CALL = 32, /* a call began, or was joined */
     LOG_END,       /* a call ended */
@@ -166,6 +167,13 @@ struct log_thread {
     uint32_t number; /* from 0, in the order in which they were first seen */
     uint32_t name;   /* text */
     uint64_t native; /* the system's id */
+};
+
+/* Told again, a setting's newer value holds. */
+struct log_setting_record {
+    struct log_record record;
+    uint32_t name;  /* text: "seed" */
+    uint32_t value; /* text: "17" */
 };
 
 enum log_call_flag {

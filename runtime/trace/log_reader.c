@@ -449,6 +449,17 @@ const struct log_module *log_reader_module(const struct log_reader *reader,
                                           : NULL;
 }
 
+size_t log_reader_setting_count(const struct log_reader *reader)
+{
+    return reader->setting_count;
+}
+
+const struct log_setting *log_reader_setting(const struct log_reader *reader,
+                                             size_t index)
+{
+    return index < reader->setting_count ? &reader->settings[index] : NULL;
+}
+
 struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread)
 {
     const struct slice *name = log_numbered_find(&reader->threads, thread);

@@ -145,6 +145,17 @@ const struct log_module *log_reader_module(const struct log_reader *reader,
 /* "" where there is no such thread. */
 struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread);
 
+/* What the run was made with: "python.version", "seed" … (docs/rerun.md). In the order in which
+ * they were first told; complete after the stream was read to its end. */
+struct log_setting {
+    struct slice name;
+    struct slice value;
+};
+size_t log_reader_setting_count(const struct log_reader *reader);
+/* NULL from the count on. */
+const struct log_setting *log_reader_setting(const struct log_reader *reader,
+                                             size_t index);
+
 /* What was found damaged so far, in the order of the file: complete after the stream was read
  * to its end. `message` says what, and at which offset. */
 size_t log_reader_damage_count(const struct log_reader *reader);

@@ -74,6 +74,9 @@ struct log_reader {
     struct log_numbered_list texts;   /* struct slice */
     struct log_numbered_list shapes;  /* struct log_shape */
     struct log_numbered_list threads; /* struct slice: the name */
+    struct log_setting *settings;     /* owned */
+    size_t setting_count;
+    size_t setting_capacity;
 
     struct log_damage *damage; /* owned; in the order of offsets */
     size_t damage_count;

@@ -60,6 +60,10 @@ uint64_t log_writer_oldest_chunk(const struct log_writer *writer);
 #define LOG_TEXT_MAX 4096
 uint32_t log_writer_text(struct log_writer *writer, struct slice text);
 uint32_t log_writer_form(struct log_writer *writer, struct log_form *form, size_t size);
+/* Tells a setting of the run, or its newer value. */
+void log_writer_setting(struct log_writer *writer,
+                        struct slice name,
+                        struct slice value);
 /* Other definitions, each written once by the caller: `head` is the fixed part (a struct
  * log_table, log_source or log_thread), `rest` what follows it; of any size. */
 bool log_writer_define(struct log_writer *writer,

@@ -89,6 +89,7 @@ static void recorder_free(struct recorder *recorder)
     memory_free(recorder->modules);
     history_free(recorder->history);
     free_names(&recorder->options);
+    recorder_free_settings(recorder);
     memory_free(recorder);
 }
 
@@ -244,6 +245,7 @@ bool recorder_fork(struct recorder *recorder, const char *path, struct error *er
         return false;
     }
     recorder->start = log_writer_start_clock(recorder->log);
+    recorder_tell_settings(recorder);
     for (size_t i = 0; i < recorder->module_count; i++) {
         tell_module(recorder, recorder->modules[i]);
     }

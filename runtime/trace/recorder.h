@@ -159,6 +159,12 @@ struct log_event *recorder_late(const struct recorder *recorder);
 /* Whether this name's whole values are wanted. */
 bool recorder_keeps(const struct recorder *recorder, struct slice name);
 
+/* Tells what the run is made with, or its newer value; one that is known already is not told
+ * again. */
+void recorder_tell_setting(struct recorder *recorder,
+                           struct slice name,
+                           struct slice value);
+
 /* `site` is a site of the trace or UINT32_MAX. */
 void recorder_note(struct recorder *recorder,
                    enum log_note_tag tag,

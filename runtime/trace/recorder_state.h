@@ -4,6 +4,12 @@
 
 #include "runtime/trace/recorder.h"
 
+struct recorder_setting {
+    char *text; /* owned: the name, then the value */
+    size_t name_size;
+    size_t value_size;
+};
+
 struct recorder {
     struct recorder_options options;  /* names: owned */
     struct log_writer *log;           /* owned; may be NULL after a failed fork */
@@ -12,10 +18,19 @@ struct recorder {
     struct recorded_module **modules; /* owned, each too */
     size_t module_count;
     size_t module_capacity;
-    uint32_t site_count;    /* of all modules */
-    uint64_t start;         /* monotonic, nanoseconds */
-    uint32_t process;       /* that the log belongs to */
+    uint32_t site_count;               /* of all modules */
+    uint64_t start;                    /* monotonic, nanoseconds */
+    uint32_t process;                  /* that the log belongs to */
+    struct recorder_setting *settings; /* owned: a child tells them too */
+    size_t setting_count;
+    size_t setting_capacity;
     struct log_event *late; /* borrowed from the log; may be NULL */
 };
+
+/* ---- recorder_settings.c ---- */
+
+/* Tells all settings to a log that has just begun. */
+void recorder_tell_settings(struct recorder *recorder);
+void recorder_free_settings(struct recorder *recorder);
 
 #endif

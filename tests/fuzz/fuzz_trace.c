@@ -3,6 +3,8 @@
 #include "tests/fuzz/short_trace.h"
 #include "tests/unit/test_log.h"
 
+#include "runtime/base/hash.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -53,6 +55,14 @@ static uint64_t read_all(struct log_reader *reader)
     }
     for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
         sum += log_reader_module(reader, i)->source.size;
+    }
+    for (size_t i = 0; i < log_reader_setting_count(reader); i++) {
+        const struct log_setting *setting = log_reader_setting(reader, i);
+
+        sum += setting->name.size + hash_64(setting->value) % 7;
+    }
+    if (log_reader_setting(reader, log_reader_setting_count(reader)) != NULL) {
+        abort();
     }
     return sum + log_reader_thread_name(reader, 0).size;
 }

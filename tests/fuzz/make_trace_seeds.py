@@ -8,7 +8,7 @@ import pathlib
 import struct
 import sys
 
-TABLE, SOURCE, FORM, TEXT, THREAD = 1, 2, 3, 4, 5
+TABLE, SOURCE, FORM, TEXT, THREAD, SETTING = 1, 2, 3, 4, 5, 6
 CALL, END, EVENT, DATA, NOTE = 32, 33, 34, 35, 36
 DEFINITIONS, STREAM, SEALED, WRONG_NUMBER = 1, 2, 4, 8
 FLOAT32, INT64 = 12, 9
@@ -50,6 +50,10 @@ def definitions():
             text(5, b"MainThread"),
             record(TABLE, struct.pack("<6I", 0, 0, 3, 1, 2, 0) + SITES),
             record(SOURCE, struct.pack("<II", 0, 0) + b"def f(x):\n    return x\n", tag=1),
+            text(6, b"seed"),
+            record(SETTING, struct.pack("<II", 6, 0)),
+            record(SETTING, struct.pack("<II", 5, 6)),
+            record(SETTING, struct.pack("<II", 6, 5)),
             record(THREAD, struct.pack("<IIQ", 0, 5, 1234)),
             form(1, FLOAT32, [2, 3], [3, 1]),
             form(2, INT64, [4], [], flags=32),

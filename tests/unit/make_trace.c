@@ -168,6 +168,13 @@ static void add_thread(struct maker *maker, struct slice line)
     log_writer_define(maker->writer, &head, sizeof head, SLICE(""));
 }
 
+static void add_setting(struct maker *maker, struct slice line)
+{
+    need_writer(maker);
+    log_writer_setting(maker->writer, field(&maker->arena, line, "name"),
+                       field(&maker->arena, line, "value"));
+}
+
 /* ---- the stream ---- */
 
 static void commit(struct maker *maker, struct slice bytes)
@@ -399,6 +406,7 @@ static void run_line(struct maker *maker, struct slice line)
         {"options", set_options}, {"module", begin_module}, {"function", add_function},
         {"site", add_site},       {"thread", add_thread},   {"call", add_call},
         {"event", add_event},     {"return", add_end},      {"note", add_note},
+        {"setting", add_setting},
     };
     struct slice name = slice_part(line, 0, slice_find(line, SLICE(" "), 0));
 

@@ -350,6 +350,70 @@ static void test_unknown_kind(void)
     CHECK(found.damage == 1 && strstr(found.message, "unknown kind, 30") != NULL);
 }
 
+static bool is_setting(const struct log_reader *reader,
+                       size_t index,
+                       struct slice name,
+                       struct slice value)
+{
+    const struct log_setting *setting = log_reader_setting(reader, index);
+
+    return setting != NULL && slice_equal(setting->name, name) &&
+           slice_equal(setting->value, value);
+}
+
+/* Settings are there whatever a ring has dropped; one that is told again has its newer value. */
+static void test_settings(void)
+{
+    struct log_options ring = {.last = 10, .sample = SAMPLE};
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &ring, &error);
+    struct log_reader *reader;
+
+    CHECK(define_module(writer, SLICE("")));
+    log_writer_setting(writer, SLICE("seed"), SLICE("17"));
+    log_writer_setting(writer, SLICE("torch.version"), SLICE(""));
+    for (uint64_t i = 0; i < 20000; i++) {
+        CHECK(write_record(writer, 8, i));
+    }
+    log_writer_setting(writer, SLICE("torch.version"), SLICE("2.13"));
+    CHECK(log_writer_close(writer, &error));
+    reader = log_reader_new(PATH, &error);
+    if (CHECK(reader != NULL)) {
+        CHECK(log_reader_setting_count(reader) == 2);
+        CHECK(is_setting(reader, 0, SLICE("seed"), SLICE("17")));
+        CHECK(is_setting(reader, 1, SLICE("torch.version"), SLICE("2.13")));
+        CHECK(log_reader_setting(reader, 2) == NULL);
+        CHECK(log_reader_damage_count(reader) == 0);
+    }
+    log_reader_free(reader);
+}
+
+/* One whose text is not there is told, and the others are read. */
+static void test_lost_setting(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new(PATH, &plain, &error);
+    struct log_setting_record lost = {
+        .record = {.kind = LOG_SETTING}, .name = 1000, .value = 0};
+    struct log_reader *reader;
+
+    CHECK(log_writer_define(writer, &lost, sizeof lost, SLICE("")));
+    CHECK(log_writer_define(writer, &lost, offsetof(struct log_setting_record, value),
+                            SLICE("")));
+    log_writer_setting(writer, SLICE("seed"), SLICE("17"));
+    CHECK(log_writer_close(writer, &error));
+    reader = log_reader_new(PATH, &error);
+    if (CHECK(reader != NULL)) {
+        CHECK(log_reader_damage_count(reader) == 2);
+        CHECK(strstr(log_reader_damage(reader, 0), "a setting refers to a text") !=
+              NULL);
+        CHECK(strstr(log_reader_damage(reader, 1), "too short") != NULL);
+        CHECK(log_reader_setting_count(reader) == 1);
+        CHECK(is_setting(reader, 0, SLICE("seed"), SLICE("17")));
+    }
+    log_reader_free(reader);
+}
+
 static void test_size_limit(void)
 {
     static const uint64_t limits[] = {2 * LOG_CHUNK_UNIT, 500000, 3000000};
@@ -660,6 +724,8 @@ int main(void)
     test_intern();
     test_given_up();
     test_unknown_kind();
+    test_settings();
+    test_lost_setting();
     test_size_limit();
     test_file_size_limit();
     test_lock();
