@@ -49,25 +49,46 @@ struct diff_distance {
     double worst_values[2];
 };
 
+/* Of one event, or of a way that was taken. Told as it is met, with two exceptions: events that
+ * only one trace has are told one by one (DIFF_ONLY), and the control flow that led there is
+ * told behind the last of them, with the first one of each side; where a line's whole values are in
+ * the traces, it is told when they are read. Valid during the call of `found` only. */
 struct diff_finding {
-    const struct diff_step *step;
+    const struct log_item *items[2];  /* A, B: LOG_EVENT, LOG_CALL or LOG_END; NULL on a
+                                        side that has none */
+    const struct open_call *calls[2]; /* may be NULL */
     enum diff_cause cause;
     enum diff_class class_;
-    bool is_first;                        /* the first divergence */
+    bool is_first; /* the first divergence */
+    struct slice
+        name; /* `q`, `self.scale`, `out[0]`, `return`; of control flow `if` … */
     struct slice words;                   /* what is different, without place or name */
     const struct diff_distance *distance; /* NULL where there is none */
+    /* The nearest place in B and in A: where an item is missing, where the other program went
+     * on. Line 0: there is none. */
+    uint32_t modules[2];
+    uint32_t lines[2];
+    /* Of the first one alone: all that is told of it, the line `FILE:LINE: first divergence:
+     * NAME: …` first, each line ended by a newline. */
+    struct slice text;
 };
 
 struct diff_options {
     const struct diff_rename *renames; /* borrowed */
     size_t rename_count;
-    bool is_exact;      /* by hashes; strides count */
-    double rtol, atol;  /* below 0: by the dtype */
-    source_strip strip; /* as in source_lines.h; may be NULL */
-    /* Told of each difference, and of lines that one program has alone; false ends the work
-     * with an error. May be NULL. */
+    bool is_exact;            /* by hashes */
+    bool is_across_precision; /* another floating dtype is no difference by itself */
+    bool has_color;           /* in the first one's text */
+    double rtol, atol;        /* below 0: by the dtype */
+    source_strip strip;       /* as in source_lines.h; may be NULL */
+    /* Told of each event that is not equal, and of control flow; false ends the work with an
+     * error. May be NULL. */
     bool (*found)(void *context, const struct diff_finding *finding);
     void *context;
+    /* Told before anything is found, and while the readers live: `sources` too. May be NULL. */
+    void (*begun)(void *context,
+                  struct log_reader *const *readers,
+                  struct source_lines *const *sources);
     /* Told now and then, where not NULL; false ends the work with an error. */
     bool (*progress)(void *progress_context, uint64_t events);
     void *progress_context;
@@ -75,13 +96,22 @@ struct diff_options {
 
 struct diff_result {
     uint64_t event_counts[2];
-    uint64_t compared, equal, own, inherited, only[2];
+    uint64_t equal, own, inherited; /* pairs of events */
+    uint64_t flow;                  /* where another way was taken */
+    uint64_t only[2];               /* in A alone, in B alone: by control flow */
+    uint64_t code[2];   /* of lines, functions or files that the other does not have */
+    uint64_t beyond[2]; /* after the other one's recording was cut */
     struct diff_likeness likeness;
-    bool is_other_program; /* next to nothing was found in both */
-    bool is_unfinished[2]; /* killed, or still recording */
+    bool is_other_program;   /* next to nothing was found in both */
+    bool is_unfinished[2];   /* killed, or still recording */
+    uint64_t lost_counts[2]; /* events that a full disk or a limit kept out */
+    uint64_t dropped[2];     /* events that a ring has dropped */
     size_t damage_counts[2];
     char damage[2][ERROR_TEXT_SIZE]; /* the first of each; "" */
 };
+
+/* Whether any difference was found: lines that only one program has are none. */
+bool diff_result_is_equal(const struct diff_result *result);
 
 /* Fails where a trace cannot be read or memory runs out; that they differ is no failure. */
 bool diff_traces(const char *path_a,
