@@ -40,7 +40,9 @@ struct column_value {
 };
 
 /* One column of an event. `call` gives the nn.Module's path; it may be NULL, the column is empty
- * then. `trace` is the file's name for the column of that name. */
+ * then. `trace` is the file's name for the column of that name. What stood in `scratch` is gone
+ * after it, and so is a text of the call before that lay there; where memory runs out, it has
+ * failed. A value beyond 2^63 - 1 is the nearest real number; a float that is NaN stays one. */
 void event_column_get(enum event_column column,
                       const struct log_event_view *event,
                       const struct open_call *call,
