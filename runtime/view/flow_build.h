@@ -105,6 +105,7 @@ struct flow_raw {
     uint8_t dtype;
     uint8_t change;
     uint8_t difference;
+    uint8_t mark; /* enum flow_mark */
     bool is_read; /* told because it was read */
     bool has_hash;
     bool
@@ -233,8 +234,9 @@ struct flow_cluster {
     uint64_t count;
     uint32_t first; /* raw nodes */
     uint32_t last;
-    uint32_t node;  /* its index in the graph; FLOW_NONE: too old, or not used */
-    bool is_unused; /* a source that nothing was made from */
+    uint32_t marked; /* the first that has the gravest mark */
+    uint32_t node;   /* its index in the graph; FLOW_NONE: too old, or not used */
+    bool is_unused;  /* a source that nothing was made from */
 };
 
 /* Room for one more item behind `count` of them; false with the error set. */

@@ -58,6 +58,14 @@ static uint64_t storage_of(const struct log_event_view *event)
            (uint64_t)event->tensor.offset * dtype_size(event->shape->dtype);
 }
 
+static enum flow_mark mark_of(const struct flow_builder *builder, uint64_t event)
+{
+    const struct flow_options *options = builder->options;
+
+    return options->mark == NULL ? FLOW_MARK_NONE
+                                 : options->mark(options->mark_context, event);
+}
+
 static bool raw_add(struct flow_builder *builder,
                     const struct log_event_view *event,
                     uint32_t name,
@@ -93,6 +101,7 @@ static bool raw_add(struct flow_builder *builder,
         .dtype = event->shape == NULL ? 0 : (uint8_t)event->shape->dtype,
         .change = (uint8_t)event->change,
         .difference = (uint8_t)event->difference,
+        .mark = (uint8_t)mark_of(builder, event->number),
         .is_read = (event->flags & LOG_EVENT_READ) != 0,
         .is_hidden = is_hidden,
     };

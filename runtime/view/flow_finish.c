@@ -152,12 +152,23 @@ static struct slice code_of(struct flow_builder *builder, const struct flow_raw 
         builder, flow_statement(line, &module->table, node->site - module->first_site));
 }
 
+static struct slice remark_of(struct flow_builder *builder, const struct flow_raw *node)
+{
+    const struct flow_options *options = builder->options;
+
+    return node->mark == FLOW_MARK_NONE || options->remark == NULL
+               ? (struct slice){"", 0}
+               : flow_keep(builder,
+                           options->remark(options->mark_context, node->event));
+}
+
 static void fill_node(struct flow_builder *builder,
                       const struct flow_cluster *cluster,
                       struct flow_node *node)
 {
     const struct flow_raw *first = &builder->raws[cluster->first];
     const struct flow_raw *last = &builder->raws[cluster->last];
+    const struct flow_raw *marked = &builder->raws[cluster->marked];
     const struct flow_call *call = &builder->calls[first->call];
     const struct site_table *called = &builder->modules[call->module].module->table;
     const struct site_table *table = &builder->modules[first->module].module->table;
@@ -167,6 +178,9 @@ static void fill_node(struct flow_builder *builder,
         .group = builder->units[builder->units[first->unit].cluster].group,
         .event = first->event,
         .count = cluster->count,
+        .mark = (enum flow_mark)marked->mark,
+        .marked = marked->event,
+        .remark = remark_of(builder, marked),
         .name = name_of(builder, first),
         .file = flow_keep(builder, table->path),
         .line = first->line,

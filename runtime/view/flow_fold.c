@@ -135,6 +135,7 @@ fold_node(struct flow_folding *folding, struct flow_map *places, uint32_t index)
 {
     struct flow_builder *builder = folding->builder;
     struct flow_raw *node = &builder->raws[index];
+    struct flow_cluster *cluster;
     uint64_t place = 0;
 
     node->cluster = FLOW_MAP_NONE;
@@ -148,11 +149,15 @@ fold_node(struct flow_folding *folding, struct flow_map *places, uint32_t index)
             !flow_map_put(places, place, node->cluster)) {
             return flow_out_of_memory(builder);
         }
-        builder->clusters[builder->cluster_count++] =
-            (struct flow_cluster){.first = index, .last = index, .node = FLOW_NONE};
+        builder->clusters[builder->cluster_count++] = (struct flow_cluster){
+            .first = index, .last = index, .marked = index, .node = FLOW_NONE};
     }
-    builder->clusters[node->cluster].count++;
-    builder->clusters[node->cluster].last = index;
+    cluster = &builder->clusters[node->cluster];
+    cluster->count++;
+    cluster->last = index;
+    if (node->mark > builder->raws[cluster->marked].mark) {
+        cluster->marked = index;
+    }
     return true;
 }
 

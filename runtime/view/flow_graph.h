@@ -32,12 +32,32 @@ enum flow_fold {
     FLOW_FOLD_NONE,
 };
 
+/* What is to be seen at once: of a comparison, or of where a NaN came from. The graver, the
+ * further down. */
+enum flow_mark {
+    FLOW_MARK_NONE,
+    FLOW_MARK_EQUAL,     /* in both traces */
+    FLOW_MARK_PASSED,    /* NaN or an infinity, from what it was made from */
+    FLOW_MARK_INHERITED, /* differs, as something that it was made from does */
+    FLOW_MARK_ONLY,      /* the other trace has no such event */
+    FLOW_MARK_OWN,       /* differs, though all that it was made from is equal */
+    FLOW_MARK_PRODUCER,  /* NaN or an infinity, from values without */
+    FLOW_MARK_COUNT
+};
+
 struct flow_options {
     enum flow_fold fold;
     uint64_t max_nodes;                /* after folding; the newest are kept. 0: all */
     uint64_t first_event;              /* number of the first event that counts */
     const struct event_filter *filter; /* borrowed; may be NULL */
     bool has_scalars; /* numbers, strings, bools too; else arrays alone are nodes */
+    /* The mark of each event, by its number, where not NULL. Turns and calls whose marks differ
+     * are not alike. */
+    enum flow_mark (*mark)(void *mark_context, uint64_t event);
+    /* What a marked event's node is to say in words besides; "" for nothing. Copied. May be
+     * NULL. */
+    struct slice (*remark)(void *mark_context, uint64_t event);
+    void *mark_context;
     /* Told now and then, where not NULL; false ends the work with an error. */
     bool (*progress)(void *context, uint64_t events);
     void *progress_context;
@@ -64,10 +84,13 @@ enum flow_node_flag {
 };
 
 struct flow_node {
-    unsigned flags;    /* enum flow_node_flag, combined */
-    uint32_t group;    /* the innermost one, or FLOW_NONE */
-    uint64_t event;    /* number of the first event that it stands for */
-    uint64_t count;    /* how many it stands for; 1 where nothing was folded */
+    unsigned flags;      /* enum flow_node_flag, combined */
+    uint32_t group;      /* the innermost one, or FLOW_NONE */
+    uint64_t event;      /* number of the first event that it stands for */
+    uint64_t count;      /* how many it stands for; 1 where nothing was folded */
+    enum flow_mark mark; /* the gravest of all */
+    uint64_t marked;     /* number of the first event that has it */
+    struct slice remark; /* what flow_options.remark says of that one; "" */
     struct slice name; /* `x`, `self.scale`, `out[0]['logits']`; of a result `return` */
     struct slice file; /* as the trace has it */
     uint32_t line;     /* 0: not known */
@@ -145,6 +168,7 @@ struct flow_left_out {
     uint64_t unchanged;   /* lines that might have written to a value, and did not */
     uint64_t filtered;    /* events that the filter did not let through */
     uint64_t in_part;     /* containers with more in them than the trace has */
+    uint64_t beside;      /* nodes that flow_graph_keep left out */
     uint64_t lost_events; /* never recorded: a full disk, a limit */
 };
 
@@ -172,5 +196,10 @@ bool flow_graph_build(struct flow_graph *graph,
                       struct source_lines *sources,
                       const struct flow_options *options,
                       struct error *error);
+
+/* Leaves the nodes whose flag in `kept` (node_count of them) is true, the edges among them, and
+ * the groups that still hold one: a part of the graph, such as all that a value was made from.
+ * Fails where memory runs out; the graph is as it was then. */
+bool flow_graph_keep(struct flow_graph *graph, const bool *kept, struct error *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* Which calls and which turns of loops are alike: the same sites, functions and dtypes in them.
+/* Which calls and which turns of loops are alike: the same sites, functions, dtypes and marks in
+ * them.
  * Of what stands in a unit more than once it does not matter how often, nor in which order. */
 #include "runtime/view/flow_fold.h"
 
@@ -173,7 +174,8 @@ uint64_t flow_node_kind(const struct flow_raw *node, uint32_t unit, uint32_t pat
 {
     uint64_t kind = flow_mix(flow_key(unit, node->site), flow_key(node->name, path));
 
-    return flow_mix(kind, (uint64_t)node->dtype << 16 | (uint64_t)node->kind << 8 |
+    return flow_mix(kind, (uint64_t)node->mark << 24 | (uint64_t)node->dtype << 16 |
+                              (uint64_t)node->kind << 8 |
                               (node->is_read || node->is_promoted));
 }
 

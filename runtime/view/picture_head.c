@@ -86,6 +86,8 @@ static void add_left_out(struct head *head,
     } parts[] = {
         {left_out->older_nodes, "older value is not shown",
          "older values are not shown"},
+        {left_out->beside, "value that has no part in it is not shown",
+         "values that have no part in it are not shown"},
         {left_out->scalars, "value that is no tensor is not shown",
          "values that are no tensors are not shown"},
         {left_out->filtered, "value was filtered out", "values were filtered out"},

@@ -63,28 +63,98 @@ bool render_format_of(struct slice path,
     return false;
 }
 
-/* ---- a rendering ---- */
+/* ---- of a graph ---- */
+
+static bool tell_progress(const struct render_options *options,
+                          enum render_stage stage,
+                          const struct flow_graph *graph,
+                          struct error *error)
+{
+    if (options->progress == NULL ||
+        options->progress(options->progress_context, stage, graph->node_count)) {
+        return true;
+    }
+    error_set(error, ERROR_SYSTEM, "drawing was interrupted");
+    return false;
+}
+
+static bool refuse_memory(struct error *error)
+{
+    error_set_memory(error);
+    return false;
+}
+
+static bool paint(const struct picture *picture,
+                  const struct render_options *options,
+                  struct buffer *bytes,
+                  struct error *error)
+{
+    double dpi = options->dpi > 0 ? options->dpi : CAIRO_PAINTER_DPI;
+
+    switch (options->format) {
+    case RENDER_PNG:
+        return cairo_paint_png(picture, dpi, bytes, error);
+    case RENDER_PDF:
+        return cairo_paint_pdf(
+            picture, options->picture.has_pages ? options->picture.page_width : 0,
+            options->picture.has_pages ? options->picture.page_height : 0, bytes,
+            error);
+    default:
+        return svg_text_add(bytes, picture) || refuse_memory(error);
+    }
+}
+
+static bool draw_picture(const struct flow_graph *graph,
+                         const struct render_options *options,
+                         struct buffer *bytes,
+                         struct error *error)
+{
+    struct picture picture;
+    bool is_done;
+
+    picture_init(&picture);
+    is_done = tell_progress(options, RENDER_PLACING, graph, error) &&
+              picture_draw(&picture, graph, &options->picture, error) &&
+              tell_progress(options, RENDER_PAINTING, graph, error) &&
+              paint(&picture, options, bytes, error);
+    picture_release(&picture);
+    return is_done;
+}
+
+bool render_graph(const struct flow_graph *graph,
+                  const struct render_options *options,
+                  struct buffer *bytes,
+                  struct error *error)
+{
+    size_t start = bytes->size;
+    bool is_done;
+
+    if (graph->node_count == 0) {
+        return true;
+    }
+    if (options->format == RENDER_DOT) {
+        is_done = tell_progress(options, RENDER_PAINTING, graph, error) &&
+                  dot_text_add(graph, options->picture.title, bytes, error);
+    } else {
+        is_done = draw_picture(graph, options, bytes, error);
+    }
+    if (is_done && bytes->has_failed) {
+        is_done = refuse_memory(error);
+    }
+    if (!is_done) {
+        bytes->size = start;
+    }
+    return is_done;
+}
+
+/* ---- of a trace ---- */
 
 struct render {
     const struct render_options *options; /* borrowed */
     struct log_reader *reader;            /* owned */
     struct source_lines sources;          /* owned */
     struct flow_graph graph;              /* owned */
-    struct picture picture;               /* owned */
 };
-
-static bool
-tell_progress(const struct render *render, enum render_stage stage, struct error *error)
-{
-    const struct render_options *options = render->options;
-
-    if (options->progress == NULL ||
-        options->progress(options->progress_context, stage, render->graph.node_count)) {
-        return true;
-    }
-    error_set(error, ERROR_SYSTEM, "drawing was interrupted");
-    return false;
-}
 
 static bool tell_reading(void *context, uint64_t events)
 {
@@ -118,53 +188,6 @@ static bool build_graph(struct render *render, struct error *error)
     return true;
 }
 
-static bool refuse_memory(struct error *error)
-{
-    error_set_memory(error);
-    return false;
-}
-
-static bool
-draw_picture(struct render *render, struct buffer *bytes, struct error *error)
-{
-    const struct render_options *options = render->options;
-    const struct picture *picture = &render->picture;
-    double dpi = options->dpi > 0 ? options->dpi : CAIRO_PAINTER_DPI;
-
-    if (!tell_progress(render, RENDER_PLACING, error) ||
-        !picture_draw(&render->picture, &render->graph, &options->picture, error) ||
-        !tell_progress(render, RENDER_PAINTING, error)) {
-        return false;
-    }
-    switch (options->format) {
-    case RENDER_PNG:
-        return cairo_paint_png(picture, dpi, bytes, error);
-    case RENDER_PDF:
-        return cairo_paint_pdf(
-            picture, options->picture.has_pages ? options->picture.page_width : 0,
-            options->picture.has_pages ? options->picture.page_height : 0, bytes,
-            error);
-    default:
-        return svg_text_add(bytes, picture) || refuse_memory(error);
-    }
-}
-
-static bool draw(struct render *render, struct buffer *bytes, struct error *error)
-{
-    if (!build_graph(render, error)) {
-        return false;
-    }
-    if (render->graph.node_count == 0) {
-        return true;
-    }
-    if (render->options->format == RENDER_DOT) {
-        return tell_progress(render, RENDER_PAINTING, error) &&
-               dot_text_add(&render->graph, render->options->picture.title, bytes,
-                            error);
-    }
-    return draw_picture(render, bytes, error);
-}
-
 static void tell_result(const struct render *render, struct render_result *result)
 {
     size_t damage_count = log_reader_damage_count(render->reader);
@@ -189,7 +212,6 @@ bool render_trace(const char *trace_path,
                   struct error *error)
 {
     struct render render = {.options = options};
-    size_t start = bytes->size;
     bool is_done;
 
     render.reader = log_reader_new(trace_path, error);
@@ -198,18 +220,12 @@ bool render_trace(const char *trace_path,
     }
     source_lines_init(&render.sources, render.reader, options->strip);
     flow_graph_init(&render.graph);
-    picture_init(&render.picture);
-    is_done = draw(&render, bytes, error);
-    if (is_done && (render.sources.has_failed || bytes->has_failed)) {
-        error_set_memory(error);
-        is_done = false;
-    }
+    is_done = build_graph(&render, error) &&
+              (!render.sources.has_failed || refuse_memory(error)) &&
+              render_graph(&render.graph, options, bytes, error);
     if (is_done) {
         tell_result(&render, result);
-    } else {
-        bytes->size = start;
     }
-    picture_release(&render.picture);
     flow_graph_release(&render.graph);
     source_lines_release(&render.sources);
     log_reader_free(render.reader);

@@ -61,6 +61,14 @@ struct render_result {
     char damage[ERROR_TEXT_SIZE]; /* what is wrong at the first of them; "" */
 };
 
+/* Draws a graph that is there: one that marks or slices were put to. Appends the file's bytes to
+ * `bytes`; nothing where there are no nodes. options.node_limit, flow and strip do not count
+ * here. */
+bool render_graph(const struct flow_graph *graph,
+                  const struct render_options *options,
+                  struct buffer *bytes,
+                  struct error *error);
+
 /* Appends the file's bytes to `bytes`; nothing where there are no nodes (result->node_count
  * is 0 then, and that is no failure). Several threads may do it at once. */
 bool render_trace(const char *trace_path,
