@@ -1,21 +1,15 @@
 /* Whole files: read at once, written beside their name and renamed. */
 #include "runtime/base/file.h"
 
+#include "runtime/base/file_draft.h"
 #include "runtime/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#ifndef PATH_MAX
-    #define PATH_MAX 4096
-#endif
 
 #define READ_STEP ((size_t)64 << 10)
 
@@ -188,124 +182,6 @@ bool file_read(const char *path,
     return is_read;
 }
 
-/* ---- temporary files ---- */
-
-/* Those that exist just now, in a list of the stack frames that write them, for the one who has
- * to remove them all. The lock is held while one is made, renamed or removed. */
-struct temporary {
-    char path[PATH_MAX];
-    struct temporary *next;
-};
-
-static pthread_mutex_t temporaries_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct temporary *temporaries;
-static unsigned long temporary_count;
-
-void file_abandon_all(void)
-{
-    pthread_mutex_lock(&temporaries_lock);
-    for (struct temporary *one = temporaries; one != NULL; one = one->next) {
-        unlink(one->path);
-    }
-    /* The lock stays taken. */
-}
-
-static void temporary_forget(struct temporary *temporary)
-{
-    struct temporary **link = &temporaries;
-
-    while (*link != temporary) {
-        link = &(*link)->next;
-    }
-    *link = temporary->next;
-}
-
-static size_t folder_size(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
-
-/* Makes the folders above a file, as far as they are missing. */
-static bool make_folders(const char *path)
-{
-    char folder[PATH_MAX];
-    size_t size = folder_size(path);
-
-    for (size_t i = 1; i < size; i++) {
-        if (path[i] != '/') {
-            continue;
-        }
-        memcpy(folder, path, i);
-        folder[i] = '\0';
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Gives back the open file, or -1 with errno. */
-static int temporary_open(struct temporary *temporary, const char *beside)
-{
-    int folder = (int)folder_size(beside);
-    int descriptor;
-
-    if (file_operation_fails()) {
-        return -1;
-    }
-    pthread_mutex_lock(&temporaries_lock);
-    do {
-        int size = snprintf(temporary->path, sizeof temporary->path,
-                            "%.*s.monitorch-%ld-%lu.tmp", folder, beside,
-                            (long)getpid(), temporary_count++);
-
-        if (size < 0 || (size_t)size >= sizeof temporary->path) {
-            errno = ENAMETOOLONG;
-            descriptor = -1;
-            break;
-        }
-        descriptor =
-            open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor < 0 && errno == ENOENT && make_folders(temporary->path)) {
-            descriptor =
-                open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        }
-    } while (descriptor < 0 && errno == EEXIST);
-    if (descriptor >= 0) {
-        temporary->next = temporaries;
-        temporaries = temporary;
-    }
-    pthread_mutex_unlock(&temporaries_lock);
-    return descriptor;
-}
-
-static bool temporary_rename(struct temporary *temporary, const char *path)
-{
-    bool is_renamed;
-    int number;
-
-    pthread_mutex_lock(&temporaries_lock);
-    is_renamed = !file_operation_fails() && rename(temporary->path, path) == 0;
-    number = errno;
-    if (!is_renamed) {
-        unlink(temporary->path);
-    }
-    temporary_forget(temporary);
-    pthread_mutex_unlock(&temporaries_lock);
-    errno = number;
-    return is_renamed;
-}
-
-static void temporary_remove(struct temporary *temporary)
-{
-    pthread_mutex_lock(&temporaries_lock);
-    unlink(temporary->path);
-    temporary_forget(temporary);
-    pthread_mutex_unlock(&temporaries_lock);
-}
-
 /* ---- writing ---- */
 
 static bool write_all(int descriptor, struct slice bytes)
@@ -333,83 +209,13 @@ bool file_write_descriptor(int descriptor,
     return write_all(descriptor, bytes) || fail_errno(error, name, "cannot write");
 }
 
-static bool close_written(int descriptor)
-{
-    /* A full disk may show only now. */
-    return close(descriptor) == 0 && !file_operation_fails();
-}
-
-static bool write_directly(const char *path, struct slice bytes, struct error *error)
-{
-    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    bool is_written;
-    int number;
-
-    if (descriptor < 0) {
-        return fail_errno(error, path, "cannot write");
-    }
-    is_written = write_all(descriptor, bytes);
-    number = errno;
-    if (!is_written) {
-        close(descriptor);
-        errno = number;
-        return fail_errno(error, path, "cannot write");
-    }
-    return close_written(descriptor) || fail_errno(error, path, "cannot write");
-}
-
-/* `path` is what the user calls the file, `target` the same without symbolic links. */
-static bool write_and_rename(const char *path,
-                             const char *target,
-                             struct slice bytes,
-                             uint32_t mode,
-                             struct error *error)
-{
-    struct temporary temporary;
-    int descriptor = temporary_open(&temporary, target);
-    bool is_written;
-    int number;
-
-    if (descriptor < 0) {
-        return fail_errno(error, path, "cannot write");
-    }
-    is_written = mode == FILE_MODE_DEFAULT || fchmod(descriptor, (mode_t)mode) == 0;
-    is_written = is_written && write_all(descriptor, bytes);
-    number = errno;
-    if (!close_written(descriptor) && is_written) {
-        is_written = false;
-        number = errno;
-    }
-    if (!is_written) {
-        temporary_remove(&temporary);
-        errno = number;
-        return fail_errno(error, path, "cannot write");
-    }
-    return temporary_rename(&temporary, target) ||
-           fail_errno(error, path, "cannot write");
-}
-
 bool file_write(const char *path,
                 struct slice bytes,
                 uint32_t mode,
                 struct error *error)
 {
-    struct file_info info = file_inspect(path);
-    char resolved[PATH_MAX];
+    struct file_draft draft;
 
-    if (!info.is_there) {
-        return write_and_rename(path, path, bytes, mode, error);
-    }
-    if (info.is_directory) {
-        error_set_at(error, ERROR_INPUT, path, 1, 1,
-                     "is a directory, expected the name of a file");
-        return false;
-    }
-    if (!info.is_regular) {
-        return write_directly(path, bytes, error);
-    }
-    if (access(path, W_OK) != 0 || realpath(path, resolved) == NULL) {
-        return fail_errno(error, path, "cannot write");
-    }
-    return write_and_rename(path, resolved, bytes, info.mode, error);
+    return file_draft_open(&draft, path, mode, error) &&
+           file_draft_add(&draft, bytes, error) && file_draft_finish(&draft, error);
 }

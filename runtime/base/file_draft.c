@@ -1,0 +1,107 @@
+/* A file that is written piece by piece, beside the name that it takes when it is whole. */
+#include "runtime/base/file_draft.h"
+
+#include "runtime/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* `number` is that of the system's error. */
+static bool fail(struct file_draft *draft, int number, struct error *error)
+{
+    file_draft_abandon(draft);
+    error_set_at(error, ERROR_SYSTEM, draft->path, 1, 1, "cannot write: %s",
+                 strerror(number));
+    return false;
+}
+
+static bool open_temporary(struct file_draft *draft, uint32_t mode, struct error *error)
+{
+    draft->descriptor = file_temporary_open(&draft->temporary, draft->target);
+    if (draft->descriptor < 0 ||
+        (mode != FILE_MODE_DEFAULT && fchmod(draft->descriptor, (mode_t)mode) != 0)) {
+        return fail(draft, errno, error);
+    }
+    return true;
+}
+
+bool file_draft_open(struct file_draft *draft,
+                     const char *path,
+                     uint32_t mode,
+                     struct error *error)
+{
+    struct file_info info = file_inspect(path);
+
+    draft->path = path;
+    draft->descriptor = -1;
+    draft->is_direct = false;
+    if (info.is_directory) {
+        error_set_at(error, ERROR_INPUT, path, 1, 1,
+                     "is a directory, expected the name of a file");
+        return false;
+    }
+    if (info.is_there && !info.is_regular) {
+        draft->is_direct = true;
+        draft->descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return draft->descriptor >= 0 || fail(draft, errno, error);
+    }
+    if (info.is_there) {
+        if (access(path, W_OK) != 0 || realpath(path, draft->target) == NULL) {
+            return fail(draft, errno, error);
+        }
+        return open_temporary(draft, info.mode, error);
+    }
+    if (strlen(path) >= sizeof draft->target) {
+        return fail(draft, ENAMETOOLONG, error);
+    }
+    memcpy(draft->target, path, strlen(path) + 1);
+    return open_temporary(draft, mode, error);
+}
+
+bool file_draft_add(struct file_draft *draft, struct slice bytes, struct error *error)
+{
+    if (!file_write_descriptor(draft->descriptor, draft->path, bytes, error)) {
+        file_draft_abandon(draft);
+        return false;
+    }
+    return true;
+}
+
+bool file_draft_finish(struct file_draft *draft, struct error *error)
+{
+    /* A full disk may show only now. */
+    bool is_closed = close(draft->descriptor) == 0 && !file_operation_fails();
+    int number = errno;
+
+    draft->descriptor = -1;
+    if (!is_closed) {
+        if (!draft->is_direct) {
+            file_temporary_remove(&draft->temporary);
+        }
+        return fail(draft, number, error);
+    }
+    return draft->is_direct ||
+           file_temporary_rename(&draft->temporary, draft->target) ||
+           fail(draft, errno, error);
+}
+
+void file_draft_abandon(struct file_draft *draft)
+{
+    if (draft->descriptor < 0) {
+        return;
+    }
+    close(draft->descriptor);
+    draft->descriptor = -1;
+    if (!draft->is_direct) {
+        file_temporary_remove(&draft->temporary);
+    }
+}
+
+const char *file_draft_place(const struct file_draft *draft)
+{
+    return draft->is_direct ? draft->path : draft->temporary.path;
+}

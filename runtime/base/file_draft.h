@@ -1,0 +1,39 @@
+/* A file that is written piece by piece, beside the name that it takes when it is whole: nobody
+ * ever sees half of it. */
+#ifndef MONITORCH_BASE_FILE_DRAFT_H
+#define MONITORCH_BASE_FILE_DRAFT_H
+
+#include "runtime/base/error.h"
+#include "runtime/base/file_temporary.h"
+#include "runtime/base/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* It may not move while it is open. Each function that fails closes the draft too, and removes
+ * what it wrote; the file that was there is as it was. */
+struct file_draft {
+    const char *path; /* as the caller named it; borrowed */
+    int descriptor;   /* -1: closed */
+    bool
+        is_direct; /* the name is no regular file's (a device, a pipe): written as it is */
+    struct file_temporary temporary;
+    char target[PATH_MAX]; /* the path without symbolic links */
+};
+
+/* An existing file keeps its permission bits, a new one gets `mode` (FILE_MODE_DEFAULT: what the
+ * umask leaves). Missing folders are made, symbolic links followed. */
+bool file_draft_open(struct file_draft *draft,
+                     const char *path,
+                     uint32_t mode,
+                     struct error *error);
+bool file_draft_add(struct file_draft *draft, struct slice bytes, struct error *error);
+/* The file takes its name. */
+bool file_draft_finish(struct file_draft *draft, struct error *error);
+/* Nothing happens where it is closed. */
+void file_draft_abandon(struct file_draft *draft);
+
+/* Where it is written until it is finished: for what has to open it by name. */
+const char *file_draft_place(const struct file_draft *draft);
+
+#endif

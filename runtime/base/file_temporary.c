@@ -1,0 +1,122 @@
+/* Files that are written beside the name that they are to have. */
+#include "runtime/base/file_temporary.h"
+
+#include "runtime/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Those that exist just now, for the one who has to remove them all. The lock is held while one
+ * is made, renamed or removed. */
+static pthread_mutex_t temporaries_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct file_temporary *temporaries;
+static unsigned long temporary_count;
+
+void file_abandon_all(void)
+{
+    pthread_mutex_lock(&temporaries_lock);
+    for (struct file_temporary *one = temporaries; one != NULL; one = one->next) {
+        unlink(one->path);
+    }
+    /* The lock stays taken. */
+}
+
+static void temporary_forget(struct file_temporary *temporary)
+{
+    struct file_temporary **link = &temporaries;
+
+    while (*link != temporary) {
+        link = &(*link)->next;
+    }
+    *link = temporary->next;
+}
+
+static size_t folder_size(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* Makes the folders above a file, as far as they are missing. */
+static bool make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+    size_t size = folder_size(path);
+
+    for (size_t i = 1; i < size; i++) {
+        if (path[i] != '/') {
+            continue;
+        }
+        memcpy(folder, path, i);
+        folder[i] = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int file_temporary_open(struct file_temporary *temporary, const char *beside)
+{
+    int folder = (int)folder_size(beside);
+    int descriptor;
+
+    if (file_operation_fails()) {
+        return -1;
+    }
+    pthread_mutex_lock(&temporaries_lock);
+    do {
+        int size = snprintf(temporary->path, sizeof temporary->path,
+                            "%.*s.monitorch-%ld-%lu.tmp", folder, beside,
+                            (long)getpid(), temporary_count++);
+
+        if (size < 0 || (size_t)size >= sizeof temporary->path) {
+            errno = ENAMETOOLONG;
+            descriptor = -1;
+            break;
+        }
+        descriptor =
+            open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno == ENOENT && make_folders(temporary->path)) {
+            descriptor =
+                open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        }
+    } while (descriptor < 0 && errno == EEXIST);
+    if (descriptor >= 0) {
+        temporary->next = temporaries;
+        temporaries = temporary;
+    }
+    pthread_mutex_unlock(&temporaries_lock);
+    return descriptor;
+}
+
+bool file_temporary_rename(struct file_temporary *temporary, const char *path)
+{
+    bool is_renamed;
+    int number;
+
+    pthread_mutex_lock(&temporaries_lock);
+    is_renamed = !file_operation_fails() && rename(temporary->path, path) == 0;
+    number = errno;
+    if (!is_renamed) {
+        unlink(temporary->path);
+    }
+    temporary_forget(temporary);
+    pthread_mutex_unlock(&temporaries_lock);
+    errno = number;
+    return is_renamed;
+}
+
+void file_temporary_remove(struct file_temporary *temporary)
+{
+    pthread_mutex_lock(&temporaries_lock);
+    unlink(temporary->path);
+    temporary_forget(temporary);
+    pthread_mutex_unlock(&temporaries_lock);
+}

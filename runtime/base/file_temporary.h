@@ -1,0 +1,26 @@
+/* Files that are written beside the name that they are to have, and take it when they are whole.
+ * Private to the files of this folder that write. */
+#ifndef MONITORCH_BASE_FILE_TEMPORARY_H
+#define MONITORCH_BASE_FILE_TEMPORARY_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#ifndef PATH_MAX
+    #define PATH_MAX 4096
+#endif
+
+/* In a list of all that exist just now: it may not move until it is renamed or removed. */
+struct file_temporary {
+    char path[PATH_MAX];
+    struct file_temporary *next;
+};
+
+/* Makes one in the folder of `beside`, and that folder where it is missing. Gives back the open
+ * file, or -1 with errno. */
+int file_temporary_open(struct file_temporary *temporary, const char *beside);
+/* The file takes the name `path`; on failure, with errno, it is gone. */
+bool file_temporary_rename(struct file_temporary *temporary, const char *path);
+void file_temporary_remove(struct file_temporary *temporary);
+
+#endif
