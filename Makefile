@@ -76,8 +76,14 @@ PARSER_CFLAGS = $(OUR_CFLAGS) -O2 -DNDEBUG -w -fno-sanitize=undefined -DTREE_SIT
 # What draws: its headers are for the painter alone, which opens the libraries when it paints.
 PAINTER_CFLAGS := $(shell pkg-config --cflags-only-I pangocairo 2>/dev/null | sed 's/-I/-isystem /g')
 
+# SQLite, for the command `monitorch` and no extension module: its archive where there is one, so
+# that the command runs where the library is not; else the library.
+SQLITE_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=libsqlite3.a 2>/dev/null))
+SQLITE_LIBRARY ?= $(or $(SQLITE_ARCHIVE),-Wl$(comma)--as-needed -lsqlite3)
+
 # Sources and objects ----------------------------------------------------------------------
 
+comma     := ,
 sources    = $(sort $(wildcard $(1)))
 objects    = $(patsubst %.c,$(OBJ)/%.o,$(1))
 
@@ -162,6 +168,11 @@ $(OBJ)/runtime/view/cairo_%.o: runtime/view/cairo_%.c $(FLAGS_FILE) | $(FETCHED)
 	    { echo 'the headers of pangocairo were not found: run tools/setup_system.sh' >&2; exit 1; }
 	$(call compile,$(OUR_CFLAGS) $(PAINTER_CFLAGS),$<)
 
+$(OBJ)/runtime/view/sql_%.o: runtime/view/sql_%.c $(FLAGS_FILE) | $(FETCHED)
+	@echo '#include <sqlite3.h>' | $(CC) -E - >/dev/null 2>&1 || \
+	    { echo 'the header of SQLite was not found: run tools/setup_system.sh' >&2; exit 1; }
+	$(call compile,$(OUR_CFLAGS),$<)
+
 # An extension module's PyInit function stands in no header.
 $(OBJ)/runtime/python/%.o: runtime/python/%.c $(FLAGS_FILE) $(OBJ)/python | $(FETCHED)
 	@tools/python_headers.sh '$(PYTHON)' >/dev/null
@@ -185,13 +196,13 @@ $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
 # link: what a program or module is made of, and the list that tells when that changed.
 define link
 	@echo "  LINK  $@"
-	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) -lm -ldl -o $@
+	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) $(2) -lm -ldl -o $@
 endef
 
 $(OBJ)/monitorch-instrument: $(call objects,instrument/main.c) $(LIBRARY)
 	$(call link)
 $(OBJ)/monitorch: $(call objects,$(VIEWER)) $(LIBRARY)
-	$(call link)
+	$(call link,,$(SQLITE_LIBRARY))
 $(OBJ)/_instrument.abi3.so: $(call objects,$(COMPILER_EXTENSION)) $(LIBRARY)
 	$(call link,-shared)
 $(OBJ)/_recorder.abi3.so: $(call objects,$(RECORDER_EXTENSION)) $(LIBRARY) $(OBJ)/recorder-list
@@ -223,12 +234,12 @@ $(BUILD)/package-list: FORCE
 
 $(OBJ)/tests/unit/%: $(OBJ)/tests/unit/%.o $(LIBRARY)
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) -lm -ldl -o $@
+	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) $(SQLITE_LIBRARY) -lm -ldl -o $@
 
 $(BUILD)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) -lm -ldl -o $@
+	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) $(SQLITE_LIBRARY) -lm -ldl -o $@
 
 .PRECIOUS: $(OBJ)/%.o
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

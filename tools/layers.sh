@@ -10,7 +10,7 @@ runtime/view|runtime/base runtime/trace runtime/view|
 instrument|runtime/base runtime/trace/site_ instrument|tree_sitter/
 runtime/command|runtime/base runtime/trace runtime/view runtime/command instrument|
 runtime/python|runtime/base runtime/trace runtime/view runtime/python instrument|Python.h structmember.h'
-libraries='Python.h structmember.h tree_sitter/ cairo pango xxhash.h'
+libraries='Python.h structmember.h tree_sitter/ cairo pango sqlite3 xxhash.h'
 
 starts_with_one_of() { # text prefix…
     text=$1
@@ -42,6 +42,8 @@ check_include() { # file line header parts libraries
         starts_with_one_of "$3" $5 && return
         # What draws is the painter's alone.
         case $1 in runtime/view/cairo*) case $3 in cairo* | pango*) return 0 ;; esac ;; esac
+        # And what asks in SQL alone knows SQLite.
+        case $1 in runtime/view/sql_*) case $3 in sqlite3.h) return 0 ;; esac ;; esac
         ;;
     esac
     echo "$1:$2:1: may not include $3; allowed here: $4${5:+ $5} and libc"

@@ -14,6 +14,7 @@ need git git
 need npm npm
 need pkg-config pkg-config
 pkg-config --exists pangocairo 2>/dev/null || missing="$missing libcairo2-dev libpango1.0-dev"
+echo '#include <sqlite3.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libsqlite3-dev"
 need python3 python3
 python=${PYTHON:-python3}
 if ! command -v "$python" >/dev/null 2>&1; then
