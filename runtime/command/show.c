@@ -5,8 +5,10 @@
 #include "runtime/command/show_options.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/trace/log_reader.h"
+#include "runtime/view/canonical.h"
 #include "runtime/view/json_log.h"
 #include "runtime/view/open_calls.h"
+#include "runtime/view/setting_list.h"
 #include "runtime/view/site_list.h"
 #include "runtime/view/source_lines.h"
 #include "runtime/view/tree_log.h"
@@ -28,14 +30,17 @@ struct show {
     struct open_calls calls;            /* owned */
     struct tree_log tree;               /* owned */
     struct json_log json;
-    struct buffer text; /* owned; what is not written yet */
-    bool is_selective;  /* calls are shown with their first event that is */
-    bool is_counting;   /* events are counted, nothing is shown */
-    bool has_failed;    /* memory ran out, or the text could not be written */
-    uint64_t first;     /* of the events that match, the first to be shown */
-    uint64_t matched;   /* events that matched so far */
-    uint64_t seen;      /* events so far */
-    uint64_t alarming;  /* shown ones with NaN or Inf */
+    struct canonical canonical;            /* owned */
+    const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
+    bool is_telling_notes;                 /* and nothing else */
+    struct buffer text;                    /* owned; what is not written yet */
+    bool is_selective; /* calls are shown with their first event that is */
+    bool is_counting;  /* events are counted, nothing is shown */
+    bool has_failed;   /* memory ran out, or the text could not be written */
+    uint64_t first;    /* of the events that match, the first to be shown */
+    uint64_t matched;  /* events that matched so far */
+    uint64_t seen;     /* events so far */
+    uint64_t alarming; /* shown ones with NaN or Inf */
 };
 
 /* ---- one trace ---- */
@@ -54,8 +59,26 @@ static void flush(struct show *show, size_t limit)
     show->text.size = 0;
 }
 
+/* Whether what happened in that thread is to be told now. */
+static bool is_thread_shown(const struct show *show, uint16_t thread)
+{
+    return !show->is_telling_notes &&
+           (show->thread == NULL || show->thread->number == thread);
+}
+
+static void number_call(struct show *show, struct open_call *call)
+{
+    if (show->thread != NULL) {
+        canonical_number_call(&show->canonical, call);
+    }
+}
+
 static void show_call(struct show *show, struct open_call *call)
 {
+    if (!is_thread_shown(show, call->thread)) {
+        return;
+    }
+    number_call(show, call);
     if (show->is_selective || show->is_counting) {
         return;
     }
@@ -72,7 +95,8 @@ static void show_event(struct show *show,
 {
     uint64_t index;
 
-    show->seen++;
+    number_call(show, call);
+    show->json.sequence = show->seen++;
     if (!event_filter_match(&show->options->filter, call, event)) {
         return;
     }
@@ -95,6 +119,10 @@ static void show_end(struct show *show, const struct log_item *item)
     if (call == NULL) {
         return;
     }
+    if (!is_thread_shown(show, call->thread)) {
+        open_calls_end(&show->calls, call);
+        return;
+    }
     if (show->options->is_json && !show->is_counting) {
         json_log_add_end(&show->json, item, call, &show->text);
     } else if (!show->is_selective && !show->is_counting) {
@@ -103,18 +131,24 @@ static void show_end(struct show *show, const struct log_item *item)
     open_calls_end(&show->calls, call);
 }
 
+/* A note does not say in which thread it was made: among several, notes come first. */
 static void show_note(struct show *show, const struct log_item *item)
 {
     bool is_wanted = event_filter_is_empty(&show->options->filter) ||
                      item->note.tag == LOG_NOTE_WARNING;
+    bool is_now = show->thread == NULL || show->canonical.thread_count == 1;
+    struct log_item note = *item;
 
-    if (show->is_counting || !is_wanted || show->matched < show->first) {
+    if (show->is_counting || !is_wanted || !is_now || show->matched < show->first) {
         return;
     }
+    if (show->options->is_canonical) {
+        note.note.text = canonical_text(&show->canonical, note.note.text);
+    }
     if (show->options->is_json) {
-        json_log_add_note(&show->json, item, &show->text);
+        json_log_add_note(&show->json, &note, &show->text);
     } else {
-        tree_log_add_note(&show->tree, item, &show->text);
+        tree_log_add_note(&show->tree, &note, &show->text);
     }
 }
 
@@ -126,6 +160,7 @@ static void meet(struct show *show, struct open_call *call, bool is_new)
         show->has_failed = true;
     } else if (is_new) {
         event_filter_judge(&show->options->filter, call, show->reader);
+        call->shown_number = show->options->is_canonical ? 0 : call->shown_number;
     }
 }
 
@@ -143,6 +178,9 @@ static void show_item(struct show *show, const struct log_item *item)
         }
         break;
     case LOG_EVENT:
+        if (!is_thread_shown(show, item->event.thread)) {
+            break;
+        }
         call = open_calls_of_event(&show->calls, &item->event, &is_new);
         meet(show, call, is_new);
         if (call != NULL) {
@@ -187,13 +225,73 @@ static void count_stream(struct show *show)
     log_reader_rewind(show->reader);
 }
 
-static void show_sites(struct show *show)
+/* ---- canonical ---- */
+
+static void begin_trees(struct show *show)
+{
+    const struct show_options *options = show->options;
+
+    open_calls_release(&show->calls);
+    open_calls_init(&show->calls);
+    tree_log_release(&show->tree);
+    tree_log_init(&show->tree, show->reader, &show->sources);
+    show->tree.has_color = color_is_wanted(options->color, STDOUT_FILENO);
+    show->tree.has_source = options->has_source;
+    show->tree.is_canonical = options->is_canonical;
+}
+
+static void begin_thread(struct show *show, size_t index)
+{
+    show->thread = &show->canonical.threads[index];
+    show->canonical.call_number = 0;
+    show->json.thread = index;
+    show->json.thread_name = show->thread->name;
+    begin_trees(show);
+    log_reader_rewind(show->reader);
+    if (show->canonical.thread_count > 1 && !show->options->is_json) {
+        buffer_add(&show->text, SLICE("-- thread "));
+        buffer_add_printable(&show->text, show->thread->name);
+        buffer_add(&show->text, SLICE(" --\n"));
+    }
+}
+
+/* One thread after the other: what they did at the same time is in no order. */
+static void show_canonical(struct show *show)
+{
+    if (show->canonical.thread_count != 1) {
+        show->is_telling_notes = true;
+        show_stream(show);
+        show->is_telling_notes = false;
+    }
+    for (size_t i = 0; i < show->canonical.thread_count && !show->has_failed &&
+                       show->matched < show->options->head;
+         i++) {
+        begin_thread(show, i);
+        show_stream(show);
+    }
+}
+
+/* ---- lists ---- */
+
+/* Every definition stands in the file before what refers to it. */
+static void read_definitions(struct show *show)
 {
     struct log_item item;
 
-    while (log_reader_next(show->reader, &item)) {
-        /* Every table stands in the file before what refers to it. */
-    }
+    while (log_reader_next(show->reader, &item)) {}
+}
+
+static void show_settings(struct show *show)
+{
+    read_definitions(show);
+    show->matched = setting_list_add(&show->text, show->reader, show->json.trace,
+                                     show->options->is_json);
+    flush(show, 1);
+}
+
+static void show_sites(struct show *show)
+{
+    read_definitions(show);
     for (uint32_t i = 0; i < log_reader_module_count(show->reader); i++) {
         const struct log_module *module = log_reader_module(show->reader, i);
 
@@ -240,7 +338,8 @@ static enum exit_code tell_rest(const struct show *show)
         print_message(show->path, line);
     }
     if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
-        print_message(show->path, show->options->is_sites ? "no sites in it"
+        print_message(show->path, show->options->is_settings ? "no settings in it"
+                                  : show->options->is_sites  ? "no sites in it"
                                   : show->seen > 0 || show->options->head == 0
                                       ? "no event matches"
                                       : "no events in it");
@@ -265,7 +364,8 @@ static void add_footer(const struct show *show)
     uint64_t shown = show->matched > show->first ? show->matched - show->first : 0;
 
     if (show->options->is_quiet || show->options->is_json || show->options->is_sites ||
-        shown == 0 || !isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO)) {
+        show->options->is_settings || shown == 0 || !isatty(STDOUT_FILENO) ||
+        !isatty(STDERR_FILENO)) {
         return;
     }
     add_count(&line, shown, "event");
@@ -288,47 +388,62 @@ static void add_footer(const struct show *show)
     buffer_release(&line);
 }
 
-static void add_heading(struct show *show)
+static void add_heading(struct show *show, struct slice name)
 {
     if (show->options->trace_count > 1 && !show->options->is_json) {
         buffer_add(&show->text, SLICE("== "));
-        buffer_add_printable(&show->text, slice_of(show->path));
+        buffer_add_printable(&show->text, name);
         buffer_add(&show->text, SLICE(" ==\n"));
     }
 }
 
-static enum exit_code show_trace(const struct show_options *options, const char *path)
+static void show_events(struct show *show)
+{
+    if (show->options->tail != UINT64_MAX) {
+        count_stream(show);
+    }
+    if (show->options->is_canonical) {
+        show_canonical(show);
+    } else {
+        show_stream(show);
+    }
+}
+
+/* `name` is what tells the trace from the others that are shown. */
+static enum exit_code
+show_trace(const struct show_options *options, const char *path, struct slice name)
 {
     struct show show = {.options = options, .path = path};
     struct error error = ERROR_INIT;
     enum exit_code exit_code;
 
     show.reader = log_reader_new(path, &error);
-    if (show.reader == NULL) {
+    if (show.reader == NULL ||
+        (options->is_canonical &&
+         !canonical_init(&show.canonical, show.reader, &error))) {
         print_message("", error.text);
+        log_reader_free(show.reader);
         return EXIT_CODE_INPUT_FAILED;
     }
     show.is_selective =
         !event_filter_is_empty(&options->filter) || options->tail != UINT64_MAX;
     show.json.reader = show.reader;
     show.json.has_sample = options->has_sample;
-    show.json.trace = options->trace_count > 1 ? slice_of(path) : SLICE("");
-    open_calls_init(&show.calls);
+    show.json.trace = options->trace_count > 1 ? name : SLICE("");
+    show.json.is_canonical = options->is_canonical;
     source_lines_init(&show.sources, show.reader, strip_source);
-    tree_log_init(&show.tree, show.reader, &show.sources);
-    show.tree.has_color = color_is_wanted(options->color, STDOUT_FILENO);
-    show.tree.has_source = options->has_source;
-    add_heading(&show);
-    if (options->is_sites) {
+    begin_trees(&show);
+    add_heading(&show, name);
+    if (options->is_settings) {
+        show_settings(&show);
+    } else if (options->is_sites) {
         show_sites(&show);
     } else {
-        if (options->tail != UINT64_MAX) {
-            count_stream(&show);
-        }
-        show_stream(&show);
+        show_events(&show);
     }
     exit_code = tell_rest(&show);
     add_footer(&show);
+    canonical_release(&show.canonical);
     tree_log_release(&show.tree);
     source_lines_release(&show.sources);
     open_calls_release(&show.calls);
@@ -347,7 +462,17 @@ enum exit_code show_run(int word_count, char **words)
         exit_code = refuse(NAME, &error);
     } else {
         for (size_t i = 0; i < options.trace_count; i++) {
-            enum exit_code code = show_trace(&options, options.traces[i]);
+            const char *path = options.traces[i];
+            char number[24];
+            struct slice name = slice_of(path);
+            enum exit_code code;
+
+            if (options.is_canonical) {
+                /* Files of processes are called by their numbers. */
+                snprintf(number, sizeof number, "%zu", i + 1);
+                name = slice_of(number);
+            }
+            code = show_trace(&options, path, name);
 
             exit_code = code > exit_code ? code : exit_code;
         }

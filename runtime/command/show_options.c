@@ -75,6 +75,12 @@ static bool option_take(struct show_options *options,
     case OPTION_SAMPLE:
         options->has_sample = true;
         return true;
+    case OPTION_CANONICAL:
+        options->is_canonical = true;
+        return true;
+    case OPTION_SETTINGS:
+        options->is_settings = true;
+        return true;
     case OPTION_SITES:
         options->is_sites = true;
         return true;
@@ -84,6 +90,23 @@ static bool option_take(struct show_options *options,
     default: /* --help and --version were answered before */
         return true;
     }
+}
+
+static bool check_lists(const struct show_options *options, struct error *error)
+{
+    bool has_more = !event_filter_is_empty(&options->filter) ||
+                    options->head != UINT64_MAX || options->tail != UINT64_MAX ||
+                    options->has_source || options->has_sample || options->is_canonical;
+
+    if (options->is_sites && (has_more || options->is_settings)) {
+        return arguments_refuse("--sites lists all sites, it goes with --json alone",
+                                error);
+    }
+    if (options->is_settings && has_more) {
+        return arguments_refuse(
+            "--settings lists all settings, it goes with --json alone", error);
+    }
+    return true;
 }
 
 static bool check(const struct show_options *options, struct error *error)
@@ -98,13 +121,12 @@ static bool check(const struct show_options *options, struct error *error)
     if (options->has_sample && !options->is_json) {
         return arguments_refuse("--sample goes with --json", error);
     }
-    if (options->is_sites &&
-        (!event_filter_is_empty(&options->filter) || options->head != UINT64_MAX ||
-         options->tail != UINT64_MAX || options->has_source || options->has_sample)) {
-        return arguments_refuse("--sites lists all sites, it goes with --json alone",
-                                error);
+    if (options->is_canonical && options->filter.call != 0) {
+        return arguments_refuse(
+            "--call takes the trace's own number of a call, which --canonical replaces",
+            error);
     }
-    return true;
+    return check_lists(options, error);
 }
 
 bool show_options_read(struct show_options *options,

@@ -18,6 +18,8 @@ struct show_options {
     bool is_json;
     bool has_sample;
     bool is_sites;
+    bool is_settings;
+    bool is_canonical;
     bool is_quiet;
     enum color color;
     const char **traces; /* owned; each borrowed from the command line */

@@ -449,6 +449,14 @@ const struct log_module *log_reader_module(const struct log_reader *reader,
                                           : NULL;
 }
 
+void log_reader_rename(struct log_reader *reader, uint32_t number, struct slice path)
+{
+    if (number < reader->modules.count) {
+        /* The arena's memory is this reader's own; only its users may not write to it. */
+        ((struct log_module *)reader->modules.entries[number].thing)->table.path = path;
+    }
+}
+
 size_t log_reader_setting_count(const struct log_reader *reader)
 {
     return reader->setting_count;

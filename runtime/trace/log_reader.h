@@ -142,6 +142,8 @@ uint32_t log_reader_module_count(const struct log_reader *reader);
 /* NULL from the count on. */
 const struct log_module *log_reader_module(const struct log_reader *reader,
                                            uint32_t number);
+/* From now on the module's table tells this path, which is borrowed. */
+void log_reader_rename(struct log_reader *reader, uint32_t number, struct slice path);
 /* "" where there is no such thread. */
 struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread);
 

@@ -40,25 +40,48 @@ static void add_place(const struct json_log *log,
     json_text_add(text, SLICE("module"), call->path);
 }
 
+static void add_time(const struct json_log *log, uint64_t time, struct buffer *text)
+{
+    if (!log->is_canonical) {
+        json_number_add(text, SLICE("time"), time);
+    }
+}
+
+static void add_thread(const struct json_log *log, uint16_t thread, struct buffer *text)
+{
+    json_number_add(text, SLICE("thread"), log->is_canonical ? log->thread : thread);
+}
+
 /* ---- calls ---- */
+
+/* Canonical numbers are those of calls that are there. */
+static uint32_t parent_number(const struct json_log *log, const struct open_call *call)
+{
+    if (call->parent != NULL) {
+        return call->parent->shown_number;
+    }
+    return log->is_canonical ? 0 : call->parent_number;
+}
 
 static void
 add_call(const struct json_log *log, const struct open_call *call, struct buffer *text)
 {
     start_record(log, SLICE("call"), text);
-    json_number_add(text, SLICE("call"), call->call);
-    json_number_add(text, SLICE("parent"), call->parent_number);
+    json_number_add(text, SLICE("call"), call->shown_number);
+    json_number_add(text, SLICE("parent"), parent_number(log, call));
     json_number_add(text, SLICE("depth"), call->depth);
-    json_number_add(text, SLICE("thread"), call->thread);
+    add_thread(log, call->thread, text);
     json_text_add(text, SLICE("thread_name"),
-                  log_reader_thread_name(log->reader, call->thread));
+                  log->is_canonical
+                      ? log->thread_name
+                      : log_reader_thread_name(log->reader, call->thread));
     add_place(log, call, open_call_function(call, log->reader)->line, text);
     json_text_add(text, SLICE("class"), call->class_name);
     json_number_add(text, SLICE("parent_line"), call->line);
     json_boolean_add(text, SLICE("generator"), call->is_generator);
     json_boolean_add(text, SLICE("joined"), call->is_joined);
     json_boolean_add(text, SLICE("begun"), call->is_begun);
-    json_number_add(text, SLICE("time"), call->time);
+    add_time(log, call->time, text);
     end_record(text);
 }
 
@@ -84,15 +107,16 @@ void json_log_add_end(const struct json_log *log,
                       const struct open_call *call,
                       struct buffer *text)
 {
-    if (!call->is_shown) {
+    /* Calls that had returned when the recording ended are told in the order of addresses. */
+    if (!call->is_shown || (log->is_canonical && item->end.how == LOG_END_RETURNED)) {
         return;
     }
     start_record(log, SLICE("end"), text);
-    json_number_add(text, SLICE("call"), item->end.call);
+    json_number_add(text, SLICE("call"), call->shown_number);
     json_text_add(text, SLICE("how"),
                   item->end.how == LOG_END_RETURNED ? SLICE("returned")
                                                     : SLICE("left"));
-    json_number_add(text, SLICE("time"), item->end.time);
+    add_time(log, item->end.time, text);
     end_record(text);
 }
 
@@ -121,7 +145,7 @@ void json_log_add_note(const struct json_log *log,
         json_text_add(text, SLICE("file"), item->note.module->table.path);
         json_number_add(text, SLICE("line"), item->note.site->line);
     }
-    json_number_add(text, SLICE("time"), item->note.time);
+    add_time(log, item->note.time, text);
     end_record(text);
 }
 
@@ -340,12 +364,14 @@ static void add_change(const struct json_log *log,
     if (event->change == CHANGE_ALIASED) {
         site = find_site(log->reader, event->tensor.alias_site, &module);
         if (site != NULL) {
-            json_number_add(text, SLICE("alias_site"), event->tensor.alias_site);
+            if (!log->is_canonical) {
+                json_number_add(text, SLICE("alias_site"), event->tensor.alias_site);
+            }
             json_text_add(text, SLICE("alias_file"), module->table.path);
             json_number_add(text, SLICE("alias_line"), site->line);
         }
     }
-    if (event->tensor.origin != 0) {
+    if (event->tensor.origin != 0 && !log->is_canonical) {
         json_number_add(text, SLICE("origin"), event->tensor.origin - 1);
     }
 }
@@ -387,11 +413,15 @@ void json_log_add_event(const struct json_log *log,
 {
     json_log_add_call(log, call, text);
     start_record(log, SLICE("event"), text);
-    json_number_add(text, SLICE("seq"), event->number);
-    json_number_add(text, SLICE("thread"), event->thread);
-    json_number_add(text, SLICE("call"), event->call);
+    json_number_add(text, SLICE("seq"),
+                    log->is_canonical ? log->sequence : event->number);
+    add_thread(log, event->thread, text);
+    json_number_add(text, SLICE("call"), call->shown_number);
     json_number_add(text, SLICE("iteration"), event->visit);
-    json_number_add(text, SLICE("site"), event->site_number);
+    if (!log->is_canonical) {
+        /* Modules are numbered as they are met, which threads may do in any order. */
+        json_number_add(text, SLICE("site"), event->site_number);
+    }
     json_text_add(text, SLICE("kind"), slice_of(site_kind_text(event->site->kind)));
     json_text_add(text, SLICE("name"), event->name);
     json_text_add(text, SLICE("path"), event->path);
@@ -412,6 +442,8 @@ void json_log_add_event(const struct json_log *log,
     if ((event->flags & LOG_EVENT_MORE) != 0) {
         json_boolean_add(text, SLICE("more"), true);
     }
-    add_volatile(text, event);
+    if (!log->is_canonical) {
+        add_volatile(text, event);
+    }
     end_record(text);
 }

@@ -12,6 +12,11 @@ struct json_log {
     const struct log_reader *reader; /* borrowed */
     struct slice trace; /* borrowed: the file's name where there are several, or "" */
     bool has_sample;
+    /* Canonical: what may differ between runs is left out, and these are told instead. */
+    bool is_canonical;
+    uint64_t sequence;        /* the event's number */
+    size_t thread;            /* the thread's number, and its name */
+    struct slice thread_name; /* borrowed */
 };
 
 /* The object of the call and of those that it was made from, where they were not told yet. */

@@ -94,6 +94,7 @@ static struct open_call *add(struct open_calls *calls,
         return NULL;
     }
     *call = *what;
+    call->shown_number = what->call;
     texts = (char *)(call + 1);
     if (path.size > 0) {
         memcpy(texts, path.bytes, path.size);

@@ -14,6 +14,7 @@
 
 struct open_call {
     uint32_t call;            /* its number in the trace */
+    uint32_t shown_number;    /* the one that views print */
     uint32_t depth;           /* 0: it was made from no recorded call */
     struct open_call *parent; /* borrowed: lives as long as its children; may be NULL */
     struct slice path;        /* borrowed from this block */

@@ -117,7 +117,9 @@ static void add_module(const struct tree_log *log,
     paint_end(text, log->has_color);
 }
 
-static void add_circumstances(const struct open_call *call, struct buffer *text)
+static void add_circumstances(const struct tree_log *log,
+                              const struct open_call *call,
+                              struct buffer *text)
 {
     if (call->line != 0) {
         buffer_add(text, SLICE("  from line "));
@@ -132,9 +134,13 @@ static void add_circumstances(const struct open_call *call, struct buffer *text)
         buffer_add(text, SLICE("  its beginning is not in the trace"));
     }
     if (call->parent == NULL && call->parent_number != 0) {
-        buffer_add(text, SLICE("  from call #"));
-        buffer_add_number(text, call->parent_number);
-        buffer_add(text, SLICE(", which this trace does not tell"));
+        buffer_add(text, SLICE("  from call "));
+        if (!log->is_canonical) {
+            buffer_add_byte(text, '#');
+            buffer_add_number(text, call->parent_number);
+            buffer_add(text, SLICE(", "));
+        }
+        buffer_add(text, SLICE("which this trace does not tell"));
     }
 }
 
@@ -168,11 +174,12 @@ static void add_call_line(const struct tree_log *log,
         buffer_add_number(text, function->line);
     }
     buffer_add(text, SLICE("  #"));
-    buffer_add_number(text, call->call);
+    buffer_add_number(text, call->shown_number);
     if (!call->is_shown) {
-        add_circumstances(call, text);
+        add_circumstances(log, call, text);
     }
-    if (call->thread != 0 || (call->is_shown && log->has_threads)) {
+    if (!log->is_canonical &&
+        (call->thread != 0 || (call->is_shown && log->has_threads))) {
         add_thread(log, call->thread, text);
     }
     paint_end(text, log->has_color);
@@ -399,7 +406,7 @@ void tree_log_add_end(struct tree_log *log,
         text_add_shortened(text, open_call_function(call, log->reader)->name,
                            NAME_LIMIT);
         buffer_add(text, SLICE(" #"));
-        buffer_add_number(text, call->call);
+        buffer_add_number(text, call->shown_number);
         buffer_add_byte(text, ' ');
     }
     buffer_add(text, SLICE("left without a return: by an exception, or at its end"));

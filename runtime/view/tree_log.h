@@ -15,7 +15,9 @@ struct tree_log {
     const struct log_reader *reader; /* borrowed */
     struct source_lines *sources;    /* borrowed */
     bool has_color;
-    bool has_source;  /* the text of each line goes above its events */
+    bool has_source; /* the text of each line goes above its events */
+    bool
+        is_canonical; /* calls have the numbers of canonical.h, threads are told elsewhere */
     bool has_threads; /* more than one was met */
     bool has_failed;  /* memory ran out: calls are named more often than they need be */
     /* The calls whose lines stand above the place where the next line goes, from the depth
