@@ -1,0 +1,41 @@
+"""Runs modules as `python -m` does, each in a fork of this process, which has imported torch.
+
+Standard input has them as JSON: a list of [folder to run in, [module, arguments…]]; standard
+output gets a list of [exit code, what it wrote].
+"""
+
+import json
+import os
+import runpy
+import sys
+import tempfile
+
+import torch  # noqa: F401
+
+
+def run_here(folder, words, output):
+    """In a new process: ends with it."""
+    os.chdir(folder)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    sys.path[0] = folder
+    sys.argv = words
+    runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    sys.exit(0)
+
+
+def main():
+    told = []
+    for folder, words in json.load(sys.stdin):
+        with tempfile.TemporaryFile() as output:
+            process = os.fork()
+            if process == 0:
+                run_here(folder, words, output.fileno())
+            _, status = os.waitpid(process, 0)
+            output.seek(0)
+            told.append((os.waitstatus_to_exitcode(status), output.read().decode()))
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
