@@ -406,6 +406,21 @@ static void add_tensor(const struct json_log *log,
     }
 }
 
+void json_log_add_value(const struct json_log *log,
+                        const struct log_event_view *event,
+                        struct buffer *text)
+{
+    json_text_add(text, SLICE("value_kind"), slice_of(value_kind_text(event->kind)));
+    if (event->kind == VALUE_TENSOR) {
+        add_tensor(log, event, text);
+    } else {
+        add_scalar(text, event);
+    }
+    if ((event->flags & LOG_EVENT_MORE) != 0) {
+        json_boolean_add(text, SLICE("more"), true);
+    }
+}
+
 void json_log_add_event(const struct json_log *log,
                         const struct log_event_view *event,
                         struct open_call *call,
@@ -433,15 +448,7 @@ void json_log_add_event(const struct json_log *log,
         json_number_add(text, SLICE("arm"), event->site->arm);
     }
     add_change(log, event, text);
-    json_text_add(text, SLICE("value_kind"), slice_of(value_kind_text(event->kind)));
-    if (event->kind == VALUE_TENSOR) {
-        add_tensor(log, event, text);
-    } else {
-        add_scalar(text, event);
-    }
-    if ((event->flags & LOG_EVENT_MORE) != 0) {
-        json_boolean_add(text, SLICE("more"), true);
-    }
+    json_log_add_value(log, event, text);
     if (!log->is_canonical) {
         add_volatile(text, event);
     }

@@ -27,6 +27,10 @@ void json_log_add_event(const struct json_log *log,
                         const struct log_event_view *event,
                         struct open_call *call,
                         struct buffer *text);
+/* The fields that tell the event's value, from `value_kind` on: for an object of another kind. */
+void json_log_add_value(const struct json_log *log,
+                        const struct log_event_view *event,
+                        struct buffer *text);
 void json_log_add_end(const struct json_log *log,
                       const struct log_item *item,
                       const struct open_call *call,
