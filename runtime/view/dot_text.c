@@ -4,11 +4,13 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/number_text.h"
 #include "runtime/view/paint.h"
+#include "runtime/view/picture_marks.h"
 
-#define NAME_LIMIT   80 /* bytes that are shown */
-#define CODE_LIMIT   70
-#define DIGITS       4
-#define INDENT_LIMIT 20
+#define NAME_LIMIT    80 /* bytes that are shown */
+#define CODE_LIMIT    70
+#define VERDICT_LIMIT 160
+#define DIGITS        4
+#define INDENT_LIMIT  20
 
 /* ---- text that is not ours ---- */
 
@@ -50,8 +52,24 @@ static void add_times(struct buffer *text, uint64_t count)
 
 /* ---- nodes ---- */
 
+/* Of marks: the border with its style. */
+static const struct {
+    const char *fill;
+    const char *border;
+} mark_looks[FLOW_MARK_COUNT] = {
+    [FLOW_MARK_PASSED] = {"#fff3dc", "color=\"#a85d00\" penwidth=2"},
+    [FLOW_MARK_INHERITED] = {"#fff3dc", "color=\"#a85d00\" penwidth=2"},
+    [FLOW_MARK_ONLY] = {"#efecfd", "color=\"#5b3fd1\" penwidth=2 "
+                                   "style=\"rounded,filled,dashed\""},
+    [FLOW_MARK_OWN] = {"#ffe4e6", "color=\"#c8102e\" penwidth=3"},
+    [FLOW_MARK_PRODUCER] = {"#ffe4e6", "color=\"#c8102e\" penwidth=3"},
+};
+
 static const char *fill_of(const struct flow_node *node)
 {
+    if (node->mark > FLOW_MARK_EQUAL) {
+        return mark_looks[node->mark].fill;
+    }
     if ((node->flags & FLOW_NODE_NONFINITE) != 0) {
         return "#fdecea";
     }
@@ -184,13 +202,30 @@ static void add_text_line(struct buffer *text, const char *before, struct slice 
     }
 }
 
+/* The mark's word, and the remark. */
+static void add_mark(struct buffer *text, const struct flow_node *node)
+{
+    if (node->mark == FLOW_MARK_NONE) {
+        return;
+    }
+    start_line(text);
+    buffer_add(text, SLICE("<b>"));
+    buffer_add(text, mark_word(node->mark));
+    buffer_add(text, SLICE("</b>"));
+    end_line(text);
+    add_text_line(text, "", node->remark);
+}
+
 static void
 add_node(struct buffer *text, const struct flow_graph *graph, uint32_t index)
 {
     const struct flow_node *node = &graph->nodes[index];
 
     buffer_add_format(text, "n%u [fillcolor=\"%s\"", index, fill_of(node));
-    if ((node->flags & FLOW_NODE_NONFINITE) != 0) {
+    if (node->mark > FLOW_MARK_EQUAL) {
+        buffer_add_byte(text, ' ');
+        buffer_add(text, slice_of(mark_looks[node->mark].border));
+    } else if ((node->flags & FLOW_NODE_NONFINITE) != 0) {
         buffer_add(text, SLICE(" color=\"#b3261e\" penwidth=2"));
     } else if ((node->flags & FLOW_NODE_SOURCE) != 0) {
         buffer_add(text, SLICE(" style=\"rounded,filled,dashed\""));
@@ -203,9 +238,12 @@ add_node(struct buffer *text, const struct flow_graph *graph, uint32_t index)
         buffer_add_format(text, " <font color=\"#6b7280\">line %u</font>", node->line);
     }
     add_marks(text, node);
+    add_mark(text, node);
     if (node->kind == VALUE_TENSOR) {
         add_form(text, node);
-        add_statistics(text, node);
+        if (node->mark != FLOW_MARK_EQUAL) {
+            add_statistics(text, node);
+        }
     } else {
         add_text_line(text, "", node->text);
     }
@@ -349,7 +387,9 @@ static void add_groups(struct buffer *text,
 
 /* ---- edges ---- */
 
-static void add_edge(struct buffer *text, const struct flow_edge *edge)
+static void add_edge(struct buffer *text,
+                     const struct flow_graph *graph,
+                     const struct flow_edge *edge)
 {
     static const char *const styles[] = {
         [FLOW_EDGE_VALUE] = "color=\"#374151\"",
@@ -359,7 +399,8 @@ static void add_edge(struct buffer *text, const struct flow_edge *edge)
     };
 
     buffer_add_format(text, "    n%u -> n%u [%s", edge->source, edge->target,
-                      styles[edge->kind]);
+                      mark_is_handed_on(graph, edge) ? "color=\"#c8102e\" penwidth=2"
+                                                     : styles[edge->kind]);
     if (edge->is_carried) {
         buffer_add(text, SLICE(" constraint=false arrowhead=vee"));
     }
@@ -394,8 +435,17 @@ static void add_left_out(struct buffer *text, const struct flow_left_out *left_o
     buffer_add(text, is_first ? SLICE("") : SLICE("</font>"));
 }
 
+static void add_verdict(struct buffer *text, const struct picture_options *options)
+{
+    for (size_t i = 0; i < options->verdict_count; i++) {
+        buffer_add(text, SLICE("<br/><b>"));
+        add_escaped(text, options->verdict[i], VERDICT_LIMIT);
+        buffer_add(text, SLICE("</b>"));
+    }
+}
+
 bool dot_text_add(const struct flow_graph *graph,
-                  struct slice title,
+                  const struct picture_options *options,
                   struct buffer *text,
                   struct error *error)
 {
@@ -413,12 +463,14 @@ bool dot_text_add(const struct flow_graph *graph,
                            "margin=\"0.12,0.06\"];\n"
                            "    edge [arrowsize=0.7];\n"
                            "    label=<"));
-    add_escaped(text, title.size > 0 ? title : graph->file, CODE_LIMIT);
+    add_escaped(text, options->title.size > 0 ? options->title : graph->file,
+                CODE_LIMIT);
+    add_verdict(text, options);
     add_left_out(text, &graph->left_out);
     buffer_add(text, SLICE(">;\n"));
     add_groups(text, graph, &nesting);
     for (uint32_t i = 0; i < graph->edge_count; i++) {
-        add_edge(text, &graph->edges[i]);
+        add_edge(text, graph, &graph->edges[i]);
     }
     buffer_add(text, SLICE("}\n"));
     memory_free(room);

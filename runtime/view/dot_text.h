@@ -6,13 +6,14 @@
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
 #include "runtime/view/flow_graph.h"
+#include "runtime/view/picture.h"
 
 #include <stdbool.h>
 
-/* Appends a whole `digraph`. The title may be "": the graph's file then. Equal graphs give equal
- * texts. Fails where memory runs out. */
+/* Appends a whole `digraph`. Of the options the title and the verdict count. Equal graphs give
+ * equal texts. Fails where memory runs out. */
 bool dot_text_add(const struct flow_graph *graph,
-                  struct slice title,
+                  const struct picture_options *options,
                   struct buffer *text,
                   struct error *error);
 

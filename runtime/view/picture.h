@@ -68,7 +68,10 @@ enum picture_theme {
 struct picture_options {
     enum picture_theme theme;
     struct slice title; /* "": made from the file's name */
-    double proportion;  /* of the page, height by width; 0: one column */
+    const struct slice
+        *verdict; /* borrowed: told first, below the title, a line or more each */
+    size_t verdict_count;
+    double proportion; /* of the page, height by width; 0: one column */
     bool
         has_pages; /* cut into pages of page_width x page_height, no box across a cut */
     double page_width;

@@ -1,5 +1,5 @@
 /* What stands in the box of a node, and where. */
-#include "runtime/view/picture_box.h"
+#include "runtime/view/picture_marks.h"
 
 #include "runtime/view/number_text.h"
 #include "runtime/view/tensor_text.h"
@@ -38,6 +38,7 @@ struct content {
     struct pill times; /* `× 50`; width 0: not folded */
     struct pill alarm; /* `3 NaN, 1 +Inf`; width 0: all are finite */
     struct pills pills;
+    struct remark remark;
     struct table table;
     struct figures figures;
     double width; /* without padding */
@@ -233,21 +234,28 @@ static void content_texts(struct content *content,
                           const struct box_options *options)
 {
     bool is_long = options->detail != BOX_SHORT;
+    /* What is equal is there to find one's way: its values are of no interest. */
+    bool is_quiet = node->mark == FLOW_MARK_EQUAL;
 
     content->name = sheet_clean(sheet, node->name);
     content->place = place_of(sheet, node, options);
     content->form = form_of(sheet, node);
     content->times = times_of(sheet, node->count);
     content->alarm = alarm_of(sheet, node);
+    pill_of_mark(&content->pills, sheet, node->mark);
     if (is_long || (node->flags & FLOW_NODE_GUESSED) != 0) {
         pills_of_node(&content->pills, sheet, node);
     }
+    remark_prepare(&content->remark, sheet, sheet_clean(sheet, node->remark),
+                   TEXT_WIDTH_MAX);
     if (is_long) {
         content->note = note_of(sheet, node);
         content->code = sheet_clean(sheet, node->code);
+    }
+    if (is_long && !is_quiet) {
         figures_prepare(&content->figures, sheet, node, FIGURES_WIDTH);
     }
-    if (options->detail == BOX_FULL) {
+    if (options->detail == BOX_FULL && !is_quiet) {
         table_prepare(&content->table, sheet, node, &options->limits);
     }
 }
@@ -281,6 +289,7 @@ static void content_width(struct content *content, struct sheet *sheet)
         width = fmax(width, style_width(style_of(sheet, kinds[i]), texts[i]));
     }
     width = fmax(width, pills_width(&content->pills, TEXT_WIDTH_MAX));
+    width = fmax(width, remark_width(&content->remark, sheet));
     width = fmax(width, content->alarm.width);
     width = fmin(width, most);
     width = fmax(width, content->table.width);
@@ -344,6 +353,7 @@ static double content_height(const struct content *content)
     y += content->form.size > 0 ? FORM_HEIGHT : 0;
     y += content->pills.count > 0 ? pills_height(&content->pills, content->width) + GAP
                                   : 0;
+    y += remark_height(&content->remark);
     y += content->note.size > 0 ? NOTE_HEIGHT : 0;
     y += content->table.block_count > 0 ? content->table.height + GAP : 0;
     y += content->figures.count > 0 ? content->figures.height : 0;
@@ -361,6 +371,8 @@ static void content_draw(const struct content *content, struct sheet *sheet)
         pills_draw(&content->pills, sheet, PADDING_LEFT, y + GAP / 2, content->width);
         y += pills_height(&content->pills, content->width) + GAP;
     }
+    remark_draw(&content->remark, sheet, PADDING_LEFT, y);
+    y += remark_height(&content->remark);
     y = line_draw(sheet, STYLE_NOTE, content->note, y, NOTE_HEIGHT);
     if (content->table.block_count > 0) {
         table_draw(&content->table, sheet, PADDING_LEFT, y + GAP / 2);
@@ -379,25 +391,45 @@ static void content_draw(const struct content *content, struct sheet *sheet)
     }
 }
 
+/* `y  line 5`, and all that is said of a marked one. */
+static struct slice title_of(const struct content *content,
+                             struct sheet *sheet,
+                             const struct flow_node *node)
+{
+    struct buffer *text = &sheet->scratch;
+    struct slice remark = sheet_clean(sheet, node->remark);
+
+    text->size = 0;
+    buffer_add(text, content->name);
+    buffer_add(text, SLICE("  "));
+    buffer_add(text, content->place);
+    if (node->mark != FLOW_MARK_NONE) {
+        buffer_add(text, SLICE("  "));
+        buffer_add(text, mark_word(node->mark));
+    }
+    if (remark.size > 0) {
+        buffer_add(text, SLICE(": "));
+        buffer_add(text, remark);
+    }
+    return sheet_keep(sheet);
+}
+
 void box_draw(struct box *box,
               struct sheet *sheet,
               const struct flow_node *node,
               const struct box_options *options)
 {
     struct content content = {.width = 0};
+    struct card card = {.role = role_of(node), .mark = node->mark};
 
     content_texts(&content, sheet, node, options);
     content_width(&content, sheet);
     box->width = content.width + PADDING_LEFT + PADDING_RIGHT;
     box->height = content_height(&content);
+    card.is_alarming = content.alarm.width > 0;
     box->first_item = sheet->picture->item_count;
-    sheet->scratch.size = 0;
-    buffer_add(&sheet->scratch, content.name);
-    buffer_add(&sheet->scratch, SLICE("  "));
-    buffer_add(&sheet->scratch, content.place);
-    sheet_begin(sheet, "node", sheet_keep(sheet));
-    card_draw(sheet, role_of(node), content.alarm.width > 0, 0, 0, box->width,
-              box->height);
+    sheet_begin(sheet, "node", title_of(&content, sheet, node));
+    card_draw(sheet, &card, 0, 0, box->width, box->height);
     content_draw(&content, sheet);
     sheet_end(sheet);
     box->item_count = sheet->picture->item_count - box->first_item;

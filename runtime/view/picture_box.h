@@ -47,10 +47,16 @@ enum box_role {
 };
 
 enum box_role role_of(const struct flow_node *node);
+
+struct card {
+    enum box_role role;
+    enum flow_mark mark;
+    bool is_alarming;
+};
+
 /* The card alone: its border and the bar at its left. */
 void card_draw(struct sheet *sheet,
-               enum box_role role,
-               bool is_alarming,
+               const struct card *card,
                double x,
                double y,
                double width,
@@ -90,6 +96,23 @@ double pills_height(const struct pills *pills, double width);
 double pills_width(const struct pills *pills, double limit);
 void pills_draw(
     const struct pills *pills, struct sheet *sheet, double x, double y, double width);
+
+/* ---- picture_marks.c: what is said of a marked node, in a few lines ---- */
+
+#define REMARK_LINE_MAX 4
+
+struct remark {
+    struct slice lines[REMARK_LINE_MAX];
+    uint32_t line_count;
+};
+
+void remark_prepare(struct remark *remark,
+                    struct sheet *sheet,
+                    struct slice text,
+                    double width);
+double remark_width(const struct remark *remark, const struct sheet *sheet);
+double remark_height(const struct remark *remark);
+void remark_draw(const struct remark *remark, struct sheet *sheet, double x, double y);
 
 /* ---- picture_figures.c: the statistics below a table ---- */
 

@@ -1,5 +1,5 @@
 /* The card of a box: its shape and colours tell what role the value has. */
-#include "runtime/view/picture_box.h"
+#include "runtime/view/picture_marks.h"
 
 #include <math.h>
 
@@ -37,8 +37,7 @@ static uint32_t role_color(const struct picture_palette *palette, enum box_role 
 }
 
 void card_draw(struct sheet *sheet,
-               enum box_role role,
-               bool is_alarming,
+               const struct card *card,
                double x,
                double y,
                double width,
@@ -46,7 +45,7 @@ void card_draw(struct sheet *sheet,
 {
     const struct picture_palette *palette = sheet->palette;
     struct picture_item *item = sheet_rectangle(sheet, x, y, width, height);
-    bool comes_from_outside = role == ROLE_SOURCE || role == ROLE_ARGUMENT;
+    bool comes_from_outside = card->role == ROLE_SOURCE || card->role == ROLE_ARGUMENT;
     double inset = comes_from_outside ? 7.0 : 4.0;
 
     /* What comes from outside is rounder than what was made here. */
@@ -54,18 +53,26 @@ void card_draw(struct sheet *sheet,
     item->fill = palette->card;
     item->stroke = palette->border;
     item->stroke_width = 0.75;
-    if (role == ROLE_GUESS) {
+    if (card->role == ROLE_GUESS) {
         item->fill = palette->guess_card;
         item->stroke = palette->guess;
         item->stroke_width = 1.2;
         item->dash = 4.0;
     }
-    if (is_alarming) {
+    if (card->is_alarming) {
         item->stroke = palette->alarm;
         item->stroke_width = 1.6;
+    }
+    if (card->mark > FLOW_MARK_EQUAL) {
+        struct mark_look look = mark_look_of(palette, card->mark);
+
+        item->fill = look.card;
+        item->stroke = look.color;
+        item->stroke_width = look.stroke_width;
+        item->dash = look.dash;
     }
     inset = fmin(inset, height / 4);
     item = sheet_rectangle(sheet, x + 3.5, y + inset, BAR_WIDTH, height - 2 * inset);
     item->radius = BAR_WIDTH / 2;
-    item->fill = role_color(palette, role);
+    item->fill = role_color(palette, card->role);
 }

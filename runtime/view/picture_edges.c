@@ -1,4 +1,5 @@
 /* Edges: what was made from what. */
+#include "runtime/view/picture_marks.h"
 #include "runtime/view/picture_parts.h"
 
 #include <math.h>
@@ -154,6 +155,9 @@ void edge_draw(struct sheet *sheet,
     sheet_begin(sheet, classes[look], title_of(sheet, graph, edge));
     item = sheet_add(sheet, PICTURE_CURVE);
     edge_style(sheet, look, edge->count, item);
+    if (mark_is_handed_on(graph, edge)) {
+        mark_edge(sheet, item);
+    }
     item->first_point = sheet->picture->point_count;
     for (size_t i = 0; i < point_count; i++) {
         sheet_point(sheet, x + route[i].x, y + route[i].y);

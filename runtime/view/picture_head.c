@@ -3,11 +3,16 @@
 
 #include <math.h>
 
-#define TITLE_SIZE   15.0
-#define LINE_SIZE    8.0
-#define LINE_HEIGHT  11.5
-#define TITLE_HEIGHT 21.0
-#define LINE_MAX     (sizeof((struct head *)0)->lines / sizeof(struct slice))
+#define TITLE_SIZE     15.0
+#define LINE_SIZE      8.0
+#define LINE_HEIGHT    11.5
+#define TITLE_HEIGHT   21.0
+#define VERDICT_SIZE   9.0
+#define VERDICT_HEIGHT 13.0
+#define LINE_MAX       (sizeof((struct head *)0)->lines / sizeof(struct slice))
+#define VERDICT_MAX    (sizeof((struct head *)0)->verdict / sizeof(struct slice))
+/* One verdict alone does not fill the page. */
+#define VERDICT_LINES 3
 
 static struct text_style title_style(const struct sheet *sheet)
 {
@@ -17,6 +22,11 @@ static struct text_style title_style(const struct sheet *sheet)
 static struct text_style line_style(const struct sheet *sheet)
 {
     return (struct text_style){PICTURE_SANS, LINE_SIZE, sheet->palette->faint};
+}
+
+static struct text_style verdict_style(const struct sheet *sheet)
+{
+    return (struct text_style){PICTURE_SANS_BOLD, VERDICT_SIZE, sheet->palette->text};
 }
 
 static void
@@ -112,6 +122,26 @@ static void add_left_out(struct head *head,
     }
 }
 
+static void add_verdict(struct head *head,
+                        struct sheet *sheet,
+                        const struct picture_options *options,
+                        double width)
+{
+    for (size_t i = 0; i < options->verdict_count; i++) {
+        uint32_t left = (uint32_t)VERDICT_MAX - head->verdict_count;
+
+        head->verdict_count += sheet_wrap(sheet, verdict_style(sheet),
+                                          sheet_clean(sheet, options->verdict[i]),
+                                          width, &head->verdict[head->verdict_count],
+                                          left < VERDICT_LINES ? left : VERDICT_LINES);
+    }
+}
+
+static double body_height(const struct head *head)
+{
+    return head->line_count * LINE_HEIGHT + head->verdict_count * VERDICT_HEIGHT;
+}
+
 void head_prepare(struct head *head,
                   struct sheet *sheet,
                   const struct flow_graph *graph,
@@ -125,6 +155,7 @@ void head_prepare(struct head *head,
                                                  : SLICE("monitorch");
 
     *head = (struct head){.line_count = 0};
+    add_verdict(head, sheet, options, width);
     title = sheet_clean(sheet, title);
     sheet->picture->title = title;
     head->title =
@@ -143,16 +174,25 @@ void head_prepare(struct head *head,
     for (uint32_t i = 0; i < head->line_count; i++) {
         head->width = fmax(head->width, style_width(line_style(sheet), head->lines[i]));
     }
-    head->height = TITLE_HEIGHT + head->line_count * LINE_HEIGHT + HEAD_GAP;
+    for (uint32_t i = 0; i < head->verdict_count; i++) {
+        head->width =
+            fmax(head->width, style_width(verdict_style(sheet), head->verdict[i]));
+    }
+    head->height = TITLE_HEIGHT + body_height(head) + HEAD_GAP;
 }
 
 void head_draw(const struct head *head, struct sheet *sheet, double x, double y)
 {
     sheet_begin(sheet, "head", SLICE(""));
     sheet_text(sheet, title_style(sheet), x, y + TITLE_SIZE - 1, head->title);
+    y += TITLE_HEIGHT;
+    for (uint32_t i = 0; i < head->verdict_count; i++) {
+        sheet_text(sheet, verdict_style(sheet), x, y + VERDICT_SIZE, head->verdict[i]);
+        y += VERDICT_HEIGHT;
+    }
     for (uint32_t i = 0; i < head->line_count; i++) {
-        sheet_text(sheet, line_style(sheet), x,
-                   y + TITLE_HEIGHT + i * LINE_HEIGHT + LINE_SIZE - 1, head->lines[i]);
+        sheet_text(sheet, line_style(sheet), x, y + i * LINE_HEIGHT + LINE_SIZE - 1,
+                   head->lines[i]);
     }
     sheet_end(sheet);
 }

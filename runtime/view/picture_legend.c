@@ -1,4 +1,5 @@
 /* The legend: what the lines, cards and cells mean that occur, and no others. */
+#include "runtime/view/picture_marks.h"
 #include "runtime/view/picture_parts.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@
 enum legend_kind {
     LEGEND_EDGE,
     LEGEND_MANY,
+    LEGEND_HANDED,
+    LEGEND_MARK,
     LEGEND_ROLE,
     LEGEND_TIMES,
     LEGEND_RAMP, /* which: 0 both signs, 1 without negative ones */
@@ -73,6 +76,8 @@ static void legend_add(struct legend *legend,
 struct occurrence {
     bool edges[EDGE_LOOK_COUNT];
     bool roles[ROLE_COUNT];
+    bool marks[FLOW_MARK_COUNT];
+    bool handed;
     bool many_edges;
     bool folded;
     bool loops;
@@ -110,11 +115,13 @@ static void find_all(struct occurrence *found,
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         found->edges[edge_look_of(&graph->edges[i])] = true;
         found->many_edges = found->many_edges || graph->edges[i].count > 1;
+        found->handed = found->handed || mark_is_handed_on(graph, &graph->edges[i]);
     }
     for (uint32_t i = 0; i < graph->node_count; i++) {
         found->roles[role_of(&graph->nodes[i])] = true;
+        found->marks[graph->nodes[i].mark] = true;
         found->folded = found->folded || graph->nodes[i].count > 1;
-        if (detail == BOX_FULL) {
+        if (detail == BOX_FULL && graph->nodes[i].mark != FLOW_MARK_EQUAL) {
             find_cells(found, &graph->nodes[i]);
         }
     }
@@ -142,6 +149,25 @@ static void legend_measure(struct legend *legend, double wrap)
     legend->height = legend->count > 0 ? LEGEND_GAP + rows * ROW_HEIGHT : 0;
 }
 
+/* The gravest first; none where there are no marks. */
+static void
+add_marks(struct legend *legend, struct sheet *sheet, const struct occurrence *found)
+{
+    bool is_not_finite =
+        found->marks[FLOW_MARK_PASSED] || found->marks[FLOW_MARK_PRODUCER];
+
+    for (int i = FLOW_MARK_COUNT; i-- > FLOW_MARK_NONE + 1;) {
+        if (found->marks[i]) {
+            legend_add(legend, sheet, LEGEND_MARK, i, mark_meaning((enum flow_mark)i));
+        }
+    }
+    if (found->handed) {
+        legend_add(legend, sheet, LEGEND_HANDED, 0,
+                   is_not_finite ? "hands NaN or an infinity on"
+                                 : "hands the difference on");
+    }
+}
+
 void legend_prepare(struct legend *legend,
                     struct sheet *sheet,
                     const struct flow_graph *graph,
@@ -152,6 +178,7 @@ void legend_prepare(struct legend *legend,
 
     *legend = (struct legend){.count = 0};
     find_all(&found, graph, detail);
+    add_marks(legend, sheet, &found);
     for (int i = 0; i < EDGE_LOOK_COUNT; i++) {
         if (found.edges[i]) {
             legend_add(legend, sheet, LEGEND_EDGE, i, edge_texts[i]);
@@ -193,8 +220,11 @@ draw_edge(struct sheet *sheet, const struct legend_entry *entry, double x, doubl
     struct picture_item *item = sheet_add(sheet, PICTURE_CURVE);
 
     edge_style(sheet,
-               entry->kind == LEGEND_MANY ? EDGE_VALUE : (enum edge_look)entry->which,
+               entry->kind == LEGEND_EDGE ? (enum edge_look)entry->which : EDGE_VALUE,
                entry->kind == LEGEND_MANY ? 2 : 1, item);
+    if (entry->kind == LEGEND_HANDED) {
+        mark_edge(sheet, item);
+    }
     item->first_point = sheet->picture->point_count;
     sheet_point(sheet, x, y);
     sheet_point(sheet, x + SWATCH_WIDTH / 3, y);
@@ -224,16 +254,22 @@ draw_swatch(struct sheet *sheet, const struct legend_entry *entry, double x, dou
                          .text_color = sheet->palette->card,
                          .width = SWATCH_WIDTH};
     struct table_cell cell = {.text = SLICE("NaN"), .mark = TABLE_NAN};
+    struct card card = {.role = ROLE_VALUE};
     struct picture_item *item;
 
     switch ((enum legend_kind)entry->kind) {
     case LEGEND_EDGE:
     case LEGEND_MANY:
+    case LEGEND_HANDED:
         draw_edge(sheet, entry, x, y);
         break;
     case LEGEND_ROLE:
-        card_draw(sheet, (enum box_role)entry->which, false, x, y - 6, SWATCH_WIDTH,
-                  12);
+        card.role = (enum box_role)entry->which;
+        card_draw(sheet, &card, x, y - 6, SWATCH_WIDTH, 12);
+        break;
+    case LEGEND_MARK:
+        card.mark = (enum flow_mark)entry->which;
+        card_draw(sheet, &card, x, y - 6, SWATCH_WIDTH, 12);
         break;
     case LEGEND_TIMES:
         pill_draw(sheet, &times, x, y - PILL_HEIGHT / 2);

@@ -69,6 +69,8 @@ void edge_finish(struct sheet *sheet, struct picture_item *curve);
 
 struct head {
     struct slice title;
+    struct slice verdict[8]; /* lines of what is told first */
+    uint32_t verdict_count;
     struct slice lines[16];
     uint32_t line_count;
     double width;
@@ -90,7 +92,7 @@ void head_draw(const struct head *head, struct sheet *sheet, double x, double y)
 
 /* ---- picture_legend.c: what occurs in the picture, and nothing else ---- */
 
-#define LEGEND_MAX 24
+#define LEGEND_MAX 32
 
 struct legend_entry {
     int kind; /* enum legend_kind of picture_legend.c */

@@ -112,7 +112,6 @@ void pills_of_node(struct pills *pills,
                    struct sheet *sheet,
                    const struct flow_node *node)
 {
-    pills->count = 0;
     add_role(pills, sheet, node);
     add_change(pills, sheet, node);
     if (node->shape_varies) {

@@ -230,6 +230,51 @@ struct slice sheet_shorten(struct sheet *sheet,
     return sheet_keep(sheet);
 }
 
+/* Where the line that begins at `start` ends: behind the last word that fits, or within the
+ * first where that alone does not. */
+static size_t
+line_end(struct text_style style, struct slice text, size_t start, double width)
+{
+    struct slice rest = slice_part(text, start, text.size);
+    size_t fits = text_fit_start(style.face, style.size, rest, width);
+    size_t end = fits;
+
+    if (fits == rest.size) {
+        return text.size;
+    }
+    while (end > 0 && rest.bytes[end] != ' ') {
+        end--;
+    }
+    if (end == 0) {
+        end = fits > 0 ? fits : utf8_cut(rest, 4);
+    }
+    return start + end;
+}
+
+uint32_t sheet_wrap(struct sheet *sheet,
+                    struct text_style style,
+                    struct slice text,
+                    double width,
+                    struct slice *lines,
+                    uint32_t limit)
+{
+    uint32_t count = 0;
+    size_t start = 0;
+
+    while (start < text.size && count < limit) {
+        size_t end =
+            count + 1 == limit ? text.size : line_end(style, text, start, width);
+
+        lines[count++] = sheet_shorten(sheet, style, slice_part(text, start, end),
+                                       width, SHORTEN_END);
+        start = end;
+        while (start < text.size && text.bytes[start] == ' ') {
+            start++;
+        }
+    }
+    return count;
+}
+
 struct slice path_last_part(struct slice path)
 {
     size_t start = path.size;

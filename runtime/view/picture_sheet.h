@@ -35,6 +35,13 @@ struct picture_palette {
     uint32_t edge; /* of a value; those of writes and aliases have the roles' colours */
     uint32_t edge_same;
     uint32_t edge_carried;
+    uint32_t loud; /* marks */
+    uint32_t loud_card;
+    uint32_t on_loud;
+    uint32_t inherited;
+    uint32_t inherited_card;
+    uint32_t only;
+    uint32_t only_card;
 };
 
 const struct picture_palette *picture_palette(enum picture_theme theme);
@@ -94,6 +101,15 @@ struct slice sheet_shorten(struct sheet *sheet,
                            struct slice text,
                            double width,
                            enum shorten_where where);
+
+/* Breaks a cleaned text between words, into at most `limit` lines of that width; the last is
+ * shortened where there is more. Returns how many there are. */
+uint32_t sheet_wrap(struct sheet *sheet,
+                    struct text_style style,
+                    struct slice text,
+                    double width,
+                    struct slice *lines,
+                    uint32_t limit);
 
 /* The last part of a path. */
 struct slice path_last_part(struct slice path);

@@ -28,6 +28,13 @@ static const struct picture_palette light = {
     .edge = 0x55616FFF,
     .edge_same = 0x8B97A5FF,
     .edge_carried = 0x00856AFF,
+    .loud = 0xC8102EFF,
+    .loud_card = 0xFFE4E6FF,
+    .on_loud = 0xFFFFFFFF,
+    .inherited = 0xA85D00FF,
+    .inherited_card = 0xFFF3DCFF,
+    .only = 0x5B3FD1FF,
+    .only_card = 0xEFECFDFF,
 };
 
 static const struct picture_palette dark = {
@@ -57,6 +64,13 @@ static const struct picture_palette dark = {
     .edge = 0xA9B5C2FF,
     .edge_same = 0x7B8896FF,
     .edge_carried = 0x35C79DFF,
+    .loud = 0xFF5C6CFF,
+    .loud_card = 0x431A20FF,
+    .on_loud = 0x2A0004FF,
+    .inherited = 0xF2B04AFF,
+    .inherited_card = 0x362A16FF,
+    .only = 0xB3A1FFFF,
+    .only_card = 0x272142FF,
 };
 
 const struct picture_palette *picture_palette(enum picture_theme theme)

@@ -134,7 +134,7 @@ bool render_graph(const struct flow_graph *graph,
     }
     if (options->format == RENDER_DOT) {
         is_done = tell_progress(options, RENDER_PAINTING, graph, error) &&
-                  dot_text_add(graph, options->picture.title, bytes, error);
+                  dot_text_add(graph, &options->picture, bytes, error);
     } else {
         is_done = draw_picture(graph, options, bytes, error);
     }

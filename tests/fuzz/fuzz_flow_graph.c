@@ -52,10 +52,11 @@ static void check_groups(const struct flow_graph *graph)
 static void check_dot(const struct flow_graph *graph)
 {
     struct buffer text = BUFFER_INIT;
+    struct picture_options options = {.title = SLICE("a & <b>")};
     struct error error = ERROR_INIT;
     long depth = 0;
 
-    claim(dot_text_add(graph, SLICE("a & <b>"), &text, &error));
+    claim(dot_text_add(graph, &options, &text, &error));
     for (size_t i = 0; i < text.size; i++) {
         unsigned char byte = (unsigned char)text.bytes[i];
 

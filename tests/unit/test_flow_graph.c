@@ -5,7 +5,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/view/dot_text.h"
-#include "tests/unit/flow_traces.h"
+#include "tests/unit/flow_program.h"
 
 #include <time.h>
 
@@ -25,96 +25,6 @@ static void check_words(const struct flow_trace *trace,
     }
     buffer_release(&text);
     flow_graph_release(&graph);
-}
-
-/* w = make(); net = Net(); a = make() */
-struct begun {
-    uint32_t module; /* the call */
-    uint64_t w, a;
-};
-
-static struct begun begin(struct flow_trace *trace)
-{
-    struct begun begun;
-
-    flow_trace_begin(trace);
-    begun.module = flow_trace_call(trace, 0, FLOW_FUNCTION_MODULE, 0, "");
-    begun.w = flow_trace_add(trace, &(struct flow_value){.site = FLOW_SITE_W,
-                                                         .call = begun.module,
-                                                         .address = 0x100});
-    flow_trace_add_other(trace, FLOW_SITE_NET, begun.module, 0, 0, VALUE_OBJECT);
-    begun.a = flow_trace_add(trace, &(struct flow_value){.site = FLOW_SITE_A,
-                                                         .call = begun.module,
-                                                         .address = 0x200});
-    return begun;
-}
-
-/* One call of the method: gives the returned value's event. `turn` makes the values differ. */
-static uint64_t forward(struct flow_trace *trace,
-                        uint32_t caller,
-                        uint32_t turn,
-                        uint64_t address,
-                        uint64_t origin,
-                        const char *path)
-{
-    uint32_t call = flow_trace_call(trace, caller, FLOW_FUNCTION_FORWARD, 10, path);
-    struct flow_value x = {.site = FLOW_SITE_ENTER,
-                           .call = call,
-                           .write = 1,
-                           .address = address,
-                           .origin = origin};
-    struct flow_value y = {.site = FLOW_SITE_Y,
-                           .call = call,
-                           .address = 0x1000 + 0x100 * (uint64_t)turn,
-                           .size = 2 + turn,
-                           .mean = turn};
-    uint64_t made;
-
-    flow_trace_add_other(trace, FLOW_SITE_ENTER, call, 0, 0, VALUE_OBJECT);
-    flow_trace_add(trace, &x);
-    made = flow_trace_add(trace, &y);
-    y.site = FLOW_SITE_ADD;
-    y.change = CHANGE_MUTATED;
-    y.origin = made;
-    y.version = 1;
-    made = flow_trace_add(trace, &y);
-    y.site = FLOW_SITE_RETURN;
-    y.change = CHANGE_NEW;
-    y.origin = made;
-    made = flow_trace_add(trace, &y);
-    flow_trace_leave(trace, call);
-    return made;
-}
-
-/* for i in range(turns): a = net.forward(a) */
-static uint64_t loop(struct flow_trace *trace,
-                     const struct begun *begun,
-                     uint32_t turns,
-                     bool has_paths)
-{
-    uint64_t address = 0x200;
-    uint64_t origin = begun->a;
-
-    for (uint32_t i = 0; i < turns; i++) {
-        char path[32] = "";
-
-        if (has_paths) {
-            snprintf(path, sizeof path, "blocks.%u", i);
-        }
-        flow_trace_add_other(trace, FLOW_SITE_LOOP, begun->module, i, 0, VALUE_INT);
-        origin = forward(trace, begun->module, i, address, origin, path);
-        address = 0x1000 + 0x100 * (uint64_t)i;
-        origin = flow_trace_add(trace, &(struct flow_value){.site = FLOW_SITE_CALL,
-                                                            .call = begun->module,
-                                                            .visit = i,
-                                                            .address = address,
-                                                            .origin = origin,
-                                                            .version = 1,
-                                                            .size = 2 + i,
-                                                            .mean = i,
-                                                            .change = CHANGE_REBOUND});
-    }
-    return origin;
 }
 
 static const struct flow_options unfolded = {.fold = FLOW_FOLD_NONE};
@@ -514,7 +424,7 @@ static void test_failing_allocations(void)
 
         memory_fail_after(i, i % 2 == 0);
         is_done = flow_graph_of(&graph, &trace, &automatic, &error) &&
-                  dot_text_add(&graph, SLICE(""), &text, &error);
+                  dot_text_add(&graph, &PICTURE_OPTIONS_DEFAULT, &text, &error);
         memory_fail_after(0, false);
         if (!is_done) {
             failed++;
@@ -538,12 +448,13 @@ static void test_dot(void)
     struct error error = ERROR_INIT;
     struct buffer text = BUFFER_INIT;
     struct flow_graph graph;
+    struct picture_options options = {.title = SLICE("a <b> & \"c\"\x1b")};
     struct slice whole;
 
     loop(&trace, &begun, 3, true);
     flow_trace_end(&trace);
     if (CHECK(flow_graph_of(&graph, &trace, &automatic, &error)) &&
-        CHECK(dot_text_add(&graph, SLICE("a <b> & \"c\"\x1b"), &text, &error))) {
+        CHECK(dot_text_add(&graph, &options, &text, &error))) {
         whole = buffer_slice(&text);
         CHECK(slice_starts(whole, SLICE("digraph monitorch {\n")));
         CHECK(slice_find(whole, SLICE("a &lt;b&gt; &amp; &quot;c&quot;?"), 0) <

@@ -299,6 +299,9 @@ static void random_node(struct flow_graph *graph, uint64_t *state)
         values[i] *= node->count > 1 ? 1e-30f : 1e3f;
     }
     hand_measure(graph, node, values);
+    node->mark = below(state, 2) == 0 ? FLOW_MARK_NONE
+                                      : (enum flow_mark)below(state, FLOW_MARK_COUNT);
+    node->remark = random_text(graph, state, below(state, 4) == 0 ? 120 : 0);
     node->device = random_text(graph, state, 2);
     node->type = random_text(graph, state, 4);
 }
