@@ -28,6 +28,7 @@ enum diff_cause {
     DIFF_CAUSE_DEVICE,
     DIFF_CAUSE_STRIDES,
     DIFF_CAUSE_VALUES,
+    DIFF_CAUSE_GRAD, /* requires_grad alone */
     DIFF_CAUSE_CODE, /* a line that only one program has: no divergence by itself */
 };
 

@@ -1,0 +1,91 @@
+/* Two values that should be the same: what differs first of type, dtype, shape, device, strides,
+ * values, and whether by more than may be. Nothing here allocates or fails. */
+#ifndef MONITORCH_VIEW_DIFF_COMPARE_H
+#define MONITORCH_VIEW_DIFF_COMPARE_H
+
+#include "runtime/trace/log_reader.h"
+#include "runtime/view/diff.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How far apart two numbers may be: |a - b| <= atol + rtol * |b|; where the user gave none, rtol
+ * counts for the usual size of the array's numbers too, since an element near 0 is off by what
+ * the sum that it came from is off by. */
+struct diff_tolerance {
+    bool is_exact;
+    bool is_across_precision;
+    double rtol, atol; /* below 0: by the dtype */
+};
+
+/* What two forms have in common, looked up again for the next events that have them. */
+struct diff_form_pair {
+    const struct log_shape *shapes[2]; /* borrowed from the readers; NULL: empty */
+    enum diff_cause cause;             /* the first of their differences */
+    bool differs_in_grad;
+};
+#define DIFF_FORM_PAIRS 1024
+
+struct diff_compare {
+    struct diff_tolerance tolerance;
+    struct diff_form_pair pairs[DIFF_FORM_PAIRS];
+};
+
+/* What is told of the worst place that was seen. */
+enum diff_seen {
+    DIFF_SEEN_NOTHING,
+    DIFF_SEEN_HASH,  /* the hashes alone are different */
+    DIFF_SEEN_ORDER, /* the same numbers, as far as statistics tell, in another order */
+    DIFF_SEEN_NAN,
+    DIFF_SEEN_INFINITIES,
+    DIFF_SEEN_MIN,
+    DIFF_SEEN_MAX,
+    DIFF_SEEN_MEAN,
+    DIFF_SEEN_STD,
+    DIFF_SEEN_SAMPLE,
+    DIFF_SEEN_NUMBER, /* of a Python number */
+    DIFF_SEEN_LENGTH, /* of a text, bytes, a container */
+    DIFF_SEEN_TEXT,
+    DIFF_SEEN_VALUES, /* of whole values */
+};
+
+struct diff_comparison {
+    enum diff_cause cause;
+    enum diff_seen seen;
+    bool
+        is_close; /* not the same to the bit, but within tolerance: whole values may tell
+                      more */
+    double rtol, atol, scale; /* that were used */
+    bool has_distance;
+    struct diff_distance distance;
+    uint64_t sample_worst; /* SAMPLE: its place in the sample */
+    uint64_t sample_count;
+};
+
+void diff_compare_init(struct diff_compare *compare, struct diff_tolerance tolerance);
+
+/* Whether the two are the same, to the bit where that can be told: the way that most events
+ * go. */
+bool diff_compare_is_same(struct diff_compare *compare,
+                          const struct log_event_view *a,
+                          const struct log_event_view *b);
+
+void diff_compare_events(struct diff_compare *compare,
+                         const struct log_event_view *a,
+                         const struct log_event_view *b,
+                         struct diff_comparison *comparison);
+
+/* By the coarser of the two. */
+void diff_tolerance_of(const struct diff_tolerance *tolerance,
+                       enum dtype a,
+                       enum dtype b,
+                       double *rtol,
+                       double *atol);
+
+/* Whether |a - b| is within; NaN equals NaN, an infinity itself. */
+bool diff_is_within(double a, double b, double rtol, double atol, double scale);
+
+/* The last part of a dotted name: files, and so modules, may have other names. */
+struct slice diff_last_part(struct slice name);
+
+#endif

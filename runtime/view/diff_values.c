@@ -1,0 +1,248 @@
+/* The whole values of two arrays. */
+#include "runtime/view/diff_values.h"
+
+#include <math.h>
+#include <string.h>
+
+void diff_values_init(struct diff_values *values)
+{
+    *values =
+        (struct diff_values){.is_broken = true, .waiting = {BUFFER_INIT, BUFFER_INIT}};
+}
+
+void diff_values_release(struct diff_values *values)
+{
+    buffer_release(&values->waiting[0]);
+    buffer_release(&values->waiting[1]);
+}
+
+void diff_values_begin(struct diff_values *values,
+                       enum dtype dtype_a,
+                       enum dtype dtype_b,
+                       uint64_t element_count,
+                       double rtol,
+                       double atol,
+                       double scale)
+{
+    values->waiting[0].size = 0;
+    values->waiting[1].size = 0;
+    values->dtypes[0] = dtype_a;
+    values->dtypes[1] = dtype_b;
+    values->rtol = rtol;
+    values->atol = atol;
+    values->scale = scale;
+    values->received[0] = 0;
+    values->received[1] = 0;
+    values->wanted = element_count;
+    values->is_broken = dtype_size(dtype_a) == 0 || dtype_size(dtype_b) == 0 ||
+                        dtype_class(dtype_a) == DTYPE_CLASS_OPAQUE ||
+                        dtype_class(dtype_b) == DTYPE_CLASS_OPAQUE;
+    memset(values->products, 0, sizeof values->products);
+    values->worst = -1;
+    values->distance = (struct diff_distance){.is_exact = true};
+}
+
+/* ---- one element ---- */
+
+/* A float's bits as a number that goes up by 1 from each float to the next. */
+static int64_t place_of_float(const unsigned char *bytes, size_t size)
+{
+    uint64_t bits = 0;
+    uint64_t sign = (uint64_t)1 << (8 * size - 1);
+
+    memcpy(&bits, bytes, size);
+    return (bits & sign) != 0 ? -(int64_t)(bits & ~sign) : (int64_t)bits;
+}
+
+static uint64_t float_ulp(const unsigned char *a, const unsigned char *b, size_t size)
+{
+    int64_t x = place_of_float(a, size);
+    int64_t y = place_of_float(b, size);
+
+    return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
+}
+
+static double real_of(const struct dtype_value *value)
+{
+    switch (value->class) {
+    case DTYPE_CLASS_SIGNED:
+        return (double)value->integer;
+    case DTYPE_CLASS_UNSIGNED:
+        return (double)value->natural;
+    default:
+        return value->real;
+    }
+}
+
+static bool has_nan(const struct dtype_value *value)
+{
+    return isnan(value->real) || isnan(value->imaginary);
+}
+
+static bool is_equal(const struct dtype_value *a, const struct dtype_value *b)
+{
+    if (a->class != b->class) {
+        return real_of(a) == real_of(b);
+    }
+    switch (a->class) {
+    case DTYPE_CLASS_SIGNED:
+        return a->integer == b->integer;
+    case DTYPE_CLASS_UNSIGNED:
+        return a->natural == b->natural;
+    default:
+        return (a->real == b->real && a->imaginary == b->imaginary) ||
+               (has_nan(a) && has_nan(b));
+    }
+}
+
+static void add_products(struct diff_values *values, double a, double b)
+{
+    if (isfinite(a) && isfinite(b)) {
+        values->products[0] += a * a;
+        values->products[1] += a * b;
+        values->products[2] += b * b;
+    }
+}
+
+/* The element is not equal: how far apart it is, NaN against a number being the farthest. */
+static void add_apart(struct diff_values *values,
+                      uint64_t index,
+                      const struct dtype_value *a,
+                      const struct dtype_value *b)
+{
+    struct diff_distance *distance = &values->distance;
+    double apart = hypot(real_of(a) - real_of(b), a->imaginary - b->imaginary);
+    double size = hypot(real_of(b), b->imaginary);
+
+    if (apart == 0 && isfinite(apart)) {
+        apart = 1; /* integers beyond 2^53 */
+    }
+    if (!isfinite(apart)) {
+        apart = INFINITY;
+        distance->beyond_count++;
+    } else {
+        distance->beyond_count +=
+            !(apart <= values->atol + values->rtol * (size + values->scale));
+        distance->max_rel = fmax(distance->max_rel, size > 0 ? apart / size : INFINITY);
+    }
+    distance->max_abs = fmax(distance->max_abs, apart);
+    if (apart > values->worst) {
+        values->worst = apart;
+        distance->worst = index;
+        distance->worst_values[0] = real_of(a);
+        distance->worst_values[1] = real_of(b);
+    }
+}
+
+static void
+add_ulp(struct diff_values *values, const unsigned char *a, const unsigned char *b)
+{
+    enum dtype dtype = values->dtypes[0];
+    enum dtype_class class = dtype_class(dtype);
+    size_t parts = class == DTYPE_CLASS_COMPLEX ? 2 : 1;
+    size_t size = dtype_size(dtype) / parts;
+
+    if (dtype != values->dtypes[1] ||
+        (class != DTYPE_CLASS_FLOATING && class != DTYPE_CLASS_COMPLEX)) {
+        return;
+    }
+    for (size_t i = 0; i < parts; i++) {
+        uint64_t ulp = float_ulp(a + i * size, b + i * size, size);
+
+        if (ulp > values->distance.max_ulp) {
+            values->distance.max_ulp = ulp;
+        }
+    }
+}
+
+static void
+add_element(struct diff_values *values, const unsigned char *a, const unsigned char *b)
+{
+    struct dtype_value x = dtype_read(values->dtypes[0], a);
+    struct dtype_value y = dtype_read(values->dtypes[1], b);
+    uint64_t index = values->distance.count++;
+
+    add_products(values, real_of(&x), real_of(&y));
+    if (x.class == DTYPE_CLASS_COMPLEX) {
+        add_products(values, x.imaginary, y.imaginary);
+    }
+    if (is_equal(&x, &y)) {
+        return;
+    }
+    add_apart(values, index, &x, &y);
+    if (!has_nan(&x) && !has_nan(&y)) {
+        add_ulp(values, a, b);
+    }
+}
+
+/* ---- pieces ---- */
+
+static void drop(struct buffer *buffer, size_t size)
+{
+    if (size > 0) {
+        memmove(buffer->bytes, buffer->bytes + size, buffer->size - size);
+        buffer->size -= size;
+    }
+}
+
+/* Compares what both sides have. */
+static void match(struct diff_values *values)
+{
+    size_t sizes[2] = {dtype_size(values->dtypes[0]), dtype_size(values->dtypes[1])};
+    size_t counts[2] = {values->waiting[0].size / sizes[0],
+                        values->waiting[1].size / sizes[1]};
+    size_t count = counts[0] < counts[1] ? counts[0] : counts[1];
+    const unsigned char *a = (const unsigned char *)values->waiting[0].bytes;
+    const unsigned char *b = (const unsigned char *)values->waiting[1].bytes;
+
+    if (count > values->wanted - values->distance.count) {
+        values->is_broken = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_element(values, a + i * sizes[0], b + i * sizes[1]);
+    }
+    drop(&values->waiting[0], count * sizes[0]);
+    drop(&values->waiting[1], count * sizes[1]);
+}
+
+void diff_values_add(struct diff_values *values,
+                     unsigned side,
+                     uint64_t offset,
+                     struct slice bytes)
+{
+    if (values->is_broken) {
+        return;
+    }
+    if (offset != values->received[side]) {
+        values->is_broken = true;
+        return;
+    }
+    values->received[side] += bytes.size;
+    buffer_add(&values->waiting[side], bytes);
+    if (values->waiting[side].has_failed) {
+        values->has_failed = true;
+        values->is_broken = true;
+        return;
+    }
+    if (values->waiting[1 - side].size > 0) {
+        match(values);
+    }
+}
+
+bool diff_values_finish(struct diff_values *values, struct diff_distance *distance)
+{
+    double norm = sqrt(values->products[0]) * sqrt(values->products[2]);
+    bool is_whole = !values->is_broken && values->wanted > 0 &&
+                    values->distance.count == values->wanted;
+
+    values->is_broken = true;
+    if (!is_whole) {
+        return false;
+    }
+    values->distance.cosine = norm > 0 ? values->products[1] / norm
+                              : values->products[0] == values->products[2] ? 1
+                                                                           : 0;
+    *distance = values->distance;
+    return true;
+}
