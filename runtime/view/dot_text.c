@@ -414,7 +414,7 @@ static void add_left_out(struct buffer *text, const struct flow_left_out *left_o
         const char *text;
     } parts[] = {
         {left_out->older_nodes, " older nodes"},
-        {left_out->beside, " values that have no part in it"},
+        {left_out->beside, " other values"},
         {left_out->scalars, " values that are no arrays"},
         {left_out->unchanged, " lines that changed nothing"},
         {left_out->filtered, " filtered out"},

@@ -3,7 +3,7 @@
  * box also where the viewer has other fonts. */
 #include "runtime/view/svg_text.h"
 
-#include "runtime/base/utf8.h"
+#include "runtime/view/markup_text.h"
 
 #include <math.h>
 
@@ -68,41 +68,6 @@ static void color_add(struct buffer *text, struct slice name, uint32_t color)
     }
 }
 
-/* The characters that XML 1.0 allows. */
-static bool is_xml_character(uint32_t code)
-{
-    return code == '\t' || code == '\n' || code == '\r' ||
-           (code >= 0x20 && code <= 0xD7FF) || (code >= 0xE000 && code <= 0xFFFD) ||
-           code >= 0x10000;
-}
-
-static void escaped_add(struct buffer *text, struct slice added)
-{
-    size_t step;
-
-    for (size_t i = 0; i < added.size; i += step) {
-        uint32_t code = 0;
-
-        step = utf8_read(added, i, &code);
-        if (step == 0 || !is_xml_character(code)) {
-            step = step == 0 ? 1 : step;
-            buffer_add(text, SLICE("\xEF\xBF\xBD"));
-        } else if (code == '&') {
-            buffer_add(text, SLICE("&amp;"));
-        } else if (code == '<') {
-            buffer_add(text, SLICE("&lt;"));
-        } else if (code == '>') {
-            buffer_add(text, SLICE("&gt;"));
-        } else if (code == '"') {
-            buffer_add(text, SLICE("&quot;"));
-        } else if (code == '\r') {
-            buffer_add(text, SLICE("&#13;"));
-        } else {
-            buffer_add(text, slice_part(added, i, i + step));
-        }
-    }
-}
-
 /* ---- items ---- */
 
 static void stroke_add(struct buffer *text, const struct picture_item *item)
@@ -157,7 +122,7 @@ static void text_add(struct buffer *text, const struct picture_item *item)
         buffer_add(text, SLICE(" lengthAdjust=\"spacingAndGlyphs\""));
     }
     buffer_add_byte(text, '>');
-    escaped_add(text, item->text);
+    markup_text_add(text, item->text);
     buffer_add(text, SLICE("</text>\n"));
 }
 
@@ -206,11 +171,11 @@ static void curve_add(struct buffer *text,
 static void begin_add(struct buffer *text, const struct picture_item *item)
 {
     buffer_add(text, SLICE("<g class=\""));
-    escaped_add(text, item->text);
+    markup_text_add(text, item->text);
     buffer_add(text, SLICE("\">"));
     if (item->title.size > 0) {
         buffer_add(text, SLICE("<title>"));
-        escaped_add(text, item->title);
+        markup_text_add(text, item->title);
         buffer_add(text, SLICE("</title>"));
     }
     buffer_add_byte(text, '\n');
@@ -255,7 +220,7 @@ static void root_add(struct buffer *text, const struct picture *picture)
                            "xml:space=\"preserve\" role=\"img\">\n"));
     if (picture->title.size > 0) {
         buffer_add(text, SLICE("<title>"));
-        escaped_add(text, picture->title);
+        markup_text_add(text, picture->title);
         buffer_add(text, SLICE("</title>\n"));
     }
 }

@@ -2,6 +2,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/dot_text.h"
 #include "runtime/view/flow_graph.h"
+#include "runtime/view/flow_near.h"
 #include "runtime/view/picture.h"
 #include "runtime/view/svg_text.h"
 #include "tests/unit/flow_program.h"
@@ -212,6 +213,65 @@ static void test_keep_without_memory(void)
     flow_trace_remove(&trace);
 }
 
+/* ---- what is near ---- */
+
+/* 0 → 1 → 2 → 3 → 4, 1 → 5, 6 → 3: the start is 3, and 1 and 2 are equal. */
+static void make_near(struct flow_graph *graph)
+{
+    static const uint32_t ends[][2] = {{0, 1}, {1, 2}, {2, 3}, {6, 3}, {3, 4}, {1, 5}};
+
+    hand_graph_init(graph, 8, 6, 0);
+    for (uint32_t i = 0; i < 8; i++) {
+        hand_node(graph, "x", i, "", FLOW_NONE)->mark =
+            i == 3 || i == 4 ? FLOW_MARK_OWN : FLOW_MARK_EQUAL;
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        graph->edges[i] =
+            (struct flow_edge){.source = ends[i][0], .target = ends[i][1], .count = 1};
+    }
+    graph->edge_count = 6;
+}
+
+static void check_near(const struct flow_graph *graph,
+                       uint32_t start,
+                       uint32_t limit,
+                       const char *wanted)
+{
+    struct error error = ERROR_INIT;
+    bool kept[8];
+    char text[9] = "";
+
+    if (CHECK(flow_graph_near(graph, start, limit, kept, &error))) {
+        for (uint32_t i = 0; i < 8; i++) {
+            text[i] = kept[i] ? 'x' : '.';
+        }
+        CHECK_TEXT(slice_of(text), wanted);
+    }
+}
+
+static void test_near(void)
+{
+    struct flow_graph graph;
+    struct error error = ERROR_INIT;
+    uint32_t failed = 0;
+    bool kept[8];
+
+    make_near(&graph);
+    check_near(&graph, 3, 8,
+               "xxxxx.x."); /* what else the equal 1 went into is not near */
+    check_near(&graph, 3, 4, "..xxx.x.");
+    check_near(&graph, 3, 1, "...x....");
+    check_near(&graph, 7, 8, ".......x");
+    check_near(&graph, 1, 8, "xxx..x..");
+    for (size_t i = 1; i < 10; i++) {
+        memory_fail_after(i, false);
+        failed += !flow_graph_near(&graph, 3, 8, kept, &error);
+        memory_fail_after(0, false);
+    }
+    CHECK(failed == 4 && error.kind == ERROR_MEMORY);
+    hand_graph_release(&graph);
+}
+
 /* ---- drawing ---- */
 
 static bool draw(const struct flow_graph *graph,
@@ -387,6 +447,7 @@ int main(void)
     test_keep();
     test_keep_groups_and_files();
     test_keep_without_memory();
+    test_near();
     test_marks_are_told_in_words();
     test_without_marks_nothing_is_told();
     test_equal_boxes_have_no_tables();

@@ -1,0 +1,56 @@
+/* What differs between two traces, drawn: B's graph with a mark on each node, as a picture or as
+ * a page that tells the differences in words first. */
+#ifndef MONITORCH_VIEW_DIFF_PICTURE_H
+#define MONITORCH_VIEW_DIFF_PICTURE_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
+#include "runtime/view/diff.h"
+#include "runtime/view/diff_notes.h"
+#include "runtime/view/render.h"
+
+#include <stdbool.h>
+
+struct diff_picture_options {
+    const char *paths[2]; /* of the traces, A and B */
+    bool is_page;         /* HTML */
+    struct render_options
+        render; /* format: where it is no page. flow.mark and .remark are
+                                    set here */
+};
+
+/* By the name's suffix: .html, or one of render.h; fails with the suffixes that there are. */
+bool diff_picture_format(struct slice path,
+                         struct diff_picture_options *options,
+                         struct error *error);
+
+/* Appends the file's bytes. `notes` is what diff_traces told, `result` how it ended. A graph of
+ * very many boxes is drawn around the first divergence. Fails where B's trace cannot be read, or
+ * memory runs out. */
+bool diff_picture_add(struct diff_notes *notes,
+                      const struct diff_result *result,
+                      const struct diff_picture_options *options,
+                      struct buffer *bytes,
+                      struct error *error);
+
+/* ---- for diff_page.c ---- */
+
+#define DIFF_SENTENCE_MAX 6
+
+/* What is said first, and stands on the picture too: the first divergence, how much differs, and
+ * of which traces. */
+struct diff_sentences {
+    struct slice sentences[DIFF_SENTENCE_MAX]; /* borrowed from `text` and the notes */
+    size_t count;
+    struct buffer text; /* owned */
+};
+
+/* A page around the graph's pictures in both themes. */
+bool diff_page_add(const struct diff_notes *notes,
+                   const struct diff_sentences *sentences,
+                   const struct flow_graph *graph,
+                   const struct diff_picture_options *options,
+                   struct buffer *bytes,
+                   struct error *error);
+
+#endif
