@@ -1,0 +1,161 @@
+/* `monitorch why`: where a NaN, or any value, comes from. */
+#include "runtime/view/why.h"
+
+#include "instrument/strip.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/file.h"
+#include "runtime/base/output.h"
+#include "runtime/command/subcommand.h"
+#include "runtime/command/why_options.h"
+#include "runtime/view/why_picture.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define NAME "why"
+/* A picture of more nodes is refused. */
+#define NODE_LIMIT 2000
+
+static enum exit_code tell_damage(const struct why *why, const char *path)
+{
+    size_t count = log_reader_damage_count(why->reader);
+
+    for (size_t i = 0; i < count; i++) {
+        print_message(path, log_reader_damage(why->reader, i));
+    }
+    return count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
+}
+
+static void tell_remarks(const struct why *why, const struct why_options *options)
+{
+    const struct log_header *header = log_reader_header(why->reader);
+    char line[200];
+
+    if (options->is_quiet) {
+        return;
+    }
+    if (header->is_closed == 0) {
+        print_message(options->trace,
+                      "remark: the recording was not finished: its process was killed, "
+                      "has left by os._exit, or is still recording");
+    }
+    if (header->is_closed != 0 && header->lost_count > 0) {
+        snprintf(line, sizeof line,
+                 "remark: the last %llu events are not in the trace: recording had "
+                 "stopped (a full disk, or the size limit)",
+                 (unsigned long long)header->lost_count);
+        print_message(options->trace, line);
+    }
+    if (why->first_event > 0) {
+        snprintf(line, sizeof line,
+                 "remark: the trace keeps its newest events, from #%llu on: what made "
+                 "a value may be older",
+                 (unsigned long long)why->first_event);
+        print_message(options->trace, line);
+    }
+}
+
+static bool
+draw(struct why *why, const struct why_options *options, struct error *error)
+{
+    struct render_options render = {.format = options->format,
+                                    .node_limit = NODE_LIMIT};
+    struct buffer bytes = BUFFER_INIT;
+    bool is_done =
+        why_picture_add(why, &render, &bytes, error) &&
+        file_write(options->output, buffer_slice(&bytes), FILE_MODE_DEFAULT, error);
+
+    buffer_release(&bytes);
+    return is_done;
+}
+
+static void add_nothing(const struct why *why, struct buffer *text)
+{
+    buffer_add(text, SLICE("ok: no NaN or Inf in "));
+    buffer_add_number(text, why->event_count);
+    buffer_add(text, why->event_count == 1 ? SLICE(" event\n") : SLICE(" events\n"));
+}
+
+/* What is printed. */
+static void add_answer(const struct why *why,
+                       const struct why_options *options,
+                       struct buffer *text)
+{
+    if (options->is_json) {
+        why_json_add(why, slice_of(options->trace), text);
+    } else if (why->target == FLOW_NONE) {
+        add_nothing(why, text);
+    } else {
+        if (why->is_soft) {
+            buffer_add(text, SLICE("ok: no NaN, and no Inf but what lines write by "
+                                   "name; the first:\n"));
+        }
+        why_text_add(why, text);
+    }
+}
+
+static enum exit_code
+answer(struct why *why, const struct why_options *options, struct error *error)
+{
+    struct buffer text = BUFFER_INIT;
+    enum exit_code exit_code =
+        why_is_bad(why) ? EXIT_CODE_CHECK_FAILED : EXIT_CODE_DONE;
+    bool is_done;
+
+    if (why->event_count == 0) {
+        print_message(options->trace, "no events in it");
+        exit_code = EXIT_CODE_CHECK_FAILED;
+        return tell_damage(why, options->trace) != EXIT_CODE_DONE
+                   ? EXIT_CODE_INPUT_FAILED
+                   : exit_code;
+    }
+    add_answer(why, options, &text);
+    if (text.has_failed) {
+        error_set_memory(error);
+        is_done = false;
+    } else {
+        is_done = output_print(buffer_slice(&text));
+    }
+    buffer_release(&text);
+    if (is_done && options->output != NULL && why->target != FLOW_NONE) {
+        is_done = draw(why, options, error);
+    }
+    if (!is_done && error->kind != ERROR_NONE) {
+        print_message("", error->text);
+    }
+    tell_remarks(why, options);
+    if (tell_damage(why, options->trace) != EXIT_CODE_DONE || !is_done) {
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    return exit_code;
+}
+
+enum exit_code why_run(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    struct why_options options;
+    enum exit_code exit_code;
+    struct why why;
+
+    if (!why_options_read(&options, word_count, words, &error)) {
+        return refuse(NAME, &error);
+    }
+    options.ask.strip = strip_source;
+    options.ask.has_color =
+        !options.is_json && color_is_wanted(options.color, STDOUT_FILENO);
+    options.ask.wants_texts = !options.is_json;
+    why_init(&why);
+    if (why_find(&why, options.trace, &options.ask, &error)) {
+        exit_code = answer(&why, &options, &error);
+    } else if (error.kind == ERROR_USAGE) {
+        print_message(options.trace, error.text);
+        exit_code = tell_damage(&why, options.trace) == EXIT_CODE_DONE
+                        ? EXIT_CODE_CHECK_FAILED
+                        : EXIT_CODE_INPUT_FAILED;
+    } else {
+        print_message("", error.text);
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    }
+    why_release(&why);
+    return exit_code;
+}

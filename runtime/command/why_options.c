@@ -1,0 +1,159 @@
+/* What the command line of `monitorch why` asks for. */
+#include "runtime/command/why_options.h"
+
+#include "runtime/command/arguments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So far back is told where nothing else is asked for. */
+#define DEPTH_DEFAULT 8
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "runtime/command/why_options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "runtime/command/why_options.def"
+#undef OPTION
+};
+
+static bool read_number(enum option_id id,
+                        const char *argument,
+                        uint64_t least,
+                        uint64_t *number,
+                        struct error *error)
+{
+    char *end;
+    unsigned long long read;
+
+    errno = 0;
+    read = strtoull(argument, &end, 10);
+    if (argument[0] < '0' || argument[0] > '9' || *end != '\0' || errno != 0 ||
+        read < least || read > UINT32_MAX) {
+        error_set(error, ERROR_USAGE, "--%s %.80s: expected a number from %llu on",
+                  rules[id].text, argument, (unsigned long long)least);
+        return false;
+    }
+    *number = read;
+    return true;
+}
+
+static bool take_option(struct why_options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    uint64_t number = 0;
+
+    switch (id) {
+    case OPTION_CALL:
+        if (!read_number(id, argument[0] == '#' ? argument + 1 : argument, 1, &number,
+                         error)) {
+            return false;
+        }
+        options->ask.call = (uint32_t)number;
+        return true;
+    case OPTION_ITERATION:
+        options->ask.has_iteration = true;
+        if (!read_number(id, argument, 0, &number, error)) {
+            return false;
+        }
+        options->ask.iteration = (uint32_t)number;
+        return true;
+    case OPTION_DEPTH:
+        return read_number(id, argument, 0, &options->ask.depth, error);
+    case OPTION_ALL:
+        options->ask.has_all_rows = true;
+        return true;
+    case OPTION_SOURCE:
+        options->ask.has_source = true;
+        return true;
+    case OPTION_OUTPUT:
+        options->output = argument;
+        return render_format_of(slice_of(argument), &options->format, error);
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+static bool
+take_word(struct why_options *options, const char *word, struct error *error)
+{
+    if (options->trace == NULL) {
+        options->trace = word;
+        return true;
+    }
+    if (options->ask.event.size > 0) {
+        error_set(error, ERROR_USAGE,
+                  "%.80s: expected one TRACE and at most one EVENT, such as '#12', "
+                  "model.py:31 or weights",
+                  word);
+        return false;
+    }
+    options->ask.event = slice_of(word);
+    return true;
+}
+
+static bool check(struct why_options *options, struct error *error)
+{
+    if (options->trace == NULL) {
+        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+    }
+    if ((options->ask.call != 0 || options->ask.has_iteration) &&
+        options->ask.event.size == 0) {
+        return arguments_refuse(
+            "--call and --iteration choose among the visits of an EVENT, give one too",
+            error);
+    }
+    if (options->is_json && options->ask.has_source) {
+        return arguments_refuse("--source is for people, it does not go with --json",
+                                error);
+    }
+    if (options->ask.has_all_rows) {
+        options->ask.depth = UINT64_MAX;
+    }
+    return true;
+}
+
+bool why_options_read(struct why_options *options,
+                      int word_count,
+                      char **words,
+                      struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+
+    *options = (struct why_options){
+        .ask = {.event = SLICE(""), .depth = DEPTH_DEFAULT},
+    };
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule == ARGUMENT_WORD) {
+            if (!take_word(options, found.text, error)) {
+                return false;
+            }
+        } else if (found.rule != ARGUMENT_END &&
+                   !take_option(options, (enum option_id)found.rule, found.text,
+                                error)) {
+            return false;
+        }
+    } while (found.rule != ARGUMENT_END);
+    return check(options, error);
+}

@@ -1,0 +1,102 @@
+/* Where a NaN, an infinity or any value comes from: the order of the finding. */
+#include "runtime/view/why.h"
+
+#include "runtime/base/memory.h"
+
+void why_init(struct why *why)
+{
+    *why = (struct why){.target = FLOW_NONE};
+    flow_graph_init(&why->graph);
+    arena_init(&why->arena);
+    flow_map_init(&why->written);
+}
+
+void why_release(struct why *why)
+{
+    source_lines_release(&why->sources);
+    log_reader_free(why->reader);
+    flow_graph_release(&why->graph);
+    arena_release(&why->arena);
+    flow_map_release(&why->written);
+    memory_free(why->rows);
+    why_init(why);
+}
+
+/* Edges are in the order of their targets. */
+static bool index_edges(struct why *why, struct error *error)
+{
+    uint32_t count = why->graph.node_count;
+    uint32_t edge = 0;
+
+    why->first_edges =
+        arena_allocate(&why->arena, (size_t)count + 1, sizeof *why->first_edges);
+    if (why->first_edges == NULL) {
+        return why_out_of_memory(error);
+    }
+    for (uint32_t i = 0; i <= count; i++) {
+        while (edge < why->graph.edge_count && why->graph.edges[edge].target < i) {
+            edge++;
+        }
+        why->first_edges[i] = edge;
+    }
+    return true;
+}
+
+/* What each value holds that none of its sources does: NaN and infinities apart. */
+static void find_made(struct why *why)
+{
+    for (uint32_t i = 0; i < why->graph.node_count; i++) {
+        unsigned held = 0;
+
+        for (uint32_t k = why->first_edges[i]; k < why->first_edges[i + 1]; k++) {
+            held |= why->facts[why->graph.edges[k].source].holds;
+        }
+        held |= (held & WHY_INF) != 0 ? WHY_INF : 0;
+        why->facts[i].made = why->facts[i].holds & (uint8_t)~held;
+    }
+}
+
+static bool build(struct why *why, struct error *error)
+{
+    struct flow_options options = {
+        .fold = FLOW_FOLD_NONE,
+        .has_scalars = true,
+        .progress = why->ask.progress,
+        .progress_context = why->ask.progress_context,
+    };
+
+    if (!flow_graph_build(&why->graph, why->reader, &why->sources, &options, error) ||
+        !why_read_facts(why, error) || !index_edges(why, error)) {
+        return false;
+    }
+    find_made(why);
+    return true;
+}
+
+bool why_find(struct why *why,
+              const char *path,
+              const struct why_ask *ask,
+              struct error *error)
+{
+    why->ask = *ask;
+    why->reader = log_reader_new(path, error);
+    if (why->reader == NULL) {
+        return false;
+    }
+    source_lines_init(&why->sources, why->reader, ask->strip);
+    if (!build(why, error) || !why_choose(why, error)) {
+        return false;
+    }
+    if (why->target != FLOW_NONE &&
+        (!why_walk(why, error) || (ask->wants_texts && !why_read_texts(why, error)))) {
+        return false;
+    }
+    return (!why->arena.has_failed && !why->sources.has_failed) ||
+           why_out_of_memory(error);
+}
+
+bool why_is_bad(const struct why *why)
+{
+    return why->target != FLOW_NONE && why->facts[why->target].holds != 0 &&
+           !why->is_soft;
+}

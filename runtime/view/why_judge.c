@@ -1,0 +1,269 @@
+/* Whether a value was made NaN where it stands, and of what. */
+#include "runtime/view/why.h"
+
+#include "runtime/base/memory.h"
+
+/* Gives false where the source has the same name as one that is there already. */
+static bool
+is_new_input(const struct why *why, const struct why_producer *producer, uint32_t node)
+{
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        if (slice_equal(why->graph.nodes[producer->inputs[i]].name,
+                        why->graph.nodes[node].name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What went in; gives whether all of it is the value itself, under another name. */
+static bool
+find_inputs(const struct why *why, uint32_t node, struct why_producer *producer)
+{
+    bool is_same = true;
+
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        const struct flow_edge *edge = &why->graph.edges[i];
+
+        is_same = is_same && edge->kind == FLOW_EDGE_SAME;
+        producer->input_total++;
+        if (producer->input_count < WHY_INPUTS_MAX &&
+            is_new_input(why, producer, edge->source)) {
+            producer->inputs[producer->input_count++] = edge->source;
+        }
+    }
+    return is_same;
+}
+
+/* The node that held the same object before; FLOW_NONE. */
+static uint32_t find_origin(const struct why *why, uint32_t node)
+{
+    uint64_t event = why->facts[node].origin;
+    uint32_t low = 0;
+    uint32_t high = why->graph.node_count;
+
+    if (event-- == 0) {
+        return FLOW_NONE;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (why->graph.nodes[middle].event < event) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < why->graph.node_count && why->graph.nodes[low].event == event
+               ? low
+               : FLOW_NONE;
+}
+
+static void fill_question(const struct why *why,
+                          const struct why_producer *producer,
+                          struct why_input *inputs)
+{
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
+        const struct why_fact *fact = &why->facts[producer->inputs[i]];
+
+        inputs[i] = (struct why_input){
+            .name = node->name,
+            .is_number = fact->is_number,
+            .number = fact->number,
+            .has_statistics = node->kind == VALUE_TENSOR && node->has_statistics,
+            .dtype = node->kind == VALUE_TENSOR ? node->dtype : DTYPE_OTHER,
+            .statistics = node->statistics,
+            .shape = node->shape,
+            .dimension_count = node->dimension_count,
+        };
+    }
+}
+
+/* ---- reasons beside the statement's ---- */
+
+static bool hold_inputs(const struct why *why, const struct why_producer *producer)
+{
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        if (why->facts[producer->inputs[i]].holds != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_name(struct buffer *text, struct slice name)
+{
+    buffer_add_byte(text, '`');
+    buffer_add(text, name);
+    buffer_add_byte(text, '`');
+}
+
+/* `: what went in was finite`, where the statement says nothing of its own. */
+static void tell_inputs(const struct why *why,
+                        const struct why_producer *producer,
+                        struct buffer *text)
+{
+    bool is_first = true;
+
+    if (producer->input_count == 0) {
+        buffer_add(text, SLICE("nothing is recorded of what went in"));
+        return;
+    }
+    if (!hold_inputs(why, producer)) {
+        buffer_add(text, SLICE("what went in was finite"));
+        return;
+    }
+    buffer_add(text,
+               (producer->made & WHY_NAN) != 0
+                   ? SLICE("what went in was not NaN, but there is Inf in ")
+                   : SLICE("what went in was not infinite, but there is NaN in "));
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        if (why->facts[producer->inputs[i]].holds != 0) {
+            buffer_add(text, is_first ? SLICE("") : SLICE(", "));
+            add_name(text, why->graph.nodes[producer->inputs[i]].name);
+            is_first = false;
+        }
+    }
+}
+
+static void tell_came_in(const struct why *why,
+                         const struct why_producer *producer,
+                         struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+
+    buffer_add(text, SLICE("it came in with "));
+    add_name(text, node->name);
+    if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
+        buffer_add(text, SLICE(", a parameter of the model"));
+    } else if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+        buffer_add(text, SLICE(", an argument"));
+    } else {
+        buffer_add(text, SLICE(", which was there before"));
+    }
+    if (why->first_event > 0) {
+        buffer_add(text, SLICE("; the trace begins with event #"));
+        buffer_add_number(text, why->first_event);
+        buffer_add(text, SLICE(", what made it may be older"));
+    }
+}
+
+static void add_place(const struct why *why, uint32_t node, struct buffer *text)
+{
+    buffer_add(text, SLICE("line "));
+    buffer_add_number(text, why->graph.nodes[node].line);
+    buffer_add(text, SLICE(" (#"));
+    buffer_add_number(text, why->graph.nodes[node].event);
+    buffer_add_byte(text, ')');
+}
+
+static void tell_seen(const struct why *why,
+                      const struct why_producer *producer,
+                      uint32_t before,
+                      struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+
+    buffer_add(text, SLICE("between "));
+    add_place(why, before, text);
+    buffer_add(text, SLICE(", where "));
+    add_name(text, why->graph.nodes[before].name);
+    buffer_add(text, (why->facts[before].holds & producer->made) != 0
+                         ? SLICE(" was told last")
+                         : SLICE(" was finite"));
+    buffer_add(text, SLICE(", and "));
+    add_place(why, producer->node, text);
+    buffer_add(text, SLICE(" nothing is recorded that made it"));
+    if (node->changed_by.size > 0) {
+        buffer_add(text, SLICE("; it was written at "));
+        buffer_add(text, node->changed_by);
+    }
+}
+
+/* ---- judging ---- */
+
+static void
+judge_statement(struct why *why, struct why_producer *producer, struct buffer *text)
+{
+    struct why_input inputs[WHY_INPUTS_MAX];
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+    struct why_question question = {
+        .statement = producer->statement,
+        .inputs = inputs,
+        .input_count = producer->input_count,
+        .dtype = node->kind == VALUE_TENSOR ? node->dtype : DTYPE_FLOAT64,
+        .made = producer->made,
+    };
+    struct why_answer answer;
+
+    fill_question(why, producer, inputs);
+    answer = why_reason_add(text, &question);
+    producer->has_reason = answer.is_told;
+    producer->is_certain = answer.is_certain;
+    producer->is_soft = answer.is_written && (producer->made & WHY_NAN) == 0;
+    if (answer.is_outside) {
+        producer->how = WHY_CAME_IN;
+    }
+    if (!answer.is_told) {
+        tell_inputs(why, producer, text);
+    }
+}
+
+/* Where it happened: an argument that is a value of its own was made by the caller's line. */
+static void find_place(struct why *why, struct why_producer *producer)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_fact *fact = &why->facts[producer->node];
+    struct slice first = node->code;
+
+    producer->file = node->file;
+    producer->line = node->line;
+    producer->module = fact->module;
+    if ((node->flags & FLOW_NODE_ARGUMENT) != 0 && producer->how == WHY_MADE &&
+        fact->from_line != 0) {
+        producer->file = log_reader_module(why->reader, fact->from_module)->table.path;
+        producer->line = fact->from_line;
+        producer->module = fact->from_module;
+        first = source_lines_get(&why->sources, producer->module, producer->line);
+    }
+    producer->statement = why_statement(why, producer->module, producer->line, first);
+}
+
+void why_judge(struct why *why, uint32_t node, struct why_producer *producer)
+{
+    const struct flow_node *known = &why->graph.nodes[node];
+    struct buffer text = BUFFER_INIT;
+    uint32_t before = find_origin(why, node);
+    bool is_outside;
+    bool is_same;
+
+    *producer = (struct why_producer){
+        .node = node, .how = WHY_MADE, .made = why->facts[node].made};
+    is_same = find_inputs(why, node, producer);
+    is_outside = (known->flags & (FLOW_NODE_ARGUMENT | FLOW_NODE_SOURCE)) != 0 ||
+                 why->facts[node].is_read;
+    if (producer->input_total > 0 && is_same) {
+        producer->how = WHY_SEEN; /* the same object, and it was not so before */
+        before = producer->inputs[0];
+    } else if (producer->input_total == 0 && is_outside) {
+        producer->how =
+            before != FLOW_NONE && (why->facts[before].holds & producer->made) == 0
+                ? WHY_SEEN
+                : WHY_CAME_IN;
+    }
+    find_place(why, producer);
+    if (producer->how == WHY_SEEN) {
+        tell_seen(why, producer, before, &text);
+    } else if (producer->how == WHY_CAME_IN) {
+        tell_came_in(why, producer, &text);
+    } else {
+        judge_statement(why, producer, &text);
+    }
+    why->arena.has_failed |= text.has_failed;
+    producer->reason = arena_copy(&why->arena, buffer_slice(&text));
+    if (producer->reason.bytes == NULL) {
+        producer->reason = SLICE("");
+    }
+    buffer_release(&text);
+}

@@ -1,0 +1,116 @@
+/* What is known of a value inside a statement: bounds, and which values it has for sure. Shared
+ * by the parts that look for reasons; not for use elsewhere. */
+#ifndef MONITORCH_VIEW_WHY_RANGE_H
+#define MONITORCH_VIEW_WHY_RANGE_H
+
+#include "runtime/view/why_expression.h"
+#include "runtime/view/why_reason.h"
+
+enum certainty {
+    CERTAINTY_NO,
+    CERTAINTY_MAYBE,
+    CERTAINTY_YES,
+};
+
+struct range {
+    struct slice text; /* of the expression */
+    double low;        /* of its finite elements */
+    double high;
+    bool is_bounded;  /* the bounds hold */
+    bool is_attained; /* and there is an element at each */
+    bool is_tensor;
+    enum certainty zero, nan, posinf, neginf;
+    enum dtype dtype; /* DTYPE_OTHER: not known */
+    bool has_count;
+    uint64_t count;       /* elements */
+    const int64_t *shape; /* NULL: not known */
+    uint32_t dimension_count;
+    const struct why_input *input; /* the value itself was recorded; else NULL */
+};
+
+#define CAUSES_MAX 16
+
+struct cause {
+    unsigned makes; /* enum why_hold */
+    bool is_certain;
+    bool is_written;
+    bool is_outside;
+    size_t start, end; /* in the words */
+};
+
+struct reasoner {
+    const struct why_question *question;
+    struct expressions expressions;
+    struct cause causes[CAUSES_MAX];
+    uint32_t count;
+    struct buffer words; /* owned */
+};
+
+/* Nothing is known of it. */
+struct range range_unknown(struct slice text);
+struct range range_number(struct slice text, double number);
+/* Either of them. */
+struct range range_either(const struct range *a, const struct range *b);
+/* Some elements of it, or the same in another order. */
+struct range range_part(const struct range *whole, struct slice text);
+/* Another value, elementwise, with these bounds. */
+struct range
+range_mapped(const struct range *from, struct slice text, double low, double high);
+bool range_is_finite(const struct range *range);
+/* Whether it has an element of that value, or below it, or above it. */
+enum certainty range_has(const struct range *range, double value);
+enum certainty range_has_below(const struct range *range, double value);
+enum certainty range_has_above(const struct range *range, double value);
+enum certainty certainty_both(enum certainty a, enum certainty b);
+enum certainty certainty_either(enum certainty a, enum certainty b);
+
+/* The greatest finite value of a dtype; Inf where it is not floating. */
+double dtype_greatest(enum dtype dtype);
+
+/* A cause is told: begin, add words, end. */
+struct buffer *cause_begin(struct reasoner *reasoner);
+void cause_end(struct reasoner *reasoner, unsigned makes, enum certainty certainty);
+/* "`x` has 3 zeros", "`x.sum()` was 0". */
+void add_zeros(struct buffer *words, const struct range *range);
+void add_quoted(struct buffer *words, struct slice text);
+void add_real(struct buffer *words, double number);
+
+/* Bounds beyond what the dtype holds are told, and cut. */
+void range_overflow(struct reasoner *reasoner, struct range *range);
+
+/* why_operators.c */
+struct range range_sum(struct reasoner *reasoner,
+                       struct slice text,
+                       const struct range *a,
+                       const struct range *b,
+                       bool is_difference);
+struct range range_product(struct reasoner *reasoner,
+                           struct slice text,
+                           const struct range *a,
+                           const struct range *b);
+struct range range_quotient(struct reasoner *reasoner,
+                            struct slice text,
+                            const struct range *a,
+                            const struct range *b);
+struct range range_remainder(struct reasoner *reasoner,
+                             struct slice text,
+                             const struct range *a,
+                             const struct range *b);
+struct range range_power(struct reasoner *reasoner,
+                         struct slice text,
+                         const struct range *a,
+                         const struct range *b);
+struct range range_matmul(struct reasoner *reasoner,
+                          struct slice text,
+                          const struct range *a,
+                          const struct range *b);
+
+/* why_functions.c: a call of a function that is known by its name; false where it is not. `x` is
+ * what it is of, `second` its next operand or NULL. */
+bool range_call(struct reasoner *reasoner,
+                const struct expression *call,
+                const struct range *x,
+                const struct range *second,
+                struct range *result);
+
+#endif

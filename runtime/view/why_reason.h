@@ -1,0 +1,52 @@
+/* Why a statement made a NaN or an infinity of what went in: what its text says, where the
+ * figures of what it read agree. */
+#ifndef MONITORCH_VIEW_WHY_REASON_H
+#define MONITORCH_VIEW_WHY_REASON_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/base/slice.h"
+#include "runtime/trace/dtype.h"
+#include "runtime/trace/statistics.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum why_hold {
+    WHY_NAN = 1,
+    WHY_POSINF = 2,
+    WHY_NEGINF = 4,
+    WHY_INF = WHY_POSINF | WHY_NEGINF,
+};
+
+/* A value that the statement read. */
+struct why_input {
+    struct slice name; /* as the text spells it */
+    bool is_number;    /* `number` is it */
+    bool has_statistics;
+    double number;
+    enum dtype dtype; /* DTYPE_OTHER of numbers */
+    struct statistics statistics;
+    const int64_t *shape; /* may be NULL */
+    uint32_t dimension_count;
+};
+
+struct why_question {
+    struct slice statement; /* without comments and line ends */
+    const struct why_input *inputs;
+    uint32_t input_count;
+    enum dtype dtype; /* of what was made */
+    unsigned made;    /* enum why_hold, combined: what it holds and no input does */
+};
+
+struct why_answer {
+    bool is_told;    /* a reason was found: it was appended to the text */
+    bool is_certain; /* the figures prove it; else it is the only step that can */
+    bool is_written; /* an infinity or NaN that stands in the text by its name */
+    bool is_outside; /* a gradient: what made it is not recorded */
+};
+
+/* Appends a reason to `text`, or nothing. */
+struct why_answer why_reason_add(struct buffer *text,
+                                 const struct why_question *question);
+
+#endif
