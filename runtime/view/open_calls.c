@@ -17,6 +17,7 @@ void open_calls_release(struct open_calls *calls)
             struct open_call *call = calls->buckets[i];
 
             calls->buckets[i] = call->next;
+            memory_free(call->extra);
             memory_free(call);
         }
     }
@@ -171,6 +172,7 @@ static void forget(struct open_calls *calls, struct open_call *call)
     if (calls->last == call) {
         calls->last = NULL;
     }
+    memory_free(call->extra);
     memory_free(call);
 }
 

@@ -34,6 +34,7 @@ struct open_call {
     bool is_within;    /* for a filter: it is, or was made within, a certain call */
     bool is_shown;     /* for a view: it was printed */
     struct open_call *shown_next; /* for a view, while it prints a chain of calls */
+    void *extra; /* for a view: one block of memory, freed with the call; may be NULL */
     struct open_call *next;       /* borrowed: the next one in the same bucket */
 };
 

@@ -1,0 +1,367 @@
+/* Going through two traces side by side. */
+#include "runtime/view/diff_align.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/diff_side.h"
+#include "runtime/view/diff_sites.h"
+#include "runtime/view/diff_window.h"
+
+struct diff_align {
+    struct diff_sites sites;
+    struct diff_side sides[2];
+    struct diff_window window;
+    uint64_t pair_count; /* calls that found each other */
+    uint32_t first_threads[2];
+    bool is_given[2];   /* the heads were given in the step before */
+    unsigned data_turn; /* whose piece of data is next */
+    bool has_failed;
+    bool is_started;
+};
+
+/* ---- threads ---- */
+
+/* The thread of the first item that has one; NONE: there is no such item. */
+static uint32_t first_thread(struct log_reader *reader)
+{
+    struct log_item item;
+    uint32_t thread = DIFF_THREAD_NONE;
+
+    log_reader_rewind(reader);
+    while (thread == DIFF_THREAD_NONE && log_reader_next(reader, &item)) {
+        if (item.kind == LOG_CALL) {
+            thread = item.call.thread;
+        } else if (item.kind == LOG_EVENT) {
+            thread = item.event.thread;
+        }
+    }
+    return thread;
+}
+
+static bool is_left(const struct diff_side *side, uint32_t thread)
+{
+    return side->threads[thread] == DIFF_THREAD_SEEN;
+}
+
+/* Without the numbers in it: `Thread-7 (work)` is `Thread- (work)`. */
+static bool is_named_like(struct slice a, struct slice b)
+{
+    size_t i = 0;
+    size_t k = 0;
+
+    for (;;) {
+        while (i < a.size && a.bytes[i] >= '0' && a.bytes[i] <= '9') {
+            i++;
+        }
+        while (k < b.size && b.bytes[k] >= '0' && b.bytes[k] <= '9') {
+            k++;
+        }
+        if (i == a.size || k == b.size) {
+            return i == a.size && k == b.size;
+        }
+        if (a.bytes[i++] != b.bytes[k++]) {
+            return false;
+        }
+    }
+}
+
+/* The thread of B that is `thread` of A: of the same name, or of a name that is like it. */
+static uint32_t partner_thread(const struct diff_align *align, uint32_t thread)
+{
+    struct slice name =
+        log_reader_thread_name(align->sides[0].reader, (uint16_t)thread);
+    uint32_t like = DIFF_THREAD_NONE;
+
+    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
+        struct slice other;
+
+        if (!is_left(&align->sides[1], i)) {
+            continue;
+        }
+        other = log_reader_thread_name(align->sides[1].reader, (uint16_t)i);
+        if (slice_equal(name, other)) {
+            return i;
+        }
+        if (like == DIFF_THREAD_NONE && is_named_like(name, other)) {
+            like = i;
+        }
+    }
+    return like;
+}
+
+static void start_threads(struct diff_align *align, uint32_t a, uint32_t b)
+{
+    const uint32_t threads[2] = {a, b};
+
+    for (unsigned side = 0; side < 2; side++) {
+        diff_side_start(&align->sides[side], threads[side]);
+        if (threads[side] != DIFF_THREAD_NONE) {
+            align->sides[side].threads[threads[side]] = DIFF_THREAD_DONE;
+        }
+    }
+}
+
+/* The threads that the traces begin with; by then it is not known which there are. */
+static void start_first(struct diff_align *align)
+{
+    uint32_t threads[2];
+
+    for (unsigned side = 0; side < 2; side++) {
+        threads[side] = first_thread(align->sides[side].reader);
+    }
+    start_threads(align, threads[0], threads[1]);
+}
+
+/* false: all threads are done. */
+static bool start_next(struct diff_align *align)
+{
+    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
+        if (is_left(&align->sides[0], i)) {
+            start_threads(align, i, partner_thread(align, i));
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
+        if (is_left(&align->sides[1], i)) {
+            start_threads(align, DIFF_THREAD_NONE, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- steps ---- */
+
+static bool is_part_of_last(const struct diff_side *side)
+{
+    const struct log_event_view *event = &side->item.event;
+
+    return side->head.kind == LOG_EVENT && event->path.size > 0 &&
+           event->call == side->last.call && event->site_number == side->last.site &&
+           event->visit == side->last.visit;
+}
+
+static void give(struct diff_align *align, struct diff_step *step, unsigned side)
+{
+    struct diff_side *from = &align->sides[side];
+
+    step->items[side] = &from->item;
+    step->calls[side] = from->head.call;
+    align->is_given[side] = true;
+    from->data_event =
+        from->head.kind == LOG_EVENT ? from->item.event.number : UINT64_MAX;
+}
+
+static void give_alone(struct diff_align *align, struct diff_step *step, unsigned side)
+{
+    struct diff_side *from = &align->sides[side];
+
+    *step = (struct diff_step){.odd = DIFF_ODD_FLOW};
+    if (!from->head.has_counterpart) {
+        step->odd = DIFF_ODD_CODE;
+    } else if (is_part_of_last(from)) {
+        step->odd = DIFF_ODD_PART;
+    }
+    give(align, step, side);
+}
+
+static void give_pair(struct diff_align *align, struct diff_step *step)
+{
+    struct diff_call *a = diff_call_of(align->sides[0].head.call);
+    struct diff_call *b = diff_call_of(align->sides[1].head.call);
+
+    *step = (struct diff_step){.odd = DIFF_ODD_NONE};
+    if (!a->is_paired && !b->is_paired) {
+        a->is_paired = b->is_paired = true;
+        a->chain = b->chain = diff_mix(++align->pair_count, 0x61);
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        struct diff_side *from = &align->sides[side];
+
+        give(align, step, side);
+        if (from->head.kind == LOG_EVENT) {
+            from->last =
+                (struct diff_value){from->item.event.call, from->item.event.site_number,
+                                    from->item.event.visit};
+        }
+    }
+}
+
+static bool is_passed_over(const struct diff_side *side)
+{
+    const struct open_call *call = side->head.call;
+
+    if (side->passed_over == 0 || !side->has_head) {
+        return false;
+    }
+    while (call != NULL && call->call != side->passed_over) {
+        call = call->parent;
+    }
+    return call != NULL;
+}
+
+static bool are_same(const struct diff_entry *a, const struct diff_entry *b)
+{
+    return a->local == b->local && a->kind == b->kind &&
+           diff_entry_around(a) == diff_entry_around(b);
+}
+
+/* What to do about the heads, as far as that can be told without a look ahead. */
+static bool
+give_heads(struct diff_align *align, struct diff_step *step, const bool has_head[2])
+{
+    const struct diff_side *sides = align->sides;
+
+    for (unsigned side = 0; side < 2; side++) {
+        if (has_head[side] && (sides[side].head.decision == DIFF_ALONE ||
+                               !sides[side].head.has_counterpart ||
+                               is_passed_over(&sides[side]) || !has_head[1 - side])) {
+            give_alone(align, step, side);
+            return true;
+        }
+    }
+    if ((sides[0].head.decision == DIFF_PAIRED &&
+         sides[1].head.decision == DIFF_PAIRED) ||
+        are_same(&sides[0].head, &sides[1].head)) {
+        give_pair(align, step);
+        return true;
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        if (is_part_of_last(&sides[side]) && !is_part_of_last(&sides[1 - side])) {
+            give_alone(align, step, side);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Pieces of values come in turns, one of A, one of B, so that nobody has to keep them. */
+static bool give_data(struct diff_align *align, struct diff_step *step)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned side = align->data_turn;
+        struct diff_side *from = &align->sides[side];
+
+        align->data_turn = 1 - side;
+        if (from->data_event != UINT64_MAX && !from->has_head &&
+            diff_side_read(from) == DIFF_READ_DATA) {
+            *step = (struct diff_step){.odd = DIFF_ODD_NONE};
+            step->items[side] = &from->item;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void let_go(struct diff_align *align)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        if (align->is_given[side]) {
+            align->is_given[side] = false;
+            diff_side_consume(&align->sides[side]);
+            align->data_turn = 0;
+        }
+    }
+}
+
+bool diff_align_next(struct diff_align *align, struct diff_step *step)
+{
+    let_go(align);
+    if (!align->is_started) {
+        align->is_started = true;
+        start_first(align);
+    }
+    for (;;) {
+        bool has_head[2];
+
+        if (give_data(align, step)) {
+            return true;
+        }
+        for (unsigned side = 0; side < 2; side++) {
+            has_head[side] = diff_side_read(&align->sides[side]) == DIFF_READ_HEAD;
+            align->has_failed = align->has_failed || align->sides[side].has_failed;
+        }
+        if (align->has_failed) {
+            return false;
+        }
+        if (!has_head[0] && !has_head[1]) {
+            if (!start_next(align)) {
+                return false;
+            }
+        } else if (give_heads(align, step, has_head)) {
+            return true;
+        } else if (!diff_window_decide(&align->window, align->sides)) {
+            align->has_failed = true;
+            return false;
+        }
+    }
+}
+
+/* ---- the rest ---- */
+
+struct diff_align *diff_align_new(const struct diff_align_options *options,
+                                  struct error *error)
+{
+    struct diff_align *align = memory_allocate_zeroed(1, sizeof *align);
+    bool is_done = align != NULL;
+
+    if (is_done) {
+        diff_sites_init(&align->sites, options);
+        align->window.limit = options->window;
+        for (unsigned side = 0; side < 2; side++) {
+            is_done = diff_side_init(&align->sides[side], side, options->readers[side],
+                                     &align->sites) &&
+                      is_done;
+        }
+        is_done = is_done && diff_sites_update(&align->sites);
+    }
+    if (!is_done) {
+        error_set_memory(error);
+        diff_align_free(align);
+        return NULL;
+    }
+    return align;
+}
+
+void diff_align_free(struct diff_align *align)
+{
+    if (align == NULL) {
+        return;
+    }
+    diff_side_release(&align->sides[0]);
+    diff_side_release(&align->sides[1]);
+    diff_window_release(&align->window);
+    diff_sites_release(&align->sites);
+    memory_free(align);
+}
+
+bool diff_align_has_failed(const struct diff_align *align)
+{
+    return align->has_failed;
+}
+
+void diff_align_likeness(const struct diff_align *align, struct diff_likeness *likeness)
+{
+    diff_sites_likeness(&align->sites, likeness);
+}
+
+uint32_t diff_align_site(const struct diff_align *align, unsigned side, uint32_t site)
+{
+    const struct diff_module *module = diff_sites_module(&align->sites, side, site);
+    const struct diff_site *known;
+    const struct diff_function *function;
+
+    if (module == NULL) {
+        return DIFF_SITE_NONE;
+    }
+    known = &module->sites[site - module->module->first_site];
+    if (known->partner == DIFF_NONE) {
+        return DIFF_SITE_NONE;
+    }
+    function =
+        &module->functions
+             [module->module->table.sites[site - module->module->first_site].function];
+    return align->sites.programs[1 - side]
+               .modules[function->partner_module]
+               .module->first_site +
+           known->partner;
+}

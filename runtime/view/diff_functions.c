@@ -1,0 +1,308 @@
+/* Pairing the sites of a function that both programs have, and the lines and loops of a module. */
+#include "runtime/base/hash.h"
+#include "runtime/base/memory.h"
+#include "runtime/view/diff_sequence.h"
+#include "runtime/view/diff_sites.h"
+
+/* From how much on two lines that are not equal are much alike, in 16ths. */
+#define LIKENESS_MAX 16
+
+/* A site as it is compared. */
+struct face {
+    uint32_t site;
+    enum site_kind kind;
+    uint32_t arm;
+    uint64_t names; /* all that are written, or the branch's condition; 0: none */
+    uint64_t reads;
+    uint64_t text; /* of the line; 0: not known */
+    struct slice line;
+};
+
+struct faces {
+    struct face *items[2]; /* owned */
+    uint64_t *keys[2];     /* owned */
+    uint32_t counts[2];
+    bool has_text; /* on both sides */
+};
+
+static uint64_t face_key(const struct face *face)
+{
+    uint64_t key = diff_mix(face->kind, face->arm);
+
+    key = diff_mix(key, face->names);
+    key = diff_mix(key, face->reads);
+    return diff_mix(key, face->text);
+}
+
+static void face_fill(struct face *face,
+                      struct diff_sites *sites,
+                      unsigned side,
+                      uint32_t module_number,
+                      uint32_t number)
+{
+    const struct diff_program *program = &sites->programs[side];
+    const struct diff_module *module = &program->modules[module_number];
+    const struct site *site = &module->module->table.sites[number];
+    uint32_t name = module->sites[number].first_name;
+    uint32_t condition =
+        site->kind == SITE_BRANCH && site->has_condition ? site->condition : 0;
+
+    *face = (struct face){
+        .site = number,
+        .kind = site->kind,
+        .arm = site->kind == SITE_BRANCH ? site->arm : 0,
+        .names = condition,
+    };
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        face->names = diff_mix(face->names, module->name_keys[name++]);
+    }
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        face->reads = diff_mix(face->reads, module->name_keys[name++]);
+    }
+    if (program->sources != NULL) {
+        face->line = source_lines_get(program->sources, module_number, site->line);
+        face->text = face->line.size == 0 ? 0 : hash_64(face->line);
+    }
+}
+
+/* What begins and what ends alike of two lines, of 16. */
+static uint32_t line_likeness(struct slice a, struct slice b)
+{
+    size_t shorter = a.size < b.size ? a.size : b.size;
+    size_t longer = a.size < b.size ? b.size : a.size;
+    size_t before = 0;
+    size_t behind = 0;
+
+    if (longer == 0) {
+        return 0;
+    }
+    while (before < shorter && a.bytes[before] == b.bytes[before]) {
+        before++;
+    }
+    while (behind < shorter - before &&
+           a.bytes[a.size - 1 - behind] == b.bytes[b.size - 1 - behind]) {
+        behind++;
+    }
+    return (uint32_t)((before + behind) * LIKENESS_MAX / longer);
+}
+
+static uint32_t face_score(const void *context, uint32_t a, uint32_t b)
+{
+    const struct faces *faces = context;
+    const struct face *left = &faces->items[0][a];
+    const struct face *right = &faces->items[1][b];
+    uint32_t score = 0;
+
+    if (left->kind != right->kind || left->arm != right->arm) {
+        return 0;
+    }
+    if (left->names == right->names) {
+        score = left->names != 0 ? 40 : 20;
+    } else if (left->kind != SITE_BRANCH) {
+        return 0;
+    }
+    score += left->reads == right->reads ? 8 : 0;
+    if (faces->has_text) {
+        score +=
+            left->text == right->text ? 40 : line_likeness(left->line, right->line);
+    }
+    return score;
+}
+
+static void faces_release(struct faces *faces)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        memory_free(faces->items[side]);
+        memory_free(faces->keys[side]);
+    }
+}
+
+static bool faces_init(struct faces *faces,
+                       struct diff_sites *sites,
+                       const uint32_t modules[2],
+                       const uint32_t functions[2])
+{
+    bool has_text[2] = {false, false};
+
+    *faces = (struct faces){0};
+    for (unsigned side = 0; side < 2; side++) {
+        const struct diff_module *module =
+            &sites->programs[side].modules[modules[side]];
+        const struct site_table *table = &module->module->table;
+        uint32_t count = module->functions[functions[side]].site_count;
+
+        faces->items[side] = memory_allocate(count, sizeof **faces->items);
+        faces->keys[side] = memory_allocate(count, sizeof **faces->keys);
+        if (faces->items[side] == NULL || faces->keys[side] == NULL) {
+            faces_release(faces);
+            return false;
+        }
+        for (uint32_t i = 0; i < table->site_count; i++) {
+            if (table->sites[i].function == functions[side]) {
+                struct face *face = &faces->items[side][faces->counts[side]];
+
+                face_fill(face, sites, side, modules[side], i);
+                faces->keys[side][faces->counts[side]++] = face_key(face);
+                has_text[side] = has_text[side] || face->text != 0;
+            }
+        }
+    }
+    faces->has_text = has_text[0] && has_text[1];
+    for (unsigned side = 0; side < 2 && !faces->has_text; side++) {
+        for (uint32_t i = 0; i < faces->counts[side]; i++) {
+            faces->items[side][i].text = 0;
+            faces->keys[side][i] = face_key(&faces->items[side][i]);
+        }
+    }
+    return true;
+}
+
+/* Names of a pair of sites: B's get the keys of A's, equal names first, then those that are left
+ * in their order. */
+static void pair_names(uint64_t *a, uint32_t a_count, uint64_t *b, uint32_t b_count)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < b_count; i++) {
+        bool is_known = false;
+
+        for (uint32_t k = 0; k < a_count && !is_known; k++) {
+            is_known = a[k] == b[i];
+        }
+        if (is_known) {
+            continue;
+        }
+        while (next < a_count) {
+            bool is_taken = false;
+
+            for (uint32_t k = 0; k < b_count && !is_taken; k++) {
+                is_taken = b[k] == a[next];
+            }
+            if (!is_taken) {
+                break;
+            }
+            next++;
+        }
+        if (next < a_count) {
+            b[i] = a[next++];
+        }
+    }
+}
+
+static void
+pair_sites(struct diff_module *a, uint32_t i, struct diff_module *b, uint32_t k)
+{
+    const struct site *left = &a->module->table.sites[i];
+    const struct site *right = &b->module->table.sites[k];
+    uint64_t *a_names = a->name_keys + a->sites[i].first_name;
+    uint64_t *b_names = b->name_keys + b->sites[k].first_name;
+
+    a->sites[i].partner = k;
+    b->sites[k].partner = i;
+    b->sites[k].key = a->sites[i].key;
+    pair_names(a_names, left->write_count, b_names, right->write_count);
+    pair_names(a_names + left->write_count, left->read_count,
+               b_names + right->write_count, right->read_count);
+}
+
+/* Among the sites from `start` to `end` the only one of this kind and arm, or the count. */
+static uint32_t find_single(const struct faces *faces,
+                            unsigned side,
+                            uint32_t start,
+                            uint32_t end,
+                            const struct face *like)
+{
+    uint32_t found = faces->counts[side];
+
+    for (uint32_t i = start; i < end; i++) {
+        const struct face *face = &faces->items[side][i];
+
+        if (face->kind == like->kind && face->arm == like->arm) {
+            if (found != faces->counts[side]) {
+                return faces->counts[side];
+            }
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Sites left over between two pairs, each the only one of its kind there, are the same under
+ * another name. */
+static void pair_gap(const struct faces *faces,
+                     uint32_t *partners,
+                     const uint32_t start[2],
+                     const uint32_t end[2])
+{
+    uint32_t least = start[1];
+
+    for (uint32_t i = start[0]; i < end[0] && start[1] < end[1]; i++) {
+        const struct face *face = &faces->items[0][i];
+        uint32_t mine = find_single(faces, 0, start[0], end[0], face);
+        uint32_t other = find_single(faces, 1, start[1], end[1], face);
+
+        if (mine == i && other != faces->counts[1] && other >= least) {
+            partners[i] = other;
+            least = other + 1;
+        }
+    }
+}
+
+static void pair_gaps(const struct faces *faces, uint32_t *partners)
+{
+    uint32_t start[2] = {0, 0};
+
+    for (uint32_t i = 0; i <= faces->counts[0]; i++) {
+        uint32_t partner = i == faces->counts[0] ? faces->counts[1] : partners[i];
+
+        if (partner != DIFF_SEQUENCE_NONE) {
+            pair_gap(faces, partners, start, (const uint32_t[2]){i, partner});
+            start[0] = i + 1;
+            start[1] = partner + 1;
+        }
+    }
+}
+
+bool diff_function_pair(struct diff_sites *sites,
+                        const uint32_t modules[2],
+                        const uint32_t functions[2])
+{
+    struct diff_module *a = &sites->programs[0].modules[modules[0]];
+    struct diff_module *b = &sites->programs[1].modules[modules[1]];
+    struct diff_function *left = &a->functions[functions[0]];
+    struct diff_function *right = &b->functions[functions[1]];
+    struct diff_sequence sequence = {.score = face_score};
+    struct faces faces;
+    uint32_t *partners;
+    bool is_done;
+
+    if (!faces_init(&faces, sites, modules, functions)) {
+        return false;
+    }
+    sequence.context = &faces;
+    for (unsigned side = 0; side < 2; side++) {
+        sequence.keys[side] = faces.keys[side];
+        sequence.counts[side] = faces.counts[side];
+    }
+    partners = memory_allocate(faces.counts[0], sizeof *partners);
+    is_done = partners != NULL && diff_sequence_align(&sequence, partners);
+    if (is_done) {
+        pair_gaps(&faces, partners);
+        for (uint32_t i = 0; i < faces.counts[0]; i++) {
+            uint32_t site = faces.items[0][i].site;
+
+            a->sites[site].key = diff_mix(diff_mix(modules[0], site), 0x51);
+            if (partners[i] != DIFF_SEQUENCE_NONE) {
+                pair_sites(a, site, b, faces.items[1][partners[i]].site);
+            }
+        }
+        left->partner_module = modules[1];
+        left->partner = functions[1];
+        right->partner_module = modules[0];
+        right->partner = functions[0];
+        left->key = right->key = diff_mix(diff_mix(modules[0], functions[0]), 0x52);
+    }
+    memory_free(partners);
+    faces_release(&faces);
+    return is_done;
+}

@@ -1,0 +1,130 @@
+/* One of two traces as it is aligned: its items, what each is called in terms of both, and those
+ * that were looked ahead at. */
+#ifndef MONITORCH_VIEW_DIFF_SIDE_H
+#define MONITORCH_VIEW_DIFF_SIDE_H
+
+#include "runtime/trace/log_reader.h"
+#include "runtime/view/diff_sites.h"
+#include "runtime/view/open_calls.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DIFF_THREAD_COUNT 65536
+#define DIFF_THREAD_NONE  UINT32_MAX
+
+enum diff_decision {
+    DIFF_UNDECIDED,
+    DIFF_PAIRED,
+    DIFF_ALONE,
+};
+
+/* Which turn of a loop a call is in. */
+struct diff_turn {
+    uint64_t outer; /* the turn of the loop around it at the last turn */
+    uint64_t hash;  /* this turn, in terms of both programs; 0: it was not reached */
+    uint32_t base;  /* the site's visits before the loop was begun this time */
+};
+
+/* What is kept with an open call. */
+struct diff_call {
+    uint64_t place;  /* where in its caller it was made */
+    uint64_t local;  /* what it is there */
+    uint64_t around; /* the caller and the place */
+    uint64_t
+        chain; /* what its items are in; of a pair of calls, the same for both only */
+    bool has_counterpart; /* the other program has the function */
+    bool is_paired;       /* with a call of the other trace */
+    uint32_t turn_count;
+    struct diff_turn turns[];
+};
+
+/* An item that was met. */
+struct diff_entry {
+    struct log_place place;
+    struct open_call *call; /* borrowed from the side; of the item */
+    uint64_t local;         /* what the item is in its call */
+    uint32_t visit;
+    uint8_t kind;         /* enum log_kind */
+    uint8_t decision;     /* enum diff_decision */
+    bool has_counterpart; /* the other program has it */
+    bool is_held;         /* the call stays while the entry does */
+};
+
+/* An event as far as parts of one value have it in common. */
+struct diff_value {
+    uint32_t call;
+    uint32_t site;
+    uint32_t visit;
+};
+
+struct diff_side {
+    unsigned number;           /* 0: A, 1: B */
+    struct log_reader *reader; /* borrowed */
+    struct diff_sites *sites;  /* borrowed */
+    struct open_calls calls;   /* owned */
+    struct log_item item;      /* the one read last: the head, or a piece of data */
+    struct diff_entry head;
+    bool has_head;
+    bool has_failed;          /* memory ran out */
+    uint32_t thread;          /* the one that is gone through; or NONE */
+    uint8_t *threads;         /* owned: by number, see enum below */
+    uint64_t data_event;      /* the event whose values are wanted; UINT64_MAX: none */
+    uint32_t passed_over;     /* a call that is alone with all in it; 0: none */
+    struct diff_value last;   /* the event that was paired last */
+    struct diff_entry *queue; /* owned: looked ahead at, in order */
+    size_t queue_first;
+    size_t queue_count; /* those from the first on */
+    size_t queue_capacity;
+    struct log_place scanned; /* behind the last one in the queue */
+    bool is_scanned;          /* the trace ends there */
+};
+
+enum diff_thread {
+    DIFF_THREAD_UNSEEN,
+    DIFF_THREAD_SEEN,
+    DIFF_THREAD_DONE,
+};
+
+enum diff_read {
+    DIFF_READ_HEAD,
+    DIFF_READ_DATA, /* `item` is a piece of the values of `data_event` */
+    DIFF_READ_END,
+};
+
+/* false: out of memory. */
+bool diff_side_init(struct diff_side *side,
+                    unsigned number,
+                    struct log_reader *reader,
+                    struct diff_sites *sites);
+void diff_side_release(struct diff_side *side);
+
+/* Goes back to the beginning, for the items of `thread`. */
+void diff_side_start(struct diff_side *side, uint32_t thread);
+
+/* Reads until there is a head, or a piece of data before it. */
+enum diff_read diff_side_read(struct diff_side *side);
+/* The head is done with; its call is gone where it ended. */
+void diff_side_consume(struct diff_side *side);
+
+/* Puts the head back, and reads until the queue holds `wanted` entries or all. */
+bool diff_side_look_ahead(struct diff_side *side, size_t wanted);
+
+static inline struct diff_call *diff_call_of(const struct open_call *call)
+{
+    return call->extra;
+}
+
+/* What the entry is in: to be compared between the sides along with `local`. */
+static inline uint64_t diff_entry_around(const struct diff_entry *entry)
+{
+    const struct diff_call *call = diff_call_of(entry->call);
+
+    return entry->kind == LOG_CALL ? call->around : call->chain;
+}
+
+/* Finds `around`, and with it the chain of a call that has no pair, again. */
+void diff_call_settle(struct open_call *call);
+
+#endif

@@ -1,0 +1,243 @@
+/* Looking ahead in growing windows, until a run of items is found in both. */
+#include "runtime/view/diff_window.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/diff_sequence.h"
+
+#define FIRST_SIZE 32
+#define GROWTH     4
+#define LIMIT      16384
+/* So many items in a row that are the same in both are no chance. */
+#define RUN 3
+
+#define SCORE_SAME  8
+#define SCORE_VISIT 1
+#define SCORE_LIKE  2
+
+void diff_window_release(struct diff_window *window)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        memory_free(window->keys[side]);
+        memory_free(window->places[side]);
+    }
+    memory_free(window->partners);
+    *window = (struct diff_window){.limit = window->limit};
+}
+
+/* ---- what is compared ---- */
+
+struct pair_context {
+    const struct diff_window *window;
+    const struct diff_entry *entries[2]; /* the queues' first ones */
+};
+
+static const struct diff_entry *
+entry_at(const struct pair_context *context, unsigned side, uint32_t index)
+{
+    return &context->entries[side][context->window->places[side][index]];
+}
+
+/* Items of calls that have no pair may still be the same where the calls were made in another
+ * way. */
+static bool are_alike(const struct diff_entry *a, const struct diff_entry *b)
+{
+    const struct diff_call *left = diff_call_of(a->call);
+    const struct diff_call *right = diff_call_of(b->call);
+
+    return a->kind == b->kind && a->local == b->local && !left->is_paired &&
+           !right->is_paired && left->local == right->local;
+}
+
+static uint32_t score_entries(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pair_context *pair = context;
+    const struct diff_entry *left = entry_at(pair, 0, a);
+    const struct diff_entry *right = entry_at(pair, 1, b);
+
+    if (pair->window->keys[0][a] == pair->window->keys[1][b]) {
+        return SCORE_SAME + (left->visit == right->visit ? SCORE_VISIT : 0);
+    }
+    return are_alike(left, right) ? SCORE_LIKE : 0;
+}
+
+static bool window_reserve(struct diff_window *window, unsigned side, size_t count)
+{
+    void *keys = window->keys[side];
+    void *places = window->places[side];
+    size_t capacity = window->capacity[side];
+    bool is_done = memory_grow(&keys, &capacity, count, sizeof *window->keys[side]);
+
+    window->keys[side] = keys;
+    if (is_done) {
+        capacity = window->capacity[side];
+        is_done = memory_grow(&places, &capacity, count, sizeof *window->places[side]);
+        window->places[side] = places;
+    }
+    if (is_done) {
+        window->capacity[side] = capacity;
+    }
+    return is_done;
+}
+
+/* The entries that are undecided; calls may have found pairs since they were read. */
+static bool
+window_fill(struct diff_window *window, unsigned side, const struct diff_side *from)
+{
+    const struct diff_entry *entries = from->queue + from->queue_first;
+
+    window->counts[side] = 0;
+    if (!window_reserve(window, side, from->queue_count)) {
+        return false;
+    }
+    for (size_t i = 0; i < from->queue_count; i++) {
+        if (entries[i].kind == LOG_CALL) {
+            diff_call_settle(entries[i].call);
+        }
+        if (entries[i].decision == DIFF_UNDECIDED) {
+            window->keys[side][window->counts[side]] =
+                diff_mix(diff_entry_around(&entries[i]), entries[i].local);
+            window->places[side][window->counts[side]++] = (uint32_t)i;
+        }
+    }
+    return true;
+}
+
+static bool window_align(struct diff_window *window, const struct diff_side sides[2])
+{
+    struct pair_context context = {.window = window};
+    struct diff_sequence sequence = {.context = &context, .score = score_entries};
+    void *partners = window->partners;
+
+    for (unsigned side = 0; side < 2; side++) {
+        if (!window_fill(window, side, &sides[side])) {
+            return false;
+        }
+        context.entries[side] = sides[side].queue + sides[side].queue_first;
+        sequence.keys[side] = window->keys[side];
+        sequence.counts[side] = window->counts[side];
+    }
+    if (!memory_grow(&partners, &window->partner_capacity, window->counts[0],
+                     sizeof *window->partners)) {
+        return false;
+    }
+    window->partners = partners;
+    return diff_sequence_align(&sequence, window->partners);
+}
+
+/* ---- what is decided ---- */
+
+/* Entries of both sides up to, but without, these. */
+struct cut {
+    uint32_t ends[2];
+};
+
+/* The end of the first run that is long enough, or that reaches the end of what is there. */
+static bool find_run(const struct diff_window *window, bool is_all, struct cut *cut)
+{
+    uint32_t run = 0;
+
+    for (uint32_t i = 0; i < window->counts[0]; i++) {
+        uint32_t partner = window->partners[i];
+
+        if (partner == DIFF_SEQUENCE_NONE) {
+            run = 0;
+            continue;
+        }
+        run = run > 0 && partner == window->partners[i - 1] + 1 ? run + 1 : 1;
+        *cut = (struct cut){{i + 1, partner + 1}};
+        if (run >= RUN) {
+            return true;
+        }
+    }
+    *cut = (struct cut){{window->counts[0], window->counts[1]}};
+    return is_all;
+}
+
+/* The last pair; false: there is none. */
+static bool find_last(const struct diff_window *window, struct cut *cut)
+{
+    for (uint32_t i = window->counts[0]; i-- > 0;) {
+        if (window->partners[i] != DIFF_SEQUENCE_NONE) {
+            *cut = (struct cut){{i + 1, window->partners[i] + 1}};
+            return true;
+        }
+    }
+    return false;
+}
+
+static void window_decide(const struct diff_window *window,
+                          struct diff_side sides[2],
+                          struct cut cut)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        struct diff_entry *entries = sides[side].queue + sides[side].queue_first;
+
+        for (uint32_t i = 0; i < cut.ends[side]; i++) {
+            entries[window->places[side][i]].decision = DIFF_ALONE;
+        }
+    }
+    for (uint32_t i = 0; i < cut.ends[0]; i++) {
+        uint32_t partner = window->partners[i];
+
+        if (partner != DIFF_SEQUENCE_NONE) {
+            sides[0].queue[sides[0].queue_first + window->places[0][i]].decision =
+                DIFF_PAIRED;
+            sides[1].queue[sides[1].queue_first + window->places[1][partner]].decision =
+                DIFF_PAIRED;
+        }
+    }
+}
+
+/* A call that fills a window in which nothing is found is passed over with all in it. */
+static bool
+pass_over(struct diff_window *window, struct diff_side *side, unsigned number)
+{
+    struct diff_entry *entries = side->queue + side->queue_first;
+
+    if (side->is_scanned || window->counts[number] == 0 ||
+        entries[window->places[number][0]].kind != LOG_CALL) {
+        return false;
+    }
+    side->passed_over = entries[window->places[number][0]].call->call;
+    return true;
+}
+
+static void give_up(struct diff_window *window, struct diff_side sides[2])
+{
+    bool is_passed_over = pass_over(window, &sides[0], 0);
+
+    is_passed_over = pass_over(window, &sides[1], 1) || is_passed_over;
+    if (!is_passed_over) {
+        window_decide(window, sides,
+                      (struct cut){{window->counts[0], window->counts[1]}});
+    }
+}
+
+bool diff_window_decide(struct diff_window *window, struct diff_side sides[2])
+{
+    size_t limit = window->limit == 0 ? LIMIT : window->limit;
+
+    for (size_t size = FIRST_SIZE < limit ? FIRST_SIZE : limit;; size *= GROWTH) {
+        bool is_all;
+        struct cut cut;
+
+        if (!diff_side_look_ahead(&sides[0], size) ||
+            !diff_side_look_ahead(&sides[1], size) || !window_align(window, sides)) {
+            return false;
+        }
+        is_all = (sides[0].is_scanned || sides[0].thread == DIFF_THREAD_NONE) &&
+                 (sides[1].is_scanned || sides[1].thread == DIFF_THREAD_NONE);
+        if (find_run(window, is_all, &cut)) {
+            window_decide(window, sides, cut);
+            return true;
+        }
+        if (size * GROWTH > limit) {
+            if (find_last(window, &cut)) {
+                window_decide(window, sides, cut);
+            } else {
+                give_up(window, sides);
+            }
+            return true;
+        }
+    }
+}

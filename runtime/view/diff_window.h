@@ -1,0 +1,27 @@
+/* What to do where two traces part: a look ahead at both. */
+#ifndef MONITORCH_VIEW_DIFF_WINDOW_H
+#define MONITORCH_VIEW_DIFF_WINDOW_H
+
+#include "runtime/view/diff_side.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct diff_window {
+    size_t limit;        /* so many items at most are looked ahead at on each side */
+    uint64_t *keys[2];   /* owned: of the entries that are undecided */
+    uint32_t *places[2]; /* owned: where they stand in the queues */
+    size_t capacity[2];
+    uint32_t counts[2];
+    uint32_t *partners; /* owned: for those of A */
+    size_t partner_capacity;
+};
+
+void diff_window_release(struct diff_window *window);
+
+/* Decides on at least one of the entries of both sides that come next. false: out of
+ * memory. */
+bool diff_window_decide(struct diff_window *window, struct diff_side sides[2]);
+
+#endif
