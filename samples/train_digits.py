@@ -8,7 +8,6 @@ An ordinary training script that knows nothing of monitorch:
 """
 
 import argparse
-import time
 
 import torch
 from torch import nn
@@ -83,9 +82,7 @@ def main():
     parser.add_argument("--batch", type=int, default=128)
     arguments = parser.parse_args()
     torch.manual_seed(0)
-    started = time.perf_counter()
     train(Reader(), arguments.steps, arguments.batch)
-    print(f"{arguments.steps} steps in {time.perf_counter() - started:.1f} s")
 
 
 if __name__ == "__main__":
