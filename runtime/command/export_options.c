@@ -1,0 +1,323 @@
+/* What the command line of `monitorch export` asks for. */
+#include "runtime/command/export_options.h"
+
+#include "runtime/base/file.h"
+#include "runtime/base/memory.h"
+#include "runtime/command/arguments.h"
+
+#include <string.h>
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "runtime/command/export_options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "runtime/command/export_options.def"
+#undef OPTION
+};
+
+/* ---- formats that need no file's name ---- */
+
+/* Whether the word behind `--csv` and the like is where it goes to, and no trace. */
+static bool is_destination(enum option_id id, const char *word)
+{
+    struct slice text = slice_of(word);
+
+    if (strcmp(word, "-") == 0) {
+        return true;
+    }
+    switch (id) {
+    case OPTION_CSV:
+        return slice_ends(text, SLICE(".csv"));
+    case OPTION_JSONL:
+        return slice_ends(text, SLICE(".jsonl")) || slice_ends(text, SLICE(".json")) ||
+               slice_ends(text, SLICE(".ndjson"));
+    default:
+        return slice_ends(text, SLICE("/")) || file_inspect(word).is_directory;
+    }
+}
+
+/* NULL where memory ran out. */
+static char *join(struct arena *arena, const char *option, const char *destination)
+{
+    size_t size = strlen(option) + 1 + strlen(destination) + 1;
+    char *word = arena_allocate(arena, size, 1);
+
+    if (word != NULL) {
+        memcpy(word, option, strlen(option));
+        word[strlen(option)] = '=';
+        memcpy(word + strlen(option) + 1, destination, strlen(destination) + 1);
+    }
+    return word;
+}
+
+static int find_optional(const char *word)
+{
+    static const enum option_id optional[] = {OPTION_CSV, OPTION_JSONL,
+                                              OPTION_ANNOTATE};
+
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
+        if (strncmp(word, "--", 2) == 0 &&
+            strcmp(word + 2, rules[optional[i]].text) == 0) {
+            return (int)optional[i];
+        }
+    }
+    return -1;
+}
+
+/* `--csv` alone is `--csv=-`: then all formats take what is behind the `=`. NULL where memory ran
+ * out. */
+static char **complete(struct arena *arena, int word_count, char **words, int *count)
+{
+    char **completed = arena_allocate(arena, (size_t)word_count, sizeof *completed);
+    bool is_behind_options = false;
+
+    *count = 0;
+    for (int i = 0; completed != NULL && i < word_count; i++) {
+        int id = is_behind_options ? -1 : find_optional(words[i]);
+        bool is_followed = id >= 0 && i + 1 < word_count &&
+                           is_destination((enum option_id)id, words[i + 1]);
+
+        is_behind_options = is_behind_options || strcmp(words[i], "--") == 0;
+        completed[*count] =
+            id < 0 ? words[i] : join(arena, words[i], is_followed ? words[i + 1] : "-");
+        if (completed[(*count)++] == NULL) {
+            return NULL;
+        }
+        i += is_followed;
+    }
+    return completed;
+}
+
+/* ---- columns ---- */
+
+static bool
+add_column(struct export_options *options, struct slice name, struct error *error)
+{
+    const char *names[EVENT_COLUMN_COUNT];
+    char word[40];
+    const char *nearest;
+
+    for (int i = 0; i < EVENT_COLUMN_COUNT; i++) {
+        names[i] = event_columns[i].name;
+        if (!slice_equal(name, slice_of(names[i]))) {
+            continue;
+        }
+        for (size_t k = 0; k < options->column_count; k++) {
+            if (options->columns[k] == (enum event_column)i) {
+                error_set(error, ERROR_USAGE, "--columns: %s is there twice", names[i]);
+                return false;
+            }
+        }
+        options->columns[options->column_count++] = (enum event_column)i;
+        return true;
+    }
+    if (name.size >= sizeof word) {
+        name.size = sizeof word - 1;
+    }
+    memcpy(word, name.bytes, name.size);
+    word[name.size] = '\0';
+    nearest = nearest_name(word, names, EVENT_COLUMN_COUNT);
+    error_set(error, ERROR_USAGE, "--columns: no column `%s`%s%s%s", word,
+              nearest == NULL ? "" : "; did you mean ", nearest == NULL ? "" : nearest,
+              nearest == NULL ? "" : "?");
+    return false;
+}
+
+static bool
+read_columns(struct export_options *options, struct slice text, struct error *error)
+{
+    size_t start = 0;
+
+    options->column_count = 0;
+    while (start <= text.size) {
+        size_t end = slice_find(text, SLICE(","), start);
+
+        if (!add_column(options, slice_part(text, start, end), error)) {
+            return false;
+        }
+        start = end + 1;
+    }
+    return true;
+}
+
+/* ---- all options ---- */
+
+static bool take_format(struct export_options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    if (options->paths[id] != NULL) {
+        error_set(error, ERROR_USAGE, "--%s was given twice", rules[id].text);
+        return false;
+    }
+    options->paths[id] = argument;
+    return true;
+}
+
+/* `argument` is NULL for the options that take none. */
+static bool option_take(struct export_options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    struct event_filter *filter = &options->filter;
+    struct glob_list *globs = event_filter_list(filter, rules[id].text);
+
+    if (globs != NULL) {
+        return event_filter_add_glob(filter, globs, slice_of(argument), error);
+    }
+    switch (id) {
+    case OPTION_CSV:
+    case OPTION_JSONL:
+    case OPTION_PERFETTO:
+    case OPTION_ANNOTATE:
+    case OPTION_SQLITE:
+        return take_format(options, id, argument, error);
+    case OPTION_COLUMNS:
+        return read_columns(options, slice_of(argument), error);
+    case OPTION_LINE:
+        return event_filter_add_line(filter, slice_of(argument), error);
+    case OPTION_KIND:
+        return event_filter_add_kinds(filter, slice_of(argument), error);
+    case OPTION_CALL:
+        return event_filter_set_call(filter, slice_of(argument), error);
+    case OPTION_CHANGED:
+        filter->is_changed = true;
+        return true;
+    case OPTION_NAN:
+        filter->is_nonfinite = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+/* Two files of one name would be half of each. */
+static bool check_destinations(const struct export_options *options,
+                               struct error *error)
+{
+    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
+        for (int k = i + 1; k < EXPORT_FORMAT_COUNT; k++) {
+            if (options->paths[i] != NULL && options->paths[k] != NULL &&
+                strcmp(options->paths[i], options->paths[k]) == 0) {
+                error_set(error, ERROR_USAGE,
+                          "--%s and --%s would both be written to %.200s: expected a "
+                          "file of its own for each, such as --%s=FILE",
+                          rules[i].text, rules[k].text,
+                          strcmp(options->paths[i], "-") == 0 ? "standard output"
+                                                              : options->paths[i],
+                          rules[i].text);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* A trace is never what is written to. */
+static bool check_traces(const struct export_options *options, struct error *error)
+{
+    for (size_t i = 0; i < options->trace_count; i++) {
+        struct file_info trace = file_inspect(options->traces[i]);
+
+        for (int k = 0; k < EXPORT_FORMAT_COUNT; k++) {
+            struct file_info file = options->paths[k] == NULL
+                                        ? (struct file_info){0}
+                                        : file_inspect(options->paths[k]);
+
+            if (trace.is_there && file.is_there && trace.device == file.device &&
+                trace.inode == file.inode) {
+                error_set(error, ERROR_USAGE,
+                          "--%s %.200s: that is the trace, expected another file",
+                          rules[k].text, options->paths[k]);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool check(const struct export_options *options, struct error *error)
+{
+    bool has_format = false;
+
+    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
+        has_format = has_format || options->paths[i] != NULL;
+    }
+    if (options->trace_count == 0) {
+        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+    }
+    if (!has_format) {
+        return arguments_refuse("no format, expected --csv, --jsonl, --perfetto FILE, "
+                                "--sqlite FILE or --annotate",
+                                error);
+    }
+    if (options->paths[EXPORT_SQLITE] != NULL &&
+        strcmp(options->paths[EXPORT_SQLITE], "-") == 0) {
+        return arguments_refuse("--sqlite -: a database needs a file", error);
+    }
+    if (options->paths[EXPORT_CSV] == NULL &&
+        options->column_count < EVENT_COLUMN_COUNT) {
+        return arguments_refuse("--columns goes with --csv", error);
+    }
+    return check_destinations(options, error) && check_traces(options, error);
+}
+
+static bool read_words(struct export_options *options,
+                       int word_count,
+                       char **words,
+                       struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule == ARGUMENT_WORD) {
+            options->traces[options->trace_count++] = found.text;
+        } else if (found.rule >= 0 && !option_take(options, (enum option_id)found.rule,
+                                                   found.text, error)) {
+            return false;
+        }
+    } while (found.rule != ARGUMENT_END);
+    return check(options, error);
+}
+
+bool export_options_read(struct export_options *options,
+                         int word_count,
+                         char **words,
+                         struct error *error)
+{
+    *options = (struct export_options){.column_count = EVENT_COLUMN_COUNT};
+    for (int i = 0; i < EVENT_COLUMN_COUNT; i++) {
+        options->columns[i] = (enum event_column)i;
+    }
+    event_filter_init(&options->filter);
+    arena_init(&options->arena);
+    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
+    words = complete(&options->arena, word_count, words, &word_count);
+    if (options->traces == NULL || words == NULL) {
+        error_set_memory(error);
+        return false;
+    }
+    return read_words(options, word_count, words, error);
+}
+
+void export_options_release(struct export_options *options)
+{
+    event_filter_release(&options->filter);
+    arena_release(&options->arena);
+    memory_free(options->traces);
+}

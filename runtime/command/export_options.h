@@ -1,0 +1,43 @@
+/* What the command line of `monitorch export` asks for. */
+#ifndef MONITORCH_COMMAND_EXPORT_OPTIONS_H
+#define MONITORCH_COMMAND_EXPORT_OPTIONS_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/error.h"
+#include "runtime/view/event_columns.h"
+#include "runtime/view/event_filter.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum export_format {
+    EXPORT_CSV,
+    EXPORT_JSONL,
+    EXPORT_PERFETTO,
+    EXPORT_ANNOTATE,
+    EXPORT_SQLITE,
+    EXPORT_FORMAT_COUNT
+};
+
+struct export_options {
+    struct event_filter filter; /* owned */
+    /* Where to: a file's name, of ANNOTATE a folder's; "-": standard output; NULL: nowhere.
+     * Borrowed. */
+    const char *paths[EXPORT_FORMAT_COUNT];
+    enum event_column columns[EVENT_COLUMN_COUNT]; /* of CSV */
+    size_t column_count;
+    bool is_quiet;
+    const char **traces; /* owned; each borrowed from the command line */
+    size_t trace_count;
+    struct arena arena; /* of words that were put together */
+};
+
+/* Fails, with the message for the user, where the words make no sense. To be released in any
+ * case. */
+bool export_options_read(struct export_options *options,
+                         int word_count,
+                         char **words,
+                         struct error *error);
+void export_options_release(struct export_options *options);
+
+#endif
