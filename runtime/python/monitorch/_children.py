@@ -3,7 +3,7 @@ again: here they are told to instrument it, and to record, as their parent does.
 
 import os
 
-from monitorch import _import, _record
+from monitorch import _import, _record, _seed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ import sys
 added = {folder!r} not in sys.path and not sys.path.append({folder!r})
 try:
     from monitorch import _children
-    _children.begin({settings!r}, {recorded!r})
+    _children.begin({settings!r}, {recorded!r}, {seed!r})
 except Exception as error:
     sys.stderr.write(f"monitorch: a process of multiprocessing is not recorded: {{error}}\\n")
 finally:
@@ -49,6 +49,7 @@ def change(spawn: "Any") -> None:
                 folder=os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                 settings=hook.selected.settings,
                 recorded=recorded if _goes_on() else None,
+                seed=_seed.find_for_child(name),
             )
             data["monitorch"] = _Arrival(program)
         return data
@@ -61,7 +62,11 @@ def _goes_on() -> bool:
     return recording is not None and recording.gives_way
 
 
-def begin(settings: "dict[str, Any]", wanted: "tuple[str, dict[str, object], bool] | None") -> None:
+def begin(
+    settings: "dict[str, Any]",
+    wanted: "tuple[str, dict[str, object], bool] | None",
+    seed: "tuple[int | None, str | None]",
+) -> None:
     """In the child."""
     global recorded
     from monitorch import _automatic
@@ -73,3 +78,4 @@ def begin(settings: "dict[str, Any]", wanted: "tuple[str, dict[str, object], boo
         path, options, _ = wanted
         _automatic._start(path, options, is_quiet).gives_way = True
     _import.install(_import.Hook(Selected(settings), _import.be_silent))
+    _seed.begin(*seed)

@@ -55,6 +55,13 @@ Recording:
   --record OPTIONS   such as last=100000,sample=8,stats=no (docs/recording.md)
   --no-record        only instrument: for a program that records itself
   -q, --quiet        no warnings and no line at the end on standard error
+
+Again the same:
+  --deterministic    ask torch for deterministic algorithms, and seed with 0;
+                     =warn: only warn of operations that have none
+  --seed N           begin the random numbers of Python, NumPy and torch with N
+Two such runs give the same events (docs/rerun.md).
+
 A program that calls monitorch.on() or monitorch.record() has its own recording instead.
 Where MONITORCH is set, it says what -o and --record would say.
 
@@ -65,6 +72,7 @@ Examples:
   python -m monitorch run train.py --epochs 1
   python -m monitorch run -o nan.mtrace --function '*.forward' train.py --epochs 1
   python -m monitorch run --include . --include 'timm.*' train.py
+  python -m monitorch run --deterministic --seed 7 -o a.mtrace train.py
   python -m monitorch run -m pytest tests/test_model.py
   torchrun --nproc-per-node 2 -m monitorch run train.py
 
@@ -84,6 +92,8 @@ _OPTIONS = {
     "--forward": ("forward", False),
     "-q": ("quiet", False),
     "--quiet": ("quiet", False),
+    "--seed": ("seed", True),
+    "--deterministic": ("deterministic", False),
 }
 _REPEATABLE = ("include", "exclude", "functions", "lines")
 
@@ -167,6 +177,11 @@ def _read_option(options: "dict[str, Any]", word: str, rest: "list[str]") -> Non
     if name not in _OPTIONS:
         raise Usage(f"there is no option {word}{_suggest(name)}")
     key, has_argument = _OPTIONS[name]
+    if key == "deterministic" and equals:
+        if value != "warn":
+            raise Usage(f"--deterministic={value}: expected --deterministic or --deterministic=warn")
+        options[key] = value
+        return
     if not has_argument:
         if equals:
             raise Usage(f"{name} takes no argument")

@@ -15,7 +15,7 @@ from monitorch import _cache, _instrument
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType
+    from types import CodeType, FrameType
     from typing import Any
 
     from monitorch._cache import Notes
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _Loader = importlib.machinery.SourceFileLoader
 _get_code: "CodeType" = _Loader.get_code.__code__
+_exec_module: "CodeType" = _Loader.exec_module.__code__  # type: ignore[attr-defined]
 _path_stats = _Loader.path_stats
 _source_to_code = _Loader.source_to_code
 
@@ -116,8 +117,12 @@ def get() -> "Hook | None":
 
 def _find_path_stats(self: "Any", path: str) -> "Any":
     """SourceFileLoader.path_stats"""
-    if sys._getframe(1).f_code is _get_code and _prepare(self, path):
-        raise OSError  # which says that there is no bytecode to be used
+    caller = sys._getframe(1)
+    if caller.f_code is _get_code:
+        if self.name in _awaited:
+            _watch(self.name, caller.f_back)
+        if _prepare(self, path):
+            raise OSError  # which says that there is no bytecode to be used
     return _path_stats(self, path)
 
 
@@ -186,3 +191,52 @@ def _change(name: str) -> None:
     except Exception as error:
         if _hook is not None:
             _hook.tell(f"{name} could not be told of instrumented modules: {error}")
+
+
+# What is done with modules when they have been imported: name -> function.
+_awaited: "dict[str, Callable[[Any], None]]" = {}
+
+
+def after(name: str, change: "Callable[[Any], None]") -> None:
+    """Calls `change` with the module: at once, or as soon as the program has imported it and before
+    it goes on. Nothing of this can be seen of the module then."""
+    module = sys.modules.get(name)
+    spec = getattr(module, "__spec__", None)
+    if module is None or getattr(spec, "_initializing", False):
+        _awaited[name] = change
+    else:
+        _call(change, module)
+
+
+class _WatchedSpec(importlib.machinery.ModuleSpec):
+    """A module's spec while the module is being imported. The last thing that Python does then is
+    to say in the spec that it is no longer."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "_initializing" or value:
+            super().__setattr__(name, value)
+            return
+        self.__class__ = importlib.machinery.ModuleSpec  # type: ignore[assignment]
+        self._initializing = value
+        module = sys.modules.get(self.name)
+        if module is not None and getattr(module, "__spec__", None) is self:
+            change = _awaited.pop(self.name, None)
+            if change is not None:
+                _call(change, module)
+
+
+def _watch(name: str, frame: "FrameType | None") -> None:
+    """`frame` is where the loader runs the module."""
+    if frame is None or frame.f_code is not _exec_module:
+        return
+    spec = getattr(frame.f_locals.get("module"), "__spec__", None)
+    if type(spec) is importlib.machinery.ModuleSpec and spec.name == name:
+        spec.__class__ = _WatchedSpec
+
+
+def _call(change: "Callable[[Any], None]", module: "Any") -> None:
+    try:
+        change(module)
+    except Exception as error:
+        if _hook is not None:
+            _hook.tell(f"{module.__name__} could not be prepared for this run: {error}")

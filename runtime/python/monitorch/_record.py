@@ -407,7 +407,7 @@ def _import_recorder() -> None:
 def _start(recording: Recording) -> None:
     global _active
     _import_recorder()
-    from monitorch import _recorder
+    from monitorch import _recorder, _settings
 
     _set_up_once()
     # The clock of files is a little behind.
@@ -417,6 +417,7 @@ def _start(recording: Recording) -> None:
         quiet=recording.is_quiet,
         **recording._options,  # type: ignore[arg-type]
     )
+    _settings.tell_start()
     _active = recording
     recording._process = posix.getpid()
     recording._has_begun = True
@@ -455,10 +456,11 @@ def _finish(recording: Recording) -> None:
 
 
 def _close(recording: Recording) -> None:
-    from monitorch import _recorder
+    from monitorch import _recorder, _settings
 
     if not _recorder.is_recording() or _is_idle_child(recording):
         return
+    _settings.tell_end()
     told = _recorder.stop()
     path = recording.path
     if told["path"] != recording._absolute:

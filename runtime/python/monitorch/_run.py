@@ -4,7 +4,17 @@ import atexit
 import importlib.util
 import os
 
-from monitorch import _automatic, _children, _import, _options, _program, _record, _torchrun
+from monitorch import (
+    _automatic,
+    _children,
+    _import,
+    _options,
+    _program,
+    _record,
+    _seed,
+    _settings,
+    _torchrun,
+)
 from monitorch._command import Usage
 from monitorch._selected import (
     Selected,
@@ -28,17 +38,23 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     if _torchrun.is_launcher(kind, words[0]):
         words = _torchrun.change_words(words, options)
         options = {**options, "no-record": True, "output": None, "record": None}
+    seed, mode = _read_seed(options)
+    if seed is not None:
+        _seed.restart(seed)
     program = _program.find(kind, words)
     settings = _read_settings(options, program)
     path, recorded = _read_recording(options)
     is_quiet = bool(recorded.pop("quiet", options.get("quiet", False)))
     hook = _import.Hook(Selected(settings), _import.be_silent if is_quiet else _automatic._say)
     _program.compile_with(program, hook)
+    _settings.command = words if kind == "script" else [f"-{kind[0]}", *words]
+    _settings.seed, _settings.deterministic = seed, mode
     if path is not None:
         _begin(path, recorded, is_quiet, "output" in options)
     if not is_quiet:
         atexit.register(_tell_unused, hook, os.getpid())
     _import.install(hook)
+    _seed.begin(seed, mode)
     return program
 
 
@@ -72,6 +88,17 @@ def _read_settings(options: "dict[str, Any]", program: "Program") -> "dict[str, 
         "lines": lines,
         "forward": bool(options.get("forward")),
     }
+
+
+def _read_seed(options: "dict[str, Any]") -> "tuple[int | None, str | None]":
+    """The seed, and whether deterministic algorithms are wanted."""
+    given = options.get("deterministic")
+    mode = "yes" if given is True else given
+    text = options.get("seed", None if mode is None else "0")
+    try:
+        return (None if text is None else _seed.read_seed(text)), mode
+    except ValueError as error:
+        raise Usage(str(error)) from None
 
 
 def _find_root_of_module(name: str) -> "list[str]":

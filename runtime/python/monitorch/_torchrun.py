@@ -19,6 +19,8 @@ _WORDS = {
     "lines": "--lines",
     "forward": "--forward",
     "quiet": "--quiet",
+    "seed": "--seed",
+    "deterministic": "--deterministic",
 }
 
 
@@ -56,6 +58,8 @@ def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
         value = options.get(key)
         if value is True:
             ours.append(word)
+        elif value == "warn" and key == "deterministic":
+            ours.append(f"{word}=warn")
         else:
             values = [value] if isinstance(value, str) else value or []
             ours += [part for text in values for part in (word, text)]
