@@ -98,12 +98,14 @@ struct diff_options {
 struct diff_result {
     uint64_t event_counts[2];
     uint64_t equal, own, inherited; /* pairs of events */
+    uint64_t close;                 /* of the equal ones: within tolerance */
     uint64_t flow;                  /* where another way was taken */
     uint64_t only[2];               /* in A alone, in B alone: by control flow */
     uint64_t code[2];   /* of lines, functions or files that the other does not have */
     uint64_t beyond[2]; /* after the other one's recording was cut */
     struct diff_likeness likeness;
-    bool is_other_program;   /* next to nothing was found in both */
+    /* Next to nothing of the one is in the other: their events were not compared then. */
+    bool is_other_program;
     bool is_unfinished[2];   /* killed, or still recording */
     uint64_t lost_counts[2]; /* events that a full disk or a limit kept out */
     uint64_t dropped[2];     /* events that a ring has dropped */

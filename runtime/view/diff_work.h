@@ -1,0 +1,135 @@
+/* What the parts of diff_traces share: diff.c (the steps), diff_gap.c (ways that one run alone
+ * went), diff_first.c (the first divergence in words), diff_place.c, diff_inputs.c. Not for
+ * use elsewhere. */
+#ifndef MONITORCH_VIEW_DIFF_WORK_H
+#define MONITORCH_VIEW_DIFF_WORK_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/trace/sample.h"
+#include "runtime/view/diff.h"
+#include "runtime/view/diff_align.h"
+#include "runtime/view/diff_compare.h"
+#include "runtime/view/diff_scope.h"
+#include "runtime/view/diff_values.h"
+
+#define DIFF_TEXT_MAX 4096
+
+/* Where something is: 0 is no line. */
+struct diff_place {
+    uint32_t module;
+    uint32_t line;
+};
+
+/* An event that outlives its step: what the reader would overwrite is copied. */
+struct diff_kept {
+    struct log_item item;
+    char sample[SAMPLE_MAX * 16];
+    char text[DIFF_TEXT_MAX];
+};
+
+/* The first item that one run alone came to. */
+struct diff_point {
+    bool is_there;
+    struct log_item item; /* without sample, text and arrays */
+    struct diff_place
+        place; /* of a call: where it was made; of an arm: its statement */
+    uint32_t call;
+    uint64_t count;     /* of events from there on */
+    uint64_t turns;     /* of these, of the same site */
+    struct buffer path; /* owned: the calls on the way */
+};
+
+/* What lies between two items that both runs came to. */
+struct diff_gap {
+    bool is_open;
+    struct diff_point points[2];
+    bool is_inherited; /* what decided about it differs */
+};
+
+/* A pair of events that waits for its whole values. */
+struct diff_pending {
+    bool is_there;
+    struct diff_comparison comparison;
+    const struct open_call *calls[2];
+};
+
+struct diff_work {
+    const struct diff_options *options;
+    struct diff_result *result;
+    struct error *error;
+    const char *paths[2];
+    struct log_reader *readers[2];
+    struct source_lines sources[2];
+    struct diff_align *align;
+    struct diff_compare compare;
+    struct diff_values values;
+    struct diff_scope scope;
+    struct diff_gap gap;
+    struct diff_pending pending;
+    struct diff_kept kept[2];
+    struct buffer name, words, text, path; /* owned: for a finding */
+    bool has_met; /* something was odd: names are looked after from now on */
+    bool has_first;
+    bool is_stopped;
+};
+
+/* ---- diff_place.c ---- */
+
+struct diff_place diff_place_of(const struct log_item *item,
+                                const struct open_call *call);
+
+/* The number of a site in its module's table. */
+uint32_t diff_site_index(const struct log_event_view *event);
+
+/* The event's place in the program of the other side; line 0: it has none. */
+struct diff_place diff_other_place(const struct diff_work *work,
+                                   unsigned side,
+                                   const struct log_event_view *event);
+
+/* `model.py:31` */
+void diff_place_add(const struct diff_work *work,
+                    unsigned side,
+                    struct diff_place place,
+                    struct buffer *text);
+
+/* The line's source; "" where it is not in the trace. */
+struct slice
+diff_place_source(struct diff_work *work, unsigned side, struct diff_place place);
+
+/* `train.py > GPT.forward > blocks.3 Block.forward, turn 3 of line 40`. */
+void diff_path_add(struct diff_work *work,
+                   unsigned side,
+                   const struct open_call *call,
+                   uint32_t line,
+                   struct buffer *text);
+
+/* `q`, `out[0]`, `return`. */
+void diff_name_add(const struct log_event_view *event, struct buffer *text);
+
+/* ---- diff_first.c ---- */
+
+/* Tells `options->found`, and counts. Whether it is the first divergence is found here. */
+void diff_tell(struct diff_work *work, struct diff_finding *finding);
+
+/* ---- diff_inputs.c ---- */
+
+/* Adds to work->text what the event's statement read, a line each, as its trace told it last;
+ * `heading` before the first. */
+void diff_inputs_add(struct diff_work *work,
+                     unsigned side,
+                     const struct open_call *call,
+                     const struct log_event_view *event,
+                     struct slice heading);
+
+/* ---- diff_gap.c ---- */
+
+/* An item that one run alone came to, where the other went on somewhere else. */
+void diff_gap_add(struct diff_work *work,
+                  unsigned side,
+                  const struct log_item *item,
+                  const struct open_call *call);
+/* Both runs are at one place again, or at their ends (NULL). */
+void diff_gap_close(struct diff_work *work, const struct diff_step *step);
+void diff_gap_release(struct diff_gap *gap);
+
+#endif
