@@ -1,5 +1,6 @@
 /* A page that tells what differs between two traces: words, tables, and the picture in both
- * themes. It needs nothing but itself: no script, no other file, no network. */
+ * themes. It needs nothing but itself: no script, no other file, no network. It is well-formed
+ * XML, too, so that a mistake in it is found. */
 #include "runtime/view/diff_picture.h"
 
 #include "runtime/view/markup_text.h"
@@ -99,7 +100,7 @@ static void where_add(struct buffer *page, const struct diff_row *row)
         buffer_add(page, SLICE("<span class=\"faint\">not known</span>"));
     }
     if (row->other_line > 0) {
-        buffer_add(page, SLICE("<br><span class=\"faint\">A: "));
+        buffer_add(page, SLICE("<br/><span class=\"faint\">A: "));
         place_add(page, row->other_path, row->other_line);
         buffer_add(page, SLICE("</span>"));
     }
@@ -116,11 +117,11 @@ row_add(struct buffer *page, const struct diff_row *row, enum diff_list list)
     text_add(page, row->name);
     buffer_add(page, SLICE("</b> <span class=\"mark\">"));
     buffer_add(page, slice_of(lists[list].mark));
-    buffer_add(page, SLICE("</span><br><span>"));
+    buffer_add(page, SLICE("</span><br/><span>"));
     text_add(page, row->words);
     buffer_add(page, SLICE("</span>"));
     if (row->code.size > 0) {
-        buffer_add(page, SLICE("<br><code>"));
+        buffer_add(page, SLICE("<br/><code>"));
         text_add(page, row->code);
         buffer_add(page, SLICE("</code>"));
     }
@@ -152,7 +153,7 @@ list_add(struct buffer *page, const struct diff_rows *rows, enum diff_list list)
     if (rows->total == 0) {
         return;
     }
-    buffer_add(page, lists[list].is_open ? SLICE("<details open><summary>")
+    buffer_add(page, lists[list].is_open ? SLICE("<details open=\"\"><summary>")
                                          : SLICE("<details><summary>"));
     buffer_add(page, slice_of(lists[list].title));
     buffer_add_format(page, " (%llu)</summary>\n", (unsigned long long)rows->total);
@@ -213,12 +214,12 @@ static void head_add(struct buffer *page,
 {
     /* Whatever is in the traces: nothing is loaded and nothing runs. */
     buffer_add(page, SLICE("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-                           "<meta charset=\"utf-8\">\n"
+                           "<meta charset=\"utf-8\"/>\n"
                            "<meta http-equiv=\"Content-Security-Policy\" "
                            "content=\"default-src 'none'; style-src "
-                           "'unsafe-inline'\">\n"
-                           "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                           "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                           "'unsafe-inline'\"/>\n"
+                           "<meta name=\"viewport\" content=\"width=device-width\"/>\n"
+                           "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
                            "<title>"));
     text_add(page, sentences->sentences[0]);
     buffer_add(page, SLICE("</title>\n<style>\n"));

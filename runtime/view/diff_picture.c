@@ -41,12 +41,13 @@ static void add_count(struct buffer *text, uint64_t count, const char *what)
 
 static void add_counts(struct buffer *text, const struct diff_result *result)
 {
+    buffer_add(text, SLICE("Values: "));
     buffer_add_number(text, result->equal);
-    buffer_add(text, SLICE(" events are equal"));
-    add_count(text, result->own, "differ by themselves");
+    buffer_add(text, SLICE(" equal"));
+    add_count(text, result->own, "different by themselves");
     add_count(text, result->inherited, "inherited a difference");
-    add_count(text, result->only[0] + result->code[0], "are only in A");
-    add_count(text, result->only[1] + result->code[1], "are only in B");
+    add_count(text, result->only[0] + result->code[0], "only in A");
+    add_count(text, result->only[1] + result->code[1], "only in B");
     if (result->flow > 0) {
         buffer_add(text, SLICE("; another way was taken "));
         buffer_add_number(text, result->flow);

@@ -246,8 +246,7 @@ static void content_texts(struct content *content,
     if (is_long || (node->flags & FLOW_NODE_GUESSED) != 0) {
         pills_of_node(&content->pills, sheet, node);
     }
-    remark_prepare(&content->remark, sheet, sheet_clean(sheet, node->remark),
-                   TEXT_WIDTH_MAX);
+    remark_prepare(&content->remark, sheet, node, TEXT_WIDTH_MAX);
     if (is_long) {
         content->note = note_of(sheet, node);
         content->code = sheet_clean(sheet, node->code);

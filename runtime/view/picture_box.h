@@ -104,11 +104,12 @@ void pills_draw(
 struct remark {
     struct slice lines[REMARK_LINE_MAX];
     uint32_t line_count;
+    bool is_loud;
 };
 
 void remark_prepare(struct remark *remark,
                     struct sheet *sheet,
-                    struct slice text,
+                    const struct flow_node *node,
                     double width);
 double remark_width(const struct remark *remark, const struct sheet *sheet);
 double remark_height(const struct remark *remark);

@@ -24,9 +24,11 @@ static struct text_style line_style(const struct sheet *sheet)
     return (struct text_style){PICTURE_SANS, LINE_SIZE, sheet->palette->faint};
 }
 
-static struct text_style verdict_style(const struct sheet *sheet)
+/* The first sentence is the verdict, the others say more of it. */
+static struct text_style verdict_style(const struct sheet *sheet, bool is_first)
 {
-    return (struct text_style){PICTURE_SANS_BOLD, VERDICT_SIZE, sheet->palette->text};
+    return (struct text_style){is_first ? PICTURE_SANS_BOLD : PICTURE_SANS,
+                               VERDICT_SIZE, sheet->palette->text};
 }
 
 static void
@@ -129,10 +131,11 @@ static void add_verdict(struct head *head,
     for (size_t i = 0; i < options->verdict_count; i++) {
         uint32_t left = (uint32_t)VERDICT_MAX - head->verdict_count;
 
-        head->verdict_count += sheet_wrap(sheet, verdict_style(sheet),
+        head->verdict_count += sheet_wrap(sheet, verdict_style(sheet, i == 0),
                                           sheet_clean(sheet, options->verdict[i]),
                                           width, &head->verdict[head->verdict_count],
                                           left < VERDICT_LINES ? left : VERDICT_LINES);
+        head->first_count = i == 0 ? head->verdict_count : head->first_count;
     }
 }
 
@@ -175,7 +178,8 @@ void head_prepare(struct head *head,
     }
     for (uint32_t i = 0; i < head->verdict_count; i++) {
         head->width =
-            fmax(head->width, style_width(verdict_style(sheet), head->verdict[i]));
+            fmax(head->width, style_width(verdict_style(sheet, i < head->first_count),
+                                          head->verdict[i]));
     }
     head->height = TITLE_HEIGHT + body_height(head) + HEAD_GAP;
 }
@@ -186,7 +190,8 @@ void head_draw(const struct head *head, struct sheet *sheet, double x, double y)
     sheet_text(sheet, title_style(sheet), x, y + TITLE_SIZE - 1, head->title);
     y += TITLE_HEIGHT;
     for (uint32_t i = 0; i < head->verdict_count; i++) {
-        sheet_text(sheet, verdict_style(sheet), x, y + VERDICT_SIZE, head->verdict[i]);
+        sheet_text(sheet, verdict_style(sheet, i < head->first_count), x,
+                   y + VERDICT_SIZE, head->verdict[i]);
         y += VERDICT_HEIGHT;
     }
     for (uint32_t i = 0; i < head->line_count; i++) {

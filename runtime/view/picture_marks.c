@@ -79,17 +79,22 @@ void mark_edge(const struct sheet *sheet, struct picture_item *curve)
 
 /* ---- remarks ---- */
 
-static struct text_style remark_style(const struct sheet *sheet)
+static struct text_style remark_style(const struct remark *remark,
+                                      const struct sheet *sheet)
 {
-    return (struct text_style){PICTURE_SANS_BOLD, REMARK_SIZE, sheet->palette->text};
+    return (struct text_style){remark->is_loud ? PICTURE_SANS_BOLD : PICTURE_SANS,
+                               REMARK_SIZE, sheet->palette->text};
 }
 
 void remark_prepare(struct remark *remark,
                     struct sheet *sheet,
-                    struct slice text,
+                    const struct flow_node *node,
                     double width)
 {
-    remark->line_count = sheet_wrap(sheet, remark_style(sheet), text, width,
+    struct slice text = sheet_clean(sheet, node->remark);
+
+    remark->is_loud = mark_is_loud(node->mark);
+    remark->line_count = sheet_wrap(sheet, remark_style(remark, sheet), text, width,
                                     remark->lines, REMARK_LINE_MAX);
 }
 
@@ -98,7 +103,7 @@ double remark_width(const struct remark *remark, const struct sheet *sheet)
     double widest = 0;
 
     for (uint32_t i = 0; i < remark->line_count; i++) {
-        double width = style_width(remark_style(sheet), remark->lines[i]);
+        double width = style_width(remark_style(remark, sheet), remark->lines[i]);
 
         widest = width > widest ? width : widest;
     }
@@ -114,6 +119,6 @@ void remark_draw(const struct remark *remark, struct sheet *sheet, double x, dou
 {
     for (uint32_t i = 0; i < remark->line_count; i++) {
         y += REMARK_HEIGHT;
-        sheet_text(sheet, remark_style(sheet), x, y - 3, remark->lines[i]);
+        sheet_text(sheet, remark_style(remark, sheet), x, y - 3, remark->lines[i]);
     }
 }

@@ -71,6 +71,7 @@ struct head {
     struct slice title;
     struct slice verdict[8]; /* lines of what is told first */
     uint32_t verdict_count;
+    uint32_t first_count; /* of these, the lines of the first sentence */
     struct slice lines[16];
     uint32_t line_count;
     double width;
