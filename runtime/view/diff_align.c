@@ -12,7 +12,10 @@ struct diff_align {
     struct diff_window window;
     uint64_t pair_count; /* calls that found each other */
     uint32_t first_threads[2];
-    bool is_given[2];   /* the heads were given in the step before */
+    bool is_given[2]; /* the heads were given in the step before */
+    struct diff_waiting
+        *given; /* owned: of the step before, of `given_side`; or NULL */
+    unsigned given_side;
     unsigned data_turn; /* whose piece of data is next */
     bool has_failed;
     bool is_started;
@@ -164,16 +167,24 @@ static void give_alone(struct diff_align *align, struct diff_step *step, unsigne
     give(align, step, side);
 }
 
-static void give_pair(struct diff_align *align, struct diff_step *step)
+/* The items of two calls that were found to be one belong together from here on. */
+static void pair_calls(struct diff_align *align,
+                       const struct open_call *left,
+                       const struct open_call *right)
 {
-    struct diff_call *a = diff_call_of(align->sides[0].head.call);
-    struct diff_call *b = diff_call_of(align->sides[1].head.call);
+    struct diff_call *a = diff_call_of(left);
+    struct diff_call *b = diff_call_of(right);
 
-    *step = (struct diff_step){.odd = DIFF_ODD_NONE};
     if (!a->is_paired && !b->is_paired) {
         a->is_paired = b->is_paired = true;
         a->chain = b->chain = diff_mix(++align->pair_count, 0x61);
     }
+}
+
+static void give_pair(struct diff_align *align, struct diff_step *step)
+{
+    *step = (struct diff_step){.odd = DIFF_ODD_NONE};
+    pair_calls(align, align->sides[0].head.call, align->sides[1].head.call);
     for (unsigned side = 0; side < 2; side++) {
         struct diff_side *from = &align->sides[side];
 
@@ -184,6 +195,30 @@ static void give_pair(struct diff_align *align, struct diff_step *step)
                                     from->item.event.visit};
         }
     }
+}
+
+/* An item whose counterpart stands elsewhere: the first of the two waits for the other. false:
+ * nothing is given. */
+static bool give_moved(struct diff_align *align, struct diff_step *step, unsigned side)
+{
+    struct diff_side *from = &align->sides[side];
+    struct diff_side *other = &align->sides[1 - side];
+    struct diff_waiting *waiting = diff_side_take_waiting(other, from->head.moved);
+
+    if (waiting == NULL) {
+        align->has_failed = !diff_side_wait(from) || align->has_failed;
+        diff_side_consume(from);
+        return false;
+    }
+    *step = (struct diff_step){.odd = DIFF_ODD_NONE};
+    give(align, step, side);
+    from->data_event = UINT64_MAX;
+    step->items[1 - side] = &waiting->item;
+    step->calls[1 - side] = waiting->call;
+    align->given = waiting;
+    align->given_side = 1 - side;
+    pair_calls(align, step->calls[0], step->calls[1]);
+    return true;
 }
 
 static bool is_passed_over(const struct diff_side *side)
@@ -205,33 +240,40 @@ static bool are_same(const struct diff_entry *a, const struct diff_entry *b)
            diff_entry_around(a) == diff_entry_around(b);
 }
 
+enum given { GIVEN_STEP, GIVEN_NOTHING, GIVEN_UP };
+
 /* What to do about the heads, as far as that can be told without a look ahead. */
-static bool
+static enum given
 give_heads(struct diff_align *align, struct diff_step *step, const bool has_head[2])
 {
     const struct diff_side *sides = align->sides;
 
     for (unsigned side = 0; side < 2; side++) {
+        if (has_head[side] && sides[side].head.decision == DIFF_MOVED) {
+            return give_moved(align, step, side) ? GIVEN_STEP : GIVEN_NOTHING;
+        }
+    }
+    for (unsigned side = 0; side < 2; side++) {
         if (has_head[side] && (sides[side].head.decision == DIFF_ALONE ||
                                !sides[side].head.has_counterpart ||
                                is_passed_over(&sides[side]) || !has_head[1 - side])) {
             give_alone(align, step, side);
-            return true;
+            return GIVEN_STEP;
         }
     }
     if ((sides[0].head.decision == DIFF_PAIRED &&
          sides[1].head.decision == DIFF_PAIRED) ||
         are_same(&sides[0].head, &sides[1].head)) {
         give_pair(align, step);
-        return true;
+        return GIVEN_STEP;
     }
     for (unsigned side = 0; side < 2; side++) {
         if (is_part_of_last(&sides[side]) && !is_part_of_last(&sides[1 - side])) {
             give_alone(align, step, side);
-            return true;
+            return GIVEN_STEP;
         }
     }
-    return false;
+    return GIVEN_UP;
 }
 
 /* Pieces of values come in turns, one of A, one of B, so that nobody has to keep them. */
@@ -254,6 +296,10 @@ static bool give_data(struct diff_align *align, struct diff_step *step)
 
 static void let_go(struct diff_align *align)
 {
+    if (align->given != NULL) {
+        diff_side_free_waiting(&align->sides[align->given_side], align->given);
+        align->given = NULL;
+    }
     for (unsigned side = 0; side < 2; side++) {
         if (align->is_given[side]) {
             align->is_given[side] = false;
@@ -271,6 +317,7 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
         start_first(align);
     }
     for (;;) {
+        enum given given = GIVEN_NOTHING;
         bool has_head[2];
 
         if (give_data(align, step)) {
@@ -287,9 +334,13 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
             if (!start_next(align)) {
                 return false;
             }
-        } else if (give_heads(align, step, has_head)) {
+            continue;
+        }
+        given = give_heads(align, step, has_head);
+        if (given == GIVEN_STEP) {
             return true;
-        } else if (!diff_window_decide(&align->window, align->sides)) {
+        }
+        if (given == GIVEN_UP && !diff_window_decide(&align->window, align->sides)) {
             align->has_failed = true;
             return false;
         }
@@ -327,6 +378,7 @@ void diff_align_free(struct diff_align *align)
     if (align == NULL) {
         return;
     }
+    memory_free(align->given);
     diff_side_release(&align->sides[0]);
     diff_side_release(&align->sides[1]);
     diff_window_release(&align->window);

@@ -26,8 +26,19 @@ bool diff_side_init(struct diff_side *side,
     return side->threads != NULL;
 }
 
+static void release_waiting(struct diff_side *side)
+{
+    while (side->waiting != NULL) {
+        struct diff_waiting *waiting = side->waiting;
+
+        side->waiting = waiting->next;
+        memory_free(waiting);
+    }
+}
+
 void diff_side_release(struct diff_side *side)
 {
+    release_waiting(side);
     open_calls_release(&side->calls);
     memory_free(side->threads);
     memory_free(side->queue);
@@ -36,6 +47,7 @@ void diff_side_release(struct diff_side *side)
 
 void diff_side_start(struct diff_side *side, uint32_t thread)
 {
+    release_waiting(side);
     open_calls_release(&side->calls);
     log_reader_rewind(side->reader);
     side->thread = thread;
@@ -180,16 +192,21 @@ static void hold(struct diff_entry *entry)
     entry->call->child_count++;
 }
 
+static void release_call(struct diff_side *side, struct open_call *call)
+{
+    call->child_count--;
+    if (call->is_ended && call->child_count == 0) {
+        open_calls_end(&side->calls, call);
+    }
+}
+
 static void let_go(struct diff_side *side, struct diff_entry *entry)
 {
     if (!entry->is_held) {
         return;
     }
     entry->is_held = false;
-    entry->call->child_count--;
-    if (entry->call->is_ended && entry->call->child_count == 0) {
-        open_calls_end(&side->calls, entry->call);
-    }
+    release_call(side, entry->call);
 }
 
 /* ---- what an event is ---- */
@@ -424,12 +441,79 @@ void diff_side_consume(struct diff_side *side)
             side->passed_over = 0;
         }
         call->is_ended = true;
-        if (!side->head.is_held) {
+        if (call->child_count == 0) {
             open_calls_end(&side->calls, call);
         }
     }
     let_go(side, &side->head);
 }
+
+/* ---- items that wait ---- */
+
+bool diff_side_wait(struct diff_side *side)
+{
+    const struct log_item *item = &side->item;
+    size_t sample_size = 0;
+    size_t text_size = 0;
+    struct diff_waiting *waiting;
+    char *bytes;
+
+    if (item->kind == LOG_EVENT) {
+        text_size = item->event.text.size;
+        sample_size =
+            item->event.sample == NULL
+                ? 0
+                : (size_t)item->event.grid.count * dtype_size(item->event.shape->dtype);
+    }
+    waiting = memory_allocate(1, sizeof *waiting + sample_size + text_size);
+    if (waiting == NULL) {
+        side->has_failed = true;
+        return false;
+    }
+    *waiting = (struct diff_waiting){
+        .next = side->waiting,
+        .item = *item,
+        .call = side->head.call,
+        .moved = side->head.moved,
+    };
+    bytes = (char *)(waiting + 1);
+    if (sample_size > 0) {
+        memcpy(bytes, item->event.sample, sample_size);
+        waiting->item.event.sample = bytes;
+    }
+    if (text_size > 0) {
+        memcpy(bytes + sample_size, item->event.text.bytes, text_size);
+        waiting->item.event.text.bytes = bytes + sample_size;
+    }
+    side->waiting = waiting;
+    waiting->call->child_count++;
+    return true;
+}
+
+struct diff_waiting *diff_side_take_waiting(struct diff_side *side, uint32_t moved)
+{
+    struct diff_waiting **place = &side->waiting;
+    struct diff_waiting *found;
+
+    while (*place != NULL && (*place)->moved != moved) {
+        place = &(*place)->next;
+    }
+    found = *place;
+    if (found != NULL) {
+        *place = found->next;
+    }
+    return found;
+}
+
+void diff_side_free_waiting(struct diff_side *side, struct diff_waiting *waiting)
+{
+    if (waiting != NULL) {
+        release_call(side, waiting->call);
+        memory_free(waiting);
+    }
+}
+
+/* ---- looking ahead ---- */
 
 static bool enqueue(struct diff_side *side, struct diff_entry *entry)
 {

@@ -18,6 +18,7 @@ enum diff_decision {
     DIFF_UNDECIDED,
     DIFF_PAIRED,
     DIFF_ALONE,
+    DIFF_MOVED, /* its counterpart is found at another place among its neighbours */
 };
 
 /* Which turn of a loop a call is in. */
@@ -46,6 +47,7 @@ struct diff_entry {
     struct open_call *call; /* borrowed from the side; of the item */
     uint64_t local;         /* what the item is in its call */
     uint32_t visit;
+    uint32_t moved;       /* MOVED: the number of the pair */
     uint8_t kind;         /* enum log_kind */
     uint8_t decision;     /* enum diff_decision */
     bool has_counterpart; /* the other program has it */
@@ -59,6 +61,14 @@ struct diff_value {
     uint32_t visit;
 };
 
+/* An item that waits for its counterpart, which stands further on in the other trace. */
+struct diff_waiting {
+    struct diff_waiting *next;
+    struct log_item item;   /* what was in the reader's memory is in this block */
+    struct open_call *call; /* borrowed from the side: stays while this waits */
+    uint32_t moved;
+};
+
 struct diff_side {
     unsigned number;           /* 0: A, 1: B */
     struct log_reader *reader; /* borrowed */
@@ -67,9 +77,10 @@ struct diff_side {
     struct log_item item;      /* the one read last: the head, or a piece of data */
     struct diff_entry head;
     bool has_head;
-    bool has_failed;          /* memory ran out */
-    uint32_t thread;          /* the one that is gone through; or NONE */
-    uint8_t *threads;         /* owned: by number, see enum below */
+    bool has_failed;              /* memory ran out */
+    uint32_t thread;              /* the one that is gone through; or NONE */
+    uint8_t *threads;             /* owned: by number, see enum below */
+    struct diff_waiting *waiting; /* owned: a list */
     uint64_t data_event;      /* the event whose values are wanted; UINT64_MAX: none */
     uint32_t passed_over;     /* a call that is alone with all in it; 0: none */
     struct diff_value last;   /* the event that was paired last */
@@ -107,6 +118,12 @@ void diff_side_start(struct diff_side *side, uint32_t thread);
 enum diff_read diff_side_read(struct diff_side *side);
 /* The head is done with; its call is gone where it ended. */
 void diff_side_consume(struct diff_side *side);
+
+/* The head, an item that was moved, waits for its counterpart. false: out of memory. */
+bool diff_side_wait(struct diff_side *side);
+/* The one that waits for the counterpart of that number; taken out of the list. NULL: none. */
+struct diff_waiting *diff_side_take_waiting(struct diff_side *side, uint32_t moved);
+void diff_side_free_waiting(struct diff_side *side, struct diff_waiting *waiting);
 
 /* Puts the head back, and reads until the queue holds `wanted` entries or all. */
 bool diff_side_look_ahead(struct diff_side *side, size_t wanted);

@@ -4,11 +4,15 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/diff_sequence.h"
 
+#include <stdlib.h>
+
 #define FIRST_SIZE 32
 #define GROWTH     4
 #define LIMIT      16384
 /* So many items in a row that are the same in both are no chance. */
 #define RUN 3
+/* In how large a window what is the same is looked for before what is alike is taken. */
+#define LIKE_SIZE 512
 
 #define SCORE_SAME  8
 #define SCORE_VISIT 1
@@ -21,7 +25,95 @@ void diff_window_release(struct diff_window *window)
         memory_free(window->places[side]);
     }
     memory_free(window->partners);
+    memory_free(window->moved);
     *window = (struct diff_window){.limit = window->limit};
+}
+
+/* ---- items that stand elsewhere ---- */
+
+struct diff_moved {
+    uint64_t key;
+    uint32_t index; /* in the queue */
+    uint32_t side;
+};
+
+static int compare_moved(const void *left, const void *right)
+{
+    const struct diff_moved *a = left;
+    const struct diff_moved *b = right;
+
+    if (a->key != b->key) {
+        return a->key < b->key ? -1 : 1;
+    }
+    if (a->side != b->side) {
+        return a->side < b->side ? -1 : 1;
+    }
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void pair_moved(struct diff_window *window,
+                       struct diff_side sides[2],
+                       const struct diff_moved *moved,
+                       size_t count)
+{
+    size_t b = 0;
+
+    for (size_t a = 0; a < count && moved[a].side == 0; a++) {
+        while (b < count && moved[b].side == 0) {
+            b++;
+        }
+        if (b == count) {
+            return;
+        }
+        window->moved_count++;
+        for (unsigned side = 0; side < 2; side++) {
+            struct diff_entry *entry =
+                &sides[side]
+                     .queue[sides[side].queue_first + moved[side == 0 ? a : b].index];
+
+            entry->decision = DIFF_MOVED;
+            entry->moved = window->moved_count;
+        }
+        b++;
+    }
+}
+
+/* What is alone on both sides, tasks that ran in another order, is paired all the same. */
+static bool find_moved(struct diff_window *window,
+                       struct diff_side sides[2],
+                       const uint32_t ends[2])
+{
+    void *items = window->moved;
+    size_t count = 0;
+
+    if (!memory_grow(&items, &window->moved_capacity, (size_t)ends[0] + ends[1],
+                     sizeof *window->moved)) {
+        return false;
+    }
+    window->moved = items;
+    for (unsigned side = 0; side < 2; side++) {
+        const struct diff_entry *entries = sides[side].queue + sides[side].queue_first;
+
+        for (uint32_t i = 0; i < ends[side]; i++) {
+            uint32_t index = window->places[side][i];
+
+            if (entries[index].decision == DIFF_ALONE) {
+                window->moved[count++] =
+                    (struct diff_moved){window->keys[side][i], index, side};
+            }
+        }
+    }
+    qsort(window->moved, count, sizeof *window->moved, compare_moved);
+    for (size_t i = 0; i < count;) {
+        size_t end = i + 1;
+
+        while (end < count && window->moved[end].key == window->moved[i].key) {
+            end++;
+        }
+        pair_moved(window, sides, window->moved + i, end - i);
+        i = end;
+    }
+    return true;
 }
 
 /* ---- what is compared ---- */
@@ -57,7 +149,7 @@ static uint32_t score_entries(const void *context, uint32_t a, uint32_t b)
     if (pair->window->keys[0][a] == pair->window->keys[1][b]) {
         return SCORE_SAME + (left->visit == right->visit ? SCORE_VISIT : 0);
     }
-    return are_alike(left, right) ? SCORE_LIKE : 0;
+    return pair->window->is_like && are_alike(left, right) ? SCORE_LIKE : 0;
 }
 
 static bool window_reserve(struct diff_window *window, unsigned side, size_t count)
@@ -165,9 +257,8 @@ static bool find_last(const struct diff_window *window, struct cut *cut)
     return false;
 }
 
-static void window_decide(const struct diff_window *window,
-                          struct diff_side sides[2],
-                          struct cut cut)
+static bool
+window_decide(struct diff_window *window, struct diff_side sides[2], struct cut cut)
 {
     for (unsigned side = 0; side < 2; side++) {
         struct diff_entry *entries = sides[side].queue + sides[side].queue_first;
@@ -186,6 +277,7 @@ static void window_decide(const struct diff_window *window,
                 DIFF_PAIRED;
         }
     }
+    return find_moved(window, sides, cut.ends);
 }
 
 /* A call that fills a window in which nothing is found is passed over with all in it. */
@@ -202,14 +294,22 @@ pass_over(struct diff_window *window, struct diff_side *side, unsigned number)
     return true;
 }
 
-static void give_up(struct diff_window *window, struct diff_side sides[2])
+static bool give_up(struct diff_window *window, struct diff_side sides[2])
 {
     bool is_passed_over = pass_over(window, &sides[0], 0);
 
     is_passed_over = pass_over(window, &sides[1], 1) || is_passed_over;
-    if (!is_passed_over) {
-        window_decide(window, sides,
-                      (struct cut){{window->counts[0], window->counts[1]}});
+    return is_passed_over ||
+           window_decide(window, sides,
+                         (struct cut){{window->counts[0], window->counts[1]}});
+}
+
+/* Looking for what is alike costs more: the oftener it is all that there is, the earlier it is
+ * taken. */
+static void note_like(struct diff_window *window)
+{
+    if (window->is_like && window->like_size > FIRST_SIZE) {
+        window->like_size /= 2;
     }
 }
 
@@ -217,27 +317,30 @@ bool diff_window_decide(struct diff_window *window, struct diff_side sides[2])
 {
     size_t limit = window->limit == 0 ? LIMIT : window->limit;
 
+    if (window->like_size == 0) {
+        window->like_size = LIKE_SIZE;
+    }
     for (size_t size = FIRST_SIZE < limit ? FIRST_SIZE : limit;; size *= GROWTH) {
         bool is_all;
         struct cut cut;
 
         if (!diff_side_look_ahead(&sides[0], size) ||
-            !diff_side_look_ahead(&sides[1], size) || !window_align(window, sides)) {
+            !diff_side_look_ahead(&sides[1], size)) {
             return false;
         }
         is_all = (sides[0].is_scanned || sides[0].thread == DIFF_THREAD_NONE) &&
                  (sides[1].is_scanned || sides[1].thread == DIFF_THREAD_NONE);
+        window->is_like = size >= window->like_size || is_all || size * GROWTH > limit;
+        if (!window_align(window, sides)) {
+            return false;
+        }
         if (find_run(window, is_all, &cut)) {
-            window_decide(window, sides, cut);
-            return true;
+            note_like(window);
+            return window_decide(window, sides, cut);
         }
         if (size * GROWTH > limit) {
-            if (find_last(window, &cut)) {
-                window_decide(window, sides, cut);
-            } else {
-                give_up(window, sides);
-            }
-            return true;
+            return find_last(window, &cut) ? window_decide(window, sides, cut)
+                                           : give_up(window, sides);
         }
     }
 }

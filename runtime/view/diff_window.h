@@ -16,6 +16,11 @@ struct diff_window {
     uint32_t counts[2];
     uint32_t *partners; /* owned: for those of A */
     size_t partner_capacity;
+    struct diff_moved *moved; /* owned: entries that may be found elsewhere */
+    size_t moved_capacity;
+    uint32_t moved_count; /* pairs of these so far: numbers for them */
+    size_t like_size;     /* from this size on, what is only alike is taken */
+    bool is_like;         /* for now */
 };
 
 void diff_window_release(struct diff_window *window);
