@@ -1,0 +1,184 @@
+/* `monitorch check`: whether traces hold what they must not. */
+#include "runtime/view/check.h"
+
+#include "instrument/strip.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/output.h"
+#include "runtime/command/check_options.h"
+#include "runtime/command/subcommand.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define NAME "check"
+
+static enum exit_code worse(enum exit_code a, enum exit_code b)
+{
+    return a > b ? a : b;
+}
+
+static enum exit_code tell_damage(const struct check *check, const char *path)
+{
+    size_t count = log_reader_damage_count(check->reader);
+
+    for (size_t i = 0; i < count; i++) {
+        print_message(path, log_reader_damage(check->reader, i));
+    }
+    return count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
+}
+
+static void tell_remarks(const struct check *check,
+                         const struct check_options *options,
+                         const char *path)
+{
+    const struct log_header *header = log_reader_header(check->reader);
+    char line[200];
+
+    if (options->is_quiet) {
+        return;
+    }
+    if (header->is_closed == 0) {
+        print_message(path,
+                      "remark: the recording was not finished: its process was killed, "
+                      "has left by os._exit, or is still recording; checked is what is "
+                      "there");
+    }
+    if (header->is_closed != 0 && header->lost_count > 0) {
+        snprintf(line, sizeof line,
+                 "remark: the last %llu events are not in the trace: recording had "
+                 "stopped (a full disk, or the size limit)",
+                 (unsigned long long)header->lost_count);
+        print_message(path, line);
+    }
+    if (check->first_event > 0) {
+        snprintf(line, sizeof line,
+                 "remark: the trace keeps its newest events, from #%llu on: those "
+                 "before are not checked",
+                 (unsigned long long)check->first_event);
+        print_message(path, line);
+    }
+}
+
+/* A line of the text is a message. */
+static void print_lines(const char *path, struct slice text)
+{
+    char line[400];
+    size_t start = 0;
+
+    while (start < text.size) {
+        size_t end = slice_find(text, SLICE("\n"), start);
+
+        snprintf(line, sizeof line, "%.*s", (int)(end - start), text.bytes + start);
+        print_message(path, line);
+        start = end + 1;
+    }
+}
+
+/* The verdict, printed. */
+static bool tell(const struct check *check,
+                 const struct check_options *options,
+                 const char *path,
+                 bool has_nothing)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_done = true;
+
+    if (options->is_json) {
+        check_json_add(check, slice_of(path), &text);
+    } else if (!options->is_quiet && !(has_nothing && check->group_count == 0)) {
+        if (options->trace_count > 1) {
+            buffer_add(&text, SLICE("== "));
+            buffer_add_printable(&text, slice_of(path));
+            buffer_add(&text, SLICE(" ==\n"));
+        }
+        check_text_add(check, &text);
+    }
+    if (text.has_failed) {
+        print_message(path, "out of memory");
+        is_done = false;
+    } else if (text.size > 0) {
+        is_done = output_print(buffer_slice(&text));
+    }
+    buffer_release(&text);
+    return is_done;
+}
+
+static enum exit_code
+judge(const struct check *check, const struct check_options *options, const char *path)
+{
+    struct buffer nothing = BUFFER_INIT;
+    uint32_t count = check_add_unchecked(check, &nothing);
+    enum exit_code exit_code =
+        check->group_count > 0 || count > 0 ? EXIT_CODE_CHECK_FAILED : EXIT_CODE_DONE;
+
+    if (nothing.has_failed) {
+        print_message(path, "out of memory");
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    } else {
+        if (!tell(check, options, path, count > 0)) {
+            exit_code = EXIT_CODE_INPUT_FAILED;
+        }
+        print_lines(path, buffer_slice(&nothing));
+    }
+    buffer_release(&nothing);
+    tell_remarks(check, options, path);
+    return worse(exit_code, tell_damage(check, path));
+}
+
+static bool read_all(struct check *check, struct error *error)
+{
+    struct log_item item;
+
+    while (log_reader_next(check->reader, &item)) {
+        if (!check_take(check, &item, error)) {
+            return false;
+        }
+    }
+    return check_finish(check, error);
+}
+
+static enum exit_code check_trace(const struct check_options *options, const char *path)
+{
+    struct error error = ERROR_INIT;
+    struct log_reader *reader = log_reader_new(path, &error);
+    struct source_lines sources;
+    struct check check;
+    enum exit_code exit_code = EXIT_CODE_INPUT_FAILED;
+
+    if (reader == NULL) {
+        print_message("", error.text);
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    source_lines_init(&sources, reader, strip_source);
+    if (check_init(&check, &options->rules, reader, &sources, &error)) {
+        check.has_color =
+            !options->is_json && color_is_wanted(options->color, STDOUT_FILENO);
+        if (read_all(&check, &error)) {
+            exit_code = judge(&check, options, path);
+        }
+    }
+    if (error.kind != ERROR_NONE) {
+        print_message(path, error.text);
+    }
+    check_release(&check);
+    source_lines_release(&sources);
+    log_reader_free(reader);
+    return exit_code;
+}
+
+enum exit_code check_run(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    struct check_options options;
+    enum exit_code exit_code = EXIT_CODE_DONE;
+
+    if (!check_options_read(&options, word_count, words, &error)) {
+        exit_code = refuse(NAME, &error);
+    } else {
+        for (size_t i = 0; i < options.trace_count; i++) {
+            exit_code = worse(exit_code, check_trace(&options, options.traces[i]));
+        }
+    }
+    check_options_release(&options);
+    return exit_code;
+}

@@ -1,0 +1,167 @@
+/* What the command line of `monitorch check` asks for. */
+#include "runtime/command/check_options.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/command/arguments.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "runtime/command/check_options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "runtime/command/check_options.def"
+#undef OPTION
+};
+
+static bool
+set_max_abs(struct check_rules *rules_, const char *argument, struct error *error)
+{
+    char *end;
+    double limit = strtod(argument, &end);
+
+    if (end == argument || *end != '\0' || !isfinite(limit) || limit < 0) {
+        error_set(error, ERROR_USAGE,
+                  "--max-abs %.80s: expected a number from 0 on, such as 1e4",
+                  argument);
+        return false;
+    }
+    rules_->max_abs = limit;
+    rules_->is_wanted[CHECK_MAX_ABS] = true;
+    return true;
+}
+
+/* The checks. */
+static bool take_check(struct check_options *options,
+                       enum option_id id,
+                       const char *argument,
+                       struct error *error)
+{
+    bool *is_wanted = options->rules.is_wanted;
+
+    switch (id) {
+    case OPTION_NO_NAN:
+        is_wanted[CHECK_NAN] = true;
+        return true;
+    case OPTION_NO_INF:
+        is_wanted[CHECK_INF] = true;
+        return true;
+    case OPTION_MAX_ABS:
+        return set_max_abs(&options->rules, argument, error);
+    case OPTION_DTYPE:
+        return check_rules_add_dtype(&options->rules, slice_of(argument), error);
+    case OPTION_SHAPE:
+        return check_rules_add_shape(&options->rules, slice_of(argument), error);
+    case OPTION_ZEROS:
+        is_wanted[CHECK_ZEROS] = true;
+        return true;
+    case OPTION_UNUSED:
+        is_wanted[CHECK_UNUSED] = true;
+        return true;
+    default:
+        is_wanted[CHECK_DEAD] = true;
+        return true;
+    }
+}
+
+static bool take_option(struct check_options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    struct event_filter *filter = &options->rules.filter;
+    struct glob_list *globs = event_filter_list(filter, rules[id].text);
+
+    if (id <= OPTION_DEAD) {
+        return take_check(options, id, argument, error);
+    }
+    if (globs != NULL) {
+        return event_filter_add_glob(filter, globs, slice_of(argument), error);
+    }
+    switch (id) {
+    case OPTION_LINE:
+        return event_filter_add_line(filter, slice_of(argument), error);
+    case OPTION_KIND:
+        return event_filter_add_kinds(filter, slice_of(argument), error);
+    case OPTION_CALL:
+        return event_filter_set_call(filter, slice_of(argument), error);
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+static bool check(struct check_options *options, struct error *error)
+{
+    const struct event_filter *filter = &options->rules.filter;
+    bool *is_wanted = options->rules.is_wanted;
+    bool has_check = false;
+
+    if (options->trace_count == 0) {
+        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+    }
+    if (is_wanted[CHECK_DEAD] &&
+        (filter->modules.count > 0 || filter->threads.count > 0 || filter->call != 0)) {
+        return arguments_refuse("--dead is about lines: --module, --call and --thread, "
+                                "which are about calls, do not go with it",
+                                error);
+    }
+    for (int i = 0; i < CHECK_KIND_COUNT; i++) {
+        has_check = has_check || is_wanted[i];
+    }
+    if (!has_check) {
+        is_wanted[CHECK_NAN] = true;
+        is_wanted[CHECK_INF] = true;
+    }
+    return true;
+}
+
+bool check_options_read(struct check_options *options,
+                        int word_count,
+                        char **words,
+                        struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+
+    *options = (struct check_options){.color = COLOR_AUTO};
+    check_rules_init(&options->rules);
+    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
+    if (options->traces == NULL) {
+        error_set_memory(error);
+        return false;
+    }
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule == ARGUMENT_WORD) {
+            options->traces[options->trace_count++] = found.text;
+        } else if (found.rule != ARGUMENT_END &&
+                   !take_option(options, (enum option_id)found.rule, found.text,
+                                error)) {
+            return false;
+        }
+    } while (found.rule != ARGUMENT_END);
+    return check(options, error);
+}
+
+void check_options_release(struct check_options *options)
+{
+    check_rules_release(&options->rules);
+    memory_free(options->traces);
+}

@@ -1,0 +1,29 @@
+/* What the command line of `monitorch check` asks for. */
+#ifndef MONITORCH_COMMAND_CHECK_OPTIONS_H
+#define MONITORCH_COMMAND_CHECK_OPTIONS_H
+
+#include "runtime/base/error.h"
+#include "runtime/base/output.h"
+#include "runtime/view/check.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct check_options {
+    struct check_rules rules; /* owned */
+    bool is_json;
+    bool is_quiet;
+    enum color color;
+    const char **traces; /* owned; each borrowed from the command line */
+    size_t trace_count;
+};
+
+/* Fails, with the message for the user, where the words make no sense. To be released in any
+ * case. */
+bool check_options_read(struct check_options *options,
+                        int word_count,
+                        char **words,
+                        struct error *error);
+void check_options_release(struct check_options *options);
+
+#endif

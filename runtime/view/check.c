@@ -1,0 +1,525 @@
+/* Checks on the events of a trace, as they are read. */
+#include "runtime/view/check.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/number_text.h"
+#include "runtime/view/tree_log.h"
+#include "runtime/view/value_text.h"
+
+#include <math.h>
+
+#define DIGITS 6
+
+bool check_init(struct check *check,
+                const struct check_rules *rules,
+                struct log_reader *reader,
+                struct source_lines *sources,
+                struct error *error)
+{
+    *check = (struct check){
+        .rules = rules, .reader = reader, .sources = sources, .first = BUFFER_INIT};
+    arena_init(&check->arena);
+    open_calls_init(&check->calls);
+    flow_map_init(&check->group_index);
+    flow_map_init(&check->zero_index);
+    flow_map_init(&check->called);
+    check->shape_counts = arena_allocate(&check->arena, (size_t)rules->shape_count + 1,
+                                         sizeof *check->shape_counts);
+    if (check->shape_counts == NULL || !flow_texts_init(&check->texts)) {
+        error_set_memory(error);
+        return false;
+    }
+    memset(check->shape_counts, 0, rules->shape_count * sizeof *check->shape_counts);
+    return true;
+}
+
+void check_release(struct check *check)
+{
+    arena_release(&check->arena);
+    open_calls_release(&check->calls);
+    flow_texts_release(&check->texts);
+    flow_map_release(&check->group_index);
+    flow_map_release(&check->zero_index);
+    flow_map_release(&check->called);
+    memory_free(check->groups);
+    memory_free(check->sites);
+    memory_free(check->zeros);
+    buffer_release(&check->first);
+}
+
+/* ---- what was found ---- */
+
+static uint64_t group_key(struct check *check, const struct check_group *group)
+{
+    uint32_t name = 0;
+
+    if (!flow_texts_add(&check->texts, group->name, &name)) {
+        check->has_failed = true;
+    }
+    return flow_key(group->module, group->line) * 0x9e3779b97f4a7c15u +
+           flow_key(name, (uint32_t)group->kind);
+}
+
+bool check_found(struct check *check, struct check_group *group, struct buffer *words)
+{
+    uint64_t key = group_key(check, group);
+    uint32_t index = flow_map_get(&check->group_index, key);
+    void *groups = check->groups;
+
+    if (check->has_failed) {
+        return false;
+    }
+    if (index != FLOW_MAP_NONE) {
+        check->groups[index].count += group->count;
+        words->size = 0;
+        return true;
+    }
+    if (!memory_grow(&groups, &check->group_capacity, (size_t)check->group_count + 1,
+                     sizeof *check->groups)) {
+        check->has_failed = true;
+        return false;
+    }
+    check->groups = groups;
+    group->name = arena_copy(&check->arena, group->name);
+    group->function = arena_copy(&check->arena, group->function);
+    group->words = arena_copy(&check->arena, buffer_slice(words));
+    check->has_failed |= check->arena.has_failed || words->has_failed ||
+                         !flow_map_put(&check->group_index, key, check->group_count);
+    words->size = 0;
+    check->groups[check->group_count++] = *group;
+    return !check->has_failed;
+}
+
+/* The first offender's value, and the calls around it, as `show` tells them. */
+static void keep_first(struct check *check,
+                       const struct log_event_view *event,
+                       struct open_call *call)
+{
+    struct tree_log tree;
+
+    if (check->first.size > 0) {
+        return;
+    }
+    value_text_add(&check->first, event, check->has_color);
+    buffer_add_byte(&check->first, '\n');
+    tree_log_init(&tree, check->reader, check->sources);
+    tree.has_color = check->has_color;
+    tree_log_add_call(&tree, call, &check->first);
+    check->has_failed |= tree.has_failed || check->first.has_failed;
+    tree_log_release(&tree);
+}
+
+static bool tell(struct check *check,
+                 enum check_kind kind,
+                 const struct log_event_view *event,
+                 struct open_call *call,
+                 struct buffer *words)
+{
+    char whole[512];
+    struct slice name = event->name;
+    struct check_group group = {
+        .kind = kind,
+        .module = event->module_number,
+        .line = event->site->line,
+        .last_line = event->site->line,
+        .function = open_call_function(call, check->reader)->name,
+        .count = 1,
+        .has_event = true,
+        .event = event->number,
+        .call = event->call,
+        .visit = event->visit,
+    };
+
+    if (name.size == 0 && event->site->kind == SITE_RETURN) {
+        name = SLICE("return");
+    }
+    if (event->path.size > 0 && name.size + event->path.size <= sizeof whole) {
+        memcpy(whole, name.bytes, name.size);
+        memcpy(whole + name.size, event->path.bytes, event->path.size);
+        name = (struct slice){whole, name.size + event->path.size};
+    }
+    group.name = name;
+    keep_first(check, event, call);
+    return check_found(check, &group, words);
+}
+
+/* ---- the checks of a value ---- */
+
+static void
+add_count(struct buffer *words, uint64_t count, const char *what, bool is_first)
+{
+    if (count > 0) {
+        buffer_add(words, is_first ? SLICE("holds ") : SLICE(" and "));
+        buffer_add_number(words, count);
+        buffer_add_byte(words, ' ');
+        buffer_add(words, slice_of(what));
+    }
+}
+
+static bool has_nan(const struct log_event_view *event, struct buffer *words)
+{
+    if (event->kind == VALUE_TENSOR) {
+        if (event->statistics.nan_count == 0) {
+            return false;
+        }
+        add_count(words, event->statistics.nan_count, "NaN", true);
+        buffer_add(words, SLICE(" of "));
+        buffer_add_number(words, event->statistics.count);
+        return true;
+    }
+    if (!isnan(event->real) &&
+        (event->kind != VALUE_COMPLEX || !isnan(event->imaginary))) {
+        return false;
+    }
+    buffer_add(words, SLICE("is NaN"));
+    return true;
+}
+
+static bool has_inf(const struct log_event_view *event, struct buffer *words)
+{
+    const struct statistics *statistics = &event->statistics;
+
+    if (event->kind == VALUE_TENSOR) {
+        if ((statistics->posinf_count | statistics->neginf_count) == 0) {
+            return false;
+        }
+        add_count(words, statistics->posinf_count, "Inf", true);
+        add_count(words, statistics->neginf_count, "-Inf",
+                  statistics->posinf_count == 0);
+        buffer_add(words, SLICE(" of "));
+        buffer_add_number(words, statistics->count);
+        return true;
+    }
+    if (!isinf(event->real) &&
+        (event->kind != VALUE_COMPLEX || !isinf(event->imaginary))) {
+        return false;
+    }
+    buffer_add(words, isinf(event->real) && event->real < 0 ? SLICE("is -Inf")
+                                                            : SLICE("is Inf"));
+    return true;
+}
+
+/* The greatest magnitude of what is finite; below 0: there is none. */
+static double absmax(const struct log_event_view *event)
+{
+    const struct statistics *statistics = &event->statistics;
+
+    switch (event->kind) {
+    case VALUE_INT:
+        return fabs((double)event->integer);
+    case VALUE_FLOAT:
+        return isfinite(event->real) ? fabs(event->real) : -1;
+    case VALUE_COMPLEX:
+        return isfinite(event->real) && isfinite(event->imaginary)
+                   ? hypot(event->real, event->imaginary)
+                   : -1;
+    default:
+        break;
+    }
+    if (statistics_finite_count(statistics) == 0) {
+        return -1;
+    }
+    switch (dtype_class(event->shape->dtype)) {
+    case DTYPE_CLASS_SIGNED:
+        return fmax(fabs((double)statistics->min.integer),
+                    fabs((double)statistics->max.integer));
+    case DTYPE_CLASS_UNSIGNED:
+        return (double)statistics->max.natural;
+    case DTYPE_CLASS_OPAQUE:
+        return -1;
+    default:
+        return fmax(fabs(statistics->min.real), fabs(statistics->max.real));
+    }
+}
+
+static bool is_measured(const struct log_event_view *event)
+{
+    switch (event->kind) {
+    case VALUE_TENSOR:
+        return event->has_statistics &&
+               dtype_class(event->shape->dtype) != DTYPE_CLASS_OPAQUE;
+    case VALUE_FLOAT:
+    case VALUE_COMPLEX:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Of a Python int, magnitudes alone are of interest. */
+static bool check_values(struct check *check,
+                         const struct log_event_view *event,
+                         struct open_call *call,
+                         struct buffer *words,
+                         bool *is_bad)
+{
+    const bool *is_wanted = check->rules->is_wanted;
+    bool measured = is_measured(event);
+    double most;
+
+    if (is_wanted[CHECK_NAN] && measured) {
+        check->checked[CHECK_NAN]++;
+        if (has_nan(event, words)) {
+            *is_bad = true;
+            if (!tell(check, CHECK_NAN, event, call, words)) {
+                return false;
+            }
+        }
+    }
+    if (is_wanted[CHECK_INF] && measured) {
+        check->checked[CHECK_INF]++;
+        if (has_inf(event, words)) {
+            *is_bad = true;
+            if (!tell(check, CHECK_INF, event, call, words)) {
+                return false;
+            }
+        }
+    }
+    if (!is_wanted[CHECK_MAX_ABS] || (!measured && event->kind != VALUE_INT)) {
+        return true;
+    }
+    check->checked[CHECK_MAX_ABS]++;
+    most = absmax(event);
+    if (most <= check->rules->max_abs) {
+        return true;
+    }
+    *is_bad = true;
+    buffer_add(words, event->kind == VALUE_TENSOR ? SLICE("reaches ") : SLICE("is "));
+    real_add_short(words, most, DIGITS);
+    buffer_add(words, event->kind == VALUE_TENSOR ? SLICE(" in magnitude, above ")
+                                                  : SLICE(", above "));
+    real_add_short(words, check->rules->max_abs, DIGITS);
+    return tell(check, CHECK_MAX_ABS, event, call, words);
+}
+
+static bool check_dtype(struct check *check,
+                        const struct log_event_view *event,
+                        struct open_call *call,
+                        struct buffer *words,
+                        bool *is_bad)
+{
+    const struct check_rules *rules = check->rules;
+
+    if (dtype_class(event->shape->dtype) != DTYPE_CLASS_FLOATING) {
+        return true;
+    }
+    check->checked[CHECK_DTYPE]++;
+    for (uint32_t i = 0; i < rules->dtype_count; i++) {
+        if (event->shape->dtype == rules->dtypes[i]) {
+            return true;
+        }
+    }
+    *is_bad = true;
+    buffer_add(words, SLICE("is "));
+    buffer_add(words, event->shape->dtype_text);
+    buffer_add(words, SLICE(", expected "));
+    for (uint32_t i = 0; i < rules->dtype_count; i++) {
+        buffer_add(words, i > 0 ? SLICE(" or ") : SLICE(""));
+        buffer_add(words, slice_of(dtype_text(rules->dtypes[i])));
+    }
+    return tell(check, CHECK_DTYPE, event, call, words);
+}
+
+static bool check_shapes(struct check *check,
+                         const struct log_event_view *event,
+                         struct open_call *call,
+                         struct buffer *words,
+                         bool *is_bad)
+{
+    const struct check_rules *rules = check->rules;
+
+    for (uint32_t i = 0; i < rules->shape_count; i++) {
+        if (!check_name_match(event->name, event->path, rules->shapes[i].name)) {
+            continue;
+        }
+        check->shape_counts[i]++;
+        check->checked[CHECK_SHAPE]++;
+        if (!check_shape_fits(check, &rules->shapes[i], event, words)) {
+            *is_bad = true;
+            if (!tell(check, CHECK_SHAPE, event, call, words)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- what is remembered for the end ---- */
+
+static bool
+remember_site(struct check *check, const struct log_event_view *event, bool fits)
+{
+    void *sites = check->sites;
+    size_t before = check->site_capacity;
+    struct check_site *site;
+
+    if (event->site_number >= before) {
+        if (!memory_grow(&sites, &check->site_capacity, (size_t)event->site_number + 1,
+                         sizeof *check->sites)) {
+            check->has_failed = true;
+            return false;
+        }
+        check->sites = sites;
+        memset(check->sites + before, 0,
+               (check->site_capacity - before) * sizeof *check->sites);
+    }
+    site = &check->sites[event->site_number];
+    site->is_reached = true;
+    if (fits && !site->is_wanted) {
+        site->is_wanted = true;
+        site->event = event->number;
+        site->call = event->call;
+        site->visit = event->visit;
+    }
+    return true;
+}
+
+static bool is_all_zero(const struct log_event_view *event)
+{
+    return event->statistics.zero_count == event->statistics.count;
+}
+
+static bool remember_zeros(struct check *check, const struct log_event_view *event)
+{
+    enum dtype_class class = dtype_class(event->shape->dtype);
+    uint32_t name;
+    uint64_t key;
+    uint32_t index;
+    void *zeros = check->zeros;
+
+    if (!event->has_statistics || event->statistics.count == 0 ||
+        (class != DTYPE_CLASS_FLOATING && class != DTYPE_CLASS_COMPLEX) ||
+        (event->flags & LOG_EVENT_READ) != 0 || event->site->kind == SITE_ENTER) {
+        return true;
+    }
+    check->checked[CHECK_ZEROS]++;
+    if (!flow_texts_add(&check->texts, event->name, &name)) {
+        check->has_failed = true;
+        return false;
+    }
+    key = flow_key(event->site_number, name);
+    index = flow_map_get(&check->zero_index, key);
+    if (index != FLOW_MAP_NONE) {
+        check->zeros[index].is_alive |= !is_all_zero(event);
+        check->zeros[index].count++;
+        return true;
+    }
+    if (!memory_grow(&zeros, &check->zero_capacity, (size_t)check->zero_count + 1,
+                     sizeof *check->zeros) ||
+        !flow_map_put(&check->zero_index, key, check->zero_count)) {
+        check->zeros = zeros;
+        check->has_failed = true;
+        return false;
+    }
+    check->zeros = zeros;
+    check->zeros[check->zero_count++] = (struct check_zero){
+        .module = event->module_number,
+        .site = event->site_number - event->module->first_site,
+        .name = name,
+        .is_alive = !is_all_zero(event),
+        .count = 1,
+        .event = event->number,
+        .call = event->call,
+        .visit = event->visit,
+    };
+    return true;
+}
+
+/* ---- the stream ---- */
+
+static bool take_event(struct check *check,
+                       const struct log_event_view *event,
+                       struct open_call *call)
+{
+    const bool *is_wanted = check->rules->is_wanted;
+    bool fits = event_filter_match(&check->rules->filter, call, event);
+    struct buffer words = BUFFER_INIT;
+    bool is_bad = false;
+    bool is_done = true;
+
+    if (check->event_count++ == 0) {
+        check->first_event = event->number;
+    }
+    if ((is_wanted[CHECK_UNUSED] || is_wanted[CHECK_DEAD]) &&
+        !remember_site(check, event, fits)) {
+        return false;
+    }
+    if (!fits) {
+        return true;
+    }
+    check->matched_count++;
+    is_done = check_values(check, event, call, &words, &is_bad);
+    if (is_done && event->kind == VALUE_TENSOR) {
+        is_done = (!is_wanted[CHECK_DTYPE] ||
+                   check_dtype(check, event, call, &words, &is_bad)) &&
+                  (!is_wanted[CHECK_SHAPE] ||
+                   check_shapes(check, event, call, &words, &is_bad)) &&
+                  (!is_wanted[CHECK_ZEROS] || remember_zeros(check, event));
+    }
+    check->offender_count += is_bad;
+    buffer_release(&words);
+    return is_done;
+}
+
+static bool take_call(struct check *check, struct open_call *call, bool is_new)
+{
+    if (call == NULL) {
+        check->has_failed = true;
+        return false;
+    }
+    if (is_new) {
+        event_filter_judge(&check->rules->filter, call, check->reader);
+        if (check->rules->is_wanted[CHECK_DEAD] &&
+            !flow_map_put(&check->called, flow_key(call->module_number, call->function),
+                          1)) {
+            check->has_failed = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool check_take(struct check *check, const struct log_item *item, struct error *error)
+{
+    struct open_call *call;
+    bool is_new = false;
+    bool is_done = true;
+
+    switch (item->kind) {
+    case LOG_CALL:
+        call = open_calls_begin(&check->calls, &item->call, &is_new);
+        is_done = take_call(check, call, is_new);
+        break;
+    case LOG_EVENT:
+        call = open_calls_of_event(&check->calls, &item->event, &is_new);
+        is_done =
+            take_call(check, call, is_new) && take_event(check, &item->event, call);
+        break;
+    case LOG_END:
+        call = open_calls_find(&check->calls, item->end.call);
+        if (call != NULL) {
+            open_calls_end(&check->calls, call);
+        }
+        break;
+    default:
+        break;
+    }
+    if (!is_done) {
+        error_set_memory(error);
+    }
+    return is_done;
+}
+
+bool check_finish(struct check *check, struct error *error)
+{
+    const bool *is_wanted = check->rules->is_wanted;
+
+    if ((is_wanted[CHECK_ZEROS] && !check_find_zeros(check)) ||
+        (is_wanted[CHECK_UNUSED] && !check_find_unused(check)) ||
+        (is_wanted[CHECK_DEAD] && !check_find_dead(check)) || check->has_failed ||
+        check->sources->has_failed) {
+        error_set_memory(error);
+        return false;
+    }
+    return true;
+}
