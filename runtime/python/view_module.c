@@ -1,10 +1,12 @@
-/* The extension module `monitorch._view`: draws traces. Apart from the others, so that what only
+/* The extension module `monitorch._view`: draws and loads traces. Apart from the others, so that what only
  * records never loads what draws. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include "instrument/strip.h"
 #include "runtime/base/buffer.h"
+#include "runtime/python/view_error.h"
+#include "runtime/python/view_load.h"
 #include "runtime/view/event_filter.h"
 #include "runtime/view/render.h"
 
@@ -39,16 +41,6 @@ struct view_request {
     double asked;          /* when signals were last asked for */
     bool is_interrupted;   /* a Python exception is set */
 };
-
-static void raise_error(const struct error *error)
-{
-    if (error->kind == ERROR_MEMORY) {
-        PyErr_NoMemory();
-    } else {
-        PyErr_SetString(error->kind == ERROR_USAGE ? PyExc_ValueError : PyExc_OSError,
-                        error->text);
-    }
-}
 
 /* ---- arguments; -1: a Python exception is set ---- */
 
@@ -99,7 +91,7 @@ add_text(struct event_filter *filter, struct glob_list *globs, PyObject *text)
     part = (struct slice){bytes, (size_t)size};
     if (!(globs == NULL ? event_filter_add_line(filter, part, &error)
                         : event_filter_add_glob(filter, globs, part, &error))) {
-        raise_error(&error);
+        view_raise(&error);
         return -1;
     }
     return 0;
@@ -242,7 +234,7 @@ static PyObject *draw(struct view_request *request, const char *path)
     if (is_done) {
         rendered = rendered_new(buffer_slice(&bytes), &result);
     } else if (!request->is_interrupted) {
-        raise_error(&error);
+        view_raise(&error);
     }
     buffer_release(&bytes);
     return rendered;
@@ -293,6 +285,8 @@ static PyObject *module_render(PyObject *module, PyObject *args, PyObject *keywo
 static PyMethodDef module_methods[] = {
     {"render", (PyCFunction)(void (*)(void))module_render, METH_VARARGS | METH_KEYWORDS,
      render_doc},
+    {"load", view_load, METH_VARARGS, view_load_doc},
+    {"records", view_records, METH_VARARGS, view_records_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -303,7 +297,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "monitorch._view",
-    .m_doc = "Draws traces: see render().",
+    .m_doc = "Draws and loads traces: see render() and load().",
     .m_methods = module_methods,
     .m_slots = module_slots,
 };

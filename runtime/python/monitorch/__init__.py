@@ -13,6 +13,10 @@ records what instrumented code does, and so does MONITORCH=run.mtrace in the env
     monitorch.off(filename="flow.png")
 
 draws what happened in between, in any code.
+
+    events = monitorch.load("run.mtrace")
+
+gives what was recorded as columns, for NumPy and pandas.
 """
 
 from posix import environ as _environment
@@ -20,8 +24,9 @@ from posix import environ as _environment
 from monitorch._registry import add as _instrumented
 
 _FLOW = ("RenderOutput", "args", "flush", "lines", "off", "on", "reset", "run", "watch")
+_LOAD = ("Events", "load")
 _RECORD = ("Recording", "Summary", "record", "stop")
-__all__ = ["__version__", *_FLOW, *_RECORD]
+__all__ = ["__version__", *_FLOW, *_LOAD, *_RECORD]
 __version__ = "0.1.0"
 
 
@@ -29,6 +34,8 @@ def __getattr__(name):
     # Most programs that import an instrumented file never record: they do not load these.
     if name in _FLOW:
         from monitorch import _flow as module
+    elif name in _LOAD:
+        from monitorch import _load as module
     elif name in _RECORD:
         from monitorch import _record as module
     else:

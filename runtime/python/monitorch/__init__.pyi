@@ -7,12 +7,15 @@ from monitorch._flow import on as on
 from monitorch._flow import reset as reset
 from monitorch._flow import run as run
 from monitorch._flow import watch as watch
+from monitorch._load import Events as Events
+from monitorch._load import load as load
 from monitorch._record import Recording as Recording
 from monitorch._record import Summary as Summary
 from monitorch._record import record as record
 from monitorch._record import stop as stop
 
 __all__ = [
+    "Events",
     "RenderOutput",
     "Recording",
     "Summary",
@@ -20,6 +23,7 @@ __all__ = [
     "args",
     "flush",
     "lines",
+    "load",
     "off",
     "on",
     "record",

@@ -26,3 +26,21 @@ def render(
     title: str = "",
     dpi: float = 96.0,
 ) -> Rendered: ...
+
+# Events of the traces at `paths` as columns: how many rows there are; of each column the format of its
+# items, the bytes (there may be more than rows), codes of texts among numbers, and distinct texts; and of
+# each trace whether it was finished, and what is damaged. `conditions` are options of `monitorch show`.
+# Without `columns`, all; `trace` where there are several traces.
+# ValueError tells what is wrong with a condition or a column; OSError, MemoryError.
+def load(
+    paths: tuple[bytes, ...],
+    columns: tuple[str, ...] | None,
+    conditions: tuple[tuple[str, str], ...],
+) -> tuple[
+    int,
+    dict[str, tuple[str, bytes, bytes | None, list[str]]],
+    list[tuple[bool, list[str]]],
+]: ...
+
+# The sites of the trace at `path`, else its calls and their ends: lines of JSON.
+def records(path: bytes, has_sites: bool) -> bytes: ...
