@@ -21,10 +21,10 @@ def update(parameters, gradients, speeds, rate=0.05, momentum=0.9):
             parameter.sub_(rate * speed)
 
 
-def train(model, inputs, targets, steps):
+def train(model, inputs, targets):
     parameters = list(model.parameters())
     speeds = [torch.zeros_like(parameter) for parameter in parameters]
-    for step in range(steps):
+    for _ in range(4):
         output = model(inputs)
         loss = functional.mse_loss(output, targets)
         gradients = torch.autograd.grad(loss, parameters)
@@ -38,7 +38,7 @@ def main():
     model = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 1))
     inputs = torch.randn(32, 6)
     targets = inputs[:, :1] * inputs[:, 1:2]
-    loss = train(model, inputs, targets, steps=4)
+    loss = train(model, inputs, targets)
     print(f"loss {loss.item():.5f}")
 
 

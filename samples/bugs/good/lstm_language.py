@@ -24,10 +24,10 @@ class Writer(nn.Module):
         return scores, first_state, second_state
 
 
-def write(model, start, length):
+def write(model, start):
     letters = [LETTERS.index(start)]
     first_state = second_state = None
-    for _ in range(length):
+    for _ in range(8):
         letter = torch.tensor(letters[-1:])
         scores, first_state, second_state = model(letter, first_state, second_state)
         letters.append(int(scores.argmax()))
@@ -39,7 +39,7 @@ def main():
     model = Writer()
     model.eval()
     with torch.no_grad():
-        text = write(model, "m", 8)
+        text = write(model, "m")
     print(repr(text))
 
 
