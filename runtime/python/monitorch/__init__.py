@@ -26,7 +26,7 @@ from monitorch._registry import add as _instrumented
 _FLOW = ("RenderOutput", "args", "flush", "lines", "off", "on", "reset", "run", "watch")
 _LOAD = ("Events", "load")
 _RECORD = ("Recording", "Summary", "record", "stop")
-__all__ = ["__version__", *_FLOW, *_LOAD, *_RECORD]
+__all__ = ["NonFinite", "__version__", *_FLOW, *_LOAD, *_RECORD]
 __version__ = "0.1.0"
 
 
@@ -38,6 +38,8 @@ def __getattr__(name):
         from monitorch import _load as module
     elif name in _RECORD:
         from monitorch import _record as module
+    elif name == "NonFinite":
+        from monitorch import _nonfinite as module
     else:
         raise AttributeError(f"module 'monitorch' has no attribute {name!r}")
     value = globals()[name] = getattr(module, name)

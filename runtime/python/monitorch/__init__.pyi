@@ -9,6 +9,7 @@ from monitorch._flow import run as run
 from monitorch._flow import watch as watch
 from monitorch._load import Events as Events
 from monitorch._load import load as load
+from monitorch._nonfinite import NonFinite as NonFinite
 from monitorch._record import Recording as Recording
 from monitorch._record import Summary as Summary
 from monitorch._record import record as record
@@ -16,6 +17,7 @@ from monitorch._record import stop as stop
 
 __all__ = [
     "Events",
+    "NonFinite",
     "RenderOutput",
     "Recording",
     "Summary",
