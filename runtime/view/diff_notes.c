@@ -38,8 +38,10 @@ void diff_notes_begun(void *context,
 {
     struct diff_notes *notes = context;
 
-    notes->readers = readers;
-    notes->sources = sources;
+    for (int side = 0; side < 2; side++) {
+        notes->readers[side] = readers[side];
+        notes->sources[side] = sources[side];
+    }
 }
 
 /* ---- texts ---- */
@@ -57,7 +59,8 @@ static struct slice keep(struct diff_notes *notes, struct slice text)
 static struct slice path_of(const struct diff_notes *notes, int side, uint32_t number)
 {
     const struct log_module *module =
-        notes->readers == NULL ? NULL : log_reader_module(notes->readers[side], number);
+        notes->readers[side] == NULL ? NULL
+                                     : log_reader_module(notes->readers[side], number);
 
     return module == NULL ? SLICE("") : module->table.path;
 }
@@ -85,7 +88,7 @@ call_of(struct diff_notes *notes, const struct open_call *call, int side)
     const struct open_call *above = call;
     size_t count = 0;
 
-    if (call == NULL || notes->readers == NULL) {
+    if (call == NULL || notes->readers[side] == NULL) {
         return SLICE("");
     }
     while (above != NULL && count < CALL_MAX) {
@@ -137,7 +140,7 @@ static void fill_row(struct diff_notes *notes,
         .call = call_of(notes, finding->calls[side], side),
         .is_first = finding->is_first,
     };
-    if (line > 0 && notes->sources != NULL) {
+    if (line > 0 && notes->sources[side] != NULL) {
         row->code = keep(notes, source_lines_get(notes->sources[side], module, line));
     }
     if (is_elsewhere) {

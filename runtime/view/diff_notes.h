@@ -56,9 +56,9 @@ struct diff_notes {
     bool has_scalars;     /* an own difference is of a value that is no array */
     struct flow_map marks;   /* B's event -> its mark, and the number of its words */
     struct flow_texts words; /* those of marks */
-    struct log_reader *const *readers;   /* borrowed, while diff goes on */
-    struct source_lines *const *sources; /* borrowed, while diff goes on */
-    struct buffer scratch;               /* owned */
+    struct log_reader *readers[2];   /* borrowed, while diff goes on; else NULL */
+    struct source_lines *sources[2]; /* borrowed, while diff goes on; else NULL */
+    struct buffer scratch;           /* owned */
     struct arena arena;
 };
 

@@ -4,9 +4,10 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/flow_near.h"
 
-/* More boxes than that nobody reads: so many around the first divergence are drawn then. */
-#define BOX_MAX    400
-#define WINDOW_MAX 150
+/* More boxes than that nobody reads at once: so many around the first divergence are drawn
+ * then. */
+#define BOX_MAX    80
+#define WINDOW_MAX 50
 
 bool diff_picture_format(struct slice path,
                          struct diff_picture_options *options,
@@ -44,7 +45,8 @@ static void add_counts(struct buffer *text, const struct diff_result *result)
     buffer_add(text, SLICE("Values: "));
     buffer_add_number(text, result->equal);
     buffer_add(text, SLICE(" equal"));
-    add_count(text, result->own, "different by themselves");
+    add_count(text, result->own,
+              result->own == 1 ? "different by itself" : "different by themselves");
     add_count(text, result->inherited, "inherited a difference");
     add_count(text, result->only[0] + result->code[0], "only in A");
     add_count(text, result->only[1] + result->code[1], "only in B");
@@ -52,6 +54,28 @@ static void add_counts(struct buffer *text, const struct diff_result *result)
         buffer_add(text, SLICE("; another way was taken "));
         buffer_add_number(text, result->flow);
         buffer_add(text, result->flow == 1 ? SLICE(" time") : SLICE(" times"));
+    }
+}
+
+/* Of programs that have next to nothing in common: what they have. */
+static void add_likeness(struct buffer *text, const struct diff_likeness *likeness)
+{
+    const struct {
+        const char *what;
+        uint64_t both;
+        const uint64_t *counts;
+    } parts[] = {
+        {"files", likeness->files_in_both, likeness->file_counts},
+        {"functions", likeness->functions_in_both, likeness->function_counts},
+        {"lines that write something", likeness->sites_in_both, likeness->site_counts},
+    };
+
+    buffer_add(text, SLICE("In both: "));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        buffer_add_format(text, "%s%llu of the %llu %s of A, %llu of B",
+                          i == 0 ? "" : "; ", (unsigned long long)parts[i].both,
+                          (unsigned long long)parts[i].counts[0], parts[i].what,
+                          (unsigned long long)parts[i].counts[1]);
     }
 }
 
@@ -104,7 +128,11 @@ static bool sentences_make(struct diff_sentences *sentences,
     *sentences = (struct diff_sentences){.count = 0};
     buffer_add(&sentences->text, first_sentence(notes, result));
     sentences_end(sentences, ends);
-    add_counts(&sentences->text, result);
+    if (result->is_other_program) {
+        add_likeness(&sentences->text, &result->likeness);
+    } else {
+        add_counts(&sentences->text, result);
+    }
     sentences_end(sentences, ends);
     for (int side = 0; side < 2; side++) {
         add_trace(&sentences->text, options->paths[side], result, side);
@@ -168,24 +196,40 @@ static uint32_t find_first(const struct flow_graph *graph, uint64_t event)
     return found == FLOW_NONE ? 0 : found;
 }
 
-static bool keep_window(struct flow_graph *graph, uint64_t event, struct error *error)
+static uint32_t find_limit(const struct flow_graph *graph,
+                           const struct diff_picture_options *options)
 {
-    bool *kept = memory_allocate(graph->node_count, sizeof *kept);
+    if (options->has_box_limit) {
+        return options->box_limit == 0 ? UINT32_MAX : options->box_limit;
+    }
+    return graph->node_count > BOX_MAX ? WINDOW_MAX : BOX_MAX;
+}
+
+static bool keep_window(struct flow_graph *graph,
+                        uint64_t event,
+                        uint32_t limit,
+                        struct error *error)
+{
+    bool *kept;
     bool is_done;
 
+    if (graph->node_count <= limit) {
+        return true;
+    }
+    kept = memory_allocate(graph->node_count, sizeof *kept);
     if (kept == NULL) {
         error_set_memory(error);
         return false;
     }
-    is_done =
-        flow_graph_near(graph, find_first(graph, event), WINDOW_MAX, kept, error) &&
-        flow_graph_keep(graph, kept, error);
+    is_done = flow_graph_near(graph, find_first(graph, event), limit, kept, error) &&
+              flow_graph_keep(graph, kept, error);
     memory_free(kept);
     return is_done;
 }
 
 static bool build(struct flow_graph *graph,
                   struct diff_notes *notes,
+                  const struct diff_result *result,
                   const struct diff_picture_options *options,
                   struct error *error)
 {
@@ -197,21 +241,25 @@ static bool build(struct flow_graph *graph,
     if (reader == NULL) {
         return false;
     }
-    flow.mark = diff_notes_mark;
-    flow.remark = diff_notes_remark;
-    flow.mark_context = notes;
+    /* Two programs that have nothing in common were not compared. */
+    if (!result->is_other_program) {
+        flow.mark = diff_notes_mark;
+        flow.remark = diff_notes_remark;
+        flow.mark_context = notes;
+    }
     flow.has_scalars = flow.has_scalars || notes->has_scalars;
     source_lines_init(&sources, reader, options->render.strip);
     is_done = flow_graph_build(graph, reader, &sources, &flow, error);
-    if (is_done && sources.has_failed) {
+    /* What can be read no more, and could be before, is where memory ran out. */
+    if (is_done && (sources.has_failed ||
+                    log_reader_damage_count(reader) > result->damage_counts[1])) {
         error_set_memory(error);
         is_done = false;
     }
     source_lines_release(&sources);
     log_reader_free(reader);
     return is_done && (!flow.has_scalars || drop_equal_scalars(graph, error)) &&
-           (graph->node_count <= BOX_MAX ||
-            keep_window(graph, notes->first_event, error));
+           keep_window(graph, notes->first_event, find_limit(graph, options), error);
 }
 
 static bool draw(struct diff_notes *notes,
@@ -239,6 +287,7 @@ bool diff_picture_add(struct diff_notes *notes,
 {
     struct diff_sentences sentences;
     struct flow_graph graph;
+    size_t start = bytes->size;
     bool is_done;
 
     flow_graph_init(&graph);
@@ -246,8 +295,11 @@ bool diff_picture_add(struct diff_notes *notes,
     if (!is_done) {
         error_set_memory(error);
     }
-    is_done = is_done && build(&graph, notes, options, error) &&
+    is_done = is_done && build(&graph, notes, result, options, error) &&
               draw(notes, &sentences, &graph, options, bytes, error);
+    if (!is_done) {
+        bytes->size = start;
+    }
     flow_graph_release(&graph);
     buffer_release(&sentences.text);
     return is_done;

@@ -14,6 +14,10 @@
 struct diff_picture_options {
     const char *paths[2]; /* of the traces, A and B */
     bool is_page;         /* HTML */
+    /* So many boxes around the first divergence are drawn, 0: all; where it is not given, all of
+     * them if they are few. */
+    bool has_box_limit;
+    uint32_t box_limit;
     struct render_options
         render; /* format: where it is no page. flow.mark and .remark are
                                     set here */
@@ -24,9 +28,9 @@ bool diff_picture_format(struct slice path,
                          struct diff_picture_options *options,
                          struct error *error);
 
-/* Appends the file's bytes. `notes` is what diff_traces told, `result` how it ended. A graph of
- * very many boxes is drawn around the first divergence. Fails where B's trace cannot be read, or
- * memory runs out. */
+/* Appends the file's bytes. `notes` is what diff_traces told, `result` how it ended. A picture
+ * without any box is none: nothing is appended then; a page always is. Fails where B's trace
+ * cannot be read, or memory runs out. */
 bool diff_picture_add(struct diff_notes *notes,
                       const struct diff_result *result,
                       const struct diff_picture_options *options,

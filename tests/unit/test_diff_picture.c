@@ -1,0 +1,299 @@
+/* What diff finds, as a picture and as a page: findings are made up here. */
+#include "runtime/view/diff_picture.h"
+
+#include "runtime/base/memory.h"
+#include "tests/unit/flow_program.h"
+
+/* `y += self.scale` of the second turn, see flow_program.h: two events, then six a turn and a
+ * loop's. */
+#define OWN_EVENT 14
+
+static const char hostile[] =
+    "<script>alert('\x1b[2J')</script>&\"\xff\xE2\x80\xAE\x01";
+
+static struct log_item item_of(uint64_t event, enum value_kind kind)
+{
+    return (struct log_item){.kind = LOG_EVENT,
+                             .event = {.number = event, .kind = kind}};
+}
+
+static bool find(struct diff_notes *notes,
+                 uint64_t event,
+                 enum value_kind kind,
+                 enum diff_class class_,
+                 bool is_only_a)
+{
+    struct log_item item = item_of(event, kind);
+    struct diff_finding finding = {
+        .items = {&item, is_only_a ? NULL : &item},
+        .cause = DIFF_CAUSE_VALUES,
+        .class_ = class_,
+        .is_first = event == OWN_EVENT,
+        .name = slice_of(hostile),
+        .words = SLICE("values at [1, 2] 0.5, A has 1 & <more>"),
+        .text = event == OWN_EVENT
+                    ? SLICE("unit.py:5: first divergence: y: <b>\n    5| y += 1\n")
+                    : SLICE(""),
+    };
+
+    return diff_notes_found(notes, &finding);
+}
+
+static bool find_all(struct diff_notes *notes)
+{
+    bool is_done =
+        diff_notes_init(notes) && find(notes, OWN_EVENT, VALUE_TENSOR, DIFF_OWN, false);
+
+    for (uint64_t i = OWN_EVENT + 1; i < 24 && is_done; i++) {
+        is_done = find(notes, i, VALUE_TENSOR, DIFF_INHERITED, false);
+    }
+    return is_done && find(notes, 3, VALUE_INT, DIFF_ONLY, true) &&
+           find(notes, 23, VALUE_TENSOR, DIFF_ONLY, false);
+}
+
+static const struct diff_result result = {
+    .event_counts = {25, 24}, .equal = 14, .own = 1, .inherited = 8, .only = {1, 1}};
+
+static struct diff_picture_options options_for(const struct flow_trace *trace,
+                                               const char *output)
+{
+    struct diff_picture_options options = {
+        .paths = {"a <b>.mtrace", trace->path},
+        .render = {.picture = PICTURE_OPTIONS_DEFAULT}};
+    struct error error = ERROR_INIT;
+
+    CHECK(diff_picture_format(slice_of(output), &options, &error));
+    return options;
+}
+
+static bool has(const struct buffer *text, const char *wanted)
+{
+    return slice_find(buffer_slice(text), slice_of(wanted), 0) < text->size;
+}
+
+static size_t count(const struct buffer *text, const char *wanted)
+{
+    struct slice whole = buffer_slice(text);
+    size_t found = 0;
+
+    for (size_t at = slice_find(whole, slice_of(wanted), 0); at < whole.size;
+         at = slice_find(whole, slice_of(wanted), at + 1)) {
+        found++;
+    }
+    return found;
+}
+
+static void make_trace(struct flow_trace *trace, uint32_t turns)
+{
+    struct begun begun = begin(trace);
+
+    loop(trace, &begun, turns, false);
+    flow_trace_end(trace);
+}
+
+/* ---- formats ---- */
+
+static void test_formats(void)
+{
+    struct diff_picture_options options = {.is_page = false};
+    struct error error = ERROR_INIT;
+
+    CHECK(diff_picture_format(SLICE("x/out.html"), &options, &error));
+    CHECK(options.is_page);
+    CHECK(diff_picture_format(SLICE("out.PDF"), &options, &error));
+    CHECK(!options.is_page && options.render.format == RENDER_PDF);
+    CHECK(!diff_picture_format(SLICE("out.txt"), &options, &error));
+    CHECK(error.kind == ERROR_USAGE);
+    CHECK(strstr(error.text, "out.txt: ") != NULL &&
+          strstr(error.text, ".html") != NULL && strstr(error.text, ".svg") != NULL);
+    CHECK(!diff_picture_format(SLICE(".html.d/out"), &options, &error));
+}
+
+/* ---- the picture, the page ---- */
+
+static void test_picture(void)
+{
+    struct flow_trace trace;
+    struct diff_picture_options options;
+    struct diff_notes notes;
+    struct buffer svg = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+
+    make_trace(&trace, 3);
+    options = options_for(&trace, "out.svg");
+    if (CHECK(find_all(&notes)) &&
+        CHECK(diff_picture_add(&notes, &result, &options, &svg, &error))) {
+        CHECK(has(&svg, ">unit.py:5: first divergence: y: &lt;b&gt;<"));
+        CHECK(has(&svg, ">Values: 14 equal, 1 different by itself, 8 inherited a "
+                        "difference, 1 only in A, 1 only in B<"));
+        CHECK(has(&svg, ">A: a &lt;b&gt;.mtrace, 25 events<"));
+        /* In the box, and in the legend. */
+        CHECK(count(&svg, ">\xE2\x89\xA0 differs here<") == 1);
+        CHECK(count(&svg, ">\xE2\x89\xA0 differs here: what") == 1);
+        CHECK(count(&svg, ">+ only in B<") == 2);
+        CHECK(has(&svg, ">values at [1, 2] 0.5, A has 1 &amp; &lt;more&gt;<"));
+        CHECK(has(&svg, ">= equal<"));
+    }
+    buffer_release(&svg);
+    diff_notes_release(&notes);
+    flow_trace_remove(&trace);
+}
+
+static void test_page(void)
+{
+    struct flow_trace trace;
+    struct diff_picture_options options;
+    struct diff_notes notes;
+    struct buffer page = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+
+    make_trace(&trace, 3);
+    options = options_for(&trace, "out.html");
+    if (CHECK(find_all(&notes)) &&
+        CHECK(diff_picture_add(&notes, &result, &options, &page, &error))) {
+        CHECK(slice_starts(buffer_slice(&page), SLICE("<!DOCTYPE html>\n")));
+        CHECK(has(&page, "<h1>unit.py:5: first divergence: y: &lt;b&gt;</h1>"));
+        CHECK(has(&page, "<pre>    5| y += 1\n</pre>"));
+        CHECK(has(&page, "Differences of their own (1)</summary>"));
+        CHECK(has(&page, "<details><summary>Inherited differences (9)</summary>"));
+        CHECK(has(&page, "Only in A (1)") && has(&page, "Only in B (1)"));
+        CHECK(count(&page, "<svg ") == 2 && count(&page, "<?xml") == 0);
+        /* What a name says stays a name. */
+        CHECK(!has(&page, "<script") && has(&page, "&lt;script&gt;alert('?[2J')"));
+        CHECK(!has(&page, "\x1b") && !has(&page, "\xE2\x80\xAE") &&
+              !has(&page, "\xff"));
+    }
+    buffer_release(&page);
+    diff_notes_release(&notes);
+    flow_trace_remove(&trace);
+}
+
+/* What was compared with nothing is not called equal. */
+static void test_other_program(void)
+{
+    const struct diff_result other = {.event_counts = {3, 9}, .is_other_program = true};
+    struct flow_trace trace;
+    struct diff_picture_options options;
+    struct diff_notes notes;
+    struct buffer page = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+
+    make_trace(&trace, 1);
+    options = options_for(&trace, "out.html");
+    if (CHECK(diff_notes_init(&notes)) &&
+        CHECK(diff_picture_add(&notes, &other, &options, &page, &error))) {
+        CHECK(has(&page, "<h1>Two different programs: "));
+        CHECK(!has(&page, "= equal") && !has(&page, "0 equal"));
+    }
+    buffer_release(&page);
+    diff_notes_release(&notes);
+    flow_trace_remove(&trace);
+}
+
+/* ---- windows ---- */
+
+static void test_window(void)
+{
+    struct flow_trace trace;
+    struct diff_picture_options options;
+    struct diff_notes notes;
+    struct error error = ERROR_INIT;
+    const struct {
+        bool has_limit;
+        uint32_t limit;
+        size_t boxes;
+    } wanted[] = {{false, 0, 18}, {true, 0, 202}, {true, 7, 7}};
+
+    /* Two values, and five of each turn: nine differ, and nine more are what these were made
+     * from. */
+    make_trace(&trace, 40);
+    options = options_for(&trace, "out.svg");
+    options.render.flow.fold = FLOW_FOLD_NONE;
+    if (CHECK(find_all(&notes))) {
+        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+            struct buffer svg = BUFFER_INIT;
+
+            options.has_box_limit = wanted[i].has_limit;
+            options.box_limit = wanted[i].limit;
+            CHECK(diff_picture_add(&notes, &result, &options, &svg, &error));
+            CHECK(count(&svg, "<g class=\"node\">") == wanted[i].boxes);
+            CHECK(has(&svg, ">\xE2\x89\xA0 differs here<"));
+            buffer_release(&svg);
+        }
+    }
+    diff_notes_release(&notes);
+    flow_trace_remove(&trace);
+}
+
+/* ---- rows ---- */
+
+/* Thousands of them: so many are told, all are counted, and the first divergence is there. */
+static void test_many_rows(void)
+{
+    struct diff_notes notes;
+    bool is_done = CHECK(diff_notes_init(&notes));
+
+    for (uint64_t i = 100; i < 30100 && is_done; i++) {
+        is_done = CHECK(find(&notes, i, VALUE_TENSOR, DIFF_OWN, false));
+    }
+    is_done = is_done && CHECK(find(&notes, OWN_EVENT, VALUE_INT, DIFF_OWN, false));
+    if (is_done) {
+        const struct diff_rows *own = &notes.lists[DIFF_LIST_OWN];
+
+        CHECK(own->total == 30001 && own->count == 501);
+        CHECK(own->rows[500].is_first && !own->rows[0].is_first);
+        CHECK(diff_notes_mark(&notes, 30099) == FLOW_MARK_OWN);
+        CHECK(diff_notes_mark(&notes, 30100) == FLOW_MARK_EQUAL);
+        CHECK(notes.has_scalars && notes.first_event == OWN_EVENT);
+    }
+    diff_notes_release(&notes);
+}
+
+static void test_failing_allocations(void)
+{
+    static const char *const outputs[] = {"out.html", "out.dot"};
+
+    for (int k = 0; k < 2; k++) {
+        struct flow_trace trace;
+        struct diff_picture_options options;
+        uint32_t failed = 0;
+        bool is_done = false;
+
+        make_trace(&trace, 3);
+        options = options_for(&trace, outputs[k]);
+        for (size_t i = 1; i < 30000 && !is_done; i++) {
+            struct error error = ERROR_INIT;
+            struct buffer bytes = BUFFER_INIT;
+            struct diff_notes notes;
+
+            memory_fail_after(i, i % 2 == 0);
+            is_done = find_all(&notes);
+            if (!is_done) {
+                error_set_memory(&error);
+            }
+            is_done =
+                is_done && diff_picture_add(&notes, &result, &options, &bytes, &error);
+            memory_fail_after(0, false);
+            failed += !is_done;
+            CHECK(is_done ? bytes.size > 1000
+                          : bytes.size == 0 && (error.kind == ERROR_MEMORY ||
+                                                error.kind == ERROR_SYSTEM));
+            buffer_release(&bytes);
+            diff_notes_release(&notes);
+        }
+        CHECK(is_done && failed > 50);
+        flow_trace_remove(&trace);
+    }
+}
+
+int main(void)
+{
+    test_formats();
+    test_picture();
+    test_page();
+    test_other_program();
+    test_window();
+    test_many_rows();
+    test_failing_allocations();
+    return check_finish();
+}
