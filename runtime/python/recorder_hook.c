@@ -182,6 +182,14 @@ static void hook_visit_object(struct hook_object *hook,
     session_leave(session);
 }
 
+/* Whether the visit has met what the recording is to stop at: then an exception is set. */
+static bool must_raise(const struct hook_object *hook)
+{
+    struct stop *stop = &hook->session->stop;
+
+    return stop->is_met && stop->thread == session_thread_key() && stop_raise(stop);
+}
+
 static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     if (count > 0) {
@@ -189,6 +197,9 @@ static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_
 
         PyErr_Clear();
         hook_visit_object((struct hook_object *)self, site, arguments + 1, count - 1);
+        if (must_raise((struct hook_object *)self)) {
+            return NULL;
+        }
     }
     Py_RETURN_NONE;
 }

@@ -11,7 +11,8 @@
 PyDoc_STRVAR(
     start_doc,
     "start(path, *, sample=64, last=0, size_limit=0, stats=True, hash=True,\n"
-    "      names=(), every=1, max_elements=0, one_thread=False, quiet=False)\n\n"
+    "      names=(), every=1, max_elements=0, one_thread=False, quiet=False,\n"
+    "      stop=0)\n\n"
     "Begins to record. Raises OSError where the file cannot be written; its errno\n"
     "is EBUSY where another process writes it.");
 
@@ -300,6 +301,7 @@ static void module_free(void *module)
     Py_XDECREF(session->name_co_name);
     tensor_access_free(session->access);
     memory_free(session->path);
+    stop_release(&session->stop);
 }
 
 static PyModuleDef_Slot module_slots[] = {

@@ -291,24 +291,25 @@ static PyObject *start_recorder(struct session *session,
 
 PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path",  "sample",  "last",  "size_limit",   "stats",
-                            "hash",  "names",   "every", "max_elements", "one_thread",
-                            "quiet", "sources", NULL};
+    static char *names[] = {
+        "path",  "sample",       "last",       "size_limit", "stats",   "hash", "names",
+        "every", "max_elements", "one_thread", "quiet",      "sources", "stop", NULL};
     struct session *session = PyModule_GetState(module);
     struct recorder_options options = {0};
     PyObject *sample = NULL;
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
     int has_statistics = 1, has_hash = 1, is_one_thread = 0, is_quiet = 0;
     int has_sources = 0;
+    unsigned int stop = 0;
     PyObject *path = NULL;
     PyObject *globs = NULL;
     PyObject *result;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OKKppO!KKppp:start", names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OKKppO!KKpppI:start", names,
                                      PyUnicode_FSConverter, &path, &sample, &last,
                                      &size_limit, &has_statistics, &has_hash,
                                      &PyTuple_Type, &globs, &every, &element_limit,
-                                     &is_one_thread, &is_quiet, &has_sources)) {
+                                     &is_one_thread, &is_quiet, &has_sources, &stop)) {
         return NULL;
     }
     options.log.last = last;
@@ -345,6 +346,9 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     }
     result = start_recorder(session, PyBytes_AsString(path), &options, is_one_thread);
     session->is_quiet = is_quiet;
+    if (result != NULL) {
+        stop_begin(&session->stop, stop);
+    }
     memory_free((void *)options.names);
     Py_DECREF(path);
     return result;

@@ -7,6 +7,7 @@
 #include <Python.h>
 
 #include "runtime/python/device.h"
+#include "runtime/python/recorder_stop.h"
 #include "runtime/python/recorder_types.h"
 #include "runtime/trace/recorder.h"
 
@@ -26,6 +27,7 @@ struct session {
     unsigned thread_limit; /* for statistics of large arrays */
     char *path;            /* owned; as it was given */
     uint32_t process;      /* that `path` belongs to */
+    struct stop stop;
 
     struct tensor_access *access; /* owned */
     struct device_queue *devices; /* owned; NULL while nothing is recorded */

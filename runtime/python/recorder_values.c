@@ -2,6 +2,7 @@
 #include "runtime/python/recorder_values.h"
 
 #include "runtime/python/recorder_walk.h"
+#include "runtime/trace/log_late.h"
 
 #include <string.h>
 
@@ -62,6 +63,8 @@ static void tell_late(struct session *session,
                       const struct value *value,
                       const struct tensor *tensor)
 {
+    struct log_nonfinite counts;
+
     recorder_tell(session->recorder, visit, write, path, value);
     struct log_event *event = recorder_late(session->recorder);
     if (event != NULL) {
@@ -70,10 +73,49 @@ static void tell_late(struct session *session,
         int had_collector = PyGC_Disable();
         device_queue_add(session->devices, (PyObject *)(uintptr_t)tensor->object,
                          tensor, event);
+        /* A recording that stops at a value has to wait for it. */
+        if (stop_is_looking(&session->stop)) {
+            device_queue_flush(session->devices);
+            if (log_late_read(event, &counts)) {
+                stop_meet_array(&session->stop, session_thread_key(), visit, write,
+                                path, value->array, &counts);
+            }
+        }
         if (had_collector) {
             PyGC_Enable();
         }
     }
+}
+
+/* Statistics of an array in memory, and whether it is what the recording is to stop at: then its
+ * event tells them in any case. */
+static void measure_array(struct session *session,
+                          const struct visit *visit,
+                          uint32_t write,
+                          struct slice path,
+                          const struct tensor *tensor,
+                          bool is_wanted,
+                          struct recorded_array *array,
+                          struct statistics *statistics)
+{
+    const struct recorder_options *options = recorder_options(session->recorder);
+    bool has_hash = options->has_hash && is_wanted;
+    unsigned wanted = (options->has_statistics ? STATISTICS_WANT_VALUES : 0) |
+                      (has_hash ? STATISTICS_WANT_HASH : 0);
+
+    if (wanted != 0) {
+        value_measure(tensor, wanted, session->thread_limit, statistics, &array->hash);
+    }
+    if (options->has_statistics && stop_is_looking(&session->stop)) {
+        struct log_nonfinite counts = {statistics->nan_count, statistics->posinf_count,
+                                       statistics->neginf_count};
+        is_wanted = stop_meet_array(&session->stop, session_thread_key(), visit, write,
+                                    path, array, &counts) ||
+                    is_wanted;
+    }
+    array->statistics = options->has_statistics && is_wanted ? statistics : NULL;
+    array->has_hash = has_hash;
+    array->is_sampled = is_wanted;
 }
 
 static void tell_array(struct session *session,
@@ -100,25 +142,19 @@ static void tell_array(struct session *session,
         .kind = VALUE_TENSOR, .object = tensor->object, .array = &array};
 
     bool is_wanted = is_measured(options, visit, &tensor->array);
-    if (is_wanted && is_too_large(&tensor->array)) {
-        is_wanted = false;
+    bool is_looked_at = is_wanted || stop_is_looking(&session->stop);
+    if (is_looked_at && is_too_large(&tensor->array)) {
+        is_looked_at = false;
         array.note = SLICE("expanded, not measured");
     }
-    array.is_late = is_wanted && tensor->is_on_device && options->has_statistics;
+    array.is_late = is_looked_at && tensor->is_on_device && options->has_statistics;
     if (array.is_late) {
         tell_late(session, visit, write, path, &value, tensor);
         return;
     }
-    if (is_wanted && tensor->array.data != NULL) {
-        unsigned wanted = (options->has_statistics ? STATISTICS_WANT_VALUES : 0) |
-                          (options->has_hash ? STATISTICS_WANT_HASH : 0);
-        if (wanted != 0) {
-            value_measure(tensor, wanted, session->thread_limit, &statistics,
-                          &array.hash);
-        }
-        array.statistics = options->has_statistics ? &statistics : NULL;
-        array.has_hash = options->has_hash;
-        array.is_sampled = true;
+    if (is_looked_at && tensor->array.data != NULL) {
+        measure_array(session, visit, write, path, tensor, is_wanted, &array,
+                      &statistics);
     }
     if (options->name_count > 0 && write < visit->site->write_count) {
         array.is_kept =
@@ -236,6 +272,10 @@ static void tell_scalar(struct session *session,
     PyObject *owner = NULL;
 
     describe_scalar(info, object, &value, &owner);
+    if (value.kind == VALUE_FLOAT || value.kind == VALUE_COMPLEX) {
+        stop_meet_number(&session->stop, session_thread_key(), visit, write, path,
+                         value.real, value.imaginary);
+    }
     recorder_tell(session->recorder, visit, write, path, &value);
     Py_XDECREF(owner);
 }

@@ -21,3 +21,14 @@ void log_late_fill(struct log_event *event, const struct statistics *statistics)
     memcpy(room + sizeof(record), &nonfinite, sizeof(nonfinite));
     __atomic_store_n(&event->record.flags, flags, __ATOMIC_RELEASE);
 }
+
+bool log_late_read(const struct log_event *event, struct log_nonfinite *counts)
+{
+    const char *room = (const char *)(event + 1) + sizeof(struct log_tensor);
+
+    if ((event->record.flags & LOG_EVENT_NONFINITE) == 0) {
+        return false;
+    }
+    memcpy(counts, room + sizeof(struct log_statistics), sizeof(*counts));
+    return true;
+}

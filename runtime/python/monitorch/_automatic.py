@@ -80,7 +80,7 @@ def _tell(recording: "_record.Recording", process: int) -> None:
     if others:
         files = "trace of a child process" if others == 1 else "traces of child processes"
         text += f"; {others} {files}: {_record.add_word(summary.path, '*')}"
-    _say(f"{text}: monitorch show {_quote(summary.path)}")
+    _say(f"{text}: monitorch {recording.viewer} {_quote(summary.path)}")
 
 
 def _flush_output() -> None:

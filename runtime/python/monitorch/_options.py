@@ -113,6 +113,7 @@ _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "max_elements": (_read_number, "a whole number"),
     "size_limit": (str, "a size such as 2G"),
     "compile": (str, "break or skip"),
+    "stop": (str, "nan, inf or nonfinite"),
     "quiet": (_read_switch, "yes or no"),
 }
 

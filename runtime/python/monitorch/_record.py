@@ -45,7 +45,8 @@ class Summary:
     size: int
     """Of the trace of this process, in bytes."""
     stopped: "str | None"
-    """Why recording ended by itself: a full disk, the size limit; or None."""
+    """Why recording ended by itself: a full disk, the size limit, a value that it was to stop at; or
+    None."""
 
     def __init__(self, told: "_Told", path: str, start_time: int) -> None:
         self.path = path
@@ -79,6 +80,8 @@ class Recording:
     """Whether it goes on but records nothing."""
     stopper: str
     """What a program calls to end it."""
+    viewer: str
+    """The command that shows what was recorded."""
     gives_way: bool
     """Whether another recording may begin, which ends this one: the program's own."""
     is_replaced: bool
@@ -101,6 +104,7 @@ class Recording:
         self.is_quiet = False
         self.gives_way = False
         self.stopper = "monitorch.stop()"
+        self.viewer = "show"
         self.is_replaced = False
         self.is_paused = False
 
@@ -134,6 +138,18 @@ class Recording:
                 if self.summary is not None and not self.is_quiet:
                     _complain(self.summary)
             return self.summary
+
+    def end_at(self, text: str) -> str:
+        """Ends it at a value that it was to stop at; gives the trace's path."""
+        with _lock:
+            if self.is_active:
+                _finish(self)
+            self.viewer = "why"
+            if self.summary is None:
+                return self.path
+            if self.summary.stopped is None:
+                self.summary.stopped = text
+            return self.summary.path
 
     def pause(self) -> None:
         """Records nothing until `resume()`; meanwhile another recording may begin, which ends
@@ -190,6 +206,7 @@ def record(
     max_elements: "int | None" = None,
     size_limit: "int | str | None" = None,
     compile: "Literal['break', 'skip']" = "break",
+    stop: "Literal['nan', 'inf', 'nonfinite'] | None" = None,
 ) -> Recording:
     """Records what instrumented code does to its values into the file `path`.
 
@@ -218,6 +235,8 @@ def record(
     size_limit    stop where the file would grow beyond this: 2_000_000_000 or "2G"
     compile       where torch.compile meets instrumented lines: "break" its graph there, so
                   that they are recorded, or "skip" them, which leaves its graphs whole
+    stop          "nan", "inf" or "nonfinite" (either): the first recorded line that makes such a
+                  value raises monitorch.NonFinite, and the recording ends with that value
 
     One recording goes on at a time. Child processes that are forked write traces of their
     own beside this one (run.1234.mtrace), and where torchrun has set RANK, so does each rank
@@ -241,6 +260,10 @@ def record(
         "max_elements": _options.check_limit("max_elements", max_elements),
         "one_thread": _options.check_choice("threads", threads, ("all", "current")) == "current",
     }
+    if stop is not None:
+        from monitorch import _nonfinite
+
+        options["stop"] = _nonfinite.read(stop, stats)
     text = _add_rank(_decode(path))
     with _lock:
         _refuse_another()

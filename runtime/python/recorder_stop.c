@@ -1,0 +1,188 @@
+/* Recordings that stop where a value is NaN or infinite. */
+#include "runtime/python/recorder_stop.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#define DIMENSIONS_SHOWN 12
+
+void stop_begin(struct stop *stop, unsigned wanted)
+{
+    stop_release(stop);
+    stop->wanted = wanted;
+}
+
+void stop_release(struct stop *stop)
+{
+    buffer_release(&stop->file);
+    buffer_release(&stop->what);
+    *stop = (struct stop){.file = BUFFER_INIT, .what = BUFFER_INIT};
+}
+
+/* ---- what was met, in words ---- */
+
+static struct slice find_name(const struct visit *visit, uint32_t write)
+{
+    const struct site *site = visit->site;
+    uint32_t read = write - RECORDER_READ(0);
+
+    if (write < site->write_count) {
+        return site->writes[write].name;
+    }
+    return write >= RECORDER_READ(0) && read < site->read_count ? site->reads[read].name
+                                                                : SLICE("a value");
+}
+
+/* From now on it is met; what it is follows in `what`. */
+static void begin(struct stop *stop,
+                  uint64_t thread,
+                  const struct visit *visit,
+                  uint32_t write,
+                  struct slice path)
+{
+    struct slice name = find_name(visit, write);
+    bool is_returned =
+        visit->site->kind == SITE_RETURN && slice_equal(name, SLICE("return"));
+
+    stop->is_met = true;
+    stop->thread = thread;
+    stop->line = visit->site->line;
+    buffer_add(&stop->file, visit->module->table.path);
+    buffer_add(&stop->what, is_returned ? SLICE("the returned value") : name);
+    buffer_add(&stop->what, path);
+}
+
+static void
+add_count(struct buffer *text, uint64_t count, const char *name, bool *is_first)
+{
+    if (count > 0) {
+        buffer_add(text, *is_first ? SLICE(" holds ") : SLICE(", "));
+        buffer_add_number(text, count);
+        buffer_add_byte(text, ' ');
+        buffer_add(text, slice_of(name));
+        *is_first = false;
+    }
+}
+
+static void add_shape(struct buffer *text, const struct array *array)
+{
+    char number[24];
+
+    buffer_add(text, SLICE(" ["));
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
+        if (i == DIMENSIONS_SHOWN) {
+            buffer_add(text, SLICE("\xE2\x80\xA6"));
+            break;
+        }
+        snprintf(number, sizeof(number), "%" PRId64, array->shape[i]);
+        buffer_add(text, slice_of(number));
+    }
+    buffer_add_byte(text, ']');
+}
+
+bool stop_meet_array(struct stop *stop,
+                     uint64_t thread,
+                     const struct visit *visit,
+                     uint32_t write,
+                     struct slice path,
+                     const struct recorded_array *array,
+                     const struct log_nonfinite *counts)
+{
+    bool has_nan = counts->nan_count > 0;
+    bool has_inf = counts->posinf_count + counts->neginf_count > 0;
+    bool is_first = true;
+
+    if (!stop_is_looking(stop) || !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
+                                    (has_inf && (stop->wanted & STOP_AT_INF) != 0))) {
+        return false;
+    }
+    begin(stop, thread, visit, write, path);
+    add_count(&stop->what, counts->nan_count, "NaN", &is_first);
+    add_count(&stop->what, counts->posinf_count, "+Inf", &is_first);
+    add_count(&stop->what, counts->neginf_count, "-Inf", &is_first);
+    buffer_add(&stop->what, SLICE(" of "));
+    buffer_add_number(&stop->what, array_count(array->array));
+    buffer_add(&stop->what, SLICE(": "));
+    buffer_add(&stop->what, slice_of(dtype_text(array->array->dtype)));
+    add_shape(&stop->what, array->array);
+    if (array->device.size > 0) {
+        buffer_add(&stop->what, SLICE(" on "));
+        buffer_add(&stop->what, array->device);
+    }
+    return true;
+}
+
+static const char *number_text(double real, double imaginary)
+{
+    if (isnan(real) || isnan(imaginary)) {
+        return " is NaN";
+    }
+    return (isinf(real) ? real : imaginary) > 0 ? " is +Inf" : " is -Inf";
+}
+
+bool stop_meet_number(struct stop *stop,
+                      uint64_t thread,
+                      const struct visit *visit,
+                      uint32_t write,
+                      struct slice path,
+                      double real,
+                      double imaginary)
+{
+    bool has_nan = isnan(real) || isnan(imaginary);
+    bool has_inf = isinf(real) || isinf(imaginary);
+
+    if (!stop_is_looking(stop) || !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
+                                    (has_inf && (stop->wanted & STOP_AT_INF) != 0))) {
+        return false;
+    }
+    begin(stop, thread, visit, write, path);
+    buffer_add(&stop->what, slice_of(number_text(real, imaginary)));
+    return true;
+}
+
+/* ---- raising ---- */
+
+static PyObject *make_text(const struct buffer *buffer)
+{
+    return PyUnicode_DecodeUTF8(buffer->size > 0 ? buffer->bytes : "",
+                                (Py_ssize_t)buffer->size, "replace");
+}
+
+/* The exception, after the recording has ended; NULL without one set where there is none. */
+static PyObject *make_exception(const struct stop *stop)
+{
+    PyObject *module = PyImport_ImportModule("monitorch._nonfinite");
+    PyObject *meet = module == NULL ? NULL : PyObject_GetAttrString(module, "meet");
+    PyObject *arguments =
+        Py_BuildValue("(NkN)", make_text(&stop->file), (unsigned long)stop->line,
+                      make_text(&stop->what));
+    PyObject *exception = NULL;
+
+    if (meet != NULL && arguments != NULL) {
+        exception = PyObject_CallObject(meet, arguments);
+    }
+    if (exception == NULL) {
+        PyErr_WriteUnraisable(meet);
+    }
+    Py_XDECREF(arguments);
+    Py_XDECREF(meet);
+    Py_XDECREF(module);
+    return exception;
+}
+
+bool stop_raise(struct stop *stop)
+{
+    struct stop met = *stop;
+    PyObject *exception;
+
+    *stop = (struct stop){.file = BUFFER_INIT, .what = BUFFER_INIT};
+    exception = make_exception(&met);
+    stop_release(&met);
+    if (exception != NULL && PyExceptionInstance_Check(exception)) {
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    }
+    Py_XDECREF(exception);
+    return PyErr_Occurred() != NULL;
+}
