@@ -473,6 +473,15 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
     if (side == 1 && event->site->kind == SITE_LOOP) {
         diff_frame_turn(&work->scope, frame, event->site_number, event->visit);
     }
+    if (is_code && !is_unchanged) {
+        /* What was made from values that differ has not come of the line. */
+        struct inputs inputs = {false, NULL};
+
+        take_taint(&inputs, diff_scope_reads(&work->scope, frame, call, side,
+                                             event->module, event->site));
+        take_taint(&inputs, diff_scope_name(&work->scope, frame, call, side, event));
+        taint.kind = inputs.differ ? DIFF_TAINT_VALUES : DIFF_TAINT_CODE;
+    }
     if ((event->flags & LOG_EVENT_READ) == 0 && !(is_code && is_unchanged)) {
         diff_scope_taint(&work->scope, frame, call, event, &taint);
     }
@@ -697,6 +706,9 @@ bool diff_traces(const char *path_a,
     }
     if (is_done) {
         tell_ends(work);
+    }
+    if (is_done && options->ended != NULL) {
+        options->ended(options->context, work->readers);
     }
     finish(work);
     memory_free(work);

@@ -90,6 +90,8 @@ struct diff_options {
     void (*begun)(void *context,
                   struct log_reader *const *readers,
                   struct source_lines *const *sources);
+    /* Told when both were read, while the readers live. May be NULL. */
+    void (*ended)(void *context, struct log_reader *const *readers);
     /* Told now and then, where not NULL; false ends the work with an error. */
     bool (*progress)(void *progress_context, uint64_t events);
     void *progress_context;

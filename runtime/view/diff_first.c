@@ -105,9 +105,12 @@ static void add_event(struct diff_work *work, const struct diff_finding *finding
     }
     add_values(work, finding);
     if (event->site->kind != SITE_ENTER && (event->flags & LOG_EVENT_READ) == 0) {
+        bool is_equal =
+            finding->class_ == DIFF_OWN && finding->lines[1] == event->site->line;
+
         diff_inputs_add(work, 1, finding->calls[1], event,
-                        finding->class_ == DIFF_OWN ? SLICE("  went in, and equal:\n")
-                                                    : SLICE("  went in:\n"));
+                        is_equal ? SLICE("  went in, and equal:\n")
+                                 : SLICE("  went in:\n"));
     }
 }
 

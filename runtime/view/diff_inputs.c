@@ -66,9 +66,10 @@ static bool is_meant(const struct look *look,
     }
 }
 
-static bool has_kind_of_value(const struct log_event_view *event)
+static bool tells_something(const struct log_event_view *event)
 {
-    return event->kind != VALUE_NOTHING && event->kind != VALUE_MISSING;
+    return event->kind != VALUE_NOTHING && event->kind != VALUE_MISSING &&
+           event->kind != VALUE_OBJECT;
 }
 
 /* Which events are the last ones. */
@@ -100,7 +101,7 @@ static bool find_last(struct look *look, struct log_reader *reader)
         is_done = call != NULL;
         for (uint32_t i = 0; is_done && i < look->count; i++) {
             if (is_meant(look, &look->names[i], &item, call)) {
-                look->names[i].is_found = has_kind_of_value(&item.event);
+                look->names[i].is_found = tells_something(&item.event);
                 look->names[i].event = item.event.number;
             }
         }

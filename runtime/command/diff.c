@@ -1,0 +1,317 @@
+/* `monitorch diff`: where two traces first differ. */
+#include "instrument/strip.h"
+#include "runtime/base/memory.h"
+#include "runtime/base/output.h"
+#include "runtime/command/diff_options.h"
+#include "runtime/command/diff_pairs.h"
+#include "runtime/command/diff_report.h"
+#include "runtime/command/subcommand.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME "diff"
+/* What takes longer, in seconds, is told while it lasts, so often then. */
+#define PATIENCE          1.0
+#define PROGRESS_INTERVAL 0.2
+#define PROGRESS_WIDTH    60
+
+struct diff_progress {
+    double start; /* seconds */
+    double told;  /* when the line was last written */
+    bool is_shown;
+};
+
+/* ---- messages ---- */
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void show_progress(struct diff_progress *progress, const char *text)
+{
+    char line[2 * PROGRESS_WIDTH];
+    int size =
+        snprintf(line, sizeof line, "\r%-*.*s", PROGRESS_WIDTH, PROGRESS_WIDTH, text);
+
+    output_print_error((struct slice){line, (size_t)size});
+    progress->is_shown = true;
+}
+
+static void clear_progress(struct diff_progress *progress)
+{
+    if (progress->is_shown) {
+        show_progress(progress, "");
+        output_print_error(SLICE("\r"));
+        progress->is_shown = false;
+    }
+}
+
+static bool tell_progress(void *context, uint64_t events)
+{
+    struct diff_progress *progress = context;
+    double time = now();
+    char text[2 * PROGRESS_WIDTH];
+
+    if (time < progress->start + PATIENCE ||
+        time < progress->told + PROGRESS_INTERVAL) {
+        return true;
+    }
+    progress->told = time;
+    snprintf(text, sizeof text, "monitorch diff: comparing, %llu events",
+             (unsigned long long)events);
+    show_progress(progress, text);
+    return true;
+}
+
+/* What could not be read of a trace, and why something is missing. */
+static enum exit_code tell_side(const struct diff_command_options *options,
+                                const struct diff_pair *pair,
+                                const struct diff_result *result,
+                                unsigned side)
+{
+    const char *path = pair->paths[side];
+    char line[200];
+
+    if (result->damage_counts[side] > 0) {
+        print_message(path, result->damage[side]);
+    }
+    if (result->damage_counts[side] > 1) {
+        snprintf(line, sizeof line, "and %zu more places (`monitorch show` lists them)",
+                 result->damage_counts[side] - 1);
+        print_message(path, line);
+    }
+    if (!options->is_quiet && result->is_unfinished[side] &&
+        result->damage_counts[side] == 0) {
+        print_message(
+            path, "remark: the recording was not finished: its process was killed, "
+                  "has left by os._exit, or is still recording; compared is what is "
+                  "there");
+    }
+    if (!options->is_quiet && result->lost_counts[side] > 0) {
+        snprintf(line, sizeof line,
+                 "remark: the last %llu events are not in the trace: recording had "
+                 "stopped (a full disk, or the size limit)",
+                 (unsigned long long)result->lost_counts[side]);
+        print_message(path, line);
+    }
+    if (!options->is_quiet && result->beyond[1 - side] > 0) {
+        snprintf(line, sizeof line,
+                 "remark: its recording ends here: %llu events of the other trace come "
+                 "after that and were compared with nothing",
+                 (unsigned long long)result->beyond[1 - side]);
+        print_message(path, line);
+    }
+    return result->damage_counts[side] > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
+}
+
+static void print_report(struct diff_report *report, struct buffer *text)
+{
+    if (text->has_failed) {
+        print_message("", "out of memory");
+        report->has_failed = true;
+    } else if (!output_print(buffer_slice(text))) {
+        report->has_failed = true;
+    }
+    text->size = 0;
+}
+
+/* ---- pairs ---- */
+
+/* Compares; what is found is in the report. */
+static bool compare(const struct diff_command_options *options,
+                    const struct diff_pair *pair,
+                    struct diff_report *report,
+                    struct diff_result *result)
+{
+    struct diff_progress progress = {.start = now()};
+    struct error error = ERROR_INIT;
+    struct diff_options diff = {
+        .renames = options->renames,
+        .rename_count = options->rename_count,
+        .is_exact = options->is_exact,
+        .is_across_precision = options->is_across_precision,
+        .has_color = report->has_color && !options->is_json,
+        .rtol = options->rtol,
+        .atol = options->atol,
+        .strip = strip_source,
+        .found = diff_report_found,
+        .begun = diff_report_begun,
+        .ended = diff_report_ended,
+        .context = report,
+    };
+    bool is_done;
+
+    if (!options->is_quiet && isatty(STDERR_FILENO)) {
+        diff.progress = tell_progress;
+        diff.progress_context = &progress;
+    }
+    is_done = diff_traces(pair->paths[0], pair->paths[1], &diff, result, &error);
+    clear_progress(&progress);
+    if (report->has_failed && report->json.has_failed) {
+        error_set_memory(&error);
+    }
+    if (!is_done) {
+        print_message("", error.text);
+    }
+    return is_done;
+}
+
+static enum exit_code verdict_of(const struct diff_command_options *options,
+                                 const struct diff_pair *pair,
+                                 const struct diff_report *report,
+                                 const struct diff_result *result)
+{
+    enum exit_code exit_code = diff_result_is_equal(result) && !result->is_other_program
+                                   ? EXIT_CODE_DONE
+                                   : EXIT_CODE_CHECK_FAILED;
+
+    for (unsigned side = 0; side < 2; side++) {
+        enum exit_code code = tell_side(options, pair, result, side);
+
+        exit_code = code > exit_code ? code : exit_code;
+    }
+    return report->has_failed ? EXIT_CODE_INPUT_FAILED : exit_code;
+}
+
+static enum exit_code diff_one(const struct diff_command_options *options,
+                               const struct diff_pair *pair)
+{
+    struct diff_report report;
+    struct diff_result result;
+    struct buffer text = BUFFER_INIT;
+    enum exit_code exit_code = EXIT_CODE_INPUT_FAILED;
+
+    diff_report_init(&report, options);
+    report.has_color = color_is_wanted(options->color, STDOUT_FILENO);
+    if (compare(options, pair, &report, &result)) {
+        if (options->is_json) {
+            buffer_add(&text, buffer_slice(&report.json));
+            diff_json_add_verdict(&report, &result, &text);
+        } else {
+            diff_report_add(&report, &result, &text);
+        }
+        print_report(&report, &text);
+        exit_code = verdict_of(options, pair, &report, &result);
+    }
+    buffer_release(&text);
+    diff_report_release(&report);
+    return exit_code;
+}
+
+/* ---- several pairs ---- */
+
+/* The report of the pair that differs first comes first, then a line for each. */
+struct diff_several {
+    struct buffer best;  /* owned */
+    struct buffer lines; /* owned */
+    uint64_t first;      /* the event at which it differs */
+    bool has_best;
+};
+
+static void add_pair(struct diff_several *several,
+                     const struct diff_command_options *options,
+                     const struct diff_pair *pair,
+                     struct diff_report *report,
+                     const struct diff_result *result)
+{
+    bool is_different = !diff_result_is_equal(result) || result->is_other_program;
+
+    buffer_add(&several->lines, SLICE("  "));
+    buffer_add_printable(&several->lines, slice_of(pair->name));
+    buffer_add(&several->lines, SLICE(": "));
+    diff_report_add_line(report, result, &several->lines);
+    if (is_different && (!several->has_best || report->first_event < several->first)) {
+        several->has_best = true;
+        several->first = report->first_event;
+        several->best.size = 0;
+        diff_report_add(report, result, &several->best);
+        if (!options->is_quiet) {
+            buffer_add(&several->best, SLICE("  this is "));
+            buffer_add_printable(&several->best, slice_of(pair->name));
+            buffer_add(&several->best, SLICE(", the first to differ:\n"));
+        }
+    }
+}
+
+static enum exit_code diff_pair_of_many(const struct diff_command_options *options,
+                                        const struct diff_pair *pair,
+                                        struct diff_several *several)
+{
+    struct diff_report report;
+    struct diff_result result;
+    struct buffer text = BUFFER_INIT;
+    enum exit_code exit_code = EXIT_CODE_INPUT_FAILED;
+
+    diff_report_init(&report, options);
+    report.has_color = color_is_wanted(options->color, STDOUT_FILENO);
+    report.traces[0] = slice_of(pair->paths[0]);
+    report.traces[1] = slice_of(pair->paths[1]);
+    if (compare(options, pair, &report, &result)) {
+        if (options->is_json) {
+            buffer_add(&text, buffer_slice(&report.json));
+            diff_json_add_verdict(&report, &result, &text);
+            print_report(&report, &text);
+        } else {
+            add_pair(several, options, pair, &report, &result);
+        }
+        exit_code = verdict_of(options, pair, &report, &result);
+    }
+    buffer_release(&text);
+    diff_report_release(&report);
+    return exit_code;
+}
+
+static enum exit_code diff_many(const struct diff_command_options *options,
+                                const struct diff_pairs *pairs)
+{
+    struct diff_several several = {.best = BUFFER_INIT, .lines = BUFFER_INIT};
+    enum exit_code exit_code = EXIT_CODE_DONE;
+
+    for (size_t i = 0; i < pairs->count; i++) {
+        enum exit_code code = diff_pair_of_many(options, &pairs->pairs[i], &several);
+
+        exit_code = code > exit_code ? code : exit_code;
+    }
+    if (!several.has_best && !options->is_json) {
+        buffer_add_format(&several.best, "equal: %zu pairs of traces\n", pairs->count);
+    }
+    if (!options->is_quiet) {
+        buffer_add(&several.best, buffer_slice(&several.lines));
+    }
+    if (several.best.has_failed || several.lines.has_failed) {
+        print_message("", "out of memory");
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    } else if (!options->is_json && !output_print(buffer_slice(&several.best))) {
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    }
+    buffer_release(&several.best);
+    buffer_release(&several.lines);
+    return exit_code;
+}
+
+enum exit_code diff_run(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    struct diff_command_options options;
+    struct diff_pairs pairs = {.count = 0};
+    enum exit_code exit_code;
+
+    if (!diff_options_read(&options, word_count, words, &error)) {
+        exit_code = refuse(NAME, &error);
+    } else if (!diff_pairs_find(&pairs, &options, &error)) {
+        print_message("", error.text);
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    } else {
+        exit_code = pairs.count == 1 ? diff_one(&options, &pairs.pairs[0])
+                                     : diff_many(&options, &pairs);
+    }
+    diff_pairs_release(&pairs);
+    diff_options_release(&options);
+    return exit_code;
+}

@@ -1,0 +1,167 @@
+/* What the command line of `monitorch diff` asks for. */
+#include "runtime/command/diff_options.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/command/arguments.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "runtime/command/diff_options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "runtime/command/diff_options.def"
+#undef OPTION
+};
+
+static bool read_tolerance(enum option_id id,
+                           const char *argument,
+                           double *tolerance,
+                           struct error *error)
+{
+    char *end;
+    double number = strtod(argument, &end);
+
+    if (end == argument || *end != '\0' || !(number >= 0) || isinf(number)) {
+        error_set(error, ERROR_USAGE,
+                  "--%s %.80s: expected a number from 0 on, such as 1e-5",
+                  rules[id].text, argument);
+        return false;
+    }
+    *tolerance = number;
+    return true;
+}
+
+static bool add_rename(struct diff_command_options *options,
+                       const char *argument,
+                       struct error *error)
+{
+    const char *middle = strchr(argument, '=');
+
+    if (middle == NULL || middle == argument || middle[1] == '\0') {
+        error_set(error, ERROR_USAGE,
+                  "--map %.80s: expected OLD=NEW: what A calls so is called so in B: "
+                  "old.py=new.py, Attn=Attention, q=query",
+                  argument);
+        return false;
+    }
+    options->renames[options->rename_count++] = (struct diff_rename){
+        .old_name = {argument, (size_t)(middle - argument)},
+        .new_name = slice_of(middle + 1),
+    };
+    return true;
+}
+
+/* `argument` is NULL for the options that take none. */
+static bool option_take(struct diff_command_options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    switch (id) {
+    case OPTION_RTOL:
+        return read_tolerance(id, argument, &options->rtol, error);
+    case OPTION_ATOL:
+        return read_tolerance(id, argument, &options->atol, error);
+    case OPTION_MAP:
+        return add_rename(options, argument, error);
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    case OPTION_EXACT:
+        options->is_exact = true;
+        return true;
+    case OPTION_ACROSS_PRECISIONS:
+        options->is_across_precision = true;
+        return true;
+    case OPTION_RANKS:
+        options->is_ranks = true;
+        return true;
+    case OPTION_ALL:
+        options->is_all = true;
+        return true;
+    case OPTION_INHERITED:
+        options->has_inherited = true;
+        return true;
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+static bool check(const struct diff_command_options *options, struct error *error)
+{
+    if (options->trace_count < 2) {
+        error_set(error, ERROR_USAGE, "%s, expected two: monitorch diff A B",
+                  options->trace_count == 0 ? "no traces" : "one trace");
+        return false;
+    }
+    if (options->trace_count > 2 && !options->is_ranks) {
+        error_set(error, ERROR_USAGE,
+                  "%zu traces, expected two: monitorch diff A B (--ranks compares "
+                  "several with the first)",
+                  options->trace_count);
+        return false;
+    }
+    if (options->is_exact && (options->rtol >= 0 || options->atol >= 0)) {
+        return arguments_refuse("--exact has no tolerance: not with --rtol or --atol",
+                                error);
+    }
+    if (options->is_exact && options->is_across_precision) {
+        return arguments_refuse(
+            "--exact does not go with --across-precisions: other bits are different",
+            error);
+    }
+    if (options->is_json && (options->is_all || options->has_inherited)) {
+        return arguments_refuse("--json has all of it: not with --all or --inherited",
+                                error);
+    }
+    return true;
+}
+
+bool diff_options_read(struct diff_command_options *options,
+                       int word_count,
+                       char **words,
+                       struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+
+    *options = (struct diff_command_options){.rtol = -1, .atol = -1};
+    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
+    options->renames = memory_allocate((size_t)word_count, sizeof *options->renames);
+    if (options->traces == NULL || options->renames == NULL) {
+        error_set_memory(error);
+        return false;
+    }
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule == ARGUMENT_WORD) {
+            options->traces[options->trace_count++] = found.text;
+        } else if (found.rule >= 0 && !option_take(options, (enum option_id)found.rule,
+                                                   found.text, error)) {
+            return false;
+        }
+    } while (found.rule != ARGUMENT_END);
+    return check(options, error);
+}
+
+void diff_options_release(struct diff_command_options *options)
+{
+    memory_free(options->renames);
+    memory_free(options->traces);
+}

@@ -1,0 +1,36 @@
+/* What the command line of `monitorch diff` asks for. */
+#ifndef MONITORCH_COMMAND_DIFF_OPTIONS_H
+#define MONITORCH_COMMAND_DIFF_OPTIONS_H
+
+#include "runtime/base/error.h"
+#include "runtime/base/output.h"
+#include "runtime/view/diff_align.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct diff_command_options {
+    double rtol, atol; /* below 0: by the dtype */
+    bool is_exact;
+    bool is_across_precision;
+    struct diff_rename *renames; /* owned; texts borrowed from the command line */
+    size_t rename_count;
+    bool is_ranks; /* each trace with the first */
+    bool is_all;   /* lists are not cut */
+    bool has_inherited;
+    bool is_json;
+    bool is_quiet;
+    enum color color;
+    const char **traces; /* owned; each borrowed from the command line */
+    size_t trace_count;
+};
+
+/* Fails, with the message for the user, where the words make no sense. To be released in any
+ * case. */
+bool diff_options_read(struct diff_command_options *options,
+                       int word_count,
+                       char **words,
+                       struct error *error);
+void diff_options_release(struct diff_command_options *options);
+
+#endif

@@ -1,0 +1,566 @@
+/* What `monitorch diff` says of two traces. */
+#include "runtime/command/diff_report.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/base/memory.h"
+#include "runtime/base/output.h"
+#include "runtime/view/diff_words.h"
+#include "runtime/view/number_text.h"
+#include "runtime/view/paint.h"
+#include "runtime/view/text_width.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LIST_LIMIT    20
+#define INDEX_START   256
+#define INDEX_NONE    UINT32_MAX
+#define WRITE_SIZE    (128 * 1024)
+#define SETTING_LIMIT 60
+#define WORDS_LIMIT   110
+#define COLUMN_MOST   40
+
+void diff_report_init(struct diff_report *report,
+                      const struct diff_command_options *options)
+{
+    *report = (struct diff_report){.options = options, .first_event = UINT64_MAX};
+}
+
+void diff_report_release(struct diff_report *report)
+{
+    memory_free(report->rows);
+    memory_free(report->index);
+    buffer_release(&report->texts);
+    buffer_release(&report->first);
+    buffer_release(&report->json);
+    buffer_release(&report->settings);
+}
+
+/* ---- rows ---- */
+
+static struct slice text_at(const struct diff_report *report, size_t place, size_t size)
+{
+    return slice_part(buffer_slice(&report->texts), place, place + size);
+}
+
+static bool is_row(const struct diff_report *report,
+                   const struct diff_report_row *row,
+                   const struct diff_report_row *wanted,
+                   struct slice name)
+{
+    return row->hash == wanted->hash && row->class_ == wanted->class_ &&
+           row->cause == wanted->cause && row->side == wanted->side &&
+           row->module == wanted->module && row->line == wanted->line &&
+           slice_equal(text_at(report, row->name, row->name_size), name);
+}
+
+static bool grow_index(struct diff_report *report)
+{
+    size_t size = report->index_size == 0 ? INDEX_START : report->index_size * 2;
+    uint32_t *index;
+
+    if (report->row_count * 2 < report->index_size) {
+        return true;
+    }
+    index = memory_allocate(size, sizeof *index);
+    if (index == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < size; i++) {
+        index[i] = INDEX_NONE;
+    }
+    for (size_t i = 0; i < report->row_count; i++) {
+        size_t place = report->rows[i].hash & (size - 1);
+
+        while (index[place] != INDEX_NONE) {
+            place = (place + 1) & (size - 1);
+        }
+        index[place] = (uint32_t)i;
+    }
+    memory_free(report->index);
+    report->index = index;
+    report->index_size = size;
+    return true;
+}
+
+static void add_place(struct diff_report *report, const struct diff_report_row *row)
+{
+    const struct log_module *module =
+        log_reader_module(report->readers[row->side], row->module);
+
+    if (module != NULL) {
+        buffer_add_printable(&report->texts, module->table.path);
+    }
+    buffer_add_byte(&report->texts, ':');
+    buffer_add_number(&report->texts, row->line);
+}
+
+static struct diff_report_row *add_row(struct diff_report *report,
+                                       struct diff_report_row row,
+                                       const struct diff_finding *finding,
+                                       size_t index_place)
+{
+    void *items = report->rows;
+
+    if (!memory_grow(&items, &report->row_capacity, report->row_count + 1,
+                     sizeof *report->rows)) {
+        return NULL;
+    }
+    report->rows = items;
+    row.place = report->texts.size;
+    add_place(report, &row);
+    row.place_size = report->texts.size - row.place;
+    row.name = report->texts.size;
+    row.name_size = finding->name.size;
+    buffer_add(&report->texts, finding->name);
+    row.words = report->texts.size;
+    buffer_add_printable(&report->texts, finding->words);
+    row.words_size = report->texts.size - row.words;
+    if (report->texts.has_failed) {
+        return NULL;
+    }
+    report->index[index_place] = (uint32_t)report->row_count;
+    report->rows[report->row_count] = row;
+    return &report->rows[report->row_count++];
+}
+
+/* The row of the finding; NULL where memory ran out. */
+static struct diff_report_row *find_row(struct diff_report *report,
+                                        const struct diff_finding *finding)
+{
+    unsigned side = finding->lines[1] != 0 &&
+                            (finding->class_ != DIFF_ONLY || finding->items[1] != NULL)
+                        ? 1
+                        : 0;
+    struct diff_report_row row = {
+        .class_ = finding->class_,
+        .cause = finding->cause,
+        .side = side,
+        .module = finding->modules[side],
+        .line = finding->lines[side],
+        .max_abs = -1,
+    };
+    size_t place;
+
+    row.hash = hash_64(finding->name) ^
+               ((uint64_t)row.line * 0x9E3779B97F4A7C15u + row.module * 31u +
+                (unsigned)row.cause * 7u + (unsigned)row.class_ * 3u + side);
+    row.hash ^= row.hash >> 29;
+    if (!grow_index(report)) {
+        return NULL;
+    }
+    place = row.hash & (report->index_size - 1);
+    while (report->index[place] != INDEX_NONE) {
+        struct diff_report_row *found = &report->rows[report->index[place]];
+
+        if (is_row(report, found, &row, finding->name)) {
+            return found;
+        }
+        place = (place + 1) & (report->index_size - 1);
+    }
+    return add_row(report, row, finding, place);
+}
+
+/* ---- what diff tells ---- */
+
+void diff_report_begun(void *context,
+                       struct log_reader *const *readers,
+                       struct source_lines *const *sources)
+{
+    struct diff_report *report = context;
+
+    (void)sources;
+    report->readers = readers;
+}
+
+static void flush_json(struct diff_report *report, size_t limit)
+{
+    if (report->json.size >= limit && !report->json.has_failed) {
+        report->has_failed =
+            !output_print(buffer_slice(&report->json)) || report->has_failed;
+        report->json.size = 0;
+    }
+}
+
+bool diff_report_found(void *context, const struct diff_finding *finding)
+{
+    struct diff_report *report = context;
+    struct diff_report_row *row;
+
+    if (finding->is_first) {
+        buffer_add(&report->first, finding->text);
+        if (finding->items[1] != NULL && finding->items[1]->kind == LOG_EVENT) {
+            report->first_event = finding->items[1]->event.number;
+        } else if (finding->items[0] != NULL && finding->items[0]->kind == LOG_EVENT) {
+            report->first_event = finding->items[0]->event.number;
+        }
+    }
+    if (report->options->is_json) {
+        diff_json_add_finding(report, finding, &report->json);
+        flush_json(report, WRITE_SIZE);
+        return !report->has_failed && !report->json.has_failed;
+    }
+    row = find_row(report, finding);
+    if (row == NULL || report->first.has_failed) {
+        report->has_failed = true;
+        return false;
+    }
+    row->count++;
+    if (finding->distance != NULL && finding->distance->max_abs > row->max_abs) {
+        row->max_abs = finding->distance->max_abs;
+    }
+    return true;
+}
+
+/* ---- settings ---- */
+
+static const struct log_setting *find_setting(const struct log_reader *reader,
+                                              struct slice name)
+{
+    for (size_t i = 0; i < log_reader_setting_count(reader); i++) {
+        const struct log_setting *setting = log_reader_setting(reader, i);
+
+        if (slice_equal(setting->name, name)) {
+            return setting;
+        }
+    }
+    return NULL;
+}
+
+static void add_setting(struct buffer *text,
+                        struct slice name,
+                        const struct log_setting *a,
+                        const struct log_setting *b)
+{
+    const struct log_setting *settings[2] = {a, b};
+
+    buffer_add(text, SLICE("    "));
+    text_add_shortened(text, name, SETTING_LIMIT);
+    buffer_add(text, SLICE(": "));
+    for (unsigned side = 0; side < 2; side++) {
+        buffer_add(text, side == 0 ? SLICE("A ") : SLICE(", B "));
+        if (settings[side] == NULL) {
+            buffer_add(text, SLICE("does not tell"));
+        } else {
+            text_add_shortened(text, settings[side]->value, SETTING_LIMIT);
+        }
+    }
+    buffer_add_byte(text, '\n');
+}
+
+void diff_report_ended(void *context, struct log_reader *const *readers)
+{
+    struct diff_report *report = context;
+
+    for (size_t i = 0; i < log_reader_setting_count(readers[0]); i++) {
+        const struct log_setting *a = log_reader_setting(readers[0], i);
+        const struct log_setting *b = find_setting(readers[1], a->name);
+
+        /* Of a trace without settings nothing can be said. */
+        if (log_reader_setting_count(readers[1]) > 0 &&
+            (b == NULL || !slice_equal(a->value, b->value))) {
+            add_setting(&report->settings, a->name, a, b);
+        }
+    }
+    for (size_t i = 0; i < log_reader_setting_count(readers[1]); i++) {
+        const struct log_setting *b = log_reader_setting(readers[1], i);
+
+        if (log_reader_setting_count(readers[0]) > 0 &&
+            find_setting(readers[0], b->name) == NULL) {
+            add_setting(&report->settings, b->name, NULL, b);
+        }
+    }
+}
+
+/* ---- the text ---- */
+
+/* `12,345` */
+static void add_grouped(struct buffer *text, uint64_t number)
+{
+    if (number >= 1000) {
+        add_grouped(text, number / 1000);
+        buffer_add_format(text, ",%03u", (unsigned)(number % 1000));
+    } else {
+        buffer_add_number(text, number);
+    }
+}
+
+static void add_count(struct buffer *text, uint64_t count, const char *noun)
+{
+    add_grouped(text, count);
+    buffer_add_byte(text, ' ');
+    buffer_add(text, slice_of(noun));
+    buffer_add(text, count == 1 ? SLICE("") : SLICE("s"));
+}
+
+static bool is_wanted_row(const struct diff_report_row *row,
+                          enum diff_class class_,
+                          enum diff_cause cause,
+                          unsigned side)
+{
+    if (row->class_ != class_) {
+        return false;
+    }
+    return class_ != DIFF_ONLY || (row->side == side && row->cause == cause);
+}
+
+/* How wide a column gets. */
+static size_t width_of(const struct diff_report *report,
+                       const struct diff_report_row *rows[],
+                       size_t count,
+                       bool is_name)
+{
+    size_t widest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t width = is_name ? rows[i]->name_size : rows[i]->place_size;
+
+        widest = width > widest && width <= COLUMN_MOST ? width : widest;
+    }
+    (void)report;
+    return widest;
+}
+
+static void add_column(struct buffer *text, struct slice column, size_t width)
+{
+    buffer_add(text, column);
+    text_add_blanks(text, (column.size < width ? width - column.size : 0) + 2);
+}
+
+static void add_row_text(const struct diff_report *report,
+                         const struct diff_report_row *row,
+                         size_t place_width,
+                         size_t name_width,
+                         struct buffer *text)
+{
+    buffer_add(text, SLICE("    "));
+    add_column(text, text_at(report, row->place, row->place_size), place_width);
+    add_column(text, text_at(report, row->name, row->name_size), name_width);
+    text_add_shortened(text, text_at(report, row->words, row->words_size), WORDS_LIMIT);
+    if (row->count > 1) {
+        buffer_add(text, row->words_size > 0 ? SLICE("  (") : SLICE("("));
+        buffer_add_number(text, row->count);
+        buffer_add(text, SLICE(" times"));
+        if (row->max_abs >= 0 && isfinite(row->max_abs)) {
+            buffer_add(text, SLICE(", up to "));
+            real_add_short(text, row->max_abs, 4);
+        }
+        buffer_add_byte(text, ')');
+    }
+    while (text->size > 0 && text->bytes[text->size - 1] == ' ') {
+        text->size--;
+    }
+    buffer_add_byte(text, '\n');
+}
+
+/* The rows of a kind, under a heading; nothing where there are none. */
+static void add_list(struct diff_report *report,
+                     const char *heading,
+                     enum diff_class class_,
+                     enum diff_cause cause,
+                     unsigned side,
+                     struct buffer *text)
+{
+    size_t limit = report->options->is_all ? SIZE_MAX : LIST_LIMIT;
+    const struct diff_report_row **rows =
+        memory_allocate(report->row_count, sizeof(const struct diff_report_row *));
+    size_t count = 0, shown;
+
+    if (rows == NULL) {
+        text->has_failed = true;
+        return;
+    }
+    for (size_t i = 0; i < report->row_count; i++) {
+        if (is_wanted_row(&report->rows[i], class_, cause, side)) {
+            rows[count++] = &report->rows[i];
+        }
+    }
+    shown = count < limit ? count : limit;
+    if (count > 0) {
+        size_t place_width = width_of(report, rows, shown, false);
+        size_t name_width = width_of(report, rows, shown, true);
+
+        buffer_add(text, SLICE("  "));
+        buffer_add(text, slice_of(heading));
+        buffer_add(text, SLICE(":\n"));
+        for (size_t i = 0; i < shown; i++) {
+            add_row_text(report, rows[i], place_width, name_width, text);
+        }
+        if (shown < count) {
+            buffer_add(text, SLICE("    and "));
+            add_count(text, count - shown, "more line");
+            buffer_add(text, SLICE(" (--all)\n"));
+        }
+    }
+    memory_free(rows);
+}
+
+static size_t count_rows(const struct diff_report *report, enum diff_class class_)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->row_count; i++) {
+        count += report->rows[i].class_ == class_;
+    }
+    return count;
+}
+
+static void add_likeness(const struct diff_result *result, struct buffer *text)
+{
+    const struct diff_likeness *likeness = &result->likeness;
+    const struct {
+        const char *noun;
+        uint64_t both, counts[2];
+    } parts[] = {
+        {"file",
+         likeness->files_in_both,
+         {likeness->file_counts[0], likeness->file_counts[1]}},
+        {"function",
+         likeness->functions_in_both,
+         {likeness->function_counts[0], likeness->function_counts[1]}},
+        {"place",
+         likeness->sites_in_both,
+         {likeness->site_counts[0], likeness->site_counts[1]}},
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
+        add_grouped(text, parts[i].both);
+        buffer_add(text, SLICE(" of A's "));
+        add_count(text, parts[i].counts[0], parts[i].noun);
+        buffer_add(text, SLICE(" (B has "));
+        add_grouped(text, parts[i].counts[1]);
+        buffer_add_byte(text, ')');
+    }
+    buffer_add(text, SLICE(" are in both"));
+}
+
+static void add_equal_line(const struct diff_report *report,
+                           const struct diff_result *result,
+                           struct buffer *text)
+{
+    buffer_add(text, SLICE("equal: "));
+    add_count(text, result->equal, "event");
+    if (report->options->is_exact) {
+        buffer_add(text, SLICE(" to the bit"));
+    } else if (result->close > 0) {
+        buffer_add(text, SLICE(", "));
+        add_grouped(text, result->close);
+        buffer_add(text, SLICE(" of them within tolerance"));
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        if (result->code[side] > 0) {
+            buffer_add(text, SLICE("; "));
+            add_grouped(text, result->code[side]);
+            buffer_add(text, side == 0 ? SLICE(" of lines that only A has")
+                                       : SLICE(" of lines that only B has"));
+        }
+    }
+    buffer_add_byte(text, '\n');
+}
+
+static void add_counts(const struct diff_report *report,
+                       const struct diff_result *result,
+                       struct buffer *text)
+{
+    buffer_add(text, SLICE("\n  "));
+    add_count(text, result->equal + result->own + result->inherited, "event");
+    buffer_add(text, SLICE(" in both: "));
+    add_grouped(text, result->equal);
+    buffer_add(text, SLICE(" equal"));
+    if (result->close > 0) {
+        buffer_add(text, SLICE(" ("));
+        add_grouped(text, result->close);
+        buffer_add(text, SLICE(" within tolerance)"));
+    }
+    buffer_add(text, SLICE(", "));
+    add_count(text, result->own, "own difference");
+    buffer_add(text, SLICE(", "));
+    add_grouped(text, result->inherited);
+    buffer_add(text, SLICE(" inherited"));
+    if (result->flow > 0) {
+        buffer_add(text, SLICE("; another way was taken "));
+        add_count(text, result->flow, "time");
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        if (result->only[side] > 0) {
+            buffer_add(text, SLICE("; "));
+            add_grouped(text, result->only[side]);
+            buffer_add(text, side == 0 ? SLICE(" in A alone") : SLICE(" in B alone"));
+        }
+    }
+    buffer_add_byte(text, '\n');
+    (void)report;
+}
+
+static void add_lists(struct diff_report *report,
+                      const struct diff_result *result,
+                      struct buffer *text)
+{
+    const struct diff_command_options *options = report->options;
+
+    add_list(report, "own differences", DIFF_OWN, 0, 0, text);
+    if (result->inherited > 0 && (options->is_all || options->has_inherited)) {
+        add_list(report, "inherited", DIFF_INHERITED, 0, 0, text);
+    } else if (result->inherited > 0) {
+        buffer_add(text, SLICE("  inherited: "));
+        add_count(text, count_rows(report, DIFF_INHERITED), "line");
+        buffer_add(text, SLICE(" (--inherited lists them)\n"));
+    }
+    add_list(report, "A alone came to", DIFF_ONLY, DIFF_CAUSE_FLOW, 0, text);
+    add_list(report, "B alone came to", DIFF_ONLY, DIFF_CAUSE_FLOW, 1, text);
+}
+
+void diff_report_add_line(struct diff_report *report,
+                          const struct diff_result *result,
+                          struct buffer *text)
+{
+    struct slice first = buffer_slice(&report->first);
+
+    if (result->is_other_program) {
+        buffer_add(text, SLICE("different programs: "));
+        add_likeness(result, text);
+        buffer_add_byte(text, '\n');
+    } else if (first.size > 0) {
+        size_t end = slice_find(first, SLICE("\n"), 0);
+
+        buffer_add(text, slice_part(first, 0, end));
+        buffer_add_byte(text, '\n');
+    } else if (!diff_result_is_equal(result)) {
+        buffer_add(text, SLICE("different: values have parts that only one has\n"));
+    } else {
+        add_equal_line(report, result, text);
+    }
+}
+
+void diff_report_add(struct diff_report *report,
+                     const struct diff_result *result,
+                     struct buffer *text)
+{
+    if (report->options->is_quiet || result->is_other_program ||
+        report->first.size == 0) {
+        diff_report_add_line(report, result, text);
+        if (result->is_other_program && !report->options->is_quiet) {
+            buffer_add(text,
+                       SLICE("  their events were not compared; --map OLD=NEW tells "
+                             "which file, function or name is which\n"));
+        }
+        if (report->options->is_quiet || result->is_other_program) {
+            return;
+        }
+    } else {
+        buffer_add(text, buffer_slice(&report->first));
+    }
+    if (!diff_result_is_equal(result)) {
+        add_counts(report, result, text);
+        add_lists(report, result, text);
+    }
+    if (!diff_result_is_equal(result) || report->options->is_all) {
+        add_list(report, "lines that only A has", DIFF_ONLY, DIFF_CAUSE_CODE, 0, text);
+        add_list(report, "lines that only B has", DIFF_ONLY, DIFF_CAUSE_CODE, 1, text);
+    }
+    if (report->settings.size > 0) {
+        buffer_add(text, SLICE("  the runs were not made alike:\n"));
+        buffer_add(text, buffer_slice(&report->settings));
+    }
+}
