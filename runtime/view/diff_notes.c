@@ -56,6 +56,22 @@ static struct slice keep(struct diff_notes *notes, struct slice text)
     return kept.bytes == NULL ? SLICE("") : kept;
 }
 
+/* The text may be coloured, for a terminal. */
+static struct slice keep_plain(struct diff_notes *notes, struct slice text)
+{
+    struct buffer *plain = &notes->scratch;
+    size_t start = 0;
+
+    plain->size = 0;
+    while (start < text.size) {
+        size_t end = slice_find(text, SLICE("\033["), start);
+
+        buffer_add(plain, slice_part(text, start, end));
+        start = end == text.size ? end : slice_find(text, SLICE("m"), end) + 1;
+    }
+    return keep(notes, buffer_slice(plain));
+}
+
 static struct slice path_of(const struct diff_notes *notes, int side, uint32_t number)
 {
     const struct log_module *module =
@@ -210,7 +226,7 @@ bool diff_notes_found(void *context, const struct diff_finding *finding)
     const struct log_item *item = finding->items[1];
 
     if (finding->is_first) {
-        notes->text = keep(notes, finding->text);
+        notes->text = keep_plain(notes, finding->text);
         notes->headline =
             slice_part(notes->text, 0, slice_find(notes->text, SLICE("\n"), 0));
         if (item != NULL && item->kind == LOG_EVENT) {

@@ -32,7 +32,8 @@ static bool find(struct diff_notes *notes,
         .name = slice_of(hostile),
         .words = SLICE("values at [1, 2] 0.5, A has 1 & <more>"),
         .text = event == OWN_EVENT
-                    ? SLICE("unit.py:5: first divergence: y: <b>\n    5| y += 1\n")
+                    ? SLICE("\033[1;31munit.py:5\033[0m: first divergence: y: <b>\n"
+                            "    5| \033[36my += 1\033[0m\n")
                     : SLICE(""),
     };
 
