@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define FIRST_SIZE 32
+#define FIRST_SIZE 16
 #define GROWTH     4
 #define LIMIT      16384
 /* So many items in a row that are the same in both are no chance. */
@@ -129,15 +129,39 @@ entry_at(const struct pair_context *context, unsigned side, uint32_t index)
     return &context->entries[side][context->window->places[side][index]];
 }
 
-/* Items of calls that have no pair may still be the same where the calls were made in another
- * way. */
+/* Whether calls that have no pair may be the same all the same: one of them was made by another
+ * function, or where it was made is not known. */
+static bool are_alike_calls(const struct open_call *a, const struct open_call *b)
+{
+    for (;;) {
+        const struct diff_call *left = diff_call_of(a);
+        const struct diff_call *right = diff_call_of(b);
+        bool has_place = left->place != 0 && right->place != 0;
+
+        if (left->local != right->local || left->is_paired || right->is_paired) {
+            return false;
+        }
+        a = a->parent;
+        b = b->parent;
+        if (a == NULL || b == NULL) {
+            return true;
+        }
+        if (diff_call_of(a)->chain == diff_call_of(b)->chain) {
+            return !has_place || left->place == right->place;
+        }
+        if (diff_call_of(a)->local != diff_call_of(b)->local) {
+            return true;
+        }
+        if (has_place && left->place != right->place) {
+            return false;
+        }
+    }
+}
+
 static bool are_alike(const struct diff_entry *a, const struct diff_entry *b)
 {
-    const struct diff_call *left = diff_call_of(a->call);
-    const struct diff_call *right = diff_call_of(b->call);
-
-    return a->kind == b->kind && a->local == b->local && !left->is_paired &&
-           !right->is_paired && left->local == right->local;
+    return a->local == b->local && a->kind == b->kind &&
+           are_alike_calls(a->call, b->call);
 }
 
 static uint32_t score_entries(const void *context, uint32_t a, uint32_t b)
@@ -149,7 +173,7 @@ static uint32_t score_entries(const void *context, uint32_t a, uint32_t b)
     if (pair->window->keys[0][a] == pair->window->keys[1][b]) {
         return SCORE_SAME + (left->visit == right->visit ? SCORE_VISIT : 0);
     }
-    return pair->window->is_like && are_alike(left, right) ? SCORE_LIKE : 0;
+    return are_alike(left, right) ? SCORE_LIKE : 0;
 }
 
 static bool window_reserve(struct diff_window *window, unsigned side, size_t count)
@@ -223,15 +247,16 @@ struct cut {
     uint32_t ends[2];
 };
 
-/* The end of the first run that is long enough, or that reaches the end of what is there. */
-static bool find_run(const struct diff_window *window, bool is_all, struct cut *cut)
+/* The end of the first run that is long enough; of what is only alike too where `is_like`. */
+static bool find_run(const struct diff_window *window, bool is_like, struct cut *cut)
 {
     uint32_t run = 0;
 
     for (uint32_t i = 0; i < window->counts[0]; i++) {
         uint32_t partner = window->partners[i];
 
-        if (partner == DIFF_SEQUENCE_NONE) {
+        if (partner == DIFF_SEQUENCE_NONE ||
+            (!is_like && window->keys[0][i] != window->keys[1][partner])) {
             run = 0;
             continue;
         }
@@ -241,8 +266,7 @@ static bool find_run(const struct diff_window *window, bool is_all, struct cut *
             return true;
         }
     }
-    *cut = (struct cut){{window->counts[0], window->counts[1]}};
-    return is_all;
+    return false;
 }
 
 /* The last pair; false: there is none. */
@@ -308,9 +332,15 @@ static bool give_up(struct diff_window *window, struct diff_side sides[2])
  * taken. */
 static void note_like(struct diff_window *window)
 {
-    if (window->is_like && window->like_size > FIRST_SIZE) {
+    if (window->like_size > FIRST_SIZE) {
         window->like_size /= 2;
     }
+}
+
+/* Whether all that is left is in the queue. */
+static bool is_whole(const struct diff_side *side)
+{
+    return side->is_scanned || side->thread == DIFF_THREAD_NONE;
 }
 
 bool diff_window_decide(struct diff_window *window, struct diff_side sides[2])
@@ -321,20 +351,20 @@ bool diff_window_decide(struct diff_window *window, struct diff_side sides[2])
         window->like_size = LIKE_SIZE;
     }
     for (size_t size = FIRST_SIZE < limit ? FIRST_SIZE : limit;; size *= GROWTH) {
-        bool is_all;
         struct cut cut;
 
         if (!diff_side_look_ahead(&sides[0], size) ||
-            !diff_side_look_ahead(&sides[1], size)) {
+            !diff_side_look_ahead(&sides[1], size) || !window_align(window, sides)) {
             return false;
         }
-        is_all = (sides[0].is_scanned || sides[0].thread == DIFF_THREAD_NONE) &&
-                 (sides[1].is_scanned || sides[1].thread == DIFF_THREAD_NONE);
-        window->is_like = size >= window->like_size || is_all || size * GROWTH > limit;
-        if (!window_align(window, sides)) {
-            return false;
+        if (find_run(window, false, &cut)) {
+            return window_decide(window, sides, cut);
         }
-        if (find_run(window, is_all, &cut)) {
+        if (is_whole(&sides[0]) && is_whole(&sides[1])) {
+            cut = (struct cut){{window->counts[0], window->counts[1]}};
+            return window_decide(window, sides, cut);
+        }
+        if (size >= window->like_size && find_run(window, true, &cut)) {
             note_like(window);
             return window_decide(window, sides, cut);
         }

@@ -20,7 +20,6 @@ struct diff_window {
     size_t moved_capacity;
     uint32_t moved_count; /* pairs of these so far: numbers for them */
     size_t like_size;     /* from this size on, what is only alike is taken */
-    bool is_like;         /* for now */
 };
 
 void diff_window_release(struct diff_window *window);
