@@ -252,16 +252,21 @@ static uint32_t find_overwrite(struct check *check,
     return 0;
 }
 
+/* Whether a function within this one, or a lambda, uses the name: when it runs is not known. */
 static bool
 has_nested_use(struct check *check, const struct body *body, struct slice name)
 {
     for (uint32_t i = body->body; i < body->end; i++) {
         struct slice line = source_lines_get(check->sources, body->module, i);
+        struct body nested;
 
-        if (slice_starts(line, SLICE("def ")) ||
-            slice_starts(line, SLICE("async def ")) ||
-            slice_find(line, SLICE("lambda"), 0) < line.size) {
-            return is_used(check, body, body->body, body->end, name);
+        if (slice_find(line, SLICE("lambda"), 0) < line.size &&
+            is_used(check, body, i, i + 1, name)) {
+            return true;
+        }
+        if (find_body(check, body->module, i, &nested) &&
+            is_used(check, &nested, nested.def, nested.end, name)) {
+            return true;
         }
     }
     return false;

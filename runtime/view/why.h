@@ -72,6 +72,7 @@ struct why_producer {
     enum why_how how;
     unsigned made; /* enum why_hold */
     bool is_soft;  /* an infinity that the statement names: meant */
+    bool is_more;  /* besides those that came with what went in */
     bool is_certain;
     bool has_reason;   /* what the statement's text shows */
     struct slice file; /* where: for an argument the line that made the call */
@@ -135,6 +136,8 @@ bool why_is_bad(const struct why *why);
 
 /* For people; the first line has the form that docs/why.md tells. */
 void why_text_add(const struct why *why, struct buffer *text);
+/* Its first line alone, without colours and line end. */
+void why_head_add(const struct why *why, struct buffer *text);
 /* One object in one line. */
 void why_json_add(const struct why *why, struct slice trace, struct buffer *text);
 
@@ -152,8 +155,11 @@ bool why_read_texts(struct why *why, struct error *error);
 bool why_choose(struct why *why, struct error *error);
 /* why_walk.c: sets producers and rows. */
 bool why_walk(struct why *why, struct error *error);
-/* Fills everything but the inputs' order: what made that node's NaN. */
-void why_judge(struct why *why, uint32_t node, struct why_producer *producer);
+/* What made that node's NaN or infinities, which are `made`. */
+void why_judge(struct why *why,
+               uint32_t node,
+               unsigned made,
+               struct why_producer *producer);
 /* Fails with "out of memory". */
 bool why_out_of_memory(struct error *error);
 

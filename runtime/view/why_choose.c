@@ -179,7 +179,7 @@ is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
     struct why_producer producer;
 
     if (known == FLOW_MAP_NONE) {
-        why_judge(why, node, &producer);
+        why_judge(why, node, fact->made, &producer);
         known = producer.is_soft;
         if (!flow_map_put(&why->written, key, known)) {
             *has_failed = true;

@@ -230,7 +230,10 @@ static void find_place(struct why *why, struct why_producer *producer)
     producer->statement = why_statement(why, producer->module, producer->line, first);
 }
 
-void why_judge(struct why *why, uint32_t node, struct why_producer *producer)
+void why_judge(struct why *why,
+               uint32_t node,
+               unsigned made,
+               struct why_producer *producer)
 {
     const struct flow_node *known = &why->graph.nodes[node];
     struct buffer text = BUFFER_INIT;
@@ -238,8 +241,7 @@ void why_judge(struct why *why, uint32_t node, struct why_producer *producer)
     bool is_outside;
     bool is_same;
 
-    *producer = (struct why_producer){
-        .node = node, .how = WHY_MADE, .made = why->facts[node].made};
+    *producer = (struct why_producer){.node = node, .how = WHY_MADE, .made = made};
     is_same = find_inputs(why, node, producer);
     is_outside = (known->flags & (FLOW_NODE_ARGUMENT | FLOW_NODE_SOURCE)) != 0 ||
                  why->facts[node].is_read;

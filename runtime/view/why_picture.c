@@ -40,14 +40,15 @@ static enum flow_mark mark_of(void *context, uint64_t event)
 
 static struct slice remark_of(void *context, uint64_t event)
 {
-    const struct why *why = context;
+    struct why *why = context;
+    uint32_t node = node_of(why, event);
+    struct why_producer producer;
 
-    for (uint32_t i = 0; i < why->producer_count; i++) {
-        if (why->graph.nodes[why->producers[i].node].event == event) {
-            return why->producers[i].reason;
-        }
+    if (node == FLOW_NONE || mark_of(context, event) != FLOW_MARK_PRODUCER) {
+        return SLICE("");
     }
-    return SLICE("");
+    why_judge(why, node, why->facts[node].made, &producer);
+    return producer.reason;
 }
 
 /* Plain values of the slice are drawn plainly. */
@@ -82,10 +83,17 @@ bool why_picture_add(struct why *why,
         .remark = remark_of,
         .mark_context = why,
     };
+    struct render_options render = *options;
+    struct buffer verdict = BUFFER_INIT;
+    struct slice first;
     struct flow_graph graph;
     bool is_done;
 
     flow_graph_init(&graph);
+    why_head_add(why, &verdict);
+    first = buffer_slice(&verdict);
+    render.picture.verdict = &first;
+    render.picture.verdict_count = 1;
     log_reader_rewind(why->reader);
     is_done = flow_graph_build(&graph, why->reader, &why->sources, &flow, error) &&
               keep_marked(&graph, error);
@@ -96,7 +104,8 @@ bool why_picture_add(struct why *why,
                   (unsigned long)graph.node_count, (unsigned long)options->node_limit);
         is_done = false;
     }
-    is_done = is_done && render_graph(&graph, options, bytes, error);
+    is_done = is_done && render_graph(&graph, &render, bytes, error);
+    buffer_release(&verdict);
     flow_graph_release(&graph);
     return is_done;
 }

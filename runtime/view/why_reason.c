@@ -434,18 +434,30 @@ static void add_causes(const struct reasoner *reasoner,
     answer->is_told = told > 0;
 }
 
+static bool makes_certainly(const struct reasoner *reasoner, unsigned made)
+{
+    return count_wanted(reasoner, made, true) > 0;
+}
+
 /* Of a NaN, steps that made an infinity on the way to it belong to the tale. */
 static unsigned widen(const struct reasoner *reasoner, unsigned made)
 {
     if ((made & WHY_NAN) == 0) {
         return made;
     }
-    for (uint32_t i = 0; i < reasoner->count; i++) {
-        if ((reasoner->causes[i].makes & made) != 0 && reasoner->causes[i].is_certain) {
-            return made;
-        }
+    return makes_certainly(reasoner, made) ? made : made | WHY_INF;
+}
+
+/* How a NaN came of infinities that were made in the same statement. */
+static void add_way(const struct reasoner *reasoner, unsigned made, struct buffer *text)
+{
+    struct why_answer ignored = {0};
+
+    if ((made & WHY_NAN) != 0 && !makes_certainly(reasoner, WHY_NAN) &&
+        count_wanted(reasoner, WHY_NAN, false) == 1) {
+        buffer_add(text, SLICE("; then "));
+        add_causes(reasoner, WHY_NAN, false, SLICE(""), text, &ignored);
     }
-    return made | WHY_INF;
 }
 
 struct why_answer why_reason_add(struct buffer *text,
@@ -468,6 +480,7 @@ struct why_answer why_reason_add(struct buffer *text,
         if (certain > 0) {
             answer.is_certain = true;
             add_causes(&reasoner, made, true, SLICE("; "), text, &answer);
+            add_way(&reasoner, question->made, text);
         } else if (possible > 0 && possible <= TOLD_MAX) {
             add_causes(&reasoner, made, false, SLICE("; or "), text, &answer);
         }

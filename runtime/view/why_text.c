@@ -33,7 +33,9 @@ static struct slice how_text(const struct why_producer *producer)
     case WHY_SEEN:
         return SLICE(" first seen here: ");
     default:
-        return producer->is_soft ? SLICE(" written here: ") : SLICE(" made here: ");
+        return producer->is_more   ? SLICE(" written here too: ")
+               : producer->is_soft ? SLICE(" written here: ")
+                                   : SLICE(" made here: ");
     }
 }
 
@@ -79,18 +81,18 @@ static void add_value(const struct why *why, uint32_t node, struct buffer *text)
 static void add_head(const struct why *why,
                      const struct why_producer *producer,
                      size_t path_limit,
+                     bool has_color,
                      struct buffer *text)
 {
     add_place(text, producer->file, producer->line, path_limit);
     buffer_add(text, SLICE(": "));
-    paint_start(text, why->ask.has_color, PAINT_ALARM);
+    paint_start(text, has_color, PAINT_ALARM);
     add_what(text, producer->made);
     buffer_add(text, how_text(producer));
-    paint_end(text, why->ask.has_color);
+    paint_end(text, has_color);
     text_add_shortened(text, why->graph.nodes[producer->node].name, NAME_LIMIT);
     buffer_add(text, SLICE(": "));
     buffer_add_printable(text, producer->reason);
-    buffer_add_byte(text, '\n');
 }
 
 /* The lines of calls, each behind the label's column. */
@@ -194,7 +196,8 @@ static void add_others(const struct why *why, struct buffer *text)
             continue;
         }
         buffer_add(text, SLICE("  "));
-        add_head(why, &why->producers[i], ROW_PATH_LIMIT, text);
+        add_head(why, &why->producers[i], ROW_PATH_LIMIT, why->ask.has_color, text);
+        buffer_add_byte(text, '\n');
     }
     if (why->producer_total > why->producer_count) {
         buffer_add(text, SLICE("  and "));
@@ -354,15 +357,30 @@ static void add_matches(const struct why *why, struct buffer *text)
     }
 }
 
+static void add_first_line(const struct why *why, bool has_color, struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[why->target];
+
+    if (why->producer_count > 0) {
+        add_head(why, &why->producers[why->main], PATH_LIMIT, has_color, text);
+        return;
+    }
+    add_place(text, node->file, node->line, PATH_LIMIT);
+    buffer_add(text, SLICE(": fine: "));
+    text_add_shortened(text, node->name, NAME_LIMIT);
+    buffer_add(text, SLICE(": no NaN or Inf in it"));
+}
+
+void why_head_add(const struct why *why, struct buffer *text)
+{
+    add_first_line(why, false, text);
+}
+
 /* A value that is as it should be. */
 static void add_fine(const struct why *why, struct buffer *text)
 {
     const struct flow_node *node = &why->graph.nodes[why->target];
 
-    add_place(text, node->file, node->line, PATH_LIMIT);
-    buffer_add(text, SLICE(": fine: "));
-    text_add_shortened(text, node->name, NAME_LIMIT);
-    buffer_add(text, SLICE(": no NaN or Inf in it\n\n"));
     add_statement(why, node->line, node->code, text);
     add_label(why, text, "is");
     add_value(why, why->target, text);
@@ -373,11 +391,11 @@ static void add_fine(const struct why *why, struct buffer *text)
 
 void why_text_add(const struct why *why, struct buffer *text)
 {
+    add_first_line(why, why->ask.has_color, text);
+    buffer_add(text, SLICE("\n\n"));
     if (why->producer_count == 0) {
         add_fine(why, text);
     } else {
-        add_head(why, &why->producers[why->main], PATH_LIMIT, text);
-        buffer_add_byte(text, '\n');
         add_producer(why, why->main, text);
         add_others(why, text);
         if (why->producers[why->main].node != why->target) {

@@ -77,17 +77,61 @@ static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
     return true;
 }
 
-/* The first in the order of the trace are kept. */
+static uint64_t infinities(const struct flow_node *node)
+{
+    return node->has_statistics
+               ? node->statistics.posinf_count + node->statistics.neginf_count
+               : 0;
+}
+
+/* Whether more elements are infinite than in any array as large that it was made from. */
+static bool has_more(const struct why *why, uint32_t node)
+{
+    const struct flow_node *target = &why->graph.nodes[node];
+    bool has_equal = false;
+
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        const struct flow_node *source = &why->graph.nodes[why->graph.edges[i].source];
+
+        if (source->has_statistics &&
+            source->statistics.count == target->statistics.count) {
+            has_equal = true;
+            if (infinities(source) >= infinities(target)) {
+                return false;
+            }
+        }
+    }
+    return has_equal && infinities(target) > 0;
+}
+
+static void keep_producer(struct why *why, const struct why_producer *producer)
+{
+    if (why->producer_count < WHY_PRODUCERS_MAX) {
+        why->producers[why->producer_count++] = *producer;
+    }
+    why->producer_total++;
+}
+
+/* The first in the order of the trace are kept. Lines that write more infinities by name into
+ * what has some count too: the last of them may be the one too many. */
 static void collect_producers(struct why *why)
 {
+    struct why_producer producer;
+
     for (uint32_t i = 0; i < why->graph.node_count; i++) {
-        if (both(why->facts[i].passes, why->facts[i].made) == 0) {
-            continue;
+        const struct why_fact *fact = &why->facts[i];
+        unsigned made = both(fact->passes, fact->made);
+
+        if (made != 0) {
+            why_judge(why, i, fact->made, &producer);
+            keep_producer(why, &producer);
+        } else if ((fact->passes & WHY_INF) != 0 && has_more(why, i)) {
+            why_judge(why, i, fact->holds & WHY_INF, &producer);
+            producer.is_more = true;
+            if (producer.is_soft) {
+                keep_producer(why, &producer);
+            }
         }
-        if (why->producer_count < WHY_PRODUCERS_MAX) {
-            why_judge(why, i, &why->producers[why->producer_count++]);
-        }
-        why->producer_total++;
     }
     why->main = 0;
     while (why->main + 1 < why->producer_count && why->producers[why->main].is_soft) {
