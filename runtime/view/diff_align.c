@@ -67,12 +67,12 @@ static bool is_named_like(struct slice a, struct slice b)
     }
 }
 
-/* The thread of B that is `thread` of A: of the same name, or of a name that is like it. */
-static uint32_t partner_thread(const struct diff_align *align, uint32_t thread)
+/* The thread of B that has the name of that thread of A, or one like it; NONE: there is none. */
+static uint32_t
+partner_thread(const struct diff_align *align, uint32_t thread, bool is_like)
 {
     struct slice name =
         log_reader_thread_name(align->sides[0].reader, (uint16_t)thread);
-    uint32_t like = DIFF_THREAD_NONE;
 
     for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
         struct slice other;
@@ -81,14 +81,11 @@ static uint32_t partner_thread(const struct diff_align *align, uint32_t thread)
             continue;
         }
         other = log_reader_thread_name(align->sides[1].reader, (uint16_t)i);
-        if (slice_equal(name, other)) {
+        if (is_like ? is_named_like(name, other) : slice_equal(name, other)) {
             return i;
         }
-        if (like == DIFF_THREAD_NONE && is_named_like(name, other)) {
-            like = i;
-        }
     }
-    return like;
+    return DIFF_THREAD_NONE;
 }
 
 static void start_threads(struct diff_align *align, uint32_t a, uint32_t b)
@@ -114,22 +111,38 @@ static void start_first(struct diff_align *align)
     start_threads(align, threads[0], threads[1]);
 }
 
-/* false: all threads are done. */
-static bool start_next(struct diff_align *align)
+static bool start_alone(struct diff_align *align, unsigned side)
 {
     for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
-        if (is_left(&align->sides[0], i)) {
-            start_threads(align, i, partner_thread(align, i));
-            return true;
-        }
-    }
-    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
-        if (is_left(&align->sides[1], i)) {
-            start_threads(align, DIFF_THREAD_NONE, i);
+        if (is_left(&align->sides[side], i)) {
+            start_threads(align, side == 0 ? i : DIFF_THREAD_NONE,
+                          side == 1 ? i : DIFF_THREAD_NONE);
             return true;
         }
     }
     return false;
+}
+
+static bool start_named(struct diff_align *align, bool is_like)
+{
+    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
+        uint32_t partner = is_left(&align->sides[0], i)
+                               ? partner_thread(align, i, is_like)
+                               : DIFF_THREAD_NONE;
+
+        if (partner != DIFF_THREAD_NONE) {
+            start_threads(align, i, partner);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* false: all threads are done. */
+static bool start_next(struct diff_align *align)
+{
+    return start_named(align, false) || start_named(align, true) ||
+           start_alone(align, 0) || start_alone(align, 1);
 }
 
 /* ---- steps ---- */

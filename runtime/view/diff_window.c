@@ -23,6 +23,7 @@ void diff_window_release(struct diff_window *window)
     for (unsigned side = 0; side < 2; side++) {
         memory_free(window->keys[side]);
         memory_free(window->places[side]);
+        memory_free(window->has_partner[side]);
     }
     memory_free(window->partners);
     memory_free(window->moved);
@@ -34,7 +35,8 @@ void diff_window_release(struct diff_window *window)
 struct diff_moved {
     uint64_t key;
     uint32_t index; /* in the queue */
-    uint32_t side;
+    uint16_t side;
+    bool is_later; /* nothing is decided about it */
 };
 
 static int compare_moved(const void *left, const void *right)
@@ -65,6 +67,9 @@ static void pair_moved(struct diff_window *window,
         if (b == count) {
             return;
         }
+        if (moved[a].is_later && moved[b].is_later) {
+            return;
+        }
         window->moved_count++;
         for (unsigned side = 0; side < 2; side++) {
             struct diff_entry *entry =
@@ -78,7 +83,8 @@ static void pair_moved(struct diff_window *window,
     }
 }
 
-/* What is alone on both sides, tasks that ran in another order, is paired all the same. */
+/* What is alone on one side, and stands elsewhere on the other one too, as tasks run in another
+ * order, is paired all the same. */
 static bool find_moved(struct diff_window *window,
                        struct diff_side sides[2],
                        const uint32_t ends[2])
@@ -86,7 +92,8 @@ static bool find_moved(struct diff_window *window,
     void *items = window->moved;
     size_t count = 0;
 
-    if (!memory_grow(&items, &window->moved_capacity, (size_t)ends[0] + ends[1],
+    if (!memory_grow(&items, &window->moved_capacity,
+                     (size_t)window->counts[0] + window->counts[1],
                      sizeof *window->moved)) {
         return false;
     }
@@ -94,12 +101,13 @@ static bool find_moved(struct diff_window *window,
     for (unsigned side = 0; side < 2; side++) {
         const struct diff_entry *entries = sides[side].queue + sides[side].queue_first;
 
-        for (uint32_t i = 0; i < ends[side]; i++) {
+        for (uint32_t i = 0; i < window->counts[side]; i++) {
             uint32_t index = window->places[side][i];
 
-            if (entries[index].decision == DIFF_ALONE) {
-                window->moved[count++] =
-                    (struct diff_moved){window->keys[side][i], index, side};
+            if (entries[index].decision == DIFF_ALONE ||
+                (i >= ends[side] && !window->has_partner[side][i])) {
+                window->moved[count++] = (struct diff_moved){
+                    window->keys[side][i], index, side, i >= ends[side]};
             }
         }
     }
@@ -190,6 +198,13 @@ static bool window_reserve(struct diff_window *window, unsigned side, size_t cou
         window->places[side] = places;
     }
     if (is_done) {
+        void *flags = window->has_partner[side];
+
+        capacity = window->capacity[side];
+        is_done = memory_grow(&flags, &capacity, count, sizeof(bool));
+        window->has_partner[side] = flags;
+    }
+    if (is_done) {
         window->capacity[side] = capacity;
     }
     return is_done;
@@ -218,6 +233,21 @@ window_fill(struct diff_window *window, unsigned side, const struct diff_side *f
     return true;
 }
 
+static void note_partners(struct diff_window *window)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        for (uint32_t i = 0; i < window->counts[side]; i++) {
+            window->has_partner[side][i] = false;
+        }
+    }
+    for (uint32_t i = 0; i < window->counts[0]; i++) {
+        if (window->partners[i] != DIFF_SEQUENCE_NONE) {
+            window->has_partner[0][i] = true;
+            window->has_partner[1][window->partners[i]] = true;
+        }
+    }
+}
+
 static bool window_align(struct diff_window *window, const struct diff_side sides[2])
 {
     struct pair_context context = {.window = window};
@@ -237,7 +267,11 @@ static bool window_align(struct diff_window *window, const struct diff_side side
         return false;
     }
     window->partners = partners;
-    return diff_sequence_align(&sequence, window->partners);
+    if (!diff_sequence_align(&sequence, window->partners)) {
+        return false;
+    }
+    note_partners(window);
+    return true;
 }
 
 /* ---- what is decided ---- */

@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 struct diff_window {
-    size_t limit;        /* so many items at most are looked ahead at on each side */
-    uint64_t *keys[2];   /* owned: of the entries that are undecided */
-    uint32_t *places[2]; /* owned: where they stand in the queues */
+    size_t limit;         /* so many items at most are looked ahead at on each side */
+    uint64_t *keys[2];    /* owned: of the entries that are undecided */
+    uint32_t *places[2];  /* owned: where they stand in the queues */
+    bool *has_partner[2]; /* owned */
     size_t capacity[2];
     uint32_t counts[2];
     uint32_t *partners; /* owned: for those of A */
@@ -19,6 +20,7 @@ struct diff_window {
     struct diff_moved *moved; /* owned: entries that may be found elsewhere */
     size_t moved_capacity;
     uint32_t moved_count; /* pairs of these so far: numbers for them */
+    size_t moved_size;    /* up to this size, items of coroutines are looked for */
     size_t like_size;     /* from this size on, what is only alike is taken */
 };
 
