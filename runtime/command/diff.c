@@ -3,6 +3,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/output.h"
 #include "runtime/command/diff_options.h"
+#include "runtime/command/diff_output.h"
 #include "runtime/command/diff_pairs.h"
 #include "runtime/command/diff_report.h"
 #include "runtime/command/subcommand.h"
@@ -123,10 +124,11 @@ static void print_report(struct diff_report *report, struct buffer *text)
 
 /* ---- pairs ---- */
 
-/* Compares; what is found is in the report. */
+/* Compares; what is found is in the report, and in the output, which may be NULL. */
 static bool compare(const struct diff_command_options *options,
                     const struct diff_pair *pair,
                     struct diff_report *report,
+                    struct diff_output *output,
                     struct diff_result *result)
 {
     struct diff_progress progress = {.start = now()};
@@ -147,13 +149,17 @@ static bool compare(const struct diff_command_options *options,
     };
     bool is_done;
 
+    if (output != NULL) {
+        diff_output_listen(output, &diff);
+    }
     if (!options->is_quiet && isatty(STDERR_FILENO)) {
         diff.progress = tell_progress;
         diff.progress_context = &progress;
     }
     is_done = diff_traces(pair->paths[0], pair->paths[1], &diff, result, &error);
     clear_progress(&progress);
-    if (report->has_failed && report->json.has_failed) {
+    if ((report->has_failed && report->json.has_failed) ||
+        (output != NULL && output->has_failed)) {
         error_set_memory(&error);
     }
     if (!is_done) {
@@ -179,17 +185,34 @@ static enum exit_code verdict_of(const struct diff_command_options *options,
     return report->has_failed ? EXIT_CODE_INPUT_FAILED : exit_code;
 }
 
+static bool draw(const struct diff_command_options *options,
+                 const struct diff_pair *pair,
+                 struct diff_output *output,
+                 const struct diff_result *result)
+{
+    struct error error = ERROR_INIT;
+
+    if (diff_output_write(output, options, pair, result, &error)) {
+        return true;
+    }
+    print_message("", error.text);
+    return false;
+}
+
 static enum exit_code diff_one(const struct diff_command_options *options,
                                const struct diff_pair *pair)
 {
     struct diff_report report;
+    struct diff_output output;
     struct diff_result result;
     struct buffer text = BUFFER_INIT;
+    bool is_drawn = options->output != NULL;
     enum exit_code exit_code = EXIT_CODE_INPUT_FAILED;
 
     diff_report_init(&report, options);
+    diff_output_init(&output, &report);
     report.has_color = color_is_wanted(options->color, STDOUT_FILENO);
-    if (compare(options, pair, &report, &result)) {
+    if (compare(options, pair, &report, is_drawn ? &output : NULL, &result)) {
         if (options->is_json) {
             buffer_add(&text, buffer_slice(&report.json));
             diff_json_add_verdict(&report, &result, &text);
@@ -198,8 +221,12 @@ static enum exit_code diff_one(const struct diff_command_options *options,
         }
         print_report(&report, &text);
         exit_code = verdict_of(options, pair, &report, &result);
+        if (is_drawn && !draw(options, pair, &output, &result)) {
+            exit_code = EXIT_CODE_INPUT_FAILED;
+        }
     }
     buffer_release(&text);
+    diff_output_release(&output);
     diff_report_release(&report);
     return exit_code;
 }
@@ -252,7 +279,7 @@ static enum exit_code diff_pair_of_many(const struct diff_command_options *optio
     report.has_color = color_is_wanted(options->color, STDOUT_FILENO);
     report.traces[0] = slice_of(pair->paths[0]);
     report.traces[1] = slice_of(pair->paths[1]);
-    if (compare(options, pair, &report, &result)) {
+    if (compare(options, pair, &report, NULL, &result)) {
         if (options->is_json) {
             buffer_add(&text, buffer_slice(&report.json));
             diff_json_add_verdict(&report, &result, &text);
@@ -307,6 +334,11 @@ enum exit_code diff_run(int word_count, char **words)
     } else if (!diff_pairs_find(&pairs, &options, &error)) {
         print_message("", error.text);
         exit_code = EXIT_CODE_INPUT_FAILED;
+    } else if (options.output != NULL && pairs.count != 1) {
+        error_set(&error, ERROR_USAGE,
+                  "-o %.80s: one pair of traces can be drawn, these are %zu pairs",
+                  options.output, pairs.count);
+        exit_code = refuse(NAME, &error);
     } else {
         exit_code = pairs.count == 1 ? diff_one(&options, &pairs.pairs[0])
                                      : diff_many(&options, &pairs);

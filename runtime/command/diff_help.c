@@ -29,6 +29,11 @@ const char diff_help[] =
     "  -a, --all              lists in full, not their first 20 lines; inherited ones too\n"
     "  --inherited            list the lines of inherited differences too\n"
     "  --json                 one JSON object for each difference, and a last one (docs/diff.md)\n"
+    "  -o, --output FILE      draw it too: .html, a page with the words, lists and the picture; or\n"
+    "                         the picture alone: .svg, .png, .pdf, .dot\n"
+    "  --max-nodes N          of a picture: N boxes around the first divergence (50 where there\n"
+    "                         are more than 80); 0: all\n"
+    "  --theme THEME          of a picture: light or dark\n"
     "  -q, --quiet            the first line alone, and no remarks; errors all the same\n"
     "  --color WHEN           auto (on a terminal, unless NO_COLOR is set), always or never\n"
     "  -V, --version          print the version\n"
@@ -38,8 +43,9 @@ const char diff_help[] =
     "  monitorch diff good.mtrace bad.mtrace\n"
     "  monitorch diff --map old_model.py=model.py --map q=query old.mtrace new.mtrace\n"
     "  monitorch diff --across-precisions float32.mtrace bfloat16.mtrace\n"
+    "  monitorch diff -o diff.html good.mtrace bad.mtrace\n"
     "  monitorch diff --ranks run.rank*.mtrace\n"
     "\n"
     "Exit codes: 0 equal; 1 different; 2 wrong usage; 3 a trace could not be read, or only in\n"
-    "part (what could be read is compared).\n";
+    "part (what could be read is compared), or the output not be written.\n";
 /* clang-format on */

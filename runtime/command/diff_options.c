@@ -4,6 +4,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/command/arguments.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,49 @@ static bool add_rename(struct diff_command_options *options,
     return true;
 }
 
+static bool read_output(struct diff_command_options *options,
+                        const char *argument,
+                        struct error *error)
+{
+    options->output = argument;
+    return diff_picture_format(slice_of(argument), &options->picture, error);
+}
+
+static bool read_theme(struct diff_command_options *options,
+                       const char *argument,
+                       struct error *error)
+{
+    bool is_dark = strcmp(argument, "dark") == 0;
+
+    if (!is_dark && strcmp(argument, "light") != 0) {
+        error_set(error, ERROR_USAGE, "--theme %.80s: expected light|dark", argument);
+        return false;
+    }
+    options->picture.render.picture.theme = is_dark ? PICTURE_DARK : PICTURE_LIGHT;
+    options->has_theme = true;
+    return true;
+}
+
+static bool read_max_nodes(struct diff_command_options *options,
+                           const char *argument,
+                           struct error *error)
+{
+    char *end;
+    unsigned long long number;
+
+    errno = 0;
+    number = strtoull(argument, &end, 10);
+    if (argument[0] < '0' || argument[0] > '9' || *end != '\0' || errno != 0 ||
+        number > UINT32_MAX) {
+        error_set(error, ERROR_USAGE,
+                  "--max-nodes %.80s: expected a number of boxes, 0 for all", argument);
+        return false;
+    }
+    options->picture.has_box_limit = true;
+    options->picture.box_limit = (uint32_t)number;
+    return true;
+}
+
 /* `argument` is NULL for the options that take none. */
 static bool option_take(struct diff_command_options *options,
                         enum option_id id,
@@ -72,6 +116,12 @@ static bool option_take(struct diff_command_options *options,
         return read_tolerance(id, argument, &options->atol, error);
     case OPTION_MAP:
         return add_rename(options, argument, error);
+    case OPTION_OUTPUT:
+        return read_output(options, argument, error);
+    case OPTION_THEME:
+        return read_theme(options, argument, error);
+    case OPTION_MAX_NODES:
+        return read_max_nodes(options, argument, error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
     case OPTION_EXACT:
@@ -123,6 +173,17 @@ static bool check(const struct diff_command_options *options, struct error *erro
             "--exact does not go with --across-precisions: other bits are different",
             error);
     }
+    if (options->output == NULL &&
+        (options->has_theme || options->picture.has_box_limit)) {
+        return arguments_refuse("--theme and --max-nodes are for a picture: expected "
+                                "-o FILE too, such as -o diff.svg",
+                                error);
+    }
+    if (options->has_theme && options->picture.is_page) {
+        return arguments_refuse(
+            "--theme: a page has both, and shows the one that the browser asks for",
+            error);
+    }
     if (options->is_json && (options->is_all || options->has_inherited)) {
         return arguments_refuse("--json has all of it: not with --all or --inherited",
                                 error);
@@ -138,7 +199,11 @@ bool diff_options_read(struct diff_command_options *options,
     struct arguments arguments;
     struct argument found;
 
-    *options = (struct diff_command_options){.rtol = -1, .atol = -1};
+    *options = (struct diff_command_options){
+        .rtol = -1,
+        .atol = -1,
+        .picture = {.render = {.picture = PICTURE_OPTIONS_DEFAULT}},
+    };
     options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
     options->renames = memory_allocate((size_t)word_count, sizeof *options->renames);
     if (options->traces == NULL || options->renames == NULL) {

@@ -5,6 +5,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
 #include "runtime/view/diff_align.h"
+#include "runtime/view/diff_picture.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +22,9 @@ struct diff_command_options {
     bool is_json;
     bool is_quiet;
     enum color color;
+    const char *output; /* borrowed from the command line; NULL: nothing is drawn */
+    struct diff_picture_options picture;
+    bool has_theme;
     const char **traces; /* owned; each borrowed from the command line */
     size_t trace_count;
 };

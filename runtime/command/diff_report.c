@@ -459,11 +459,8 @@ static void add_equal_line(const struct diff_report *report,
     buffer_add_byte(text, '\n');
 }
 
-static void add_counts(const struct diff_report *report,
-                       const struct diff_result *result,
-                       struct buffer *text)
+void diff_report_add_counts(const struct diff_result *result, struct buffer *text)
 {
-    buffer_add(text, SLICE("\n  "));
     add_count(text, result->equal + result->own + result->inherited, "event");
     buffer_add(text, SLICE(" in both: "));
     add_grouped(text, result->equal);
@@ -490,7 +487,6 @@ static void add_counts(const struct diff_report *report,
         }
     }
     buffer_add_byte(text, '\n');
-    (void)report;
 }
 
 static void add_lists(struct diff_report *report,
@@ -552,7 +548,8 @@ void diff_report_add(struct diff_report *report,
         buffer_add(text, buffer_slice(&report->first));
     }
     if (!diff_result_is_equal(result)) {
-        add_counts(report, result, text);
+        buffer_add(text, SLICE("\n  "));
+        diff_report_add_counts(result, text);
         add_lists(report, result, text);
     }
     if (!diff_result_is_equal(result) || report->options->is_all) {

@@ -63,6 +63,9 @@ void diff_report_add_line(struct diff_report *report,
                           const struct diff_result *result,
                           struct buffer *text);
 
+/* `33 events in both: 26 equal, 2 own differences, 5 inherited`, and a newline. */
+void diff_report_add_counts(const struct diff_result *result, struct buffer *text);
+
 /* ---- diff_json.c ---- */
 
 void diff_json_add_finding(struct diff_report *report,

@@ -2,6 +2,7 @@
 #include "runtime/view/diff_notes.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/view/paint.h"
 
 /* So many rows of a list are kept, and so many different words of marks. */
 #define ROW_MAX  500
@@ -59,17 +60,9 @@ static struct slice keep(struct diff_notes *notes, struct slice text)
 /* The text may be coloured, for a terminal. */
 static struct slice keep_plain(struct diff_notes *notes, struct slice text)
 {
-    struct buffer *plain = &notes->scratch;
-    size_t start = 0;
-
-    plain->size = 0;
-    while (start < text.size) {
-        size_t end = slice_find(text, SLICE("\033["), start);
-
-        buffer_add(plain, slice_part(text, start, end));
-        start = end == text.size ? end : slice_find(text, SLICE("m"), end) + 1;
-    }
-    return keep(notes, buffer_slice(plain));
+    notes->scratch.size = 0;
+    paint_strip(&notes->scratch, text);
+    return keep(notes, buffer_slice(&notes->scratch));
 }
 
 static struct slice path_of(const struct diff_notes *notes, int side, uint32_t number)

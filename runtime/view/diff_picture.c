@@ -30,55 +30,6 @@ bool diff_picture_format(struct slice path,
 
 /* ---- what is said ---- */
 
-static void add_count(struct buffer *text, uint64_t count, const char *what)
-{
-    if (count > 0) {
-        buffer_add(text, SLICE(", "));
-        buffer_add_number(text, count);
-        buffer_add_byte(text, ' ');
-        buffer_add(text, slice_of(what));
-    }
-}
-
-static void add_counts(struct buffer *text, const struct diff_result *result)
-{
-    buffer_add(text, SLICE("Values: "));
-    buffer_add_number(text, result->equal);
-    buffer_add(text, SLICE(" equal"));
-    add_count(text, result->own,
-              result->own == 1 ? "different by itself" : "different by themselves");
-    add_count(text, result->inherited, "inherited a difference");
-    add_count(text, result->only[0] + result->code[0], "only in A");
-    add_count(text, result->only[1] + result->code[1], "only in B");
-    if (result->flow > 0) {
-        buffer_add(text, SLICE("; another way was taken "));
-        buffer_add_number(text, result->flow);
-        buffer_add(text, result->flow == 1 ? SLICE(" time") : SLICE(" times"));
-    }
-}
-
-/* Of programs that have next to nothing in common: what they have. */
-static void add_likeness(struct buffer *text, const struct diff_likeness *likeness)
-{
-    const struct {
-        const char *what;
-        uint64_t both;
-        const uint64_t *counts;
-    } parts[] = {
-        {"files", likeness->files_in_both, likeness->file_counts},
-        {"functions", likeness->functions_in_both, likeness->function_counts},
-        {"lines that write something", likeness->sites_in_both, likeness->site_counts},
-    };
-
-    buffer_add(text, SLICE("In both: "));
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        buffer_add_format(text, "%s%llu of the %llu %s of A, %llu of B",
-                          i == 0 ? "" : "; ", (unsigned long long)parts[i].both,
-                          (unsigned long long)parts[i].counts[0], parts[i].what,
-                          (unsigned long long)parts[i].counts[1]);
-    }
-}
-
 static void add_trace(struct buffer *text,
                       const char *path,
                       const struct diff_result *result,
@@ -103,22 +54,7 @@ static void sentences_end(struct diff_sentences *sentences, size_t *ends)
     ends[sentences->count++] = sentences->text.size;
 }
 
-static struct slice first_sentence(const struct diff_notes *notes,
-                                   const struct diff_result *result)
-{
-    if (result->is_other_program) {
-        return SLICE("Two different programs: next to nothing of one was found in the "
-                     "other.");
-    }
-    if (notes->headline.size > 0) {
-        return notes->headline;
-    }
-    return diff_result_is_equal(result) ? SLICE("No difference was found.")
-                                        : SLICE("The traces differ.");
-}
-
 static bool sentences_make(struct diff_sentences *sentences,
-                           const struct diff_notes *notes,
                            const struct diff_result *result,
                            const struct diff_picture_options *options)
 {
@@ -126,14 +62,12 @@ static bool sentences_make(struct diff_sentences *sentences,
     size_t start = 0;
 
     *sentences = (struct diff_sentences){.count = 0};
-    buffer_add(&sentences->text, first_sentence(notes, result));
-    sentences_end(sentences, ends);
-    if (result->is_other_program) {
-        add_likeness(&sentences->text, &result->likeness);
-    } else {
-        add_counts(&sentences->text, result);
+    for (size_t i = 0; i < sizeof options->verdict / sizeof *options->verdict; i++) {
+        if (options->verdict[i].size > 0) {
+            buffer_add(&sentences->text, options->verdict[i]);
+            sentences_end(sentences, ends);
+        }
     }
-    sentences_end(sentences, ends);
     for (int side = 0; side < 2; side++) {
         add_trace(&sentences->text, options->paths[side], result, side);
         sentences_end(sentences, ends);
@@ -291,7 +225,7 @@ bool diff_picture_add(struct diff_notes *notes,
     bool is_done;
 
     flow_graph_init(&graph);
-    is_done = sentences_make(&sentences, notes, result, options);
+    is_done = sentences_make(&sentences, result, options);
     if (!is_done) {
         error_set_memory(error);
     }

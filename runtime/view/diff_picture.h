@@ -13,7 +13,10 @@
 
 struct diff_picture_options {
     const char *paths[2]; /* of the traces, A and B */
-    bool is_page;         /* HTML */
+    /* What is said first: the first divergence, or that there is none; how much differs, which
+     * may be "". */
+    struct slice verdict[2];
+    bool is_page; /* HTML */
     /* So many boxes around the first divergence are drawn, 0: all; where it is not given, all of
      * them if they are few. */
     bool has_box_limit;

@@ -26,6 +26,19 @@ void paint_end(struct buffer *text, bool has_color)
     }
 }
 
+void paint_strip(struct buffer *text, struct slice painted)
+{
+    size_t start = 0;
+
+    while (start < painted.size) {
+        size_t end = slice_find(painted, SLICE("\033["), start);
+
+        buffer_add(text, slice_part(painted, start, end));
+        end = slice_find(painted, SLICE("m"), end);
+        start = end < painted.size ? end + 1 : end;
+    }
+}
+
 /* The size of what begins the text and can be copied as it is: most texts, whole. */
 static size_t plain_size(struct slice text)
 {

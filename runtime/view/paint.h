@@ -23,6 +23,9 @@ enum paint {
 void paint_start(struct buffer *text, bool has_color, enum paint paint);
 void paint_end(struct buffer *text, bool has_color);
 
+/* The text without its colours: for what is no terminal. */
+void paint_strip(struct buffer *text, struct slice painted);
+
 /* The text without what a terminal could obey, cut to about `limit` bytes: of a long one the
  * beginning and the end are kept. */
 void text_add_shortened(struct buffer *text, struct slice added, size_t limit);
