@@ -36,6 +36,7 @@ struct export
     bool is_one_run;     /* then times count from there */
     uint64_t seen;       /* events */
     uint64_t matched;
+    bool is_empty;   /* no source could be annotated */
     bool has_failed; /* something could not be written; it was told */
 };
 
@@ -446,10 +447,12 @@ static void write_annotated(struct export *export)
         fail(export, &error);
         return;
     }
-    if (missing > 0 && !export->options->is_quiet) {
+    export->is_empty = count == 0 && missing > 0;
+    if (missing > 0 && (export->is_empty || !export->options->is_quiet)) {
         snprintf(line, sizeof line,
-                 "remark: %zu file%s not annotated: the source is not in the trace",
-                 missing, missing == 1 ? " is" : "s are");
+                 "%s%zu file%s not annotated: the source is not in the trace",
+                 export->is_empty ? "" : "remark: ", missing,
+                 missing == 1 ? " is" : "s are");
         print_message("", line);
     }
     if (count > 0) {
@@ -504,7 +507,8 @@ static enum exit_code export_all(struct export *export)
                       export->seen > 0 ? "no event matches" : "no events in it");
         return EXIT_CODE_CHECK_FAILED;
     }
-    return exit_code;
+    return export->is_empty && exit_code == EXIT_CODE_DONE ? EXIT_CODE_CHECK_FAILED
+                                                           : exit_code;
 }
 
 static enum exit_code run(const struct export_options *options)

@@ -1,6 +1,7 @@
 /* Rows of comma-separated values as RFC 4180 has them. */
 #include "runtime/view/csv_text.h"
 
+#include "runtime/base/utf8.h"
 #include "runtime/view/number_text.h"
 
 #include <math.h>
@@ -28,28 +29,48 @@ static bool needs_quotes(struct slice value)
     return false;
 }
 
+/* Line ends and tabs are part of a field; what else would move a terminal's cursor becomes `?`,
+ * and what is no UTF-8 U+FFFD. */
+static void add_character(struct buffer *text, struct slice value, size_t *at)
+{
+    uint32_t code;
+    size_t size = utf8_read(value, *at, &code);
+
+    if (size == 0) {
+        buffer_add(text, SLICE("\xEF\xBF\xBD"));
+        size = 1;
+    } else if (code == '"') {
+        buffer_add(text, SLICE("\"\""));
+    } else if (code == '\n' || code == '\r' || code == '\t' ||
+               utf8_is_printable(code)) {
+        buffer_add(text, slice_part(value, *at, *at + size));
+    } else {
+        buffer_add_byte(text, '?');
+    }
+    *at += size;
+}
+
 void csv_text_add(struct buffer *text, struct slice value)
 {
-    struct slice guard = begins_formula(value) ? SLICE("'") : SLICE("");
+    bool has_quotes = needs_quotes(value);
     size_t start = 0;
 
-    if (!needs_quotes(value)) {
-        buffer_add(text, guard);
-        buffer_add(text, value);
-        return;
-    }
-    buffer_add_byte(text, '"');
-    buffer_add(text, guard);
+    buffer_add(text, has_quotes ? SLICE("\"") : SLICE(""));
+    buffer_add(text, begins_formula(value) ? SLICE("'") : SLICE(""));
     while (start < value.size) {
-        size_t end = slice_find(value, SLICE("\""), start);
+        size_t end = start;
 
-        buffer_add(text, slice_part(value, start, end));
-        if (end < value.size) {
-            buffer_add(text, SLICE("\"\""));
+        while (end < value.size && value.bytes[end] >= ' ' && value.bytes[end] < 0x7F &&
+               value.bytes[end] != '"') {
+            end++;
         }
-        start = end + 1;
+        buffer_add(text, slice_part(value, start, end));
+        start = end;
+        if (start < value.size) {
+            add_character(text, value, &start);
+        }
     }
-    buffer_add_byte(text, '"');
+    buffer_add(text, has_quotes ? SLICE("\"") : SLICE(""));
 }
 
 void csv_value_add(struct buffer *text, const struct column_value *value)
