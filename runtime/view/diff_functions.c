@@ -4,8 +4,12 @@
 #include "runtime/view/diff_sequence.h"
 #include "runtime/view/diff_sites.h"
 
+#include <stdlib.h>
+
 /* From how much on two lines that are not equal are much alike, in 16ths. */
 #define LIKENESS_MAX 16
+/* So many lines of a function are looked for at other places of it. */
+#define MOVED_MAX 500
 
 /* A site as it is compared. */
 struct face {
@@ -59,7 +63,8 @@ static void face_fill(struct face *face,
     for (uint32_t i = 0; i < site->read_count; i++) {
         face->reads = diff_mix(face->reads, module->name_keys[name++]);
     }
-    if (program->sources != NULL) {
+    /* A function's first line has its name, by which it was found already. */
+    if (program->sources != NULL && site->kind != SITE_ENTER) {
         face->line = source_lines_get(program->sources, module_number, site->line);
         face->text = face->line.size == 0 ? 0 : hash_64(face->line);
     }
@@ -263,6 +268,98 @@ static void pair_gaps(const struct faces *faces, uint32_t *partners)
     }
 }
 
+/* The only one of its key that has no partner yet, or the count. */
+static uint32_t
+find_left(const struct faces *faces, unsigned side, const bool *is_paired, uint64_t key)
+{
+    uint32_t found = faces->counts[side];
+
+    for (uint32_t i = 0; i < faces->counts[side]; i++) {
+        if (!is_paired[i] && faces->keys[side][i] == key) {
+            if (found != faces->counts[side]) {
+                return faces->counts[side];
+            }
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Lines that were moved to another place of the function are still the same. */
+static bool pair_moved(const struct faces *faces, uint32_t *partners)
+{
+    bool *is_paired[2] = {
+        memory_allocate_zeroed(faces->counts[0], sizeof(bool)),
+        memory_allocate_zeroed(faces->counts[1], sizeof(bool)),
+    };
+    bool is_done = is_paired[0] != NULL && is_paired[1] != NULL;
+    uint32_t looked = 0;
+
+    for (uint32_t i = 0; is_done && i < faces->counts[0]; i++) {
+        is_paired[0][i] = partners[i] != DIFF_SEQUENCE_NONE;
+        if (is_paired[0][i]) {
+            is_paired[1][partners[i]] = true;
+        }
+    }
+    for (uint32_t i = 0; is_done && i < faces->counts[0] && looked < MOVED_MAX; i++) {
+        const struct face *face = &faces->items[0][i];
+        uint32_t other;
+
+        if (is_paired[0][i] || (face->names == 0 && face->text == 0)) {
+            continue;
+        }
+        looked++;
+        other = find_left(faces, 1, is_paired[1], faces->keys[0][i]);
+        if (other < faces->counts[1] &&
+            find_left(faces, 0, is_paired[0], faces->keys[0][i]) == i) {
+            partners[i] = other;
+            is_paired[0][i] = is_paired[1][other] = true;
+        }
+    }
+    memory_free(is_paired[0]);
+    memory_free(is_paired[1]);
+    return is_done;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+bool diff_function_likeness(struct diff_sites *sites,
+                            const uint32_t modules[2],
+                            const uint32_t functions[2],
+                            uint32_t *percent)
+{
+    struct faces faces;
+    uint32_t common = 0;
+    uint32_t i = 0;
+    uint32_t k = 0;
+
+    if (!faces_init(&faces, sites, modules, functions)) {
+        return false;
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        qsort(faces.keys[side], faces.counts[side], sizeof **faces.keys,
+              compare_numbers);
+    }
+    while (i < faces.counts[0] && k < faces.counts[1]) {
+        uint64_t a = faces.keys[0][i];
+        uint64_t b = faces.keys[1][k];
+
+        common += a == b;
+        i += a <= b;
+        k += b <= a;
+    }
+    *percent = (uint32_t)((uint64_t)common * 200 /
+                          ((uint64_t)faces.counts[0] + faces.counts[1]));
+    faces_release(&faces);
+    return true;
+}
+
 bool diff_function_pair(struct diff_sites *sites,
                         const uint32_t modules[2],
                         const uint32_t functions[2])
@@ -287,7 +384,10 @@ bool diff_function_pair(struct diff_sites *sites,
     partners = memory_allocate(faces.counts[0], sizeof *partners);
     is_done = partners != NULL && diff_sequence_align(&sequence, partners);
     if (is_done) {
+        is_done = pair_moved(&faces, partners);
         pair_gaps(&faces, partners);
+    }
+    if (is_done) {
         for (uint32_t i = 0; i < faces.counts[0]; i++) {
             uint32_t site = faces.items[0][i].site;
 

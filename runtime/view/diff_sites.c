@@ -9,6 +9,11 @@
 /* Modules without a likely partner are compared by their functions; not more than so many
  * pairs of them. */
 #define COMPARED_MAX 20000
+/* So many pairs of functions that have no partner by name are compared. */
+#define LIKE_MAX 2500
+/* Functions are the same from so much on; a name with the same last part counts for so much. */
+#define LIKE_PERCENT      60
+#define SAME_NAME_PERCENT 20
 
 void diff_sites_init(struct diff_sites *sites, const struct diff_align_options *options)
 {
@@ -111,6 +116,143 @@ static bool pair_functions(struct diff_sites *sites, const uint32_t modules[2])
     return is_done;
 }
 
+/* What stands behind the last dot. */
+static struct slice last_name(struct slice name)
+{
+    size_t start = name.size;
+
+    while (start > 0 && name.bytes[start - 1] != '.') {
+        start--;
+    }
+    return slice_part(name, start, name.size);
+}
+
+/* The function of B that is most like one of A under another name; count: there is none. */
+static bool find_like(struct diff_sites *sites,
+                      const struct named *a,
+                      const struct named *others,
+                      size_t count,
+                      size_t *found)
+{
+    const struct diff_module *left = &sites->programs[0].modules[a->module];
+    struct slice name = last_name(left->module->table.functions[a->function].name);
+    uint32_t best = LIKE_PERCENT - 1;
+
+    *found = count;
+    for (size_t i = 0; i < count; i++) {
+        const struct diff_module *right = &sites->programs[1].modules[others[i].module];
+        struct slice other =
+            last_name(right->module->table.functions[others[i].function].name);
+        const uint32_t modules[2] = {a->module, others[i].module};
+        const uint32_t functions[2] = {a->function, others[i].function};
+        uint32_t percent;
+
+        if (right->functions[others[i].function].partner_module != DIFF_NONE ||
+            right->functions[others[i].function].site_count == 0) {
+            continue;
+        }
+        if (!diff_function_likeness(sites, modules, functions, &percent)) {
+            return false;
+        }
+        percent += slice_equal(name, other) ? SAME_NAME_PERCENT : 0;
+        if (percent > best) {
+            best = percent;
+            *found = i;
+        }
+    }
+    return true;
+}
+
+/* Functions of a pair of modules that are the same under another name, as those of a class
+ * that was renamed. */
+static bool pair_like(struct diff_sites *sites, const uint32_t modules[2])
+{
+    size_t counts[2] = {0, 0};
+    struct named *lists[2];
+    bool is_done = true;
+
+    for (unsigned side = 0; side < 2; side++) {
+        lists[side] = list_functions(&sites->programs[side].modules[modules[side]],
+                                     modules[side], &counts[side]);
+        is_done = is_done && lists[side] != NULL;
+    }
+    for (size_t i = 0; is_done && i < counts[0] && counts[0] * counts[1] <= LIKE_MAX;
+         i++) {
+        size_t found;
+
+        if (sites->programs[0]
+                .modules[modules[0]]
+                .functions[lists[0][i].function]
+                .site_count > 0) {
+            is_done = find_like(sites, &lists[0][i], lists[1], counts[1], &found) &&
+                      (found == counts[1] ||
+                       pair_named(sites, &lists[0][i], &lists[1][found]));
+        }
+    }
+    memory_free(lists[0]);
+    memory_free(lists[1]);
+    return is_done;
+}
+
+/* The functions of a program that have sites and no partner, by name. */
+static struct named *list_left(const struct diff_program *program, size_t *count)
+{
+    struct named *list;
+    size_t capacity = 0;
+
+    *count = 0;
+    for (uint32_t i = 0; i < program->count; i++) {
+        capacity += program->modules[i].module->table.function_count;
+    }
+    list = memory_allocate(capacity, sizeof *list);
+    for (uint32_t i = 0; list != NULL && i < program->count; i++) {
+        const struct diff_module *module = &program->modules[i];
+
+        for (uint32_t k = 1; k < module->module->table.function_count; k++) {
+            if (module->functions[k].partner_module == DIFF_NONE &&
+                module->functions[k].site_count > 0) {
+                list[(*count)++] = (struct named){module->functions[k].key, i, k};
+            }
+        }
+    }
+    if (list != NULL) {
+        qsort(list, *count, sizeof *list, compare_named);
+    }
+    return list;
+}
+
+/* Whether no other function in the list has that name. */
+static bool is_single(const struct named *list, size_t count, size_t i)
+{
+    return (i == 0 || list[i - 1].key != list[i].key) &&
+           (i + 1 == count || list[i + 1].key != list[i].key);
+}
+
+/* Functions that were moved to another file. */
+static bool pair_left(struct diff_sites *sites)
+{
+    size_t counts[2];
+    struct named *lists[2] = {
+        list_left(&sites->programs[0], &counts[0]),
+        list_left(&sites->programs[1], &counts[1]),
+    };
+    bool is_done = lists[0] != NULL && lists[1] != NULL;
+    size_t k = 0;
+
+    for (size_t i = 0; is_done && i < counts[0]; i++) {
+        while (k < counts[1] && lists[1][k].key < lists[0][i].key) {
+            k++;
+        }
+        if (k < counts[1] && lists[1][k].key == lists[0][i].key &&
+            is_single(lists[0], counts[0], i) && is_single(lists[1], counts[1], k)) {
+            is_done = pair_named(sites, &lists[0][i], &lists[1][k]);
+        }
+    }
+    memory_free(lists[0]);
+    memory_free(lists[1]);
+    return is_done;
+}
+
 /* ---- modules ---- */
 
 static bool pair_modules(struct diff_sites *sites, uint32_t a, uint32_t b)
@@ -119,11 +261,8 @@ static bool pair_modules(struct diff_sites *sites, uint32_t a, uint32_t b)
 
     sites->programs[0].modules[a].partner = b;
     sites->programs[1].modules[b].partner = a;
-    if (!pair_functions(sites, modules) || !diff_lines_pair(sites, modules)) {
-        return false;
-    }
-    diff_loops_pair(sites, a);
-    return true;
+    return pair_functions(sites, modules) && pair_like(sites, modules) &&
+           diff_lines_pair(sites, modules);
 }
 
 static uint32_t named_like(const struct diff_module *a, const struct diff_module *b)
@@ -240,6 +379,12 @@ bool diff_sites_update(struct diff_sites *sites)
         if (!pair_by(sites, (enum reason)reason)) {
             return false;
         }
+    }
+    if (!pair_left(sites)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < sites->programs[0].count; i++) {
+        diff_loops_pair(sites, i);
     }
     return !sites->names.text.has_failed;
 }

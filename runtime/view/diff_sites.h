@@ -93,6 +93,12 @@ bool diff_function_pair(struct diff_sites *sites,
                         const uint32_t modules[2],
                         const uint32_t functions[2]);
 
+/* How much of two functions that have sites is equal, in percent. false: out of memory. */
+bool diff_function_likeness(struct diff_sites *sites,
+                            const uint32_t modules[2],
+                            const uint32_t functions[2],
+                            uint32_t *percent);
+
 /* Pairs the lines of a pair of modules whose functions are paired, and finds the loops that
  * both have. false: out of memory. */
 bool diff_lines_pair(struct diff_sites *sites, const uint32_t modules[2]);

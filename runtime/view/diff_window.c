@@ -13,6 +13,8 @@
 #define RUN 3
 /* In how large a window what is the same is looked for before what is alike is taken. */
 #define LIKE_SIZE 512
+/* And items of coroutines that run in another order. */
+#define MOVED_SIZE 1024
 
 #define SCORE_SAME  8
 #define SCORE_VISIT 1
@@ -36,7 +38,8 @@ struct diff_moved {
     uint64_t key;
     uint32_t index; /* in the queue */
     uint16_t side;
-    bool is_later; /* nothing is decided about it */
+    bool is_later;     /* nothing is decided about it */
+    bool is_resumable; /* of a coroutine or generator */
 };
 
 static int compare_moved(const void *left, const void *right)
@@ -83,15 +86,16 @@ static void pair_moved(struct diff_window *window,
     }
 }
 
-/* What is alone on one side, and stands elsewhere on the other one too, as tasks run in another
- * order, is paired all the same. */
-static bool find_moved(struct diff_window *window,
-                       struct diff_side sides[2],
-                       const uint32_t ends[2])
+/* Lists what has no counterpart in its place, by keys: before the cut, and behind it, where
+ * nothing is decided yet. */
+static bool list_moved(struct diff_window *window,
+                       const struct diff_side sides[2],
+                       const uint32_t ends[2],
+                       size_t *count)
 {
     void *items = window->moved;
-    size_t count = 0;
 
+    *count = 0;
     if (!memory_grow(&items, &window->moved_capacity,
                      (size_t)window->counts[0] + window->counts[1],
                      sizeof *window->moved)) {
@@ -104,24 +108,60 @@ static bool find_moved(struct diff_window *window,
         for (uint32_t i = 0; i < window->counts[side]; i++) {
             uint32_t index = window->places[side][i];
 
-            if (entries[index].decision == DIFF_ALONE ||
-                (i >= ends[side] && !window->has_partner[side][i])) {
-                window->moved[count++] = (struct diff_moved){
-                    window->keys[side][i], index, side, i >= ends[side]};
+            if (!window->has_partner[side][i]) {
+                window->moved[(*count)++] = (struct diff_moved){
+                    .key = window->keys[side][i],
+                    .index = index,
+                    .side = (uint16_t)side,
+                    .is_later = i >= ends[side],
+                    .is_resumable = entries[index].call->is_generator,
+                };
             }
         }
     }
-    qsort(window->moved, count, sizeof *window->moved, compare_moved);
-    for (size_t i = 0; i < count;) {
-        size_t end = i + 1;
+    qsort(window->moved, *count, sizeof *window->moved, compare_moved);
+    return true;
+}
 
-        while (end < count && window->moved[end].key == window->moved[i].key) {
-            end++;
+static size_t group_end(const struct diff_moved *moved, size_t start, size_t count)
+{
+    size_t end = start + 1;
+
+    while (end < count && moved[end].key == moved[start].key) {
+        end++;
+    }
+    return end;
+}
+
+/* Whether an item of a coroutine or generator is before the cut that may come later on the
+ * other side, as these run in any order. */
+static bool may_come(const struct diff_window *window, size_t count)
+{
+    const struct diff_moved *moved = window->moved;
+
+    for (size_t i = 0; i < count;) {
+        size_t end = group_end(moved, i, count);
+
+        if (moved[i].side == moved[end - 1].side && moved[i].is_resumable &&
+            !moved[i].is_later) {
+            return true;
         }
+        i = end;
+    }
+    return false;
+}
+
+/* What is alone on one side, and stands elsewhere on the other one too, as tasks run in another
+ * order, is paired all the same. */
+static void
+pair_all_moved(struct diff_window *window, struct diff_side sides[2], size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        size_t end = group_end(window->moved, i, count);
+
         pair_moved(window, sides, window->moved + i, end - i);
         i = end;
     }
-    return true;
 }
 
 /* ---- what is compared ---- */
@@ -318,6 +358,8 @@ static bool find_last(const struct diff_window *window, struct cut *cut)
 static bool
 window_decide(struct diff_window *window, struct diff_side sides[2], struct cut cut)
 {
+    size_t count;
+
     for (unsigned side = 0; side < 2; side++) {
         struct diff_entry *entries = sides[side].queue + sides[side].queue_first;
 
@@ -335,7 +377,11 @@ window_decide(struct diff_window *window, struct diff_side sides[2], struct cut 
                 DIFF_PAIRED;
         }
     }
-    return find_moved(window, sides, cut.ends);
+    if (!list_moved(window, sides, cut.ends, &count)) {
+        return false;
+    }
+    pair_all_moved(window, sides, count);
+    return true;
 }
 
 /* A call that fills a window in which nothing is found is passed over with all in it. */
@@ -371,6 +417,16 @@ static void note_like(struct diff_window *window)
     }
 }
 
+/* The oftener it was in vain, the shorter it is waited next time. */
+static void note_waiting(struct diff_window *window, bool has_found)
+{
+    if (!has_found) {
+        window->moved_size /= 2;
+    } else if (window->moved_size < MOVED_SIZE) {
+        window->moved_size *= 2;
+    }
+}
+
 /* Whether all that is left is in the queue. */
 static bool is_whole(const struct diff_side *side)
 {
@@ -380,18 +436,33 @@ static bool is_whole(const struct diff_side *side)
 bool diff_window_decide(struct diff_window *window, struct diff_side sides[2])
 {
     size_t limit = window->limit == 0 ? LIMIT : window->limit;
+    bool is_waiting = false;
 
     if (window->like_size == 0) {
         window->like_size = LIKE_SIZE;
+        window->moved_size = MOVED_SIZE;
     }
     for (size_t size = FIRST_SIZE < limit ? FIRST_SIZE : limit;; size *= GROWTH) {
         struct cut cut;
+        size_t count;
 
         if (!diff_side_look_ahead(&sides[0], size) ||
             !diff_side_look_ahead(&sides[1], size) || !window_align(window, sides)) {
             return false;
         }
         if (find_run(window, false, &cut)) {
+            if (size < window->moved_size && size * GROWTH <= limit) {
+                if (!list_moved(window, sides, cut.ends, &count)) {
+                    return false;
+                }
+                if (may_come(window, count)) {
+                    is_waiting = true;
+                    continue;
+                }
+            }
+            if (is_waiting) {
+                note_waiting(window, size < window->moved_size);
+            }
             return window_decide(window, sides, cut);
         }
         if (is_whole(&sides[0]) && is_whole(&sides[1])) {
