@@ -8,8 +8,9 @@
 static void
 start(const struct diff_report *report, const char *record, struct buffer *text)
 {
-    buffer_add(text, SLICE("{\"record\": "));
-    buffer_add_json(text, slice_of(record));
+    buffer_add(text, SLICE("{\"record\":\""));
+    buffer_add(text, slice_of(record));
+    buffer_add_byte(text, '"');
     if (report->traces[0].size > 0) {
         json_text_add(text, SLICE("trace_a"), report->traces[0]);
         json_text_add(text, SLICE("trace_b"), report->traces[1]);
@@ -144,6 +145,8 @@ void diff_json_add_verdict(const struct diff_report *report,
     json_number_add(text, SLICE("events"), result->event_counts[1]);
     json_number_add(text, SLICE("equal_events"), result->equal);
     json_number_add(text, SLICE("within_tolerance"), result->close);
+    json_number_add(text, SLICE("layout"), result->layout);
+    json_number_add(text, SLICE("clocks"), result->clocks);
     json_number_add(text, SLICE("own"), result->own);
     json_number_add(text, SLICE("inherited"), result->inherited);
     json_number_add(text, SLICE("control_flow"), result->flow);

@@ -115,7 +115,7 @@ static struct diff_report_row *add_row(struct diff_report *report,
     buffer_add(&report->texts, finding->name);
     row.words = report->texts.size;
     buffer_add_printable(&report->texts, finding->words);
-    row.words_size = report->texts.size - row.words;
+    row.words_size = finding->class_ == DIFF_ONLY ? 0 : report->texts.size - row.words;
     if (report->texts.has_failed) {
         return NULL;
     }
@@ -435,6 +435,21 @@ static void add_likeness(const struct diff_result *result, struct buffer *text)
     buffer_add(text, SLICE(" are in both"));
 }
 
+/* What differs and is no difference. */
+static void add_allowed(const struct diff_result *result, struct buffer *text)
+{
+    if (result->layout > 0) {
+        buffer_add(text, SLICE("; "));
+        add_grouped(text, result->layout);
+        buffer_add(text, SLICE(" equal but for their strides"));
+    }
+    if (result->clocks > 0) {
+        buffer_add(text, SLICE("; "));
+        add_grouped(text, result->clocks);
+        buffer_add(text, SLICE(" left out, read from a clock"));
+    }
+}
+
 static void add_equal_line(const struct diff_report *report,
                            const struct diff_result *result,
                            struct buffer *text)
@@ -448,6 +463,7 @@ static void add_equal_line(const struct diff_report *report,
         add_grouped(text, result->close);
         buffer_add(text, SLICE(" of them within tolerance"));
     }
+    add_allowed(result, text);
     for (unsigned side = 0; side < 2; side++) {
         if (result->code[side] > 0) {
             buffer_add(text, SLICE("; "));
@@ -471,7 +487,7 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
         buffer_add(text, SLICE(" within tolerance)"));
     }
     buffer_add(text, SLICE(", "));
-    add_count(text, result->own, "own difference");
+    add_count(text, result->own + result->own_flow, "own difference");
     buffer_add(text, SLICE(", "));
     add_grouped(text, result->inherited);
     buffer_add(text, SLICE(" inherited"));
@@ -479,6 +495,7 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
         buffer_add(text, SLICE("; another way was taken "));
         add_count(text, result->flow, "time");
     }
+    add_allowed(result, text);
     for (unsigned side = 0; side < 2; side++) {
         if (result->only[side] > 0) {
             buffer_add(text, SLICE("; "));

@@ -11,20 +11,33 @@
 
 #define PROGRESS_STEPS 65536
 /* Fewer of the sites of the smaller program in the other, by so much: another program. */
-#define LIKENESS_PART 10
+#define LIKENESS_PART 4
 
 /* ---- what went into an event ---- */
 
 struct inputs {
     bool differ;
     const struct diff_taint *code; /* a line of one program alone wrote them; or NULL */
+    const struct diff_taint *layout; /* they lie in another layout; or NULL */
+    bool has_clock;                  /* a clock's */
 };
 
 static void take_taint(struct inputs *inputs, const struct diff_taint *taint)
 {
-    if (taint != NULL && taint->kind == DIFF_TAINT_CODE) {
+    if (taint == NULL) {
+        return;
+    }
+    switch (taint->kind) {
+    case DIFF_TAINT_CODE:
         inputs->code = taint;
-    } else if (taint != NULL) {
+        return;
+    case DIFF_TAINT_LAYOUT:
+        inputs->layout = taint;
+        return;
+    case DIFF_TAINT_CLOCK:
+        inputs->has_clock = true;
+        return;
+    default:
         inputs->differ = true;
     }
 }
@@ -92,7 +105,7 @@ static struct inputs find_inputs(struct diff_work *work,
                                  const struct log_event_view *event,
                                  const struct open_call *call)
 {
-    struct inputs inputs = {false, NULL};
+    struct inputs inputs = {.differ = false};
     bool has_result = takes_result(frame, event);
 
     if ((event->flags & LOG_EVENT_READ) != 0) {
@@ -216,36 +229,147 @@ static void blame_code(struct diff_work *work,
     finding->lines[1] = code->line;
 }
 
+static void fill_finding(struct diff_work *work,
+                         const struct log_item *const items[2],
+                         const struct open_call *const calls[2],
+                         const struct diff_comparison *comparison,
+                         struct diff_finding *finding)
+{
+    *finding = (struct diff_finding){
+        .items = {items[0], items[1]},
+        .calls = {calls[0], calls[1]},
+        .cause = comparison->cause,
+        .class_ = DIFF_OWN,
+        .distance =
+            comparison->has_distance && (comparison->cause == DIFF_CAUSE_VALUES ||
+                                         comparison->differs_in_values)
+                ? &comparison->distance
+                : NULL,
+    };
+
+    for (unsigned side = 0; side < 2; side++) {
+        struct diff_place place = diff_place_of(items[side], calls[side]);
+
+        finding->modules[side] = place.module;
+        finding->lines[side] = place.line;
+    }
+    work->name.size = 0;
+    work->words.size = 0;
+    diff_name_add(&items[1]->event, &work->name);
+    diff_words_add(&work->words, comparison, &items[0]->event, &items[1]->event);
+    finding->name = buffer_slice(&work->name);
+    finding->words = buffer_slice(&work->words);
+}
+
 static void tell_pair(struct diff_work *work,
                       const struct log_item *const items[2],
                       const struct open_call *const calls[2],
                       const struct diff_comparison *comparison,
                       const struct inputs *inputs)
 {
-    struct diff_finding finding = {
-        .items = {items[0], items[1]},
-        .calls = {calls[0], calls[1]},
-        .cause = comparison->cause,
-        .class_ = inputs->differ ? DIFF_INHERITED : DIFF_OWN,
-        .distance = comparison->has_distance ? &comparison->distance : NULL,
-    };
+    struct diff_finding finding;
 
-    for (unsigned side = 0; side < 2; side++) {
-        struct diff_place place = diff_place_of(items[side], calls[side]);
-
-        finding.modules[side] = place.module;
-        finding.lines[side] = place.line;
-    }
-    work->name.size = 0;
-    work->words.size = 0;
-    diff_name_add(&items[1]->event, &work->name);
-    diff_words_add(&work->words, comparison, &items[0]->event, &items[1]->event);
+    fill_finding(work, items, calls, comparison, &finding);
+    finding.class_ = inputs->differ ? DIFF_INHERITED : DIFF_OWN;
     if (!inputs->differ && inputs->code != NULL) {
         blame_code(work, inputs->code, &finding);
     }
     finding.name = buffer_slice(&work->name);
     finding.words = buffer_slice(&work->words);
     diff_tell(work, &finding);
+}
+
+/* What a line's text has that reads a clock, or makes a name that is never the same. */
+static bool reads_clock(struct slice source)
+{
+    static const char *const words[] = {
+        "time.time(", "time_ns(", "perf_counter", "monotonic(", "process_time",
+        ".now(",      "utcnow(",  "uuid.",        "uuid4(",     "getpid(",
+        "mkdtemp(",   "mkstemp(", "strftime(",    "time()",
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_find(source, slice_of(words[i]), 0) < source.size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a number or text differs as those from a clock do. */
+static bool is_clock(struct diff_work *work,
+                     const struct log_item *const items[2],
+                     const struct inputs *inputs)
+{
+    const struct log_event_view *event = &items[1]->event;
+
+    switch (event->kind) {
+    case VALUE_INT:
+    case VALUE_FLOAT:
+    case VALUE_TEXT:
+        break;
+    default:
+        return false;
+    }
+    if (inputs->differ || inputs->code != NULL || items[0]->event.kind != event->kind) {
+        return false;
+    }
+    return inputs->has_clock ||
+           reads_clock(diff_place_source(work, 1, diff_place_of(items[1], NULL)));
+}
+
+static void settle_clock(struct diff_work *work,
+                         struct diff_frame *frame,
+                         const struct log_event_view *event,
+                         const struct open_call *call)
+{
+    const struct diff_taint taint = {.kind = DIFF_TAINT_CLOCK};
+
+    work->result->clocks++;
+    work->has_met = true;
+    diff_scope_taint(&work->scope, frame, call, event, &taint);
+}
+
+/* Equal values, other strides: looked after, in case that something follows of it. */
+static void settle_layout(struct diff_work *work,
+                          struct diff_frame *frame,
+                          const struct log_item *const items[2],
+                          const struct open_call *const calls[2],
+                          const struct diff_comparison *comparison,
+                          const struct inputs *inputs)
+{
+    struct diff_finding finding;
+    struct diff_taint taint = {.kind = DIFF_TAINT_LAYOUT};
+
+    work->result->equal++;
+    work->result->layout++;
+    work->has_met = true;
+    if (inputs->layout != NULL) {
+        taint.suspect = inputs->layout->suspect;
+    } else {
+        fill_finding(work, items, calls, comparison, &finding);
+        taint.suspect = diff_suspect_add(work, &finding);
+    }
+    if (taint.suspect < DIFF_SUSPECTS_MAX) {
+        diff_scope_taint(&work->scope, frame, calls[1], &items[1]->event, &taint);
+    }
+}
+
+/* Whether the difference comes of another layout, which is told then. */
+static bool follows_of_layout(struct diff_work *work,
+                              const struct log_item *const items[2],
+                              const struct inputs *inputs)
+{
+    uint32_t suspect =
+        inputs->layout != NULL
+            ? inputs->layout->suspect
+            : diff_suspect_find(work, &items[0]->event, &items[1]->event);
+
+    if (suspect >= DIFF_SUSPECTS_MAX) {
+        return false;
+    }
+    diff_suspect_tell(work, suspect);
+    return true;
 }
 
 static void settle_differing(struct diff_work *work,
@@ -259,6 +383,18 @@ static void settle_differing(struct diff_work *work,
 
     if (work->scope.has_hidden && comparison->cause == DIFF_CAUSE_VALUES) {
         inputs.differ = true;
+    }
+    if (is_clock(work, items, &inputs)) {
+        settle_clock(work, frame, event, calls[1]);
+        return;
+    }
+    if (comparison->cause == DIFF_CAUSE_STRIDES && !comparison->differs_in_values &&
+        !work->options->is_exact) {
+        settle_layout(work, frame, items, calls, comparison, &inputs);
+        return;
+    }
+    if (!inputs.differ && inputs.code == NULL) {
+        inputs.differ = follows_of_layout(work, items, &inputs);
     }
     if (inputs.differ) {
         work->result->inherited++;
@@ -357,6 +493,7 @@ static void settle_pending(struct diff_work *work)
             comparison->cause == DIFF_CAUSE_VALUES) {
             comparison->cause = is_beyond ? DIFF_CAUSE_VALUES : DIFF_CAUSE_NONE;
         }
+        comparison->differs_in_values = is_beyond;
     }
     frame = diff_scope_frame(&work->scope, pending->calls[0], pending->calls[1]);
     if (frame == NULL) {
@@ -397,7 +534,7 @@ static void meet_events(struct diff_work *work, const struct diff_step *step)
     }
     diff_compare_events(&work->compare, a, b, &comparison);
     if (b->kind == VALUE_TENSOR && a->kind == VALUE_TENSOR &&
-        (comparison.cause == DIFF_CAUSE_VALUES || comparison.is_close)) {
+        (comparison.differs_in_values || comparison.is_close)) {
         wait_for_values(work, step, &comparison);
         return;
     }
@@ -435,6 +572,12 @@ tell_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
     work->words.size = 0;
     diff_name_add(&step->items[side]->event, &work->name);
     finding.name = buffer_slice(&work->name);
+    buffer_add(&work->words, step->odd == DIFF_ODD_CODE
+                                 ? SLICE("a line that the other does not have")
+                             : step->odd == DIFF_ODD_PART
+                                 ? SLICE("a part that the other's value does not have")
+                                 : SLICE("the other did not come here"));
+    finding.words = buffer_slice(&work->words);
     diff_tell(work, &finding);
 }
 
@@ -475,7 +618,7 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
     }
     if (is_code && !is_unchanged) {
         /* What was made from values that differ has not come of the line. */
-        struct inputs inputs = {false, NULL};
+        struct inputs inputs = {.differ = false};
 
         take_taint(&inputs, diff_scope_reads(&work->scope, frame, call, side,
                                              event->module, event->site));
@@ -652,6 +795,7 @@ static void finish(struct diff_work *work)
         log_reader_free(work->readers[side]);
     }
     diff_gap_release(&work->gap);
+    diff_suspects_release(work);
     diff_values_release(&work->values);
     diff_scope_release(&work->scope);
     buffer_release(&work->name);

@@ -100,9 +100,14 @@ struct diff_options {
 struct diff_result {
     uint64_t event_counts[2];
     uint64_t equal, own, inherited; /* pairs of events */
-    uint64_t close;                 /* of the equal ones: within tolerance */
-    uint64_t flow;                  /* where another way was taken */
-    uint64_t only[2];               /* in A alone, in B alone: by control flow */
+    uint64_t
+        layout; /* of the equal ones: in another memory layout, which changed nothing */
+    uint64_t
+        clocks; /* numbers that were read from a clock, and what was made of them */
+    uint64_t own_flow;  /* of `flow`: where what decided about it was equal */
+    uint64_t close;     /* of the equal ones: within tolerance */
+    uint64_t flow;      /* where another way was taken */
+    uint64_t only[2];   /* in A alone, in B alone: by control flow */
     uint64_t code[2];   /* of lines, functions or files that the other does not have */
     uint64_t beyond[2]; /* after the other one's recording was cut */
     struct diff_likeness likeness;

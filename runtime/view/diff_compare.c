@@ -9,6 +9,8 @@
 #define SCALAR_ATOL 1e-9
 /* The sums of the same numbers in another order are no further apart, by the numbers' size. */
 #define SAME_NUMBERS 2e-15
+/* An array's numbers may be larger than those in its sample by so much. */
+#define SAMPLE_SHARE 4
 
 /* ---- tolerances ---- */
 
@@ -378,16 +380,19 @@ static bool is_other_order(const struct statistics *a, const struct statistics *
            fabs(a->std - b->std) <= SAME_NUMBERS * size;
 }
 
+static double element_real(const struct dtype_value *value)
+{
+    return value->class == DTYPE_CLASS_SIGNED     ? (double)value->integer
+           : value->class == DTYPE_CLASS_UNSIGNED ? (double)value->natural
+                                                  : value->real;
+}
+
 /* How far apart two elements are: complex numbers by the size of their difference. */
 static double
 element_distance(const struct dtype_value *a, const struct dtype_value *b, double *size)
 {
-    double x = a->class == DTYPE_CLASS_SIGNED     ? (double)a->integer
-               : a->class == DTYPE_CLASS_UNSIGNED ? (double)a->natural
-                                                  : a->real;
-    double y = b->class == DTYPE_CLASS_SIGNED     ? (double)b->integer
-               : b->class == DTYPE_CLASS_UNSIGNED ? (double)b->natural
-                                                  : b->real;
+    double x = element_real(a);
+    double y = element_real(b);
 
     if (a->class == DTYPE_CLASS_COMPLEX) {
         *size = hypot(b->real, b->imaginary);
@@ -418,14 +423,28 @@ static bool have_samples(const struct log_event_view *a, const struct log_event_
                   a->grid.dimension_count * sizeof *a->grid.counts) == 0;
 }
 
-/* Of the elements that are not the same the usual size counts: so what a mask has put in, in
- * both alike, does not hide the others. */
+static double largest_of(const struct log_event_view *event)
+{
+    enum dtype_class class = dtype_class(event->shape->dtype);
+    const struct statistics *statistics = &event->statistics;
+    double largest;
+
+    if (!event->has_statistics) {
+        return INFINITY;
+    }
+    largest = fmax(fabs(bound_real(class, statistics->min)),
+                   fabs(bound_real(class, statistics->max)));
+    return isfinite(largest) ? largest : 0;
+}
+
+/* What an element may be off by comes of the largest numbers of its array. Of these count those
+ * that are not the same in both, as far as was recorded: so what a mask has put in does not hide
+ * the others. */
 static double sample_scale(const struct log_event_view *a,
                            const struct log_event_view *b)
 {
     size_t sizes[2] = {dtype_size(a->shape->dtype), dtype_size(b->shape->dtype)};
-    double sum = 0;
-    uint64_t count = 0;
+    double largest = 0;
 
     for (uint64_t i = 0; i < a->grid.count; i++) {
         struct dtype_value x =
@@ -435,11 +454,10 @@ static double sample_scale(const struct log_event_view *a,
         double size;
 
         if (element_distance(&x, &y, &size) != 0 && isfinite(size)) {
-            sum += size * size;
-            count++;
+            largest = fmax(largest, size);
         }
     }
-    return count > 0 && isfinite(sum) ? sqrt(sum / (double)count) : 0;
+    return fmin(SAMPLE_SHARE * largest, largest_of(b));
 }
 
 static bool compare_samples(const struct log_event_view *a,
@@ -448,7 +466,7 @@ static bool compare_samples(const struct log_event_view *a,
                             struct diff_comparison *comparison)
 {
     size_t sizes[2] = {dtype_size(a->shape->dtype), dtype_size(b->shape->dtype)};
-    double scale = has_scale ? 2 * sample_scale(a, b) : 0;
+    double scale = has_scale ? sample_scale(a, b) : 0;
     double worst = -1;
     bool is_within = true;
 
@@ -471,8 +489,8 @@ static bool compare_samples(const struct log_event_view *a,
         if (apart > worst) {
             worst = apart;
             comparison->sample_worst = i;
-            comparison->distance.worst_values[0] = x.real;
-            comparison->distance.worst_values[1] = y.real;
+            comparison->distance.worst_values[0] = element_real(&x);
+            comparison->distance.worst_values[1] = element_real(&y);
         }
     }
     comparison->distance.max_abs = fmax(worst, comparison->distance.max_abs);
@@ -571,10 +589,13 @@ void diff_compare_events(struct diff_compare *compare,
     }
     pair = find_pair(compare, a->shape, b->shape);
     comparison->cause = pair->cause;
-    if (pair->cause != DIFF_CAUSE_NONE) {
-        return;
+    if (pair->cause == DIFF_CAUSE_NONE || pair->cause == DIFF_CAUSE_STRIDES) {
+        compare_values(&compare->tolerance, a, b, comparison);
+        comparison->differs_in_values = comparison->cause == DIFF_CAUSE_VALUES;
     }
-    compare_values(&compare->tolerance, a, b, comparison);
+    if (pair->cause == DIFF_CAUSE_STRIDES) {
+        comparison->cause = DIFF_CAUSE_STRIDES;
+    }
     if (comparison->cause == DIFF_CAUSE_NONE && pair->differs_in_grad) {
         comparison->cause = DIFF_CAUSE_GRAD;
     }

@@ -52,6 +52,7 @@ enum diff_seen {
 struct diff_comparison {
     enum diff_cause cause;
     enum diff_seen seen;
+    bool differs_in_values; /* of arrays: beside strides, or by themselves */
     bool
         is_close; /* not the same to the bit, but within tolerance: whole values may tell
                       more */

@@ -135,7 +135,7 @@ static void add_flow(struct diff_work *work, const struct diff_finding *finding)
     }
 }
 
-static void add_first(struct diff_work *work, const struct diff_finding *finding)
+void diff_first_make(struct diff_work *work, const struct diff_finding *finding)
 {
     struct diff_place place = {finding->modules[1], finding->lines[1]};
     unsigned side = place.line == 0 ? 0 : 1;
@@ -173,8 +173,12 @@ void diff_tell(struct diff_work *work, struct diff_finding *finding)
                         finding->cause != DIFF_CAUSE_CODE;
     if (finding->is_first) {
         work->has_first = true;
-        add_first(work, finding);
-        finding->text = buffer_slice(&work->text);
+        if (finding->text.size == 0) {
+            diff_first_make(work, finding);
+            finding->text = buffer_slice(&work->text);
+        }
+    } else {
+        finding->text = SLICE("");
     }
     if (work->name.has_failed || work->words.has_failed || work->text.has_failed ||
         work->path.has_failed) {

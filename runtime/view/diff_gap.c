@@ -75,7 +75,7 @@ static void begin_point(struct diff_work *work,
             work->gap.is_inherited = work->gap.is_inherited || frame->has_result;
         }
         work->gap.is_inherited =
-            work->gap.is_inherited || (taint != NULL && taint->kind != DIFF_TAINT_CODE);
+            work->gap.is_inherited || (taint != NULL && taint->kind < DIFF_TAINT_CODE);
     } else if (call != NULL && call->parent != NULL) {
         if (item->call.line != 0) {
             point->place.module = call->parent->module_number;
@@ -398,5 +398,6 @@ void diff_gap_close(struct diff_work *work, const struct diff_step *step)
     finding.name = buffer_slice(&work->name);
     finding.words = buffer_slice(&work->words);
     work->result->flow++;
+    work->result->own_flow += !gap->is_inherited;
     diff_tell(work, &finding);
 }

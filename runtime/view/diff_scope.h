@@ -16,13 +16,16 @@ enum diff_taint_kind {
     DIFF_TAINT_VALUES, /* its value does */
     DIFF_TAINT_FLOW,   /* one run alone wrote it, having gone another way */
     DIFF_TAINT_CODE,   /* a line wrote it that the other program does not have */
+    DIFF_TAINT_LAYOUT, /* its strides do, its values are equal */
+    DIFF_TAINT_CLOCK,  /* it comes from a clock */
 };
 
 struct diff_taint {
     struct slice name; /* borrowed from the site tables */
     enum diff_taint_kind kind;
-    unsigned side;   /* FLOW, CODE: who wrote it */
-    uint32_t module; /* of that side: where */
+    unsigned side;    /* FLOW, CODE: who wrote it */
+    uint32_t suspect; /* LAYOUT: where it began, see diff_work.h */
+    uint32_t module;  /* of that side: where */
     uint32_t line;
 };
 

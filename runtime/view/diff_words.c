@@ -212,6 +212,12 @@ static void add_values(struct buffer *text,
             add_sample_place(text, &b->grid, comparison->sample_worst);
             buffer_add_byte(text, ' ');
         }
+        if (b->shape->dtype == DTYPE_BOOL) {
+            buffer_add(text, comparison->distance.worst_values[1] != 0
+                                 ? SLICE("True, A has False")
+                                 : SLICE("False, A has True"));
+            return;
+        }
         add_numbers(text, comparison->distance.worst_values[0],
                     comparison->distance.worst_values[1]);
         return;
@@ -257,12 +263,12 @@ void diff_words_add(struct buffer *text,
         add_kind(text, a);
         return;
     }
-    buffer_add(text, slice_of(diff_cause_text(comparison->cause)));
-    buffer_add_byte(text, ' ');
     if (b->kind != VALUE_TENSOR) {
         add_values(text, comparison, a, b);
         return;
     }
+    buffer_add(text, slice_of(diff_cause_text(comparison->cause)));
+    buffer_add_byte(text, ' ');
     switch (comparison->cause) {
     case DIFF_CAUSE_DTYPE:
         text_add_shortened(text, b->shape->dtype_text, TEXT_LIMIT);
@@ -283,6 +289,10 @@ void diff_words_add(struct buffer *text,
         add_strides(text, b->shape);
         buffer_add(text, than);
         add_strides(text, a->shape);
+        if (comparison->differs_in_values) {
+            buffer_add(text, SLICE("; values too: "));
+            add_values(text, comparison, a, b);
+        }
         return;
     case DIFF_CAUSE_GRAD:
         buffer_add(text, (b->shape->flags & LOG_FORM_REQUIRES_GRAD) != 0

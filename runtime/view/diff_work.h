@@ -46,6 +46,15 @@ struct diff_gap {
     bool is_inherited; /* what decided about it differs */
 };
 
+/* Another layout of equal values, which is a difference when something follows of it. */
+#define DIFF_SUSPECTS_MAX 64
+struct diff_suspect {
+    struct log_item items[2];        /* without sample and text */
+    uint64_t storages[2];            /* addresses; 0: not known */
+    struct buffer name, words, text; /* owned */
+    bool is_told;
+};
+
 /* A pair of events that waits for its whole values. */
 struct diff_pending {
     bool is_there;
@@ -67,6 +76,8 @@ struct diff_work {
     struct diff_gap gap;
     struct diff_pending pending;
     struct diff_kept kept[2];
+    struct diff_suspect *suspects; /* owned: DIFF_SUSPECTS_MAX of them; may be NULL */
+    uint32_t suspect_count;
     struct buffer name, words, text, path; /* owned: for a finding */
     bool has_met; /* something was odd: names are looked after from now on */
     bool has_first;
@@ -108,8 +119,25 @@ void diff_name_add(const struct log_event_view *event, struct buffer *text);
 
 /* ---- diff_first.c ---- */
 
-/* Tells `options->found`, and counts. Whether it is the first divergence is found here. */
+/* Tells `options->found`. Whether it is the first divergence is found here; its text is made
+ * unless it is there. */
 void diff_tell(struct diff_work *work, struct diff_finding *finding);
+
+/* Makes the text of what would be the first divergence, in work->text. */
+void diff_first_make(struct diff_work *work, const struct diff_finding *finding);
+
+/* ---- diff_suspect.c ---- */
+
+/* The pair's values are equal, their strides are not. Gives the suspect's number; of the
+ * events of one place the first is kept. DIFF_SUSPECTS_MAX: there is no room. */
+uint32_t diff_suspect_add(struct diff_work *work, struct diff_finding *finding);
+/* The suspect whose memory B's event shares, and A's does not; DIFF_SUSPECTS_MAX: none. */
+uint32_t diff_suspect_find(const struct diff_work *work,
+                           const struct log_event_view *a,
+                           const struct log_event_view *b);
+/* Something followed of it. */
+void diff_suspect_tell(struct diff_work *work, uint32_t number);
+void diff_suspects_release(struct diff_work *work);
 
 /* ---- diff_inputs.c ---- */
 
