@@ -1,6 +1,7 @@
 /* What diff finds, kept for a page or a picture of it. */
 #include "runtime/view/diff_notes.h"
 
+#include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/paint.h"
 
@@ -26,6 +27,7 @@ void diff_notes_release(struct diff_notes *notes)
 {
     for (int i = 0; i < DIFF_LIST_COUNT; i++) {
         memory_free(notes->lists[i].rows);
+        flow_map_release(&notes->lists[i].index);
     }
     flow_map_release(&notes->marks);
     flow_texts_release(&notes->words);
@@ -123,18 +125,23 @@ static enum diff_list list_of(const struct diff_finding *finding)
     if (finding->class_ == DIFF_INHERITED) {
         return DIFF_LIST_INHERITED;
     }
-    if (finding->class_ == DIFF_OWN || finding->cause == DIFF_CAUSE_FLOW) {
+    if (finding->class_ == DIFF_OWN) {
         return DIFF_LIST_OWN;
     }
     return finding->items[1] == NULL ? DIFF_LIST_ONLY_A : DIFF_LIST_ONLY_B;
+}
+
+/* The side that is told of: B, where it has something. */
+static int side_of(const struct diff_finding *finding)
+{
+    return finding->items[1] != NULL || finding->items[0] == NULL;
 }
 
 static void fill_row(struct diff_notes *notes,
                      const struct diff_finding *finding,
                      struct diff_row *row)
 {
-    /* The side that is told of: B, where it has something. */
-    int side = finding->items[1] != NULL || finding->items[0] == NULL;
+    int side = side_of(finding);
     uint32_t module = finding->modules[side];
     uint32_t line = finding->lines[side];
     bool is_elsewhere = side == 1 && finding->lines[0] > 0;
@@ -147,7 +154,8 @@ static void fill_row(struct diff_notes *notes,
         .name = keep(notes, finding->name),
         .words = keep(notes, finding->words),
         .call = call_of(notes, finding->calls[side], side),
-        .is_first = finding->is_first,
+        .module = module,
+        .side = (uint32_t)side,
     };
     if (line > 0 && notes->sources[side] != NULL) {
         row->code = keep(notes, source_lines_get(notes->sources[side], module, line));
@@ -162,22 +170,68 @@ static void fill_row(struct diff_notes *notes,
     }
 }
 
+/* The row of the finding's line and name, or NULL; what it is found by. */
+static struct diff_row *find_row(const struct diff_rows *list,
+                                 const struct diff_finding *finding,
+                                 uint64_t *key)
+{
+    uint32_t side = (uint32_t)side_of(finding);
+    uint32_t place;
+    struct diff_row *row;
+
+    *key = hash_64(finding->name) ^
+           flow_key(finding->modules[side] * 2 + side, finding->lines[side]);
+    place = flow_map_get(&list->index, *key);
+    if (place == FLOW_MAP_NONE) {
+        return NULL;
+    }
+    row = &list->rows[place];
+    return row->side == side && row->module == finding->modules[side] &&
+                   row->line == finding->lines[side] &&
+                   slice_equal(row->name, finding->name)
+               ? row
+               : NULL;
+}
+
+static struct diff_row *new_row(struct diff_notes *notes,
+                                struct diff_rows *list,
+                                const struct diff_finding *finding,
+                                uint64_t key)
+{
+    void *rows = list->rows;
+
+    if (!memory_grow(&rows, &list->capacity, (size_t)list->count + 1,
+                     sizeof *list->rows)) {
+        return NULL;
+    }
+    list->rows = rows;
+    if (!flow_map_put(&list->index, key, list->count)) {
+        return NULL;
+    }
+    fill_row(notes, finding, &list->rows[list->count]);
+    return &list->rows[list->count++];
+}
+
 static bool add_row(struct diff_notes *notes, const struct diff_finding *finding)
 {
     struct diff_rows *list = &notes->lists[list_of(finding)];
-    void *rows = list->rows;
+    uint64_t key;
+    struct diff_row *row = find_row(list, finding, &key);
 
     list->total++;
-    if (list->count >= ROW_MAX && !finding->is_first) {
+    if (row == NULL && list->count >= ROW_MAX && !finding->is_first) {
         return true;
     }
-    if (!memory_grow(&rows, &list->capacity, (size_t)list->count + 1,
-                     sizeof *list->rows)) {
+    if (row == NULL) {
+        row = new_row(notes, list, finding, key);
+    }
+    if (row == NULL || notes->arena.has_failed || notes->scratch.has_failed) {
         return false;
     }
-    list->rows = rows;
-    fill_row(notes, finding, &list->rows[list->count++]);
-    return !notes->arena.has_failed && !notes->scratch.has_failed;
+    row->count++;
+    list->told++;
+    row->is_first |= finding->is_first;
+    return true;
 }
 
 /* ---- marks ---- */

@@ -28,6 +28,7 @@ enum diff_list {
     DIFF_LIST_COUNT
 };
 
+/* All differences of one line and name; the texts are the first one's. */
 struct diff_row {
     struct slice path;       /* the file, as the trace has it; B's where there is one */
     uint32_t line;           /* 0: not known */
@@ -37,14 +38,18 @@ struct diff_row {
     struct slice name;
     struct slice words;
     struct slice call; /* `train → Model.forward  #4` */
-    bool is_first;     /* the first divergence */
+    uint64_t count;
+    bool is_first;         /* the first divergence is among them */
+    uint32_t module, side; /* of the path */
 };
 
 struct diff_rows {
     struct diff_row *rows; /* owned */
     size_t capacity;
     uint32_t count;
-    uint64_t total; /* with those that there is no room for */
+    uint64_t told;         /* differences that the rows stand for */
+    uint64_t total;        /* differences, with those that there is no room for */
+    struct flow_map index; /* what a row is, as a hash -> its place */
 };
 
 struct diff_notes {

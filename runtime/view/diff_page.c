@@ -117,7 +117,12 @@ row_add(struct buffer *page, const struct diff_row *row, enum diff_list list)
     text_add(page, row->name);
     buffer_add(page, SLICE("</b> <span class=\"mark\">"));
     buffer_add(page, slice_of(lists[list].mark));
-    buffer_add(page, SLICE("</span><br/><span>"));
+    buffer_add(page, SLICE("</span>"));
+    if (row->count > 1) {
+        buffer_add_format(page, " <span class=\"faint\">%llu times, first:</span>",
+                          (unsigned long long)row->count);
+    }
+    buffer_add(page, SLICE("<br/><span>"));
     text_add(page, row->words);
     buffer_add(page, SLICE("</span>"));
     if (row->code.size > 0) {
@@ -139,10 +144,10 @@ table_add(struct buffer *page, const struct diff_rows *rows, enum diff_list list
         row_add(page, &rows->rows[i], list);
     }
     buffer_add(page, SLICE("</table></div>\n"));
-    if (rows->total > rows->count) {
+    if (rows->total > rows->told) {
         buffer_add(page, SLICE("<p class=\"faint\">and "));
-        buffer_add_number(page, rows->total - rows->count);
-        buffer_add(page, SLICE(" more</p>\n"));
+        buffer_add_number(page, rows->total - rows->told);
+        buffer_add(page, SLICE(" more, of other lines</p>\n"));
     }
 }
 

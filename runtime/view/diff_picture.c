@@ -6,8 +6,8 @@
 
 /* More boxes than that nobody reads at once: so many around the first divergence are drawn
  * then. */
-#define BOX_MAX    80
-#define WINDOW_MAX 50
+#define BOX_MAX    60
+#define WINDOW_MAX 40
 
 bool diff_picture_format(struct slice path,
                          struct diff_picture_options *options,

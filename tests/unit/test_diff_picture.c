@@ -19,6 +19,7 @@ static struct log_item item_of(uint64_t event, enum value_kind kind)
 
 static bool find(struct diff_notes *notes,
                  uint64_t event,
+                 uint32_t line,
                  enum value_kind kind,
                  enum diff_class class_,
                  bool is_only_a)
@@ -29,6 +30,7 @@ static bool find(struct diff_notes *notes,
         .cause = DIFF_CAUSE_VALUES,
         .class_ = class_,
         .is_first = event == OWN_EVENT,
+        .lines = {line, line},
         .name = slice_of(hostile),
         .words = SLICE("values at [1, 2] 0.5, A has 1 & <more>"),
         .text = event == OWN_EVENT
@@ -42,14 +44,14 @@ static bool find(struct diff_notes *notes,
 
 static bool find_all(struct diff_notes *notes)
 {
-    bool is_done =
-        diff_notes_init(notes) && find(notes, OWN_EVENT, VALUE_TENSOR, DIFF_OWN, false);
+    bool is_done = diff_notes_init(notes) &&
+                   find(notes, OWN_EVENT, 5, VALUE_TENSOR, DIFF_OWN, false);
 
     for (uint64_t i = OWN_EVENT + 1; i < 24 && is_done; i++) {
-        is_done = find(notes, i, VALUE_TENSOR, DIFF_INHERITED, false);
+        is_done = find(notes, i, (uint32_t)i % 2, VALUE_TENSOR, DIFF_INHERITED, false);
     }
-    return is_done && find(notes, 3, VALUE_INT, DIFF_ONLY, true) &&
-           find(notes, 23, VALUE_TENSOR, DIFF_ONLY, false);
+    return is_done && find(notes, 3, 3, VALUE_INT, DIFF_ONLY, true) &&
+           find(notes, 23, 4, VALUE_TENSOR, DIFF_ONLY, false);
 }
 
 static const struct diff_result result = {
@@ -229,21 +231,24 @@ static void test_window(void)
 
 /* ---- rows ---- */
 
-/* Thousands of them: so many are told, all are counted, and the first divergence is there. */
+/* Thousands of them: so many lines are told, all differences are counted, and the first
+ * divergence is there. */
 static void test_many_rows(void)
 {
     struct diff_notes notes;
     bool is_done = CHECK(diff_notes_init(&notes));
 
-    for (uint64_t i = 100; i < 30100 && is_done; i++) {
-        is_done = CHECK(find(&notes, i, VALUE_TENSOR, DIFF_OWN, false));
+    for (uint32_t i = 0; i < 30000 && is_done; i++) {
+        is_done = CHECK(find(&notes, 100 + i, i % 1000, VALUE_TENSOR, DIFF_OWN, false));
     }
-    is_done = is_done && CHECK(find(&notes, OWN_EVENT, VALUE_INT, DIFF_OWN, false));
+    is_done =
+        is_done && CHECK(find(&notes, OWN_EVENT, 2000, VALUE_INT, DIFF_OWN, false));
     if (is_done) {
         const struct diff_rows *own = &notes.lists[DIFF_LIST_OWN];
 
-        CHECK(own->total == 30001 && own->count == 501);
+        CHECK(own->total == 30001 && own->count == 501 && own->told == 15001);
         CHECK(own->rows[500].is_first && !own->rows[0].is_first);
+        CHECK(own->rows[0].count == 30 && own->rows[500].count == 1);
         CHECK(diff_notes_mark(&notes, 30099) == FLOW_MARK_OWN);
         CHECK(diff_notes_mark(&notes, 30100) == FLOW_MARK_EQUAL);
         CHECK(notes.has_scalars && notes.first_event == OWN_EVENT);
