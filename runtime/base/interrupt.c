@@ -10,6 +10,29 @@
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
+/* Globals, because the thread that waits for signals is the process's own. */
+static pthread_mutex_t taker_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool (*taker)(void *context, int signal_number);
+static void *taker_context;
+
+void interrupt_ask(bool (*take)(void *context, int signal_number), void *context)
+{
+    pthread_mutex_lock(&taker_lock);
+    taker = take;
+    taker_context = context;
+    pthread_mutex_unlock(&taker_lock);
+}
+
+static bool is_taken(int signal_number)
+{
+    bool result;
+
+    pthread_mutex_lock(&taker_lock);
+    result = taker != NULL && taker(taker_context, signal_number);
+    pthread_mutex_unlock(&taker_lock);
+    return result;
+}
+
 void interrupt_end_by(int signal_number)
 {
     sigset_t only;
@@ -47,8 +70,10 @@ static void *wait_for_signal(void *unused)
     int signal_number = SIGTERM;
 
     (void)unused;
-    if (sigwait(&set, &signal_number) == 0) {
-        interrupt_end_by(signal_number);
+    while (sigwait(&set, &signal_number) == 0) {
+        if (!is_taken(signal_number)) {
+            interrupt_end_by(signal_number);
+        }
     }
     return NULL;
 }

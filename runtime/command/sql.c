@@ -1,0 +1,120 @@
+/* `monitorch sql`: traces asked in SQL. */
+#include "instrument/strip.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/file.h"
+#include "runtime/base/output.h"
+#include "runtime/command/sql_options.h"
+#include "runtime/command/sql_prompt.h"
+#include "runtime/command/sql_run.h"
+#include "runtime/command/subcommand.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME "sql"
+/* No query is as long. */
+#define QUERY_LIMIT (64 * 1024 * 1024)
+
+static enum exit_code print_schema(const struct sql_options *options)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_done;
+
+    sql_schema_add(&text, NULL, color_is_wanted(options->color, STDOUT_FILENO));
+    if (text.has_failed) {
+        print_message("", "out of memory");
+    }
+    is_done = !text.has_failed && output_print(buffer_slice(&text));
+    buffer_release(&text);
+    return is_done ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
+}
+
+/* Of what the recording could not finish. */
+static void tell_remarks(const struct sql_options *options, struct sql_session *session)
+{
+    char line[160];
+
+    for (size_t i = 0; i < options->trace_count && !options->is_quiet; i++) {
+        const struct log_header *header = sql_session_header(session, i);
+
+        if (header->is_closed == 0) {
+            print_message(options->traces[i],
+                          "remark: the recording was not finished: its process was "
+                          "killed, has left by os._exit, or is still recording; asked "
+                          "is what is there");
+        } else if (header->lost_count > 0) {
+            snprintf(line, sizeof line,
+                     "remark: the last %llu events are not in the trace: recording had "
+                     "stopped (a full disk, or the size limit)",
+                     (unsigned long long)header->lost_count);
+            print_message(options->traces[i], line);
+        }
+    }
+}
+
+/* Queries from a file, or from what standard input says. */
+static enum exit_code run_file(struct sql_run *run, const char *path)
+{
+    struct buffer text = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+    enum exit_code exit_code;
+    bool is_read =
+        path == NULL || strcmp(path, "-") == 0
+            ? file_read_descriptor(STDIN_FILENO, "<stdin>", QUERY_LIMIT, &text, &error)
+            : file_read(path, QUERY_LIMIT, &text, &error);
+
+    if (is_read) {
+        exit_code = sql_run_text(run, buffer_slice(&text));
+    } else {
+        print_message("", error.text);
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    }
+    buffer_release(&text);
+    return exit_code;
+}
+
+static enum exit_code ask(const struct sql_options *options)
+{
+    struct error error = ERROR_INIT;
+    struct sql_session *session =
+        sql_session_new(options->traces, options->trace_count, strip_source, &error);
+    struct sql_run run;
+    enum exit_code exit_code;
+    bool is_damaged;
+
+    if (session == NULL) {
+        print_message("", error.text);
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    sql_run_init(&run, options, session);
+    /* What is wrong with the definitions is known from the beginning. */
+    is_damaged = sql_run_tell_damage(&run);
+    tell_remarks(options, session);
+    if (options->query != NULL) {
+        exit_code = sql_run_text(&run, slice_of(options->query));
+    } else if (options->query_file == NULL && isatty(STDIN_FILENO)) {
+        exit_code = sql_prompt(&run);
+    } else {
+        exit_code = run_file(&run, options->query_file);
+    }
+    sql_session_free(session);
+    return is_damaged ? EXIT_CODE_INPUT_FAILED : exit_code;
+}
+
+enum exit_code sql_run(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    struct sql_options options;
+    enum exit_code exit_code;
+
+    if (!sql_options_read(&options, word_count, words, &error)) {
+        exit_code = refuse(NAME, &error);
+    } else if (options.is_schema) {
+        exit_code = print_schema(&options);
+    } else {
+        exit_code = ask(&options);
+    }
+    sql_options_release(&options);
+    return exit_code;
+}

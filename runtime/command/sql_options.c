@@ -1,0 +1,181 @@
+/* What the command line of `monitorch sql` asks for. */
+#include "runtime/command/sql_options.h"
+
+#include "runtime/base/file.h"
+#include "runtime/base/memory.h"
+#include "runtime/command/arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "runtime/command/sql_options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "runtime/command/sql_options.def"
+#undef OPTION
+};
+
+static bool
+set_format(struct sql_options *options, enum sql_format format, struct error *error)
+{
+    if (options->has_format && options->format != format) {
+        return arguments_refuse(
+            "--table, --csv and --json: only one of them is possible", error);
+    }
+    options->has_format = true;
+    options->format = format;
+    return true;
+}
+
+static bool
+set_max_rows(struct sql_options *options, const char *argument, struct error *error)
+{
+    char *end;
+    unsigned long long number = strtoull(argument, &end, 10);
+
+    if (argument[0] < '0' || argument[0] > '9' || *end != '\0') {
+        error_set(error, ERROR_USAGE, "--max-rows %s: expected a number of rows",
+                  argument);
+        return false;
+    }
+    options->max_rows = number;
+    return true;
+}
+
+static bool
+set_file(struct sql_options *options, const char *argument, struct error *error)
+{
+    if (options->query_file != NULL) {
+        return arguments_refuse("two queries, expected one", error);
+    }
+    options->query_file = argument;
+    return true;
+}
+
+/* `argument` is NULL for the options that take none. */
+static bool option_take(struct sql_options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    switch (id) {
+    case OPTION_FILE:
+        return set_file(options, argument, error);
+    case OPTION_CSV:
+        return set_format(options, SQL_CSV, error);
+    case OPTION_JSON:
+        return set_format(options, SQL_JSON, error);
+    case OPTION_TABLE:
+        return set_format(options, SQL_TABLE, error);
+    case OPTION_MAX_ROWS:
+        return set_max_rows(options, argument, error);
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    case OPTION_NO_HEADER:
+        options->has_no_header = true;
+        return true;
+    case OPTION_SCHEMA:
+        options->is_schema = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+static bool has_blank(const char *word)
+{
+    return strpbrk(word, " \t\n;") != NULL;
+}
+
+/* A word that is no file is a query where it has a blank, or is the last one and looks like no
+ * file's name. */
+static bool is_query(const char *word, bool is_last)
+{
+    if (file_inspect(word).is_there) {
+        return false;
+    }
+    return has_blank(word) || (is_last && strpbrk(word, "/.") == NULL);
+}
+
+static bool take_word(struct sql_options *options,
+                      const char *word,
+                      bool is_last,
+                      struct error *error)
+{
+    if (strcmp(word, "-") == 0) {
+        return set_file(options, word, error);
+    }
+    if (!is_query(word, is_last && options->trace_count > 0 && options->query == NULL &&
+                            options->query_file == NULL)) {
+        options->traces[options->trace_count++] = word;
+        return true;
+    }
+    if (options->query != NULL) {
+        return arguments_refuse("two queries, expected one; in one text, `;` may stand "
+                                "between several",
+                                error);
+    }
+    options->query = word;
+    return true;
+}
+
+static bool check(const struct sql_options *options, struct error *error)
+{
+    if (options->query != NULL && options->query_file != NULL) {
+        return arguments_refuse("two queries, expected one: a word, or -f FILE", error);
+    }
+    if (options->trace_count == 0 && !options->is_schema) {
+        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+    }
+    return true;
+}
+
+bool sql_options_read(struct sql_options *options,
+                      int word_count,
+                      char **words,
+                      struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+    struct argument before = {ARGUMENT_END, NULL};
+
+    *options = (struct sql_options){.max_rows = UINT64_MAX};
+    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
+    if (options->traces == NULL) {
+        error_set_memory(error);
+        return false;
+    }
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    /* A word is taken when it is known whether another one follows. */
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule >= 0) {
+            if (!option_take(options, (enum option_id)found.rule, found.text, error)) {
+                return false;
+            }
+            continue;
+        }
+        if (before.rule == ARGUMENT_WORD &&
+            !take_word(options, before.text, found.rule == ARGUMENT_END, error)) {
+            return false;
+        }
+        before = found;
+    } while (found.rule != ARGUMENT_END);
+    return check(options, error);
+}
+
+void sql_options_release(struct sql_options *options)
+{
+    memory_free(options->traces);
+}

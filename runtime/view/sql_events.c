@@ -1,0 +1,605 @@
+/* The table `events`: what is asked for is read from the trace row by row. */
+#include "runtime/view/sql_events.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/open_calls.h"
+#include "runtime/view/sql_test.h"
+
+#include <string.h>
+
+/* What min, max and the like hold depends on the dtype. */
+static const struct sql_column columns[EVENT_COLUMN_COUNT] = {
+#define COLUMN_TYPE_INTEGER(name)      "INTEGER"
+#define COLUMN_TYPE_TEXT(name)         "TEXT"
+#define COLUMN_TYPE_REAL(name)         ""
+#define EVENT_COLUMN(name, type, what) {#name, COLUMN_TYPE_##type(name), what},
+#include "runtime/view/event_columns.def"
+#undef EVENT_COLUMN
+};
+
+const struct sql_table sql_events_table = {
+    "events",
+    "visits of a place, one for each value",
+    columns,
+    EVENT_COLUMN_COUNT,
+};
+
+#define TEST_MAX   15
+#define READER_MAX 4 /* of a cursor that looks up events here and there */
+/* How many rows are passed over between two looks at whether to go on. */
+#define STEP 4096
+/* What a seek costs, in rows that are read. */
+#define SEEK_COST 30.0
+
+/* idxNum. */
+enum plan {
+    PLAN_MODULE = 1,  /* the column `module` is used */
+    PLAN_ONE_ROW = 2, /* seq is given */
+};
+
+struct events_cursor {
+    sqlite3_vtab_cursor base;
+    struct sql_traces *traces; /* borrowed */
+    unsigned plan;             /* enum plan */
+    struct sql_test tests[TEST_MAX];
+    int test_count;
+    struct buffer texts;       /* owned; the tests' */
+    struct slice trace_wanted; /* in texts; of the trace that is asked for alone */
+    uint64_t first, last;      /* the numbers that are wanted */
+    uint64_t scan_count;       /* how often it was filtered */
+    size_t trace;              /* the present one; traces->count: at the end */
+    size_t last_trace;         /* the first one that is not wanted any more */
+    struct sql_reader *reader; /* of the present trace; one of `readers` */
+    struct sql_reader *readers[READER_MAX]; /* taken; may be NULL */
+    size_t readers_trace;                   /* whose they are */
+    struct log_item item;
+    bool is_following;       /* open_calls knows of all calls so far */
+    struct open_calls calls; /* owned */
+    struct open_call *call;  /* of the row, where is_following */
+    struct buffer scratch;   /* owned */
+};
+
+/* ---- planning ---- */
+
+/* What is told of the constraints that are handed over, in their order. */
+struct plan_text {
+    char bytes[2 * TEST_MAX + 1];
+    int count;
+};
+
+static void plan_add(struct plan_text *text, int column, unsigned char operator_)
+{
+    text->bytes[2 * text->count] = (char)(column + 1);
+    text->bytes[2 * text->count + 1] = (char)operator_;
+    text->count++;
+}
+
+static double guess_events(const struct sql_traces *traces)
+{
+    double count = 0;
+
+    for (size_t i = 0; i < traces->count; i++) {
+        count += (double)sql_trace_guess_events(&traces->traces[i]);
+    }
+    return count;
+}
+
+/* What the constraints that are handed over make of a scan. */
+struct estimate {
+    double cost;
+    double rows;
+    bool has_seq;   /* = */
+    bool has_trace; /* = */
+};
+
+static void estimate_add(struct estimate *estimate,
+                         int column,
+                         unsigned char operator_,
+                         size_t traces)
+{
+    bool is_equality = operator_ == SQLITE_INDEX_CONSTRAINT_EQ;
+    bool is_range = operator_ == SQLITE_INDEX_CONSTRAINT_GT ||
+                    operator_ == SQLITE_INDEX_CONSTRAINT_GE ||
+                    operator_ == SQLITE_INDEX_CONSTRAINT_LT ||
+                    operator_ == SQLITE_INDEX_CONSTRAINT_LE;
+
+    if (column == EVENT_COLUMN_seq && is_equality) {
+        estimate->has_seq = true;
+    } else if (column == EVENT_COLUMN_seq && is_range) {
+        estimate->cost /= 2;
+        estimate->rows /= 2;
+    } else if (column == EVENT_COLUMN_trace && is_equality) {
+        estimate->has_trace = true;
+        estimate->cost /= (double)traces;
+        estimate->rows /= (double)traces;
+    } else if (column == EVENT_COLUMN_call && is_equality) {
+        estimate->cost /= 20;
+        estimate->rows /= 50;
+    } else {
+        estimate->rows /= is_equality ? 8 : 2;
+    }
+}
+
+/* Of a list, each value is a scan of its own: that pays for seq alone. */
+static bool is_wanted(sqlite3_index_info *info, int i)
+{
+    const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+    if (constraint->usable == 0 || constraint->iColumn < 0 ||
+        !sql_test_is_possible(constraint->op)) {
+        return false;
+    }
+    return constraint->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+           constraint->iColumn == EVENT_COLUMN_seq || sql_is_equality(info, i);
+}
+
+static bool is_module_used(const sqlite3_index_info *info)
+{
+    return (info->colUsed & (UINT64_C(1) << EVENT_COLUMN_module)) != 0;
+}
+
+static bool is_natural_order(const sqlite3_index_info *info, size_t trace_count)
+{
+    return trace_count == 1 && info->nOrderBy == 1 &&
+           info->aOrderBy[0].iColumn == EVENT_COLUMN_seq && info->aOrderBy[0].desc == 0;
+}
+
+static int events_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    struct sql_virtual_table *table = (struct sql_virtual_table *)base;
+    size_t trace_count = table->traces->count;
+    struct plan_text text = {.count = 0};
+    struct estimate estimate;
+
+    estimate.rows = guess_events(table->traces);
+    estimate.cost = estimate.rows;
+    estimate.has_seq = estimate.has_trace = false;
+    for (int i = 0; i < info->nConstraint && text.count < TEST_MAX; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+        if (is_wanted(info, i)) {
+            plan_add(&text, constraint->iColumn, constraint->op);
+            info->aConstraintUsage[i].argvIndex = text.count;
+            estimate_add(&estimate, constraint->iColumn, constraint->op, trace_count);
+        }
+    }
+    if (estimate.has_seq) {
+        estimate.rows = 1;
+        estimate.cost = SEEK_COST;
+        if (trace_count == 1 || estimate.has_trace) {
+            info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+        }
+    }
+    info->idxStr = sqlite3_mprintf("%s", text.bytes);
+    info->needToFreeIdxStr = 1;
+    info->idxNum = (is_module_used(info) ? PLAN_MODULE : 0) |
+                   (estimate.has_seq ? PLAN_ONE_ROW : 0);
+    info->orderByConsumed = is_natural_order(info, trace_count);
+    info->estimatedCost = estimate.cost < 1 ? 1 : estimate.cost;
+    info->estimatedRows = estimate.rows < 1 ? 1 : (sqlite3_int64)estimate.rows;
+    return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* ---- cursors ---- */
+
+static int events_open(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
+{
+    struct sql_virtual_table *table = (struct sql_virtual_table *)base;
+    struct events_cursor *cursor = memory_allocate_zeroed(1, sizeof *cursor);
+
+    if (cursor == NULL) {
+        return SQLITE_NOMEM;
+    }
+    cursor->traces = table->traces;
+    open_calls_init(&cursor->calls);
+    *made = &cursor->base;
+    return SQLITE_OK;
+}
+
+static void give_readers(struct events_cursor *cursor)
+{
+    for (int i = 0; i < READER_MAX; i++) {
+        sql_reader_give(cursor->readers[i]);
+        cursor->readers[i] = NULL;
+    }
+    cursor->reader = NULL;
+}
+
+static int events_close(sqlite3_vtab_cursor *base)
+{
+    struct events_cursor *cursor = (struct events_cursor *)base;
+
+    give_readers(cursor);
+    open_calls_release(&cursor->calls);
+    buffer_release(&cursor->texts);
+    buffer_release(&cursor->scratch);
+    memory_free(cursor);
+    return SQLITE_OK;
+}
+
+static int fail(struct events_cursor *cursor)
+{
+    return sql_table_fail((struct sql_virtual_table *)cursor->base.pVtab);
+}
+
+/* ---- readers ---- */
+
+/* The reader that is nearest to the event, or the one that was used longest ago: a cursor that
+ * looks up events by turns here and there would load their chunks again and again. */
+static struct sql_reader *choose_reader(struct events_cursor *cursor)
+{
+    struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
+    struct sql_reader **oldest = &cursor->readers[0];
+
+    if (cursor->readers_trace != cursor->trace) {
+        give_readers(cursor);
+        cursor->readers_trace = cursor->trace;
+    }
+    for (int i = 0; i < READER_MAX; i++) {
+        struct sql_reader **reader = &cursor->readers[i];
+        bool is_needed =
+            i == 0 || ((cursor->plan & PLAN_ONE_ROW) != 0 && cursor->scan_count > 2);
+
+        if (*reader == NULL && !is_needed) {
+            break;
+        }
+        if (*reader == NULL) {
+            *reader = sql_reader_take(cursor->traces, trace);
+            return *reader;
+        }
+        if ((cursor->plan & PLAN_ONE_ROW) == 0 ||
+            sql_reader_is_near(*reader, cursor->first)) {
+            return *reader;
+        }
+        oldest = (*reader)->used < (*oldest)->used ? reader : oldest;
+    }
+    return *oldest;
+}
+
+static bool begin_reading(struct events_cursor *cursor)
+{
+    cursor->reader = choose_reader(cursor);
+    if (cursor->reader == NULL) {
+        return false;
+    }
+    cursor->reader->used = cursor->scan_count;
+    cursor->is_following = false;
+    if (cursor->first > 0) {
+        sql_reader_seek(cursor->reader, cursor->first);
+    } else {
+        log_reader_rewind(cursor->reader->reader);
+        cursor->is_following = (cursor->plan & PLAN_MODULE) != 0;
+    }
+    open_calls_release(&cursor->calls);
+    open_calls_init(&cursor->calls);
+    return true;
+}
+
+/* ---- rows ---- */
+
+/* The call of the row's event, or NULL. */
+static const struct open_call *find_call(struct events_cursor *cursor,
+                                         struct open_call *made)
+{
+    struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
+    const struct sql_call *call;
+
+    if (cursor->is_following) {
+        return cursor->call;
+    }
+    if ((cursor->plan & PLAN_MODULE) == 0) {
+        return NULL;
+    }
+    call = sql_calls_find(&trace->calls, cursor->item.event.call);
+    *made = (struct open_call){.path = call == NULL ? SLICE("") : call->path};
+    return made;
+}
+
+static bool is_passed_over(struct events_cursor *cursor)
+{
+    const struct log_event_view *event = &cursor->item.event;
+    struct slice name = cursor->traces->traces[cursor->trace].name;
+
+    for (int i = 0; i < cursor->test_count; i++) {
+        const struct sql_test *test = &cursor->tests[i];
+        struct column_value value;
+        struct open_call made;
+        const struct open_call *call =
+            test->column == EVENT_COLUMN_module ? find_call(cursor, &made) : NULL;
+
+        event_column_get(test->column, event, call, name, &cursor->scratch, &value);
+        if (!cursor->scratch.has_failed &&
+            sql_test_fails(test, &value, &cursor->texts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Keeps open_calls up to date. false where memory ran out. */
+static bool follow(struct events_cursor *cursor)
+{
+    struct open_call *call;
+    bool is_new;
+
+    switch (cursor->item.kind) {
+    case LOG_CALL:
+        return open_calls_begin(&cursor->calls, &cursor->item.call, &is_new) != NULL;
+    case LOG_EVENT:
+        cursor->call =
+            open_calls_of_event(&cursor->calls, &cursor->item.event, &is_new);
+        return cursor->call != NULL;
+    case LOG_END:
+        call = open_calls_find(&cursor->calls, cursor->item.end.call);
+        if (call != NULL) {
+            open_calls_end(&cursor->calls, call);
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* The trace's next event that may fit; `*is_found` tells whether there is one. */
+static int read_row(struct events_cursor *cursor, bool *is_found)
+{
+    struct log_reader *reader = cursor->reader->reader;
+
+    *is_found = false;
+    for (unsigned i = 1; log_reader_next(reader, &cursor->item); i++) {
+        if (i % STEP == 0 && atomic_load(&cursor->traces->is_interrupted)) {
+            return SQLITE_INTERRUPT;
+        }
+        if (cursor->is_following && !follow(cursor)) {
+            return SQLITE_NOMEM;
+        }
+        if (cursor->item.kind != LOG_EVENT) {
+            continue;
+        }
+        if (cursor->item.event.number > cursor->last) {
+            break;
+        }
+        if (cursor->item.event.number >= cursor->first && !is_passed_over(cursor)) {
+            *is_found = true;
+            break;
+        }
+    }
+    return SQLITE_OK;
+}
+
+/* A call's events lie between its first and its last one. Worth to be found where calls are
+ * known already, or where a query asks for one call after the other. */
+static bool narrow_to_call(struct events_cursor *cursor)
+{
+    struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
+
+    for (int i = 0; i < cursor->test_count; i++) {
+        const struct sql_test *test = &cursor->tests[i];
+        const struct sql_call *call = NULL;
+
+        if (test->column != EVENT_COLUMN_call || test->is_idle ||
+            test->operator_ != SQLITE_INDEX_CONSTRAINT_EQ ||
+            test->type != COLUMN_INTEGER) {
+            continue;
+        }
+        if (!trace->calls.is_known && cursor->scan_count > 1 &&
+            !sql_trace_need_calls(cursor->traces, trace)) {
+            return false;
+        }
+        if (!trace->calls.is_known) {
+            continue;
+        }
+        if (test->integer >= 0 && test->integer <= UINT32_MAX) {
+            call = sql_calls_find(&trace->calls, (uint32_t)test->integer);
+        }
+        if (call == NULL || call->event_count == 0) {
+            cursor->first = UINT64_MAX;
+            cursor->last = 0;
+            return true;
+        }
+        cursor->first =
+            call->first_event > cursor->first ? call->first_event : cursor->first;
+        cursor->last =
+            call->last_event < cursor->last ? call->last_event : cursor->last;
+    }
+    return true;
+}
+
+/* The numbers that the tests leave, as far as they tell. */
+static void narrow_to_numbers(struct events_cursor *cursor)
+{
+    cursor->first = 0;
+    cursor->last = UINT64_MAX;
+    for (int i = 0; i < cursor->test_count; i++) {
+        const struct sql_test *test = &cursor->tests[i];
+        uint64_t number = test->integer < 0 ? 0 : (uint64_t)test->integer;
+        bool is_equality = test->operator_ == SQLITE_INDEX_CONSTRAINT_EQ;
+
+        if (test->column != EVENT_COLUMN_seq || test->is_idle ||
+            test->type != COLUMN_INTEGER) {
+            continue;
+        }
+        if ((is_equality || test->operator_ == SQLITE_INDEX_CONSTRAINT_GT ||
+             test->operator_ == SQLITE_INDEX_CONSTRAINT_GE) &&
+            number > cursor->first) {
+            cursor->first = number;
+        }
+        if ((is_equality || test->operator_ == SQLITE_INDEX_CONSTRAINT_LT ||
+             test->operator_ == SQLITE_INDEX_CONSTRAINT_LE) &&
+            number < cursor->last) {
+            cursor->last = number;
+        }
+    }
+}
+
+/* Goes to the next trace that is wanted, and in it to where reading begins. */
+static int begin_trace(struct events_cursor *cursor)
+{
+    narrow_to_numbers(cursor);
+    if (!narrow_to_call(cursor)) {
+        return fail(cursor);
+    }
+    if (cursor->first > cursor->last) {
+        cursor->reader = NULL;
+        return SQLITE_OK;
+    }
+    if ((cursor->plan & PLAN_MODULE) != 0 && cursor->first > 0 &&
+        !sql_trace_need_calls(cursor->traces, &cursor->traces->traces[cursor->trace])) {
+        return fail(cursor);
+    }
+    return begin_reading(cursor) ? SQLITE_OK : fail(cursor);
+}
+
+static int settle(struct events_cursor *cursor)
+{
+    bool is_found = false;
+    int code = SQLITE_OK;
+
+    for (;;) {
+        if (cursor->reader != NULL) {
+            code = read_row(cursor, &is_found);
+        }
+        if (code != SQLITE_OK || is_found) {
+            return code;
+        }
+        if (cursor->trace + 1 >= cursor->last_trace) {
+            cursor->trace = cursor->traces->count;
+            return SQLITE_OK;
+        }
+        cursor->trace++;
+        code = begin_trace(cursor);
+        if (code != SQLITE_OK) {
+            return code;
+        }
+    }
+}
+
+static int events_filter(sqlite3_vtab_cursor *base,
+                         int plan,
+                         const char *constraints,
+                         int argument_count,
+                         sqlite3_value **arguments)
+{
+    struct events_cursor *cursor = (struct events_cursor *)base;
+
+    cursor->plan = (unsigned)plan;
+    cursor->scan_count++;
+    cursor->test_count = 0;
+    cursor->texts.size = 0;
+    cursor->trace = SIZE_MAX; /* the one before the first */
+    cursor->last_trace = cursor->traces->count;
+    cursor->reader = NULL;
+    for (int i = 0; i < argument_count && i < TEST_MAX; i++) {
+        int column = constraints[2 * i] - 1;
+        unsigned char operator_ = (unsigned char)constraints[2 * i + 1];
+
+        if (column == EVENT_COLUMN_trace && operator_ == SQLITE_INDEX_CONSTRAINT_EQ) {
+            cursor->trace = sql_traces_find(cursor->traces, arguments[i]);
+            if (cursor->trace == cursor->traces->count) {
+                return SQLITE_OK;
+            }
+            cursor->last_trace = cursor->trace + 1;
+            cursor->trace--;
+        } else {
+            sql_test_init(&cursor->tests[cursor->test_count++],
+                          (enum event_column)column, operator_, arguments[i],
+                          &cursor->texts);
+        }
+    }
+    return settle(cursor);
+}
+
+static int events_next(sqlite3_vtab_cursor *base)
+{
+    struct events_cursor *cursor = (struct events_cursor *)base;
+
+    /* Behind the last one another chunk may begin, which nobody needs. */
+    if (cursor->item.event.number >= cursor->last) {
+        cursor->reader = NULL;
+    }
+    return settle(cursor);
+}
+
+static int events_is_at_end(sqlite3_vtab_cursor *base)
+{
+    struct events_cursor *cursor = (struct events_cursor *)base;
+
+    return cursor->trace == cursor->traces->count;
+}
+
+/* Texts that definitions hold, not the record. */
+static bool is_lasting(enum event_column column)
+{
+    switch (column) {
+    case EVENT_COLUMN_module:
+    case EVENT_COLUMN_value:
+    case EVENT_COLUMN_differs:
+    case EVENT_COLUMN_shape:
+    case EVENT_COLUMN_strides:
+    case EVENT_COLUMN_hash:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static int
+events_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    struct events_cursor *cursor = (struct events_cursor *)base;
+    const struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
+    struct column_value value;
+    struct open_call made;
+    const struct open_call *call =
+        column == EVENT_COLUMN_module ? find_call(cursor, &made) : NULL;
+
+    event_column_get((enum event_column)column, &cursor->item.event, call, trace->name,
+                     &cursor->scratch, &value);
+    sql_result_set(context, &value, is_lasting((enum event_column)column),
+                   &cursor->scratch);
+    return SQLITE_OK;
+}
+
+static int events_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    struct events_cursor *cursor = (struct events_cursor *)base;
+
+    *rowid = (sqlite3_int64)(((uint64_t)cursor->trace << 48) +
+                             (cursor->item.event.number & 0xFFFFFFFFFFFF));
+    return SQLITE_OK;
+}
+
+/* ---- the module ---- */
+
+static int events_connect(sqlite3 *database,
+                          void *context,
+                          int argument_count,
+                          const char *const *arguments,
+                          sqlite3_vtab **made,
+                          char **message)
+{
+    (void)argument_count;
+    (void)arguments;
+    (void)message;
+    return sql_table_connect(database, &sql_events_table, context, NULL, made);
+}
+
+static const sqlite3_module events_module = {
+    .xConnect = events_connect,
+    .xBestIndex = events_best_index,
+    .xDisconnect = sql_table_disconnect,
+    .xDestroy = sql_table_disconnect,
+    .xOpen = events_open,
+    .xClose = events_close,
+    .xFilter = events_filter,
+    .xNext = events_next,
+    .xEof = events_is_at_end,
+    .xColumn = events_column,
+    .xRowid = events_rowid,
+};
+
+int sql_events_register(sqlite3 *database, struct sql_traces *traces)
+{
+    return sqlite3_create_module_v2(database, sql_events_table.name, &events_module,
+                                    traces, NULL);
+}
