@@ -16,8 +16,10 @@
 
 bool diff_notes_init(struct diff_notes *notes)
 {
-    *notes = (struct diff_notes){
-        .headline = {"", 0}, .text = {"", 0}, .first_event = DIFF_EVENT_NONE};
+    *notes = (struct diff_notes){.headline = {"", 0},
+                                 .text = {"", 0},
+                                 .first_words = {"", 0},
+                                 .first_event = DIFF_EVENT_NONE};
     arena_init(&notes->arena);
     flow_map_init(&notes->marks);
     return flow_texts_init(&notes->words);
@@ -273,6 +275,7 @@ bool diff_notes_found(void *context, const struct diff_finding *finding)
     const struct log_item *item = finding->items[1];
 
     if (finding->is_first) {
+        notes->first_words = keep(notes, finding->words);
         notes->text = keep_plain(notes, finding->text);
         notes->headline =
             slice_part(notes->text, 0, slice_find(notes->text, SLICE("\n"), 0));

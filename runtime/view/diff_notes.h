@@ -56,11 +56,12 @@ struct diff_notes {
     struct diff_rows lists[DIFF_LIST_COUNT];
     struct slice
         headline; /* `FILE:LINE: first divergence: NAME: …`; "" where nothing is */
-    struct slice text;    /* all that is said of it: the headline and lines behind it */
-    uint64_t first_event; /* B's event of the first divergence; DIFF_EVENT_NONE */
-    bool has_scalars;     /* an own difference is of a value that is no array */
-    struct flow_map marks;   /* B's event -> its mark, and the number of its words */
-    struct flow_texts words; /* those of marks */
+    struct slice text; /* all that is said of it: the headline and lines behind it */
+    struct slice first_words; /* what differs there; "" */
+    uint64_t first_event;     /* B's event of the first divergence; DIFF_EVENT_NONE */
+    bool has_scalars;         /* an own difference is of a value that is no array */
+    struct flow_map marks;    /* B's event -> its mark, and the number of its words */
+    struct flow_texts words;  /* those of marks */
     struct log_reader *readers[2];   /* borrowed, while diff goes on; else NULL */
     struct source_lines *sources[2]; /* borrowed, while diff goes on; else NULL */
     struct buffer scratch;           /* owned */

@@ -130,6 +130,20 @@ static uint32_t find_first(const struct flow_graph *graph, uint64_t event)
     return found == FLOW_NONE ? 0 : found;
 }
 
+/* A way that was taken is no box: the first value that came of it tells of it. */
+static void tell_first(struct flow_graph *graph, const struct diff_notes *notes)
+{
+    struct flow_node *node;
+
+    if (graph->node_count == 0 || notes->first_words.size == 0) {
+        return;
+    }
+    node = &graph->nodes[find_first(graph, notes->first_event)];
+    if (is_worse(node) && node->remark.size == 0) {
+        node->remark = notes->first_words;
+    }
+}
+
 static uint32_t find_limit(const struct flow_graph *graph,
                            const struct diff_picture_options *options)
 {
@@ -192,6 +206,9 @@ static bool build(struct flow_graph *graph,
     }
     source_lines_release(&sources);
     log_reader_free(reader);
+    if (is_done) {
+        tell_first(graph, notes);
+    }
     return is_done && (!flow.has_scalars || drop_equal_scalars(graph, error)) &&
            keep_window(graph, notes->first_event, find_limit(graph, options), error);
 }
