@@ -471,6 +471,11 @@ static void add_equal_line(const struct diff_report *report,
             buffer_add(text, side == 0 ? SLICE(" of lines that only A has")
                                        : SLICE(" of lines that only B has"));
         }
+        if (result->beyond[side] > 0) {
+            buffer_add(text, side == 0 ? SLICE("; B ends there, A goes on for ")
+                                       : SLICE("; A ends there, B goes on for "));
+            add_grouped(text, result->beyond[side]);
+        }
     }
     buffer_add_byte(text, '\n');
 }

@@ -84,6 +84,27 @@ struct diff_work {
     bool is_stopped;
 };
 
+/* ---- diff_judge.c ---- */
+
+/* What went into an event. */
+struct diff_inputs {
+    bool differ;
+    const struct diff_taint *code; /* a line of one program alone wrote them; or NULL */
+    const struct diff_taint *layout; /* they lie in another layout; or NULL */
+    bool has_clock;                  /* a clock's */
+};
+
+/* Adds what one of the names is known for; NULL: nothing. */
+void diff_inputs_take(struct diff_inputs *inputs, const struct diff_taint *taint);
+
+void diff_meet_events(struct diff_work *work, const struct diff_step *step);
+/* Whole values have come to their end. */
+void diff_settle_pending(struct diff_work *work);
+/* The call's caller gets something that differs. */
+void diff_return_differs(struct diff_work *work,
+                         unsigned side,
+                         const struct open_call *call);
+
 /* ---- diff_place.c ---- */
 
 struct diff_place diff_place_of(const struct log_item *item,

@@ -1,0 +1,535 @@
+/* A pair of events: equal, or different, by itself or by what went into it. */
+#include "runtime/view/diff_words.h"
+#include "runtime/view/diff_work.h"
+#include "runtime/view/paint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what went into an event ---- */
+
+void diff_inputs_take(struct diff_inputs *inputs, const struct diff_taint *taint)
+{
+    if (taint == NULL) {
+        return;
+    }
+    switch (taint->kind) {
+    case DIFF_TAINT_CODE:
+        inputs->code = taint;
+        return;
+    case DIFF_TAINT_LAYOUT:
+        inputs->layout = taint;
+        return;
+    case DIFF_TAINT_CLOCK:
+        inputs->has_clock = true;
+        return;
+    default:
+        inputs->differ = true;
+    }
+}
+
+/* Whether the statement took what a call in it returned, and that differs. */
+static bool takes_result(struct diff_frame *frame, const struct log_event_view *event)
+{
+    if (!frame->has_result) {
+        return false;
+    }
+    if (frame->result_site == DIFF_SITE_NONE &&
+        (frame->result_line == 0 || event->site->line <= frame->result_line)) {
+        frame->result_site = event->site_number;
+        frame->result_visit = event->visit;
+        return true;
+    }
+    frame->has_result =
+        frame->result_site == event->site_number && frame->result_visit == event->visit;
+    return frame->has_result;
+}
+
+/* What an argument was made from: what the statement that made the call reads. */
+static void find_arguments(struct diff_work *work,
+                           const struct open_call *call,
+                           struct diff_inputs *inputs)
+{
+    const struct open_call *caller = call == NULL ? NULL : call->parent;
+    struct diff_frame *frame =
+        caller == NULL ? NULL : diff_scope_find(&work->scope, 1, caller->call);
+    const struct log_module *module;
+    uint32_t line = 0;
+
+    if (frame == NULL) {
+        return;
+    }
+    if (frame->has_result && frame->result_site == DIFF_SITE_NONE) {
+        inputs->differ = true;
+        return;
+    }
+    module = log_reader_module(work->readers[1], caller->module_number);
+    for (uint32_t i = 0; i < module->table.site_count; i++) {
+        const struct site *site = &module->table.sites[i];
+
+        if (site->function == caller->function && site->line <= call->line &&
+            site->line > line) {
+            line = site->line;
+        }
+    }
+    for (uint32_t i = 0; i < module->table.site_count; i++) {
+        const struct site *site = &module->table.sites[i];
+
+        if (site->function == caller->function && site->line == line) {
+            diff_inputs_take(
+                inputs, diff_scope_reads(&work->scope, frame, caller, 1, module, site));
+        }
+    }
+    if (line != call->line && frame->names.count > 0) {
+        /* A statement without a site of its own: any name may be its argument. */
+        diff_inputs_take(inputs, &frame->names.items[0]);
+    }
+}
+
+struct diff_inputs diff_inputs_find(struct diff_work *work,
+                                    struct diff_frame *frame,
+                                    const struct log_event_view *event,
+                                    const struct open_call *call)
+{
+    struct diff_inputs inputs = {.differ = false};
+    bool has_result = takes_result(frame, event);
+
+    if ((event->flags & LOG_EVENT_READ) != 0) {
+        diff_inputs_take(&inputs, diff_scope_name(&work->scope, frame, call, 1, event));
+    } else if (event->site->kind == SITE_ENTER) {
+        find_arguments(work, call, &inputs);
+    } else {
+        inputs.differ = has_result;
+        diff_inputs_take(&inputs, diff_scope_reads(&work->scope, frame, call, 1,
+                                                   event->module, event->site));
+        if (event->site->kind == SITE_MUTATE) {
+            diff_inputs_take(&inputs,
+                             diff_scope_name(&work->scope, frame, call, 1, event));
+        }
+    }
+    if (event->kind == VALUE_TENSOR &&
+        diff_scope_held(&work->scope, event->tensor.origin)) {
+        inputs.differ = true;
+    }
+    return inputs;
+}
+
+/* ---- what follows of it ---- */
+
+/* Whether something in the value may differ that the event does not tell. */
+static bool is_opaque(const struct log_event_view *event)
+{
+    return event->kind == VALUE_OBJECT || event->kind == VALUE_CONTAINER ||
+           (event->kind == VALUE_TENSOR && !event->has_statistics && !event->has_hash);
+}
+
+/* The call's caller gets something that differs. */
+void diff_return_differs(struct diff_work *work,
+                         unsigned side,
+                         const struct open_call *call)
+{
+    struct diff_frame *frame =
+        call == NULL || call->parent == NULL
+            ? NULL
+            : diff_scope_find(&work->scope, side, call->parent->call);
+
+    if (frame != NULL) {
+        frame->has_result = true;
+        frame->result_line = call->line;
+        frame->result_site = DIFF_SITE_NONE;
+    }
+}
+
+static void spread(struct diff_work *work,
+                   struct diff_frame *frame,
+                   const struct log_event_view *event,
+                   const struct open_call *call)
+{
+    const struct diff_taint taint = {.kind = DIFF_TAINT_VALUES};
+
+    diff_scope_taint(&work->scope, frame, call, event, &taint);
+    diff_scope_note_event(&work->scope, event->number);
+    if (event->site->kind == SITE_RETURN) {
+        diff_return_differs(work, 1, call);
+    }
+    if (event->site->kind == SITE_MUTATE && event->change == CHANGE_SAME) {
+        /* `loss.backward()`: what it has written to is not told. */
+        work->scope.has_hidden = true;
+    }
+}
+
+/* Equal, or as good as equal. */
+static void settle_equal(struct diff_work *work,
+                         struct diff_frame *frame,
+                         const struct log_event_view *event,
+                         const struct open_call *call)
+{
+    struct diff_inputs inputs;
+
+    work->result->equal++;
+    if (!work->has_met) {
+        return;
+    }
+    inputs = diff_inputs_find(work, frame, event, call);
+    if (inputs.differ && is_opaque(event)) {
+        spread(work, frame, event, call);
+    } else if (event->path.size == 0 &&
+               !(is_opaque(event) && (event->flags & LOG_EVENT_READ) != 0)) {
+        diff_scope_clear(&work->scope, frame, call, event);
+    }
+}
+
+/* ---- pairs ---- */
+
+/* A difference that a line of B alone has made is told there. */
+static void blame_code(struct diff_work *work,
+                       const struct diff_taint *code,
+                       struct diff_finding *finding)
+{
+    struct slice source;
+
+    if (code->side == 0) {
+        struct diff_place place = {code->module, code->line};
+
+        buffer_add(&work->words, SLICE("; before, A alone wrote "));
+        text_add_shortened(&work->words, code->name, 80);
+        buffer_add(&work->words, SLICE(" at "));
+        diff_place_add(work, 0, place, &work->words);
+        source = diff_place_source(work, 0, place);
+        if (source.size > 0) {
+            buffer_add(&work->words, SLICE(": "));
+            text_add_shortened(&work->words, source, 100);
+        }
+        return;
+    }
+    work->path.size = 0;
+    buffer_add(&work->path, SLICE("A has no such line; behind it, at line "));
+    buffer_add_number(&work->path, finding->lines[1]);
+    buffer_add(&work->path, SLICE(", "));
+    buffer_add(&work->path, buffer_slice(&work->name));
+    buffer_add(&work->path, SLICE(" has other "));
+    buffer_add(&work->path, buffer_slice(&work->words));
+    work->words.size = 0;
+    buffer_add(&work->words, buffer_slice(&work->path));
+    work->name.size = 0;
+    text_add_shortened(&work->name, code->name, 80);
+    finding->modules[1] = code->module;
+    finding->lines[1] = code->line;
+}
+
+static void fill_finding(struct diff_work *work,
+                         const struct log_item *const items[2],
+                         const struct open_call *const calls[2],
+                         const struct diff_comparison *comparison,
+                         struct diff_finding *finding)
+{
+    *finding = (struct diff_finding){
+        .items = {items[0], items[1]},
+        .calls = {calls[0], calls[1]},
+        .cause = comparison->cause,
+        .class_ = DIFF_OWN,
+        .distance =
+            comparison->has_distance && (comparison->cause == DIFF_CAUSE_VALUES ||
+                                         comparison->differs_in_values)
+                ? &comparison->distance
+                : NULL,
+    };
+
+    for (unsigned side = 0; side < 2; side++) {
+        struct diff_place place = diff_place_of(items[side], calls[side]);
+
+        finding->modules[side] = place.module;
+        finding->lines[side] = place.line;
+    }
+    work->name.size = 0;
+    work->words.size = 0;
+    diff_name_add(&items[1]->event, &work->name);
+    diff_words_add(&work->words, comparison, &items[0]->event, &items[1]->event);
+    finding->name = buffer_slice(&work->name);
+    finding->words = buffer_slice(&work->words);
+}
+
+static void tell_pair(struct diff_work *work,
+                      const struct log_item *const items[2],
+                      const struct open_call *const calls[2],
+                      const struct diff_comparison *comparison,
+                      const struct diff_inputs *inputs)
+{
+    struct diff_finding finding;
+
+    fill_finding(work, items, calls, comparison, &finding);
+    finding.class_ = inputs->differ ? DIFF_INHERITED : DIFF_OWN;
+    if (!inputs->differ && inputs->code != NULL) {
+        blame_code(work, inputs->code, &finding);
+    }
+    finding.name = buffer_slice(&work->name);
+    finding.words = buffer_slice(&work->words);
+    diff_tell(work, &finding);
+}
+
+/* What a line's text has that reads a clock, or makes a name that is never the same. */
+static bool reads_clock(struct slice source)
+{
+    static const char *const words[] = {
+        "time.time(", "time_ns(", "perf_counter", "monotonic(", "process_time",
+        ".now(",      "utcnow(",  "uuid.",        "uuid4(",     "getpid(",
+        "mkdtemp(",   "mkstemp(", "strftime(",    "time()",
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_find(source, slice_of(words[i]), 0) < source.size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a number or text differs as those from a clock do. */
+static bool is_clock(struct diff_work *work,
+                     const struct log_item *const items[2],
+                     const struct diff_inputs *inputs)
+{
+    const struct log_event_view *event = &items[1]->event;
+
+    switch (event->kind) {
+    case VALUE_INT:
+    case VALUE_FLOAT:
+    case VALUE_TEXT:
+        break;
+    default:
+        return false;
+    }
+    if (inputs->differ || inputs->code != NULL || items[0]->event.kind != event->kind) {
+        return false;
+    }
+    return inputs->has_clock ||
+           reads_clock(diff_place_source(work, 1, diff_place_of(items[1], NULL)));
+}
+
+static void settle_clock(struct diff_work *work,
+                         struct diff_frame *frame,
+                         const struct log_event_view *event,
+                         const struct open_call *call)
+{
+    const struct diff_taint taint = {.kind = DIFF_TAINT_CLOCK};
+
+    work->result->clocks++;
+    work->has_met = true;
+    diff_scope_taint(&work->scope, frame, call, event, &taint);
+}
+
+/* Equal values, other strides: looked after, in case that something follows of it. */
+static void settle_layout(struct diff_work *work,
+                          struct diff_frame *frame,
+                          const struct log_item *const items[2],
+                          const struct open_call *const calls[2],
+                          const struct diff_comparison *comparison,
+                          const struct diff_inputs *inputs)
+{
+    struct diff_finding finding;
+    struct diff_taint taint = {.kind = DIFF_TAINT_LAYOUT};
+
+    work->result->equal++;
+    work->result->layout++;
+    work->has_met = true;
+    if (inputs->layout != NULL) {
+        taint.suspect = inputs->layout->suspect;
+    } else {
+        fill_finding(work, items, calls, comparison, &finding);
+        taint.suspect = diff_suspect_add(work, &finding);
+    }
+    if (taint.suspect < DIFF_SUSPECTS_MAX) {
+        diff_scope_taint(&work->scope, frame, calls[1], &items[1]->event, &taint);
+    }
+}
+
+/* Whether the difference comes of another layout, which is told then. */
+static bool follows_of_layout(struct diff_work *work,
+                              const struct log_item *const items[2],
+                              const struct diff_inputs *inputs)
+{
+    uint32_t suspect =
+        inputs->layout != NULL
+            ? inputs->layout->suspect
+            : diff_suspect_find(work, &items[0]->event, &items[1]->event);
+
+    if (suspect >= DIFF_SUSPECTS_MAX) {
+        return false;
+    }
+    diff_suspect_tell(work, suspect);
+    return true;
+}
+
+static void settle_differing(struct diff_work *work,
+                             struct diff_frame *frame,
+                             const struct log_item *const items[2],
+                             const struct open_call *const calls[2],
+                             const struct diff_comparison *comparison)
+{
+    const struct log_event_view *event = &items[1]->event;
+    struct diff_inputs inputs = diff_inputs_find(work, frame, event, calls[1]);
+
+    if (work->scope.has_hidden && comparison->cause == DIFF_CAUSE_VALUES) {
+        inputs.differ = true;
+    }
+    if (is_clock(work, items, &inputs)) {
+        settle_clock(work, frame, event, calls[1]);
+        return;
+    }
+    if (comparison->cause == DIFF_CAUSE_STRIDES && !comparison->differs_in_values &&
+        !work->options->is_exact) {
+        settle_layout(work, frame, items, calls, comparison, &inputs);
+        return;
+    }
+    if (!inputs.differ && inputs.code == NULL) {
+        inputs.differ = follows_of_layout(work, items, &inputs);
+    }
+    if (inputs.differ) {
+        work->result->inherited++;
+    } else {
+        work->result->own++;
+    }
+    tell_pair(work, items, calls, comparison, &inputs);
+    work->has_met = true;
+    spread(work, frame, event, calls[1]);
+}
+
+static void keep(struct diff_kept *kept, const struct log_item *item)
+{
+    struct log_event_view *event = &kept->item.event;
+
+    kept->item = *item;
+    if (event->sample != NULL) {
+        size_t size = (size_t)event->grid.count * dtype_size(event->shape->dtype);
+
+        event->sample = size <= sizeof kept->sample ? kept->sample : NULL;
+        if (event->sample != NULL) {
+            memcpy(kept->sample, item->event.sample, size);
+        }
+    }
+    if (event->text.size > 0) {
+        event->text.size =
+            event->text.size < sizeof kept->text ? event->text.size : sizeof kept->text;
+        memcpy(kept->text, item->event.text.bytes, event->text.size);
+        event->text.bytes = kept->text;
+    }
+}
+
+/* How many elements both have; 0 where that is no number. */
+static uint64_t element_count(const struct log_shape *shape)
+{
+    uint64_t count = 1;
+
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        if (__builtin_mul_overflow(count, (uint64_t)shape->shape[i], &count)) {
+            return 0;
+        }
+    }
+    return count;
+}
+
+/* Whole values may follow: the verdict waits for them. */
+static void wait_for_values(struct diff_work *work,
+                            const struct diff_step *step,
+                            const struct diff_comparison *comparison)
+{
+    struct diff_pending *pending = &work->pending;
+    const struct log_shape *shapes[2] = {step->items[0]->event.shape,
+                                         step->items[1]->event.shape};
+    double size = 0;
+
+    pending->is_there = true;
+    pending->comparison = *comparison;
+    for (unsigned side = 0; side < 2; side++) {
+        keep(&work->kept[side], step->items[side]);
+        pending->calls[side] = step->calls[side];
+    }
+    if (work->options->rtol < 0 && work->options->atol < 0 &&
+        !work->options->is_exact) {
+        const struct statistics *statistics = &step->items[1]->event.statistics;
+
+        size = comparison->scale;
+        if (comparison->sample_count == 0 && step->items[1]->event.has_statistics &&
+            isfinite(statistics->mean)) {
+            size = 2 * hypot(statistics->mean,
+                             isfinite(statistics->std) ? statistics->std : 0);
+        }
+    }
+    diff_values_begin(&work->values, shapes[0]->dtype, shapes[1]->dtype,
+                      element_count(shapes[1]), comparison->rtol, comparison->atol,
+                      size);
+}
+
+void diff_settle_pending(struct diff_work *work)
+{
+    struct diff_pending *pending = &work->pending;
+    struct diff_comparison *comparison = &pending->comparison;
+    const struct log_item *const items[2] = {&work->kept[0].item, &work->kept[1].item};
+    struct diff_frame *frame;
+
+    if (!pending->is_there) {
+        return;
+    }
+    pending->is_there = false;
+    if (diff_values_finish(&work->values, &comparison->distance)) {
+        bool is_beyond = comparison->distance.beyond_count > 0 ||
+                         (work->options->is_exact && comparison->seen != 0);
+
+        comparison->has_distance = true;
+        comparison->seen = is_beyond ? DIFF_SEEN_VALUES : DIFF_SEEN_NOTHING;
+        if (comparison->cause == DIFF_CAUSE_NONE ||
+            comparison->cause == DIFF_CAUSE_VALUES) {
+            comparison->cause = is_beyond ? DIFF_CAUSE_VALUES : DIFF_CAUSE_NONE;
+        }
+        comparison->differs_in_values = is_beyond;
+    }
+    frame = diff_scope_frame(&work->scope, pending->calls[0], pending->calls[1]);
+    if (frame == NULL) {
+        return;
+    }
+    if (comparison->cause == DIFF_CAUSE_NONE) {
+        work->result->close++;
+        settle_equal(work, frame, &items[1]->event, pending->calls[1]);
+    } else {
+        settle_differing(work, frame, items, pending->calls, comparison);
+    }
+}
+
+void diff_meet_events(struct diff_work *work, const struct diff_step *step)
+{
+    const struct log_event_view *a = &step->items[0]->event;
+    const struct log_event_view *b = &step->items[1]->event;
+    struct diff_comparison comparison;
+    struct diff_frame *frame;
+    bool is_same = diff_compare_is_same(&work->compare, a, b);
+
+    work->result->event_counts[0]++;
+    work->result->event_counts[1]++;
+    if (is_same && !work->has_met && b->site->kind != SITE_LOOP) {
+        work->result->equal++;
+        return;
+    }
+    frame = diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
+    if (frame == NULL) {
+        return;
+    }
+    if (b->site->kind == SITE_LOOP) {
+        diff_frame_turn(&work->scope, frame, b->site_number, b->visit);
+    }
+    if (is_same) {
+        settle_equal(work, frame, b, step->calls[1]);
+        return;
+    }
+    diff_compare_events(&work->compare, a, b, &comparison);
+    if (b->kind == VALUE_TENSOR && a->kind == VALUE_TENSOR &&
+        (comparison.differs_in_values || comparison.is_close)) {
+        wait_for_values(work, step, &comparison);
+        return;
+    }
+    if (comparison.cause == DIFF_CAUSE_NONE) {
+        work->result->close += comparison.is_close;
+        settle_equal(work, frame, b, step->calls[1]);
+    } else {
+        settle_differing(work, frame, step->items, step->calls, &comparison);
+    }
+}
