@@ -203,6 +203,17 @@ static bool is_other_program(const struct diff_likeness *likeness)
     return likeness->sites_in_both * LIKENESS_PART < least;
 }
 
+/* Places were found in both, but what ran there is next to nothing of what ran. */
+static bool has_met_nothing(const struct diff_result *result)
+{
+    uint64_t least = result->event_counts[0] < result->event_counts[1]
+                         ? result->event_counts[0]
+                         : result->event_counts[1];
+
+    return result->code[0] > 0 && result->code[1] > 0 && result->flow == 0 &&
+           (result->equal + result->own + result->inherited) * LIKENESS_PART < least;
+}
+
 static void tell_ends(struct diff_work *work)
 {
     struct diff_result *result = work->result;
@@ -231,7 +242,6 @@ static bool begin(struct diff_work *work)
         .renames = options->renames,
         .rename_count = options->rename_count,
     };
-    struct source_lines *sources[2] = {&work->sources[0], &work->sources[1]};
 
     for (unsigned side = 0; side < 2; side++) {
         work->readers[side] = log_reader_new(work->paths[side], work->error);
@@ -241,13 +251,14 @@ static bool begin(struct diff_work *work)
         source_lines_init(&work->sources[side], work->readers[side], options->strip);
         align.readers[side] = work->readers[side];
         align.sources[side] = &work->sources[side];
+        work->all_sources[side] = &work->sources[side];
     }
     work->align = diff_align_new(&align, work->error);
     if (work->align == NULL) {
         return false;
     }
     if (options->begun != NULL) {
-        options->begun(options->context, work->readers, sources);
+        options->begun(options->context, work->readers, work->all_sources);
     }
     return true;
 }
@@ -317,6 +328,7 @@ bool diff_traces(const char *path_a,
     }
     if (is_done) {
         tell_ends(work);
+        result->is_other_program = result->is_other_program || has_met_nothing(result);
     }
     if (is_done && options->ended != NULL) {
         options->ended(options->context, work->readers);

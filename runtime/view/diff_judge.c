@@ -86,10 +86,10 @@ static void find_arguments(struct diff_work *work,
     }
 }
 
-struct diff_inputs diff_inputs_find(struct diff_work *work,
-                                    struct diff_frame *frame,
-                                    const struct log_event_view *event,
-                                    const struct open_call *call)
+static struct diff_inputs inputs_find(struct diff_work *work,
+                                      struct diff_frame *frame,
+                                      const struct log_event_view *event,
+                                      const struct open_call *call)
 {
     struct diff_inputs inputs = {.differ = false};
     bool has_result = takes_result(frame, event);
@@ -170,7 +170,7 @@ static void settle_equal(struct diff_work *work,
     if (!work->has_met) {
         return;
     }
-    inputs = diff_inputs_find(work, frame, event, call);
+    inputs = inputs_find(work, frame, event, call);
     if (inputs.differ && is_opaque(event)) {
         spread(work, frame, event, call);
     } else if (event->path.size == 0 &&
@@ -367,7 +367,7 @@ static void settle_differing(struct diff_work *work,
                              const struct diff_comparison *comparison)
 {
     const struct log_event_view *event = &items[1]->event;
-    struct diff_inputs inputs = diff_inputs_find(work, frame, event, calls[1]);
+    struct diff_inputs inputs = inputs_find(work, frame, event, calls[1]);
 
     if (work->scope.has_hidden && comparison->cause == DIFF_CAUSE_VALUES) {
         inputs.differ = true;

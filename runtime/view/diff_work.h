@@ -69,6 +69,7 @@ struct diff_work {
     const char *paths[2];
     struct log_reader *readers[2];
     struct source_lines sources[2];
+    struct source_lines *all_sources[2]; /* borrowed: the two above */
     struct diff_align *align;
     struct diff_compare compare;
     struct diff_values values;
