@@ -26,6 +26,8 @@ struct load {
     size_t trace_count;
     size_t row_limit;
     size_t row_count;
+    bool is_counted;       /* the limit was found by reading, not believed */
+    bool is_short;         /* there were more rows */
     PyThreadState *thread; /* while Python runs without us */
     bool is_interrupted;   /* a Python exception is set */
     bool has_failed;       /* memory ran out */
@@ -221,7 +223,7 @@ static size_t count_rows(struct load *load, size_t index)
     const struct log_header *header = log_reader_header(load->readers[index]);
     struct stat status;
 
-    if (header->is_closed == 0 || header->last != 0 ||
+    if (load->is_counted || header->is_closed == 0 || header->last != 0 ||
         stat(load->paths[index], &status) != 0 ||
         header->event_count > (uint64_t)status.st_size / EVENT_SIZE_LEAST) {
         return count_events(load, load->readers[index]);
@@ -276,9 +278,28 @@ static bool take_item(struct load *load,
     if (is_new) {
         event_filter_judge(&load->filter, call, reader);
     }
-    return item->kind != LOG_EVENT || load->row_count == load->row_limit ||
-           !event_filter_match(&load->filter, call, &item->event) ||
-           add_row(load, &item->event, call, trace, scratch);
+    if (item->kind != LOG_EVENT ||
+        !event_filter_match(&load->filter, call, &item->event)) {
+        return true;
+    }
+    if (load->row_count == load->row_limit) {
+        load->is_short = true;
+        return true;
+    }
+    return add_row(load, &item->event, call, trace, scratch);
+}
+
+/* Memory that runs out in the reader is told as damage: not all of the trace was read then. */
+static bool has_memory(const struct log_reader *reader)
+{
+    size_t count = log_reader_damage_count(reader);
+
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(log_reader_damage(reader, i), "out of memory") != NULL) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void read_trace(struct load *load, size_t index)
@@ -297,6 +318,7 @@ static void read_trace(struct load *load, size_t index)
             break;
         }
     }
+    load->has_failed = load->has_failed || !has_memory(reader);
     open_calls_release(&calls);
     buffer_release(&scratch);
 }
@@ -319,6 +341,8 @@ static int make_columns(struct load *load)
     for (size_t i = 0; i < load->column_count; i++) {
         struct loaded_column *loaded = &load->columns[i];
 
+        Py_CLEAR(load->bytes[2 * i]);
+        Py_CLEAR(load->bytes[2 * i + 1]);
         loaded->items = make_room(load->row_limit, column_form_size(loaded->form),
                                   &load->bytes[2 * i]);
         if (loaded->items == NULL) {
@@ -447,15 +471,19 @@ static PyObject *loaded_new(const struct load *load)
     return Py_BuildValue("nNN", (Py_ssize_t)load->row_count, columns, states);
 }
 
-static PyObject *read_all(struct load *load)
+/* -1: a Python exception is set. */
+static int fill_columns(struct load *load)
 {
+    load->row_limit = 0;
+    load->row_count = 0;
+    load->is_short = false;
     load->thread = PyEval_SaveThread();
     for (size_t i = 0; i < load->trace_count && !load->is_interrupted; i++) {
         load->row_limit += count_rows(load, i);
     }
     PyEval_RestoreThread(load->thread);
     if (load->is_interrupted || make_columns(load) < 0) {
-        return NULL;
+        return -1;
     }
     load->thread = PyEval_SaveThread();
     for (size_t i = 0;
@@ -466,7 +494,24 @@ static PyObject *read_all(struct load *load)
     if (load->has_failed && !load->is_interrupted) {
         PyErr_NoMemory();
     }
-    return load->has_failed || load->is_interrupted ? NULL : loaded_new(load);
+    return load->has_failed || load->is_interrupted ? -1 : 0;
+}
+
+static PyObject *read_all(struct load *load)
+{
+    if (fill_columns(load) < 0) {
+        return NULL;
+    }
+    if (load->is_short && !load->is_counted) { /* a header was wrong */
+        load->is_counted = true;
+        for (size_t i = 0; i < load->trace_count; i++) {
+            log_reader_rewind(load->readers[i]);
+        }
+        if (fill_columns(load) < 0) {
+            return NULL;
+        }
+    }
+    return loaded_new(load);
 }
 
 const char view_load_doc[] =
@@ -584,6 +629,7 @@ PyObject *view_records(PyObject *module, PyObject *args)
     Py_BEGIN_ALLOW_THREADS reader = log_reader_new(path, &error);
     if (reader != NULL) {
         is_done = has_sites ? add_sites(reader, &text) : add_calls(reader, &text);
+        is_done = is_done && has_memory(reader);
         log_reader_free(reader);
     }
     Py_END_ALLOW_THREADS if (reader == NULL)
