@@ -93,7 +93,7 @@ static bool tell(const struct check *check,
         }
         check_text_add(check, &text);
     }
-    if (text.has_failed) {
+    if (text.has_failed || check->sources->has_failed) {
         print_message(path, "out of memory");
         is_done = false;
     } else if (text.size > 0) {

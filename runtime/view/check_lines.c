@@ -316,7 +316,8 @@ static bool judge_site(struct check *check, uint32_t number, uint32_t index)
     bool is_done = true;
 
     if (!known->is_wanted || site->function == 0 ||
-        (site->kind != SITE_ASSIGN && site->kind != SITE_ENTER) ||
+        (site->kind == SITE_ASSIGN ? site->write_count != 1
+                                   : site->kind != SITE_ENTER) ||
         !find_body(check, number, function->line, &body)) {
         return true;
     }

@@ -139,6 +139,10 @@ static void tell_came_in(const struct why *why,
         buffer_add(text, SLICE(", a parameter of the model"));
     } else if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
         buffer_add(text, SLICE(", an argument"));
+        if (why->facts[producer->node].from_line != 0) {
+            buffer_add(text, SLICE(" given on line "));
+            buffer_add_number(text, why->facts[producer->node].from_line);
+        }
     } else {
         buffer_add(text, SLICE(", which was there before"));
     }
@@ -156,6 +160,23 @@ static void add_place(const struct why *why, uint32_t node, struct buffer *text)
     buffer_add(text, SLICE(" (#"));
     buffer_add_number(text, why->graph.nodes[node].event);
     buffer_add_byte(text, ')');
+}
+
+/* The values are known as they were when they were told last. */
+static void tell_written_since(const struct why *why,
+                               const struct why_producer *producer,
+                               struct buffer *text)
+{
+    buffer_add(
+        text,
+        SLICE("this makes none of finite values: what is not recorded wrote to "));
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        buffer_add(text, i > 0 ? SLICE(" or ") : SLICE(""));
+        add_name(text, why->graph.nodes[producer->inputs[i]].name);
+        buffer_add(text, SLICE(" after "));
+        add_place(why, producer->inputs[i], text);
+        buffer_add(text, SLICE(", where it was finite"));
+    }
 }
 
 static void tell_seen(const struct why *why,
@@ -205,7 +226,11 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
     if (answer.is_outside) {
         producer->how = WHY_CAME_IN;
     }
-    if (!answer.is_told) {
+    if (answer.is_impossible && producer->input_count > 0 &&
+        !hold_inputs(why, producer)) {
+        producer->how = WHY_SEEN;
+        tell_written_since(why, producer, text);
+    } else if (!answer.is_told) {
         tell_inputs(why, producer, text);
     }
 }

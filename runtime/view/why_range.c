@@ -245,7 +245,8 @@ void range_overflow(struct reasoner *reasoner, struct range *range)
     double reached = fmax(fabs(range->low), fabs(range->high));
     struct buffer *words;
 
-    if (!range->is_tensor || isinf(greatest) || reached <= greatest || isnan(reached)) {
+    if (!range->is_tensor || !range->is_bounded || isinf(greatest) ||
+        reached <= greatest || isnan(reached)) {
         return;
     }
     words = cause_begin(reasoner);

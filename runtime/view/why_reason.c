@@ -483,6 +483,8 @@ struct why_answer why_reason_add(struct buffer *text,
             add_way(&reasoner, question->made, text);
         } else if (possible > 0 && possible <= TOLD_MAX) {
             add_causes(&reasoner, made, false, SLICE("; or "), text, &answer);
+        } else if (possible == 0) {
+            answer.is_impossible = result.is_bounded && range_is_finite(&result);
         }
     }
     text->has_failed = text->has_failed || reasoner.words.has_failed;

@@ -1,0 +1,411 @@
+"""`monitorch check`: what a trace must not hold, on traces made by the tests and on programs."""
+
+import json
+import os
+import random
+import re
+import subprocess
+
+import pytest
+
+from tests.support import recording
+from tests.trace import made, scenarios
+from tests.trace.made import Trace, scalar, tensor
+
+
+def check(*words, env=None):
+    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
+    environment.update(env or {})
+    return subprocess.run(
+        [recording.VIEWER, "check", *map(str, words)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        timeout=120,
+    )
+
+
+def first(run):
+    return run.stdout.split("\n", 1)[0]
+
+
+def findings(*words):
+    """{(check, line, name): words}, from the JSON."""
+    records = [json.loads(line) for line in check("--json", *words).stdout.splitlines()]
+    assert records[-1]["record"] == "check"
+    found = [r for r in records if r["record"] == "finding"]
+    assert records[-1]["verdict"] == ("failed" if found else "ok")
+    return {(r["check"], r["line"], r["name"]): r["words"] for r in found}
+
+
+SOURCE = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
+
+
+def trace_of(*values, folder, kind="assign"):
+    """A trace in which y takes these values on line 2."""
+    trace = Trace()
+    trace.module(
+        "model.py",
+        [("<module>", 1), ("f", 1)],
+        [("enter", 1, 1, "x"), (kind, 2, 1, "y"), ("assign", 3, 1, "z"), ("return", 4, 1)],
+        source=SOURCE,
+    )
+    call = trace.call(1)
+    for value in values:
+        trace.event(1, call, value)
+    trace.ended(call)
+    return trace.write(folder / "run.mtrace")
+
+
+def array(low, high, shape=(4,), dtype="float32", **fields):
+    return tensor(shape, dtype, min=low, max=high, mean=0, std=1, **fields)
+
+
+FINE = array(-1, 2)
+
+
+@pytest.mark.parametrize(
+    "words, value, wanted",
+    [
+        ([], array(0, 1, nan=3), "holds 3 NaN of 4"),
+        (["--no-nan"], array(0, 1, nan=1, posinf=1), "holds 1 NaN of 4"),
+        (["--no-inf"], array(0, 1, nan=1, posinf=1, neginf=2), "holds 1 Inf and 2 -Inf of 4"),
+        (["--no-inf"], array(0, 1, neginf=2), "holds 2 -Inf of 4"),
+        ([], scalar(float("nan")), "is NaN"),
+        ([], scalar(float("-inf")), "is -Inf"),
+        ([], scalar(complex(1, float("inf"))), "is Inf"),
+        (["--max-abs", "1.5"], FINE, "reaches 2 in magnitude, above 1.5"),
+        (["--max-abs", "1.5"], array(-7, 1), "reaches 7 in magnitude, above 1.5"),
+        (["--max-abs=100"], array(-128, 3, dtype="int8"), "reaches 128 in magnitude, above 100"),
+        (["--max-abs=1e3"], scalar(1001), "is 1001, above 1000"),
+        (["--max-abs=1e3"], scalar(-1e4), "is 10000, above 1000"),
+        (["--dtype=float32"], array(0, 1, dtype="float16"), "is float16, expected float32"),
+        (
+            ["--dtype=float32", "--dtype=torch.bfloat16"],
+            array(0, 1, dtype="float64"),
+            "is float64, expected float32 or bfloat16",
+        ),
+        (["--shape=y=3"], FINE, "has shape [4], expected [3]"),
+        (["--shape", "y=_,_"], FINE, "has shape [4], expected [_,_]"),
+        (["--shape", "y="], FINE, "has shape [4], expected []"),
+        (["--shape", "?=2,...,5"], array(0, 1, (2, 3, 4)), "has shape [2, 3, 4], expected [2,...,5]"),
+        (["--shape", "y=2,3,4,..."], array(0, 1, (2, 3)), "has shape [2, 3], expected [2,3,4,...]"),
+        (
+            ["--shape", "y=T,T"],
+            array(0, 1, (2, 3)),
+            "has shape [2, 3], expected [T,T], where T is 2, as of y at line 2",
+        ),
+        (["--zeros"], array(0, 0, zeros=4), "is nothing but zeros"),
+    ],
+)
+def test_offender(words, value, wanted, tmp_path):
+    run = check(*words, trace_of(value, folder=tmp_path))
+    assert (first(run), run.returncode) == (f"model.py:2: y: {wanted}", 1)
+    assert "  2 |      y = x + 1\n" in run.stdout
+    assert "f  model.py:1  #1" in run.stdout or "--zeros" in words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--no-nan", "--no-inf"],
+        ["--max-abs=2"],
+        ["--dtype=float32"],
+        ["--dtype=bfloat16", "--dtype=float32"],
+        ["--shape=y=4"],
+        ["--shape", "y=_"],
+        ["--shape", "y=..."],
+        ["--shape", "y=[..., 4]"],
+        ["--shape", "*=B"],
+        ["--zeros"],
+        ["--unused"],
+    ],
+)
+def test_all_is_well(words, tmp_path):
+    run = check(*words, trace_of(FINE, FINE, folder=tmp_path))
+    assert (run.returncode, run.stderr) == (0, "")
+    assert re.fullmatch(r"ok: 2 events: .+\n", run.stdout)
+
+
+def test_a_letter_is_the_same_size_everywhere(tmp_path):
+    path = trace_of(array(0, 1, (2, 8)), array(0, 1, (3, 8)), folder=tmp_path)
+    assert check("--shape", "y=_,C", path).returncode == 0
+    run = check("--shape", "y=B,C", path)
+    assert first(run).endswith("has shape [3, 8], expected [B,C], where B is 2, as of y at line 2")
+    assert "iteration 1 (from 0)" in run.stdout
+
+
+def test_zeros_at_one_visit_are_no_fault(tmp_path):
+    zeros = array(0, 0, zeros=4)
+    assert check("--zeros", trace_of(zeros, FINE, zeros, folder=tmp_path)).returncode == 0
+    run = check("--zeros", trace_of(zeros, zeros, folder=tmp_path))
+    assert first(run) == "model.py:2: y: is nothing but zeros, each of 2 times"
+
+
+def test_offenders_are_counted_by_line(tmp_path):
+    bad = array(0, 1, nan=1)
+    run = check(trace_of(FINE, bad, bad, FINE, bad, folder=tmp_path))
+    assert "  event    #1 in call #1, iteration 1 (from 0)\n" in run.stdout
+    assert run.stdout.endswith("in all:\n  model.py:2: y: holds 1 NaN of 4  (3 times)\n")
+
+
+@pytest.mark.parametrize(
+    "words, wanted",
+    [
+        (["--dtype=float32"], "--dtype: no float tensor"),
+        (["--shape=q=3"], "--shape q: no array of that name"),
+        (["--shape=y=_", "--shape=q=3"], "--shape q: no array of that name"),
+        (["--name=q"], "no event matches"),
+        (["--zeros"], "--zeros: no float array that was measured"),
+        (["--function=g", "--max-abs=1"], "no event matches"),
+    ],
+)
+def test_a_check_of_nothing_fails(words, wanted, tmp_path):
+    run = check(*words, trace_of(array(1, 1, dtype="int64"), folder=tmp_path))
+    assert run.returncode == 1
+    assert wanted in run.stderr and "nothing to check" in run.stderr
+    assert "ok" not in run.stdout
+
+
+def test_no_events(tmp_path):
+    run = check(Trace().write(tmp_path / "run.mtrace"))
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr.endswith("nothing to check: no events in it\n")
+
+
+@pytest.mark.parametrize(
+    "words, wanted",
+    [
+        ([], "no trace"),
+        (["--dtype=float33", "t"], "--dtype float33: expected a dtype"),
+        (["--shape=x", "t"], "--shape x: expected NAME=SIZES"),
+        (["--shape=x=1,...,2,...", "t"], "expected NAME=SIZES"),
+        (["--shape=x=1,-2", "t"], "expected NAME=SIZES"),
+        (["--max-abs=big", "t"], "--max-abs big: expected a number"),
+        (["--max-abs=-1", "t"], "expected a number from 0 on"),
+        (["--dead", "--call=1", "t"], "do not go with it"),
+        (["--nan", "t"], "--nan"),
+    ],
+)
+def test_wrong_usage(words, wanted, tmp_path):
+    run = check(*words)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert wanted in run.stderr
+
+
+def test_quiet_and_several_traces(tmp_path):
+    (tmp_path / "a").mkdir()
+    good = trace_of(FINE, folder=tmp_path)
+    bad = trace_of(array(0, 1, nan=1), folder=tmp_path / "a")
+    run = check("-q", good, bad)
+    assert (run.returncode, run.stdout, run.stderr) == (1, "", "")
+    run = check(good, bad)
+    assert run.stdout.startswith(f"== {good} ==\nok: 1 event: no NaN, no Inf\n== {bad} ==\n")
+    run = check(good, tmp_path / "none.mtrace")
+    assert run.returncode == 3 and "none.mtrace" in run.stderr
+
+
+# ---- unused and dead, on a program ----
+
+PROGRAM = """\
+import json
+
+
+def work(a, spare, _skip, *rest, **more):
+    plain = a + 1
+    twice = a * 2
+    twice = a * 5
+    kept = 1
+    if a > 0:
+        kept = 2
+    default = 3
+    if a > 100:
+        default = 4
+        again = 5
+    total = 0
+    for i in range(2):
+        total = total + a
+        last = i
+    left, right = a, a
+    closed = a + 4
+
+    def inner():
+        return closed
+
+    text = f"{twice} {kept} {default}"
+    late = 1
+    late += 1
+    handed = a
+    call = json.dumps({"handed": handed, "total": total, "text": text})
+    return inner(), call
+
+
+def never(x):
+    y = x + 1
+    return y
+
+
+def abstract(needed, other):
+    raise NotImplementedError
+
+
+def opaque(x):
+    seen = x
+    return locals()
+
+
+class Thing:
+    def method(self, used, unread):
+        self.state = used
+        if used is None:
+            value = 0
+        else:
+            value = 1
+        return value
+
+    def untouched(self):
+        gone = 1
+        return gone
+
+
+work(1, 2, 3, 4, five=5)
+opaque(1)
+Thing().method(1, 2)
+try:
+    abstract(1, 2)
+except NotImplementedError:
+    pass
+"""
+
+
+def at(text):
+    return 1 + PROGRAM[: PROGRAM.index(text)].count("\n")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("check")
+    run = recording.run_program(PROGRAM, folder)
+    assert run.returncode == 0, run.stderr
+    return folder / "run.mtrace"
+
+
+def test_unused(program):
+    assert set(findings("--unused", program)) == {
+        ("unused", at("def work"), "spare"),
+        ("unused", at("plain ="), "plain"),
+        ("unused", at("twice = a * 2"), "twice"),
+        ("unused", at("last = i"), "last"),
+        ("unused", at("def method"), "unread"),
+    }
+    words = findings("--unused", program)["unused", at("twice = a * 2"), "twice"]
+    assert words == (
+        "is given a value that nothing reads before "
+        f"line {at('twice = a * 5')} gives it another"
+    )
+
+
+def test_unused_of_one_function(program):
+    assert set(findings("--unused", "--function=Thing.*", program)) == {
+        ("unused", at("def method"), "unread")
+    }
+
+
+def test_dead(program):
+    found = findings("--dead", program)
+    assert set(found) == {
+        ("dead", at("if a > 100"), "work"),
+        ("dead", at("def never"), "never"),
+        ("dead", at("if used is None"), "Thing.method"),
+        ("dead", at("def untouched"), "Thing.untouched"),
+    }
+    assert found["dead", at("def never"), "never"] == "was never called"
+    assert found["dead", at("if a > 100"), "work"] == (
+        f"never ran, though the function was called, nor were the lines up to {at('again = 5')}"
+    )
+
+
+# ---- traces that are not as they should be ----
+
+
+def test_a_ring_has_nothing_to_say_of_what_ran(tmp_path):
+    trace = Trace(last=1000)
+    trace.module("m.py", [("<module>", 1), ("f", 1)], [("assign", 1, 1, "a")], source="a = 1\n")
+    call = trace.call(1)
+    trace.repeat(50000)
+    trace.event(0, call, FINE)
+    trace.again()
+    path = trace.write(tmp_path / "ring.mtrace")
+    run = check("--dead", path)
+    assert run.returncode == 1
+    assert "nothing to check: --dead: the trace keeps its newest events" in run.stderr
+    run = check(path)
+    assert run.returncode == 0 and "those before are not checked" in run.stderr
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path):
+    trace = Trace()
+    trace.module(
+        "m\x1b[2J.py",
+        [("<module>", 1), ("f\x1b]0;x\x07", 1)],
+        [("assign", 1, 1, "x\x1b[31m")],
+        source="x = \x1b[5m1 / 0\n",
+    )
+    trace.event(0, trace.call(1, path="\x1b[1m"), scalar(float("nan")))
+    path = trace.write(tmp_path / "run.mtrace")
+    for words in ([], ["--shape", "*=1"], ["--json"], ["--dead", "--unused"]):
+        run = check(*words, path)
+        assert "\x1b" not in run.stdout + run.stderr and "\x07" not in run.stdout
+    assert "\x1b[1;31m" in check("--color=always", path).stdout
+
+
+ALL = ["--no-nan", "--no-inf", "--max-abs=1", "--dtype=float16", "--shape", "*=B,...", "--zeros"]
+ALL += ["--unused", "--dead"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return scenarios.nested_calls().write(tmp_path_factory.mktemp("hostile") / "run.mtrace")
+
+
+def test_damaged(whole, tmp_path):
+    data = whole.read_bytes()
+    path = tmp_path / "damaged.mtrace"
+    chance = random.Random(7)
+    codes = set()
+    for attempt in range(100):
+        bad = bytearray(data[: chance.randrange(4096, len(data))] if attempt % 3 == 0 else data)
+        for _ in range(chance.randrange(1, 20)):
+            bad[chance.randrange(4096, len(bad))] = chance.randrange(256)
+        path.write_bytes(bad)
+        run = check(*ALL, path)
+        codes.add(run.returncode)
+        assert run.returncode in (0, 1, 3), run
+    assert 3 in codes
+
+
+@pytest.mark.parametrize("words, and_all_after", [(ALL, ""), (["--json", *ALL], "+"), ([], "")])
+def test_allocations_fail(whole, words, and_all_after):
+    good = check(*words, whole)
+    failed = 0
+    for attempt in range(1, 600):
+        failing = {"MONITORCH_TEST_FAIL_ALLOCATION": f"{attempt}{and_all_after}"}
+        run = check(*words, whole, env=failing)
+        if run.returncode == good.returncode:
+            assert run.stdout == good.stdout, attempt
+        else:
+            assert run.returncode == 3 and "memory" in run.stderr, (attempt, run.stderr)
+            failed += 1
+        if run.returncode != 3 and attempt > failed + 20:
+            break
+    assert failed > 5
+
+
+def test_help_names_every_option():
+    text = check("--help").stdout
+    options = "no-nan no-inf max-abs dtype shape zeros unused dead function name line file module"
+    for option in f"{options} kind call thread json quiet color version help".split():
+        assert f"--{option}" in text
+    assert all(len(line) <= 92 for line in text.splitlines())

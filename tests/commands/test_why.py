@@ -1,0 +1,600 @@
+"""`monitorch why`: which line made a NaN, of what, and the cause, on programs that are recorded here."""
+
+import json
+import os
+import random
+import re
+import subprocess
+
+import pytest
+
+from tests.support import paths, recording
+from tests.trace import made, scenarios
+
+SAMPLES = paths.ROOT / "samples"
+GOLDEN = paths.ROOT / "tests" / "commands" / "golden"
+
+
+def why(*words, env=None):
+    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
+    environment.update(env or {})
+    return subprocess.run(
+        [recording.VIEWER, "why", *map(str, words)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        timeout=120,
+    )
+
+
+def head(*words):
+    """The first line without its file's folder, and the exit code."""
+    run = why(*words)
+    first = run.stdout.split("\n", 1)[0] or run.stderr.split("\n", 1)[0]
+    return re.sub(r"^\S*/", "", first), run.returncode
+
+
+def record(folder, source, *words):
+    """The trace of a program that ends well."""
+    run = recording.run_program(source, folder, words, sources="yes")
+    assert run.returncode == 0, run.stderr
+    return folder / "run.mtrace"
+
+
+def sample(name):
+    """A sample's text without its own recording; lines keep their numbers."""
+    text = (SAMPLES / f"{name}.py").read_text()
+    return re.sub(r"(?m)^( *)(import monitorch|monitorch\..*)$", r"\1pass", text)
+
+
+# ---- statements and the causes that are told ----
+
+CASES = [
+    (
+        "a = torch.tensor([1.0, 2.0]); b = torch.tensor([0.0, 1.0])",
+        "r = a / b",
+        "division by zero: `b` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([0.0, 2.0]); b = torch.tensor([0.0, 1.0])",
+        "r = a / b",
+        "0/0: `b` has 1 zero, `a` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([-1.0, 0.0, 2.0])",
+        "r = torch.log(a)",
+        "log of a negative number: min of `a` is -1; log of 0 gives -Inf: `a` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([-0.2, 2.0])",
+        "r = a.sqrt()",
+        "sqrt of a negative number: min of `a` is -0.2",
+    ),
+    (
+        "a = torch.tensor([1.0, 103.2])",
+        "r = a.exp()",
+        "exp overflows above 88.72 in float32: `a` has max 103.2",
+    ),
+    (
+        "a = torch.tensor([1.0, 12.0]).half()",
+        "r = a.exp()",
+        "exp overflows above 11.09 in float16: `a` has max 12",
+    ),
+    (
+        "a = torch.tensor([1.0, 70000.0])",
+        "r = a.half()",
+        "overflow of float16: `a.half()` is 70000, above 65504",
+    ),
+    (
+        "a = torch.tensor([1.0, 70000.0])",
+        "r = a.to(torch.float16)",
+        "overflow of float16: `a.to(torch.float16)` is 70000, above 65504",
+    ),
+    (
+        "a = torch.tensor([300.0, 400.0]).half()",
+        "r = a * a",
+        "overflow of float16: `a * a` can reach 160000, above 65504",
+    ),
+    (
+        "q = torch.full((2, 64), 60.0).half(); k = torch.full((64, 2), 60.0).half()",
+        "r = q @ k",
+        "overflow of float16: `q @ k` can reach 230400, above 65504",
+    ),
+    (
+        "a = torch.full((2, 3), -torch.inf)",
+        "r = torch.softmax(a, dim=-1)",
+        "softmax of a row that is -Inf everywhere: `a` has 6 -Inf of 6",
+    ),
+    (
+        "a = torch.ones(1)",
+        "r = a.std()",
+        "std of one element: `a` has no more",
+    ),
+    (
+        "a = torch.ones(4, 1)",
+        "r = a.var(dim=1)",
+        "var of one element: `a` has a dimension of size 1",
+    ),
+    (
+        "a = torch.ones(0)",
+        "r = a.mean()",
+        "mean of nothing: `a` is empty",
+    ),
+    (
+        "x = torch.tensor([[1.0, -1.0], [2.0, 1.0]])",
+        "r = x / x.sum(dim=1, keepdim=True)",
+        "division by zero: `x.sum(dim=1, keepdim=True)` was 0",
+    ),
+    (
+        "a = torch.tensor([0.0, 4.0])",
+        "r = a.rsqrt()",
+        "rsqrt of 0 gives Inf: `a` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([0.0, 4.0])",
+        "r = a.reciprocal()",
+        "reciprocal of 0 gives Inf: `a` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([0.5, 1.5])",
+        "r = torch.acos(a)",
+        "acos above 1: max of `a` is 1.5",
+    ),
+    (
+        "a = torch.tensor([0.5, 1.0])",
+        "r = torch.atanh(a)",
+        "atanh of 1 gives Inf: `a` has it",
+    ),
+    (
+        "a = torch.tensor([0.5, 1.0])",
+        "r = torch.acosh(a)",
+        "acosh below 1: min of `a` is 0.5",
+    ),
+    (
+        "a = torch.tensor([-1.0, 1.0])",
+        "r = torch.log1p(a)",
+        "log1p of -1 gives -Inf: `a` has it",
+    ),
+    (
+        "a = torch.tensor([-8.0, 1.0])",
+        "r = a ** 0.5",
+        "a negative number to the power 0.5: min of `a` is -8",
+    ),
+    (
+        "a = torch.tensor([0.0, 1.0])",
+        "r = a ** -1",
+        "0 to a negative power gives Inf: `a` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([1.0, 2.0]); b = torch.tensor([0.0, 1.0])",
+        "r = a % b",
+        "remainder of a division by zero: `b` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([torch.inf, 1.0]); b = torch.tensor([torch.inf, 1.0])",
+        "r = a - b",
+        "Inf - Inf: in `a` and `b`",
+    ),
+    (
+        "a = torch.tensor([0.0, 1.0]); b = torch.tensor([torch.inf, 1.0])",
+        "r = a * b",
+        "0 * Inf: in `a` and `b`",
+    ),
+    (
+        "a = torch.tensor([1.0, 2.0]); b = torch.tensor([0.0, 1.0])",
+        "r = a.clone(); r.div_(b)",
+        "division by zero: `b` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([1.0, 2.0]); b = torch.tensor([0.0, 1.0])",
+        "r = a.clone(); r /= b",
+        "division by zero: `b` has 1 zero",
+    ),
+    (
+        "a = torch.full((64,), 20.0)",
+        "r = a.cumprod(dim=0)",
+        "overflow of float32: cumprod of 64 values of up to 20 in `a`",
+    ),
+    (
+        "p = torch.tensor([0.0, 1.0])",
+        "r = p * p.log()",
+        "log of 0 gives -Inf: `p` has 1 zero",
+    ),
+    (
+        "p = torch.tensor([0.0, 1.0])",
+        "r = (\n        -p\n        * torch.log2(p)  # of shares\n    )",
+        "log2 of 0 gives -Inf: `p` has 1 zero",
+    ),
+    (
+        "m = torch.tensor([True, False]); a = torch.ones(2)",
+        "r = a.masked_fill(m, float('-inf'))",
+        "the statement names it: `float('-inf')`",
+    ),
+    (
+        "a = torch.full((40000,), 30.0).half()",
+        "r = a.sum()",
+        "overflow of float16: `a.sum()` can reach 1.2e6, above 65504",
+    ),
+    (
+        "x = torch.zeros(2, 3)",
+        "r = x / x.norm(dim=-1, keepdim=True)",
+        "0/0: `x.norm(dim=-1, keepdim=True)` was 0, `x` has 6 zeros",
+    ),
+    (
+        "x = torch.ones(4)",
+        "r = (x - x.mean()) / x.std()",
+        "0/0",
+    ),
+    (
+        "a = np.array([0.0, 1.0])",
+        "r = np.log(a)",
+        "log of 0 gives -Inf: `a` has 1 zero",
+    ),
+    (
+        "a = torch.tensor([3.0, 1.0])",
+        "r = a / (a - 1)",
+        "division by zero: `a - 1` was 0",
+    ),
+    (
+        "a = torch.tensor([3.0, 1.0])",
+        "r = unknown(a)",
+        "inside `unknown(a)`",
+    ),
+    (
+        "a = torch.tensor([3.0, 1.0], requires_grad=True); (a - 1).sqrt().sum().backward()",
+        "r = a.grad",
+        "is a gradient",
+    ),
+]
+
+PRELUDE = """\
+import numpy as np
+import torch
+
+np.seterr(all="ignore")
+
+
+def unknown(x):  # monitorch: off
+    return x / (x - 1)
+
+
+"""
+
+
+def program():
+    lines = []
+    for number, (setup, statement, _) in enumerate(CASES):
+        lines.append(f"def case{number}():")
+        lines += ["    " + part.strip() for part in setup.split(";")]
+        lines += ["    " + statement.replace("; ", "\n    "), "", ""]
+    lines += [f"case{number}()" for number in range(len(CASES))]
+    return PRELUDE + "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory):
+    pytest.importorskip("torch")
+    trace = record(tmp_path_factory.mktemp("why"), program())
+    calls = {e.function: e.call for e in recording.read(trace, "--name=r").events}
+    return trace, calls
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_cause(cases, number):
+    trace, calls = cases
+    setup, statement, wanted = CASES[number]
+    first, code = head(trace, "r", "--call", calls[f"case{number}"])
+    assert wanted in first, (setup, statement)
+    assert re.match(r"program\.py:\d+: (NaN|-?Inf|NaN and -?Inf) (made|written|came in)", first)
+    assert code == 1
+
+
+# ---- where nothing may be claimed ----
+
+
+def test_a_division_that_cannot_be_the_cause_is_not_named(tmp_path):
+    pytest.importorskip("torch")
+    trace = record(
+        tmp_path,
+        "import torch\n\n\ndef hidden(x):  # monitorch: off\n    return x * float('nan')\n\n\n"
+        "def f(a, b):\n    r = hidden(a) + a / b\n    return r\n\n\n"
+        "f(torch.ones(2), torch.ones(2))\n",
+    )
+    first, _ = head(trace, "r")
+    assert first == "program.py:9: NaN made here: r: inside `hidden(a)`"
+
+
+# ---- the way back ----
+
+PLACES = """\
+import torch
+
+
+def scale(x, factor):
+    y = x * factor
+    return y
+
+
+class State:
+    pass
+
+
+KEPT = []
+
+
+def hidden():  # monitorch: off
+    KEPT[0].fill_(float("nan"))
+
+
+def f(start):
+    total = start.sum() - start.sum()
+    handed = scale(start / total, 2.0)
+    later = handed + 1
+    view = start[:1]
+    view.div_(total)
+    used = start * 2
+    clean = torch.ones(2)
+    KEPT.append(clean)
+    hidden()
+    late = clean + 1
+    return later, used, late
+
+
+def g(came):
+    out = came + 1
+    return out
+
+
+f(torch.tensor([1.0, 2.0]))
+g(torch.tensor([1.0, float("inf")]))
+for step in range(3):
+    number = 1.0 if step < 2 else float("inf") - float("inf")
+    turn = number * 2
+"""
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    pytest.importorskip("torch")
+    return record(tmp_path_factory.mktemp("places"), PLACES)
+
+
+def line_of(text, source=PLACES):
+    return 1 + source[: source.index(text)].count("\n")
+
+
+def test_an_argument_is_made_on_the_line_of_the_call(places):
+    first, code = head(places, "later")
+    assert first.startswith(f"program.py:{line_of('handed =')}: Inf made here: x: division by zero")
+    assert code == 1
+
+
+def test_written_through_another_name(places):
+    first, _ = head(places, "used")
+    assert first.startswith(f"program.py:{line_of('view.div_')}: Inf made here: view: division")
+
+
+def test_what_no_recorded_line_wrote_is_first_seen(places):
+    first, _ = head(places, "late")
+    assert re.match(r"program\.py:\d+: NaN first seen here: late: this makes none of finite", first)
+    assert f"wrote to `clean` after line {line_of('clean = torch')} (#" in first
+
+
+def test_an_argument_that_came_in(places):
+    assert head(places, "came") == (
+        f"program.py:{line_of('def g')}: Inf came in here: came: it came in with `came`, "
+        f"an argument given on line {line_of('g(torch')}",
+        1,
+    )
+
+
+def test_iterations(places):
+    assert head(places, "turn", "--iteration", "0") == (
+        f"program.py:{line_of('turn =')}: fine: turn: no NaN or Inf in it",
+        0,
+    )
+    first, code = head(places, "turn")
+    assert (first.split(":")[1], code) == (str(line_of("number = 1.0")), 1)
+    assert "asked for, it passes it on" in why(places, "turn").stdout
+
+
+def test_places_and_numbers_choose_the_same(places):
+    line = line_of("used =")
+    event = next(e for e in recording.read(places, "--name=used").events)
+    wanted = why(places, f"#{event.seq}").stdout
+    assert wanted == why(places, event.seq).stdout
+    for words in (f"program.py:{line}", f"program.py:{line}:used", f"prog*:{line}:u*", "us?d"):
+        assert why(places, words).stdout == wanted
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["nothing"], "no value is called so: nothing"),
+        (["#999999"], "there is no event #999999"),
+        (["program.py:1:x"], "no value is called so: program.py:1:x"),
+        (["used", "--call", "77"], "in that call and iteration"),
+    ],
+)
+def test_no_such_event(places, words, message):
+    run = why(places, *words)
+    assert (run.returncode, run.stdout) == (1, "")
+    assert message in run.stderr
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ([], "no trace"),
+        (["a", "b", "c"], "expected one TRACE and at most one EVENT"),
+        (["a", "--call", "3"], "choose among the visits of an EVENT"),
+        (["a", "b", "--iteration", "x"], "--iteration x: expected a number"),
+        (["a", "-o", "why.gif"], "has to end in .png, .svg, .pdf or .dot"),
+        (["a", "--json", "-s"], "does not go with --json"),
+    ],
+)
+def test_wrong_usage(words, message):
+    run = why(*words)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+def test_json_tells_the_same(places):
+    run = why(places, "later", "--json")
+    told = json.loads(run.stdout)
+    first = told["producers"][0]
+    assert (run.returncode, told["verdict"]) == (1, "nonfinite")
+    assert first["line"] == line_of("handed =") and first["how"] == "made"
+    assert first["certain"] and not first["meant"]
+    assert {i["name"] for i in first["inputs"]} == {"start", "total"}
+    assert [r["depth"] for r in told["slice"]] == sorted(r["depth"] for r in told["slice"])
+    assert {"made", "passes", "finite"} == {r["role"] for r in told["slice"]}
+
+
+def test_depth_and_all(places):
+    def rows(*words):
+        text = why(places, "later", *words).stdout
+        return text.split("nearest first:\n")[1].split("\n\n")[0].splitlines()
+
+    assert len(rows("--depth", "0")) == 2 and "more places" in rows("--depth", "0")[-1]
+    assert len(rows("--all")) > len(rows("--depth", "1")) > 2
+    assert any("| handed = scale" in row for row in rows("-s"))
+
+
+@pytest.mark.parametrize("suffix", ["svg", "dot"])
+def test_picture(places, suffix, tmp_path):
+    picture = tmp_path / f"why.{suffix}"
+    run = why(places, "later", "-o", picture)
+    text = picture.read_text()
+    assert run.returncode == 1
+    assert "later" in text and "total" in text and "late =" not in text
+
+
+# ---- samples ----
+
+
+def masked(text):
+    """Without folders, and figures that the machine may round in another way."""
+    text = re.sub(r"(?m)\S*/(?=\S+\.py)", "", text)
+    return re.sub(r"(min|max|mean|std) \S+", r"\1 ~", text)
+
+
+@pytest.mark.parametrize(
+    "name, words", [("nan_in_entropy", ()), ("transformer_block", ("--empty-row", "--steps=1"))]
+)
+def test_sample(name, words, tmp_path):
+    pytest.importorskip("torch")
+    run = why(record(tmp_path, sample(name), *words))
+    golden = GOLDEN / f"why_{name}.txt"
+    if os.environ.get("MONITORCH_WRITE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(masked(run.stdout))
+    assert masked(run.stdout) == golden.read_text()
+    assert (run.returncode, run.stderr) == (1, "")
+
+
+def test_infinities_that_are_meant(tmp_path):
+    """A causal mask's -Inf is no alarm."""
+    pytest.importorskip("torch")
+    trace = record(tmp_path, sample("transformer_block"), "--steps=1")
+    run = why(trace)
+    assert run.returncode == 0
+    assert run.stdout.startswith("ok: no NaN, and no Inf but what lines write by name")
+
+
+# ---- traces that are not as they should be ----
+
+
+def test_nothing_in_it(tmp_path):
+    run = why(made.Trace().write(tmp_path / "run.mtrace"))
+    assert (run.returncode, run.stdout) == (1, "")
+    assert "no events in it" in run.stderr
+
+
+def test_finite(tmp_path):
+    trace = made.Trace()
+    site = trace.module("m.py", [("<module>", 1)], [("assign", 1, 0, "x")])
+    trace.event(site, trace.call(0), made.scalar(1.0))
+    run = why(trace.write(tmp_path / "run.mtrace"))
+    assert (run.returncode, run.stdout) == (0, "ok: no NaN or Inf in 1 event\n")
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path):
+    trace = made.Trace()
+    site = trace.module(
+        "m\x1b[2J.py",
+        [("<module>", 1), ("f\x1b]0;x\x07", 1)],
+        [("assign", 1, 1, "x\x1b[31m")],
+        source="x = \x1b[5m1 / 0\n",
+    )
+    trace.event(site, trace.call(1, path="\x1b[1m"), made.scalar(float("nan")))
+    path = trace.write(tmp_path / "run.mtrace")
+    for words in ([], ["-s"], ["--json"]):
+        run = why(path, *words)
+        assert run.returncode == 1
+        assert "\x1b" not in run.stdout + run.stderr and "\x07" not in run.stdout
+    assert "\x1b[1;31m" in why(path, "--color=always").stdout
+
+
+def test_a_ring_says_that_what_made_it_may_be_older(tmp_path):
+    trace = made.Trace(last=1000)
+    site = trace.module("m.py", [("<module>", 1), ("f", 1)], [("assign", 1, 1, "x")])
+    call = trace.call(1)
+    trace.repeat(50000)
+    trace.event(site, call, made.tensor((4,), nan=2, min=0, max=1, mean=0, std=0))
+    trace.again()
+    run = why(trace.write(tmp_path / "run.mtrace"))
+    assert run.returncode == 1
+    assert "remark: the trace keeps its newest events, from #" in run.stderr
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return scenarios.nested_calls().write(tmp_path_factory.mktemp("hostile") / "run.mtrace")
+
+
+def test_damaged(whole, tmp_path):
+    data = whole.read_bytes()
+    path = tmp_path / "damaged.mtrace"
+    chance = random.Random(6)
+    codes = set()
+    for attempt in range(60):
+        bad = bytearray(data[: chance.randrange(4096, len(data))] if attempt % 3 == 0 else data)
+        for _ in range(chance.randrange(1, 20)):
+            bad[chance.randrange(4096, len(bad))] = chance.randrange(256)
+        path.write_bytes(bad)
+        for words in ([], ["x"], ["--json", "weights"]):
+            run = why(path, *words)
+            codes.add(run.returncode)
+            assert run.returncode in (0, 1, 3), run
+            if run.returncode == 3:
+                assert "offset" in run.stderr or "trace" in run.stderr
+    assert 3 in codes
+
+
+@pytest.mark.parametrize(
+    "words, and_all_after", [([], ""), (["--json"], ""), (["weights", "-s", "--all"], "+")]
+)
+def test_allocations_fail(whole, words, and_all_after):
+    good = why(whole, *words)
+    failed = 0
+    for attempt in range(1, 2000):
+        run = why(
+            whole, *words, env={"MONITORCH_TEST_FAIL_ALLOCATION": f"{attempt}{and_all_after}"}
+        )
+        if run.returncode == good.returncode:
+            assert run.stdout == good.stdout, attempt
+        else:
+            assert run.returncode == 3 and "memory" in run.stderr, (attempt, run.stderr)
+            failed += 1
+        if run.returncode != 3 and attempt > failed + 20:
+            break
+    assert failed > 20
+
+
+def test_help_names_every_option():
+    text = why("--help").stdout
+    for option in "call iteration depth all source output json quiet color version help".split():
+        assert f"--{option}" in text
+    assert all(len(line) <= 92 for line in text.splitlines())
