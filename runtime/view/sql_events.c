@@ -361,6 +361,7 @@ static int read_row(struct events_cursor *cursor, bool *is_found)
         }
         if (cursor->item.event.number >= cursor->first && !is_passed_over(cursor)) {
             *is_found = true;
+            cursor->traces->rows_read++;
             break;
         }
     }
@@ -504,6 +505,10 @@ static int events_filter(sqlite3_vtab_cursor *base,
             sql_test_init(&cursor->tests[cursor->test_count++],
                           (enum event_column)column, operator_, arguments[i],
                           &cursor->texts);
+            if (cursor->tests[cursor->test_count - 1].is_never) {
+                cursor->trace = cursor->traces->count;
+                return SQLITE_OK;
+            }
         }
     }
     return settle(cursor);
@@ -598,8 +603,7 @@ static const sqlite3_module events_module = {
     .xRowid = events_rowid,
 };
 
-int sql_events_register(sqlite3 *database, struct sql_traces *traces)
+int sql_events_register(sqlite3 *database, const char *name, struct sql_traces *traces)
 {
-    return sqlite3_create_module_v2(database, sql_events_table.name, &events_module,
-                                    traces, NULL);
+    return sqlite3_create_module_v2(database, name, &events_module, traces, NULL);
 }

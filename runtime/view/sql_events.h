@@ -4,6 +4,6 @@
 
 #include "runtime/view/sql_tables.h"
 
-int sql_events_register(sqlite3 *database, struct sql_traces *traces);
+int sql_events_register(sqlite3 *database, const char *name, struct sql_traces *traces);
 
 #endif

@@ -295,6 +295,7 @@ static const sqlite3_module rows_module = {
 };
 
 int sql_rows_register(sqlite3 *database,
+                      const char *name,
                       const struct sql_rows *rows,
                       struct sql_traces *traces)
 {
@@ -304,6 +305,5 @@ int sql_rows_register(sqlite3 *database,
         return SQLITE_NOMEM;
     }
     *module = (struct rows_module){.rows = rows, .traces = traces};
-    return sqlite3_create_module_v2(database, rows->table.name, &rows_module, module,
-                                    memory_free);
+    return sqlite3_create_module_v2(database, name, &rows_module, module, memory_free);
 }

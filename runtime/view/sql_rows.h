@@ -42,6 +42,7 @@ extern const struct sql_rows sql_calls_rows;
 extern const struct sql_rows sql_edges_rows;
 
 int sql_rows_register(sqlite3 *database,
+                      const char *name,
                       const struct sql_rows *rows,
                       struct sql_traces *traces);
 

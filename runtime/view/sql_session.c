@@ -39,8 +39,9 @@ static int open_database(struct sql_session *session)
         ":memory:", &session->database,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
-    code = code == SQLITE_OK ? sql_tables_register(session->database, &session->traces)
-                             : code;
+    code = code == SQLITE_OK
+               ? sql_tables_register(session->database, &session->traces, "")
+               : code;
     code = code == SQLITE_OK ? sql_functions_register(session->database) : code;
     return code == SQLITE_OK ? sql_rules_set(session->database, &session->rules) : code;
 }

@@ -15,31 +15,38 @@ const struct sql_table *const sql_tables[SQL_TABLE_COUNT] = {
     &sql_edges_rows.table,
 };
 
+#define NAME_SIZE 40
+
 /* SQLite makes a table when it is first named: better now than when rules are set, which would
  * refuse how it does that. */
-static int meet(sqlite3 *database, const struct sql_table *table)
+static int meet(sqlite3 *database, const char *name)
 {
     char query[80];
     sqlite3_stmt *statement = NULL;
     int code;
 
-    snprintf(query, sizeof query, "select 1 from %s", table->name);
+    snprintf(query, sizeof query, "select 1 from %s", name);
     code = sqlite3_prepare_v2(database, query, -1, &statement, NULL);
     sqlite3_finalize(statement);
     return code;
 }
 
-int sql_tables_register(sqlite3 *database, struct sql_traces *traces)
+int sql_tables_register(sqlite3 *database,
+                        struct sql_traces *traces,
+                        const char *prefix)
 {
     const struct sql_rows *const rows[] = {&sql_sites_rows, &sql_calls_rows,
                                            &sql_edges_rows};
-    int code = sql_events_register(database, traces);
+    char name[NAME_SIZE];
+    int code;
 
+    snprintf(name, sizeof name, "%s%s", prefix, sql_events_table.name);
+    code = sql_events_register(database, name, traces);
+    code = code == SQLITE_OK ? meet(database, name) : code;
     for (size_t i = 0; code == SQLITE_OK && i < sizeof rows / sizeof *rows; i++) {
-        code = sql_rows_register(database, rows[i], traces);
-    }
-    for (int i = 0; code == SQLITE_OK && i < SQL_TABLE_COUNT; i++) {
-        code = meet(database, sql_tables[i]);
+        snprintf(name, sizeof name, "%s%s", prefix, rows[i]->table.name);
+        code = sql_rows_register(database, name, rows[i], traces);
+        code = code == SQLITE_OK ? meet(database, name) : code;
     }
     return code;
 }

@@ -30,9 +30,11 @@ extern const struct sql_table *const sql_tables[SQL_TABLE_COUNT];
 
 extern const struct sql_table sql_events_table;
 
-/* Makes the tables known to a connection. The traces are borrowed, and outlive it. Gives
- * SQLite's code. */
-int sql_tables_register(sqlite3 *database, struct sql_traces *traces);
+/* Makes the tables known to a connection, each name behind the prefix. The traces are borrowed,
+ * and outlive it. Gives SQLite's code. */
+int sql_tables_register(sqlite3 *database,
+                        struct sql_traces *traces,
+                        const char *prefix);
 
 /* ---- what the tables share ---- */
 

@@ -38,6 +38,10 @@ void sql_test_init(struct sql_test *test,
     case SQLITE_FLOAT:
         test->type = COLUMN_REAL;
         test->real = sqlite3_value_double(value);
+        if (fabs(test->real) < (double)EXACT_LIMIT && floor(test->real) == test->real) {
+            test->type = COLUMN_INTEGER;
+            test->integer = (int64_t)test->real;
+        }
         break;
     case SQLITE_TEXT:
         test->type = COLUMN_TEXT;
@@ -49,8 +53,11 @@ void sql_test_init(struct sql_test *test,
             texts->has_failed || (size_t)sqlite3_value_bytes(value) != test->text_size;
         break;
     default:
-        test->is_idle = operator_ != SQLITE_INDEX_CONSTRAINT_ISNULL &&
-                        operator_ != SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+        /* What is compared with NULL is never true. */
+        test->is_never = sqlite3_value_type(value) == SQLITE_NULL &&
+                         operator_ != SQLITE_INDEX_CONSTRAINT_ISNULL &&
+                         operator_ != SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+        test->is_idle = !test->is_never;
     }
 }
 
@@ -106,7 +113,9 @@ bool sql_test_fails(const struct sql_test *test,
     if (test->operator_ == SQLITE_INDEX_CONSTRAINT_ISNULL) {
         return !is_null;
     }
-    /* What is compared with NULL is never true. */
+    if (test->is_never) {
+        return true;
+    }
     if (is_null || test->operator_ == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) {
         return is_null;
     }

@@ -14,6 +14,7 @@ struct sql_test {
     enum event_column column;
     unsigned char operator_; /* SQLITE_INDEX_CONSTRAINT_… */
     bool is_idle;            /* nothing can be said of any row */
+    bool is_never;           /* no row fits */
     enum column_type type;   /* of the other side */
     int64_t integer;
     double real;

@@ -44,6 +44,7 @@ struct sql_traces {
     struct sql_trace *traces; /* owned */
     size_t count;
     atomic_bool is_interrupted; /* work that takes long looks at it now and then */
+    uint64_t rows_read;         /* of events, by all cursors */
     struct error error; /* what went wrong below SQLite, told in its stead; kind NONE */
 };
 
