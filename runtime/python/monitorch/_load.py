@@ -98,8 +98,7 @@ class Events:
 
     def to_numpy(self) -> "dict[str, Any]":
         """All columns by name as NumPy arrays: numbers without a copy, texts as objects."""
-        import numpy
-
+        numpy = _import("numpy")
         arrays = {}
         for name, (format, _, _, texts) in self._columns.items():
             if format == "i":
@@ -111,9 +110,8 @@ class Events:
 
     def to_pandas(self) -> "Any":
         """A pandas.DataFrame: texts as categories, integers that may be missing as Int64."""
-        import numpy
-        import pandas
-
+        numpy = _import("numpy")
+        pandas = _import("pandas")
         columns = {}
         for name, (format, _, _, texts) in self._columns.items():
             if format == "i":
@@ -158,6 +156,13 @@ class Events:
             elif key in calls:
                 calls[key].update(how=record["how"], end_time=record["time"])
         return list(calls.values())
+
+
+def _import(name: str) -> "Any":
+    """What only those who ask for it need to have."""
+    import importlib
+
+    return importlib.import_module(name)
 
 
 def _paths_of(traces: "Path | Iterable[Path]") -> "list[str]":
