@@ -8,6 +8,8 @@
 #define LOCAL_END  0x71u
 #define LOCAL_CALL 0x72u
 #define CHAIN_ROOT 0x73u
+/* In a turn that began before what the trace holds. */
+#define LOCAL_VISIT 0x74u
 
 bool diff_side_init(struct diff_side *side,
                     unsigned number,
@@ -56,6 +58,7 @@ void diff_side_start(struct diff_side *side, uint32_t thread)
     side->is_scanned = false;
     side->data_event = UINT64_MAX;
     side->passed_over = 0;
+    side->next_event = 0;
     side->last = (struct diff_value){0};
 }
 
@@ -110,12 +113,26 @@ static uint64_t path_hash(struct diff_side *side, const struct open_call *call)
                            slice_part(call->path, start, call->path.size));
 }
 
+/* Where events were lost, nobody knows in which turns a call is. */
+static void note_gap(const struct diff_side *side, struct diff_call *call)
+{
+    if (call->gap == side->gap) {
+        return;
+    }
+    call->gap = side->gap;
+    call->is_cut = true;
+    for (uint32_t i = 0; i < call->turn_count; i++) {
+        call->turns[i] = (struct diff_turn){0};
+    }
+}
+
 /* Where in its caller a call was made: the line, and the turns of the loops around it. */
 static uint64_t place_of(struct diff_side *side, const struct open_call *call)
 {
     const struct open_call *parent = call->parent;
     const struct diff_module *module;
     const struct diff_function *function;
+    uint64_t turn = 0;
     uint32_t loop;
 
     if (parent == NULL || call->line == 0) {
@@ -129,16 +146,21 @@ static uint64_t place_of(struct diff_side *side, const struct open_call *call)
     if (function->partner_module != module->partner) {
         return 0;
     }
+    note_gap(side, diff_call_of(parent));
     loop = module->line_loops[call->line];
     while (loop != DIFF_NONE &&
            (module->module->table.sites[loop].function != parent->function ||
             module->sites[loop].partner == DIFF_NONE)) {
         loop = module->sites[loop].around;
     }
-    return diff_mix(module->lines[call->line],
-                    loop == DIFF_NONE
-                        ? 0
-                        : diff_call_of(parent)->turns[module->sites[loop].slot].hash);
+    if (loop != DIFF_NONE) {
+        turn = diff_call_of(parent)->turns[module->sites[loop].slot].hash;
+    }
+    /* Begun before what the trace holds, in a turn that nothing is known of. */
+    if (loop != DIFF_NONE && turn == 0 && diff_call_of(parent)->is_cut) {
+        turn = call->call;
+    }
+    return diff_mix(module->lines[call->line], turn);
 }
 
 void diff_call_settle(struct open_call *call)
@@ -179,6 +201,8 @@ static bool call_prepare(struct diff_side *side, struct open_call *call)
     }
     call->extra = extra;
     extra->turn_count = function->loop_count;
+    extra->gap = side->gap;
+    extra->is_cut = !call->is_begun;
     extra->has_counterpart = function->partner_module != DIFF_NONE;
     extra->place = place_of(side, call);
     extra->local = diff_mix(function->key, path_hash(side, call)) ^ LOCAL_CALL;
@@ -280,6 +304,12 @@ static void event_fill(struct diff_side *side, struct diff_entry *entry)
     turn = event->site->kind == SITE_LOOP
                ? next_turn(module, call, number, event->visit)
                : turn_hash(module, call, site->loop);
+    if (turn == 0 && site->loop != DIFF_NONE && call->is_cut) {
+        turn = diff_mix(event->visit, LOCAL_VISIT);
+    }
+    if (event->site->kind == SITE_LOOP) {
+        entry->loop = (uint32_t)diff_mix(site->key, call->local) | 1;
+    }
     entry->local = diff_mix(site->key, turn);
     if (event->site->write_count > 1 || (event->flags & LOG_EVENT_READ) != 0) {
         entry->local = diff_mix(
@@ -325,6 +355,9 @@ static bool take_event(struct diff_side *side, struct diff_entry *entry)
     const struct log_event_view *event = &side->item.event;
     bool is_new;
 
+    side->gap += event->number > side->next_event;
+    side->next_event =
+        event->number >= side->next_event ? event->number + 1 : side->next_event;
     if (!is_wanted(side, event->thread)) {
         return false;
     }
@@ -336,6 +369,7 @@ static bool take_event(struct diff_side *side, struct diff_entry *entry)
     if (entry->call->extra == NULL && !call_prepare(side, entry->call)) {
         return false;
     }
+    note_gap(side, diff_call_of(entry->call));
     event_fill(side, entry);
     return !side->has_failed;
 }
@@ -362,6 +396,7 @@ static bool take(struct diff_side *side, struct diff_entry *entry)
     entry->decision = DIFF_UNDECIDED;
     entry->is_held = false;
     entry->visit = 0;
+    entry->loop = 0;
     switch (side->item.kind) {
     case LOG_EVENT:
         return take_event(side, entry);

@@ -38,6 +38,8 @@ struct diff_call {
     bool has_counterpart; /* the other program has the function */
     bool is_paired;       /* with a call of the other trace */
     uint32_t turn_count;
+    uint32_t gap; /* of the side, when its turns were known */
+    bool is_cut;  /* something of it is not in the trace */
     struct diff_turn turns[];
 };
 
@@ -47,7 +49,9 @@ struct diff_entry {
     struct open_call *call; /* borrowed from the side; of the item */
     uint64_t local;         /* what the item is in its call */
     uint32_t visit;
-    uint32_t moved;       /* MOVED: the number of the pair */
+    uint32_t moved; /* MOVED: the number of the pair */
+    uint32_t
+        loop; /* of a loop's turn: which loop it is, as far as that is known; else 0 */
     uint8_t kind;         /* enum log_kind */
     uint8_t decision;     /* enum diff_decision */
     bool has_counterpart; /* the other program has it */
@@ -82,6 +86,8 @@ struct diff_side {
     uint8_t *threads;             /* owned: by number, see enum below */
     struct diff_waiting *waiting; /* owned: a list */
     uint64_t data_event;      /* the event whose values are wanted; UINT64_MAX: none */
+    uint64_t next_event;      /* the number that comes next where none is lost */
+    uint32_t gap;             /* how often some were lost */
     uint32_t passed_over;     /* a call that is alone with all in it; 0: none */
     struct diff_value last;   /* the event that was paired last */
     struct diff_entry *queue; /* owned: looked ahead at, in order */

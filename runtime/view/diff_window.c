@@ -15,6 +15,8 @@
 #define LIKE_SIZE 512
 /* And items of coroutines that run in another order. */
 #define MOVED_SIZE 1024
+/* So many turns of a window are looked for in the other one. */
+#define LOOPS_MAX 16
 
 #define SCORE_SAME  8
 #define SCORE_VISIT 1
@@ -189,11 +191,11 @@ static bool are_alike_calls(const struct open_call *a, const struct open_call *b
         if (left->local != right->local || left->is_paired || right->is_paired) {
             return false;
         }
+        if (a->parent == NULL || b->parent == NULL) {
+            return (a->is_begun && b->is_begun) || a->call == b->call;
+        }
         a = a->parent;
         b = b->parent;
-        if (a == NULL || b == NULL) {
-            return true;
-        }
         if (diff_call_of(a)->chain == diff_call_of(b)->chain) {
             return !has_place || left->place == right->place;
         }
@@ -398,14 +400,49 @@ pass_over(struct diff_window *window, struct diff_side *side, unsigned number)
     return true;
 }
 
+/* Of the turns of a loop that are ahead on both sides, the side whose turns are earlier ones: a
+ * ring, or damage, has taken what the other one still has. 2: there is none. */
+static unsigned find_behind(const struct diff_window *window,
+                            const struct diff_side sides[2])
+{
+    const struct diff_entry *entries[2] = {
+        sides[0].queue + sides[0].queue_first,
+        sides[1].queue + sides[1].queue_first,
+    };
+    uint32_t looked = 0;
+
+    for (uint32_t i = 0; i < window->counts[0] && looked < LOOPS_MAX; i++) {
+        const struct diff_entry *turn = &entries[0][window->places[0][i]];
+
+        looked += turn->loop != 0;
+        for (uint32_t k = 0; k < window->counts[1] && turn->loop != 0; k++) {
+            const struct diff_entry *other = &entries[1][window->places[1][k]];
+
+            if (other->loop == turn->loop && other->visit != turn->visit) {
+                return turn->visit < other->visit ? 0 : 1;
+            }
+            if (other->loop == turn->loop) {
+                break;
+            }
+        }
+    }
+    return 2;
+}
+
+/* Nothing is found in both windows. */
 static bool give_up(struct diff_window *window, struct diff_side sides[2])
 {
-    bool is_passed_over = pass_over(window, &sides[0], 0);
+    unsigned behind = find_behind(window, sides);
+    struct cut cut = {{window->counts[0], window->counts[1]}};
+    bool is_passed_over;
 
+    if (behind < 2) {
+        cut.ends[1 - behind] = 0;
+        return window_decide(window, sides, cut);
+    }
+    is_passed_over = pass_over(window, &sides[0], 0);
     is_passed_over = pass_over(window, &sides[1], 1) || is_passed_over;
-    return is_passed_over ||
-           window_decide(window, sides,
-                         (struct cut){{window->counts[0], window->counts[1]}});
+    return is_passed_over || window_decide(window, sides, cut);
 }
 
 /* Looking for what is alike costs more: the oftener it is all that there is, the earlier it is
