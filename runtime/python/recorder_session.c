@@ -347,7 +347,7 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     result = start_recorder(session, PyBytes_AsString(path), &options, is_one_thread);
     session->is_quiet = is_quiet;
     if (result != NULL) {
-        stop_begin(&session->stop, stop);
+        stop_begin(&session->stop, has_statistics ? stop : 0);
     }
     memory_free((void *)options.names);
     Py_DECREF(path);

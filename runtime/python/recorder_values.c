@@ -87,35 +87,20 @@ static void tell_late(struct session *session,
     }
 }
 
-/* Statistics of an array in memory, and whether it is what the recording is to stop at: then its
- * event tells them in any case. */
-static void measure_array(struct session *session,
-                          const struct visit *visit,
-                          uint32_t write,
-                          struct slice path,
-                          const struct tensor *tensor,
-                          bool is_wanted,
-                          struct recorded_array *array,
-                          struct statistics *statistics)
+/* Whether the array is what the recording is to stop at: then its event tells its statistics in
+ * any case. Not inlined: few recordings come here. */
+static __attribute__((noinline)) bool stops_at(struct session *session,
+                                               const struct visit *visit,
+                                               uint32_t write,
+                                               struct slice path,
+                                               const struct recorded_array *array,
+                                               const struct statistics *statistics)
 {
-    const struct recorder_options *options = recorder_options(session->recorder);
-    bool has_hash = options->has_hash && is_wanted;
-    unsigned wanted = (options->has_statistics ? STATISTICS_WANT_VALUES : 0) |
-                      (has_hash ? STATISTICS_WANT_HASH : 0);
+    struct log_nonfinite counts = {statistics->nan_count, statistics->posinf_count,
+                                   statistics->neginf_count};
 
-    if (wanted != 0) {
-        value_measure(tensor, wanted, session->thread_limit, statistics, &array->hash);
-    }
-    if (options->has_statistics && stop_is_looking(&session->stop)) {
-        struct log_nonfinite counts = {statistics->nan_count, statistics->posinf_count,
-                                       statistics->neginf_count};
-        is_wanted = stop_meet_array(&session->stop, session_thread_key(), visit, write,
-                                    path, array, &counts) ||
-                    is_wanted;
-    }
-    array->statistics = options->has_statistics && is_wanted ? statistics : NULL;
-    array->has_hash = has_hash;
-    array->is_sampled = is_wanted;
+    return stop_meet_array(&session->stop, session_thread_key(), visit, write, path,
+                           array, &counts);
 }
 
 static void tell_array(struct session *session,
@@ -142,7 +127,8 @@ static void tell_array(struct session *session,
         .kind = VALUE_TENSOR, .object = tensor->object, .array = &array};
 
     bool is_wanted = is_measured(options, visit, &tensor->array);
-    bool is_looked_at = is_wanted || stop_is_looking(&session->stop);
+    bool is_stopping = stop_is_looking(&session->stop);
+    bool is_looked_at = is_wanted || is_stopping;
     if (is_looked_at && is_too_large(&tensor->array)) {
         is_looked_at = false;
         array.note = SLICE("expanded, not measured");
@@ -153,8 +139,19 @@ static void tell_array(struct session *session,
         return;
     }
     if (is_looked_at && tensor->array.data != NULL) {
-        measure_array(session, visit, write, path, tensor, is_wanted, &array,
-                      &statistics);
+        bool has_hash = options->has_hash && is_wanted;
+        unsigned wanted = (options->has_statistics ? STATISTICS_WANT_VALUES : 0) |
+                          (has_hash ? STATISTICS_WANT_HASH : 0);
+        if (wanted != 0) {
+            value_measure(tensor, wanted, session->thread_limit, &statistics,
+                          &array.hash);
+        }
+        if (is_stopping && stops_at(session, visit, write, path, &array, &statistics)) {
+            is_wanted = true;
+        }
+        array.statistics = options->has_statistics && is_wanted ? &statistics : NULL;
+        array.has_hash = has_hash;
+        array.is_sampled = is_wanted;
     }
     if (options->name_count > 0 && write < visit->site->write_count) {
         array.is_kept =
