@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _Loader = importlib.machinery.SourceFileLoader
 _get_code: "CodeType" = _Loader.get_code.__code__
-_exec_module: "CodeType" = _Loader.exec_module.__code__  # type: ignore[attr-defined]
+_exec_module: "CodeType" = _Loader.exec_module.__code__
 _path_stats = _Loader.path_stats
 _source_to_code = _Loader.source_to_code
 
