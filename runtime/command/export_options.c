@@ -193,6 +193,12 @@ static bool option_take(struct export_options *options,
     case OPTION_NAN:
         filter->is_nonfinite = true;
         return true;
+    case OPTION_EDGES:
+        options->has_edges = true;
+        return true;
+    case OPTION_FORCE:
+        options->is_forced = true;
+        return true;
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
@@ -246,6 +252,23 @@ static bool check_traces(const struct export_options *options, struct error *err
     return true;
 }
 
+static bool check_database(const struct export_options *options, struct error *error)
+{
+    if (options->paths[EXPORT_SQLITE] == NULL) {
+        return (!options->has_edges && !options->is_forced) ||
+               arguments_refuse("--edges and --force go with --sqlite", error);
+    }
+    if (strcmp(options->paths[EXPORT_SQLITE], "-") == 0) {
+        return arguments_refuse("--sqlite -: a database needs a file", error);
+    }
+    if (!event_filter_is_empty(&options->filter)) {
+        return arguments_refuse("--sqlite writes all events: choose among them there, "
+                                "by `select … where`",
+                                error);
+    }
+    return true;
+}
+
 static bool check(const struct export_options *options, struct error *error)
 {
     bool has_format = false;
@@ -261,15 +284,12 @@ static bool check(const struct export_options *options, struct error *error)
                                 "--sqlite FILE or --annotate",
                                 error);
     }
-    if (options->paths[EXPORT_SQLITE] != NULL &&
-        strcmp(options->paths[EXPORT_SQLITE], "-") == 0) {
-        return arguments_refuse("--sqlite -: a database needs a file", error);
-    }
     if (options->paths[EXPORT_CSV] == NULL &&
         options->column_count < EVENT_COLUMN_COUNT) {
         return arguments_refuse("--columns goes with --csv", error);
     }
-    return check_destinations(options, error) && check_traces(options, error);
+    return check_database(options, error) && check_destinations(options, error) &&
+           check_traces(options, error);
 }
 
 static bool read_words(struct export_options *options,

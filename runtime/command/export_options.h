@@ -26,6 +26,8 @@ struct export_options {
     const char *paths[EXPORT_FORMAT_COUNT];
     enum event_column columns[EVENT_COLUMN_COUNT]; /* of CSV */
     size_t column_count;
+    bool has_edges; /* of SQLITE: the table edges too */
+    bool is_forced; /* of SQLITE: a file that is no such database is replaced too */
     bool is_quiet;
     const char **traces; /* owned; each borrowed from the command line */
     size_t trace_count;

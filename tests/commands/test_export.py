@@ -592,6 +592,33 @@ def test_an_annotated_program_runs_as_before(tmp_path):
     assert subprocess.run([sys.executable, program], env=environment, capture_output=True).stdout == wanted
 
 
+# ---- SQLite ----
+
+
+def test_sqlite(traces, tmp_path):
+    sqlite3 = pytest.importorskip("sqlite3")
+    path, file = traces["nested_calls"], tmp_path / "run.db"
+    run = export(path, "--sqlite", file, "--csv", tmp_path / "run.csv")
+    assert (run.returncode, run.stderr) == (0, b"")
+    connection = sqlite3.connect(file)
+    (count,) = connection.execute("select count(*) from events").fetchone()
+    assert count == len(events(path)) == len(rows((tmp_path / "run.csv").read_bytes()))
+    found = connection.execute("select line, name, nan from events order by seq").fetchall()
+    assert found == [(e["line"], e["name"], e.get("nan")) for e in events(path)]
+    assert export(path, "--sqlite", file).returncode == 0  # its own is replaced
+
+
+def test_sqlite_does_not_replace_what_is_none(traces, tmp_path):
+    file = tmp_path / "precious.txt"
+    file.write_text("precious")
+    run = export(traces["parts"], "--sqlite", file)
+    assert run.returncode == 2 and file.read_text() == "precious"
+    assert export(traces["parts"], "--sqlite", file, "--force").returncode == 0
+    assert file.read_bytes().startswith(b"SQLite format 3")
+    run = export(tmp_path / "missing.mtrace", "--sqlite", file)
+    assert run.returncode == 3 and b"missing.mtrace" in run.stderr
+
+
 # ---- files, failures ----
 
 
@@ -628,6 +655,8 @@ def test_a_name_behind_a_blank(traces, tmp_path):
         (["T", "--csv", "--columns=seq,"], "no column ``"),
         (["T", "--jsonl", "--columns=seq"], "--columns goes with --csv"),
         (["T", "--sqlite=-"], "a database needs a file"),
+        (["T", "--sqlite=x.db", "--nan"], "--sqlite writes all events"),
+        (["T", "--csv", "--force"], "--edges and --force go with --sqlite"),
         (["T", "--perfetto"], "--perfetto: expected FILE after it"),
         (["T", "--csv="], "--csv: expected FILE, got nothing"),
         (["T", "--cvs"], "did you mean --csv?"),
