@@ -458,6 +458,7 @@ enum diff_read diff_side_read(struct diff_side *side)
         if (take(side, &side->head)) {
             side->data_event = UINT64_MAX;
             side->has_head = true;
+            hold(&side->head);
             return DIFF_READ_HEAD;
         }
     }
@@ -476,9 +477,6 @@ void diff_side_consume(struct diff_side *side)
             side->passed_over = 0;
         }
         call->is_ended = true;
-        if (call->child_count == 0) {
-            open_calls_end(&side->calls, call);
-        }
     }
     let_go(side, &side->head);
 }
