@@ -34,7 +34,9 @@ DRAWN_FROM_A_TRACE = {
         ["--function", "Block.forward", "--function", "Attention.forward"],
     ),
 }
-NAMES = (*DRAWN_BY_THEMSELVES, *DRAWN_FROM_A_TRACE)
+# Programs of samples/bugs: bad against good, with marks.
+DRAWN_FROM_TWO = {"diff_gru_pooling": "gru_pooling"}
+NAMES = (*DRAWN_BY_THEMSELVES, *DRAWN_FROM_A_TRACE, *DRAWN_FROM_TWO)
 
 
 def run_sample(sample, output):
@@ -58,22 +60,41 @@ def run_sample(sample, output):
     runpy.run_path(sample, run_name="__main__")
 
 
-def run(*words, **variables):
+def run(*words, folder=ROOT, exit_codes=(0,), **variables):
     environment = {**os.environ, **variables}
-    subprocess.run(words, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run(words, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    if done.returncode not in exit_codes:
+        raise subprocess.CalledProcessError(done.returncode, words)
+
+
+def trace_of(sample, folder, name, arguments=()):
+    """Of the sample as it is named from the repository's root."""
+    traced = os.path.join(folder, f"{name}.py")
+    trace = os.path.join(folder, f"{name}.mtrace")
+    run("monitorch-instrument", sample, "-o", traced)
+    run(sys.executable, traced, *arguments, MONITORCH=f"{trace},quiet")
+    return trace
+
+
+def draw_two(name, output):
+    with tempfile.TemporaryDirectory() as folder:
+        for side in ("good", "bad"):
+            trace_of(f"samples/bugs/{side}/{DRAWN_FROM_TWO[name]}.py", folder, side)
+        words = ("monitorch", "diff", "good.mtrace", "bad.mtrace", "-o", output)
+        run(*words, folder=folder, exit_codes=(1,))
 
 
 def draw(name, output):
+    if name in DRAWN_FROM_TWO:
+        draw_two(name, output)
+        return
     sample = f"samples/{name}.py"
     if name in DRAWN_BY_THEMSELVES:
         run(sys.executable, __file__, "--one", sample, output)
         return
     arguments, options = DRAWN_FROM_A_TRACE[name]
     with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, "run.mtrace")
-        traced = os.path.join(folder, "traced.py")
-        run("monitorch-instrument", sample, "-o", traced)
-        run(sys.executable, traced, *arguments, MONITORCH=f"{trace},quiet")
+        trace = trace_of(sample, folder, "run", arguments)
         run("monitorch", "graph", trace, "-o", output, *options)
 
 
