@@ -181,6 +181,33 @@ bool check_shape_fits(struct check *check,
                       const struct check_shape *rule,
                       const struct log_event_view *event,
                       struct buffer *words);
+/* check_values.c: false where memory runs out; `is_bad` is set where something was found. */
+bool check_values(struct check *check,
+                  const struct log_event_view *event,
+                  struct open_call *call,
+                  struct buffer *words,
+                  bool *is_bad);
+bool check_dtype(struct check *check,
+                 const struct log_event_view *event,
+                 struct open_call *call,
+                 struct buffer *words,
+                 bool *is_bad);
+bool check_shapes(struct check *check,
+                  const struct log_event_view *event,
+                  struct open_call *call,
+                  struct buffer *words,
+                  bool *is_bad);
+/* check_memory.c: `fits`: the filter lets the event through. */
+bool check_remember_site(struct check *check,
+                         const struct log_event_view *event,
+                         bool fits);
+bool check_remember_zeros(struct check *check, const struct log_event_view *event);
+/* check_lines.c: what is remembered of a module's site, by its index in the table. */
+const struct check_site *check_known_site(const struct check *check,
+                                          const struct log_module *module,
+                                          uint32_t index);
+/* A ring has forgotten what was read, and what ran. */
+bool check_is_ring(const struct check *check);
 bool check_find_unused(struct check *check);
 bool check_find_dead(struct check *check);
 bool check_find_zeros(struct check *check);

@@ -154,6 +154,12 @@ struct range range_product(struct reasoner *reasoner,
                             a->high * b->high};
 
         set_corners(&result, corners);
+        if (a->input != NULL && a->input == b->input) {
+            bool has_both = a->low < 0 && a->high > 0;
+
+            result.low = has_both ? 0 : fmin(corners[0], corners[3]);
+            result.is_attained = a->is_attained && !has_both;
+        }
     }
     set_zero(&result);
     if (result.is_bounded && a->zero == CERTAINTY_NO && b->zero == CERTAINTY_NO) {

@@ -78,6 +78,9 @@ void add_real(struct buffer *words, double number);
 /* Bounds beyond what the dtype holds are told, and cut. */
 void range_overflow(struct reasoner *reasoner, struct range *range);
 
+/* why_evaluate.c: of an expression; causes are noted on the way. */
+struct range range_evaluate(struct reasoner *reasoner, uint32_t index);
+
 /* why_operators.c */
 struct range range_sum(struct reasoner *reasoner,
                        struct slice text,

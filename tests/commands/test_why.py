@@ -94,7 +94,7 @@ CASES = [
     (
         "a = torch.tensor([300.0, 400.0]).half()",
         "r = a * a",
-        "overflow of float16: `a * a` can reach 160000, above 65504",
+        "overflow of float16: `a * a` is 160000, above 65504",
     ),
     (
         "q = torch.full((2, 64), 60.0).half(); k = torch.full((64, 2), 60.0).half()",
