@@ -2,16 +2,10 @@
 #include "instrument/strip.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/output.h"
-#include "runtime/command/show_options.h"
+#include "runtime/command/show_state.h"
 #include "runtime/command/subcommand.h"
-#include "runtime/trace/log_reader.h"
-#include "runtime/view/canonical.h"
-#include "runtime/view/json_log.h"
-#include "runtime/view/open_calls.h"
 #include "runtime/view/setting_list.h"
 #include "runtime/view/site_list.h"
-#include "runtime/view/source_lines.h"
-#include "runtime/view/tree_log.h"
 #include "runtime/view/value_text.h"
 
 #include <stdio.h>
@@ -20,28 +14,6 @@
 #define NAME "show"
 /* From how many bytes on what was made is written. */
 #define WRITE_SIZE (128 * 1024)
-
-/* The showing of one trace. */
-struct show {
-    const struct show_options *options; /* borrowed */
-    const char *path;                   /* borrowed */
-    struct log_reader *reader;          /* owned */
-    struct source_lines sources;        /* owned */
-    struct open_calls calls;            /* owned */
-    struct tree_log tree;               /* owned */
-    struct json_log json;
-    struct canonical canonical;            /* owned */
-    const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
-    bool is_telling_notes;                 /* and nothing else */
-    struct buffer text;                    /* owned; what is not written yet */
-    bool is_selective; /* calls are shown with their first event that is */
-    bool is_counting;  /* events are counted, nothing is shown */
-    bool has_failed;   /* memory ran out, or the text could not be written */
-    uint64_t first;    /* of the events that match, the first to be shown */
-    uint64_t matched;  /* events that matched so far */
-    uint64_t seen;     /* events so far */
-    uint64_t alarming; /* shown ones with NaN or Inf */
-};
 
 /* ---- one trace ---- */
 
@@ -73,6 +45,16 @@ static void number_call(struct show *show, struct open_call *call)
     }
 }
 
+static void add_thread_heading(struct show *show)
+{
+    if (show->is_heading_due) {
+        show->is_heading_due = false;
+        buffer_add(&show->text, SLICE("-- thread "));
+        buffer_add_printable(&show->text, show->thread->name);
+        buffer_add(&show->text, SLICE(" --\n"));
+    }
+}
+
 static void show_call(struct show *show, struct open_call *call)
 {
     if (!is_thread_shown(show, call->thread)) {
@@ -82,6 +64,7 @@ static void show_call(struct show *show, struct open_call *call)
     if (show->is_selective || show->is_counting) {
         return;
     }
+    add_thread_heading(show);
     if (show->options->is_json) {
         json_log_add_call(&show->json, call, &show->text);
     } else {
@@ -105,6 +88,7 @@ static void show_event(struct show *show,
         return;
     }
     show->alarming += value_has_nonfinite(event);
+    add_thread_heading(show);
     if (show->options->is_json) {
         json_log_add_event(&show->json, event, call, &show->text);
     } else {
@@ -248,11 +232,7 @@ static void begin_thread(struct show *show, size_t index)
     show->json.thread_name = show->thread->name;
     begin_trees(show);
     log_reader_rewind(show->reader);
-    if (show->canonical.thread_count > 1 && !show->options->is_json) {
-        buffer_add(&show->text, SLICE("-- thread "));
-        buffer_add_printable(&show->text, show->thread->name);
-        buffer_add(&show->text, SLICE(" --\n"));
-    }
+    show->is_heading_due = show->canonical.thread_count > 1 && !show->options->is_json;
 }
 
 /* One thread after the other: what they did at the same time is in no order. */
@@ -303,89 +283,6 @@ static void show_sites(struct show *show)
         }
     }
     flush(show, 1);
-}
-
-/* ---- what is said about it ---- */
-
-static enum exit_code tell_damage(const struct show *show)
-{
-    size_t count = log_reader_damage_count(show->reader);
-
-    for (size_t i = 0; i < count; i++) {
-        print_message(show->path, log_reader_damage(show->reader, i));
-    }
-    return count > 0 || show->has_failed ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
-}
-
-static enum exit_code tell_rest(const struct show *show)
-{
-    const struct log_header *header = log_reader_header(show->reader);
-    enum exit_code exit_code = tell_damage(show);
-    char line[160];
-
-    if (header->is_closed == 0 && exit_code == EXIT_CODE_DONE &&
-        !show->options->is_quiet) {
-        print_message(
-            show->path,
-            "remark: the recording was not finished: its process was killed, "
-            "has left by os._exit, or is still recording; shown is what is there");
-    }
-    if (header->is_closed != 0 && header->lost_count > 0 && !show->options->is_quiet) {
-        snprintf(line, sizeof line,
-                 "remark: the last %llu events are not in the trace: recording had "
-                 "stopped (a full disk, or the size limit)",
-                 (unsigned long long)header->lost_count);
-        print_message(show->path, line);
-    }
-    if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
-        print_message(show->path, show->options->is_settings ? "no settings in it"
-                                  : show->options->is_sites  ? "no sites in it"
-                                  : show->seen > 0 || show->options->head == 0
-                                      ? "no event matches"
-                                      : "no events in it");
-        return EXIT_CODE_CHECK_FAILED;
-    }
-    return exit_code;
-}
-
-static void add_count(struct buffer *text, uint64_t count, const char *noun)
-{
-    buffer_add_number(text, count);
-    buffer_add_byte(text, ' ');
-    buffer_add(text, slice_of(noun));
-    buffer_add(text, count == 1 ? SLICE("") : SLICE("s"));
-}
-
-/* For a person at a terminal, behind the last event. */
-static void add_footer(const struct show *show)
-{
-    const struct log_header *header = log_reader_header(show->reader);
-    struct buffer line = BUFFER_INIT;
-    uint64_t shown = show->matched > show->first ? show->matched - show->first : 0;
-
-    if (show->options->is_quiet || show->options->is_json || show->options->is_sites ||
-        show->options->is_settings || shown == 0 || !isatty(STDOUT_FILENO) ||
-        !isatty(STDERR_FILENO)) {
-        return;
-    }
-    add_count(&line, shown, "event");
-    if (shown < show->seen) {
-        buffer_add(&line, SLICE(" of "));
-        buffer_add_number(&line, show->seen);
-    }
-    if (header->last != 0 && show->options->head == UINT64_MAX &&
-        header->event_count > show->seen && shown == show->seen) {
-        buffer_add(&line, SLICE(", the newest of "));
-        buffer_add_number(&line, header->event_count);
-    }
-    if (show->alarming > 0) {
-        buffer_add(&line, SLICE(", "));
-        buffer_add_number(&line, show->alarming);
-        buffer_add(&line, SLICE(" with NaN or Inf (--nan shows these alone)"));
-    }
-    buffer_add_byte(&line, '\n');
-    output_print_error(buffer_slice(&line));
-    buffer_release(&line);
 }
 
 static void add_heading(struct show *show, struct slice name)
@@ -441,8 +338,8 @@ show_trace(const struct show_options *options, const char *path, struct slice na
     } else {
         show_events(&show);
     }
-    exit_code = tell_rest(&show);
-    add_footer(&show);
+    exit_code = show_tell_rest(&show);
+    show_add_footer(&show);
     canonical_release(&show.canonical);
     tree_log_release(&show.tree);
     source_lines_release(&show.sources);

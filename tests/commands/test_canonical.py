@@ -223,3 +223,10 @@ def test_runs_with_threads(tmp_path):
             assert run.returncode == 0, run.stderr
             texts.add(run.stdout)
     assert len(texts) == 2
+
+
+def test_threads_without_an_event_that_matches_are_not_named(traces):
+    run = show("--canonical", "--nan", traces[0])
+    assert (run.returncode, run.stdout) == (1, "") and "no event matches" in run.stderr
+    lines = show("--canonical", "--thread=worker", traces[0]).stdout.splitlines()
+    assert [line for line in lines if line.startswith("-- ")] == ["-- thread worker --"]

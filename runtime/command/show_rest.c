@@ -1,0 +1,87 @@
+/* What `monitorch show` says beside the events. */
+#include "runtime/base/output.h"
+#include "runtime/command/show_state.h"
+#include "runtime/command/subcommand.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static enum exit_code tell_damage(const struct show *show)
+{
+    size_t count = log_reader_damage_count(show->reader);
+
+    for (size_t i = 0; i < count; i++) {
+        print_message(show->path, log_reader_damage(show->reader, i));
+    }
+    return count > 0 || show->has_failed ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
+}
+
+enum exit_code show_tell_rest(const struct show *show)
+{
+    const struct log_header *header = log_reader_header(show->reader);
+    enum exit_code exit_code = tell_damage(show);
+    char line[160];
+
+    if (header->is_closed == 0 && exit_code == EXIT_CODE_DONE &&
+        !show->options->is_quiet) {
+        print_message(
+            show->path,
+            "remark: the recording was not finished: its process was killed, "
+            "has left by os._exit, or is still recording; shown is what is there");
+    }
+    if (header->is_closed != 0 && header->lost_count > 0 && !show->options->is_quiet) {
+        snprintf(line, sizeof line,
+                 "remark: the last %llu events are not in the trace: recording had "
+                 "stopped (a full disk, or the size limit)",
+                 (unsigned long long)header->lost_count);
+        print_message(show->path, line);
+    }
+    if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
+        print_message(show->path, show->options->is_settings ? "no settings in it"
+                                  : show->options->is_sites  ? "no sites in it"
+                                  : show->seen > 0 || show->options->head == 0
+                                      ? "no event matches"
+                                      : "no events in it");
+        return EXIT_CODE_CHECK_FAILED;
+    }
+    return exit_code;
+}
+
+static void add_count(struct buffer *text, uint64_t count, const char *noun)
+{
+    buffer_add_number(text, count);
+    buffer_add_byte(text, ' ');
+    buffer_add(text, slice_of(noun));
+    buffer_add(text, count == 1 ? SLICE("") : SLICE("s"));
+}
+
+void show_add_footer(const struct show *show)
+{
+    const struct log_header *header = log_reader_header(show->reader);
+    struct buffer line = BUFFER_INIT;
+    uint64_t shown = show->matched > show->first ? show->matched - show->first : 0;
+
+    if (show->options->is_quiet || show->options->is_json || show->options->is_sites ||
+        show->options->is_settings || shown == 0 || !isatty(STDOUT_FILENO) ||
+        !isatty(STDERR_FILENO)) {
+        return;
+    }
+    add_count(&line, shown, "event");
+    if (shown < show->seen) {
+        buffer_add(&line, SLICE(" of "));
+        buffer_add_number(&line, show->seen);
+    }
+    if (header->last != 0 && show->options->head == UINT64_MAX &&
+        header->event_count > show->seen && shown == show->seen) {
+        buffer_add(&line, SLICE(", the newest of "));
+        buffer_add_number(&line, header->event_count);
+    }
+    if (show->alarming > 0) {
+        buffer_add(&line, SLICE(", "));
+        buffer_add_number(&line, show->alarming);
+        buffer_add(&line, SLICE(" with NaN or Inf (--nan shows these alone)"));
+    }
+    buffer_add_byte(&line, '\n');
+    output_print_error(buffer_slice(&line));
+    buffer_release(&line);
+}

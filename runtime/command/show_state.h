@@ -1,0 +1,48 @@
+/* What the files of `monitorch show` share. */
+#ifndef MONITORCH_COMMAND_SHOW_STATE_H
+#define MONITORCH_COMMAND_SHOW_STATE_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/base/exit_code.h"
+#include "runtime/command/show_options.h"
+#include "runtime/trace/log_reader.h"
+#include "runtime/view/canonical.h"
+#include "runtime/view/json_log.h"
+#include "runtime/view/open_calls.h"
+#include "runtime/view/source_lines.h"
+#include "runtime/view/tree_log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The showing of one trace. */
+struct show {
+    const struct show_options *options; /* borrowed */
+    const char *path;                   /* borrowed */
+    struct log_reader *reader;          /* owned */
+    struct source_lines sources;        /* owned */
+    struct open_calls calls;            /* owned */
+    struct tree_log tree;               /* owned */
+    struct json_log json;
+    struct canonical canonical;            /* owned */
+    const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
+    bool is_heading_due;   /* the line that names it comes before its first */
+    bool is_telling_notes; /* and nothing else */
+    struct buffer text;    /* owned; what is not written yet */
+    bool is_selective;     /* calls are shown with their first event that is */
+    bool is_counting;      /* events are counted, nothing is shown */
+    bool has_failed;       /* memory ran out, or the text could not be written */
+    uint64_t first;        /* of the events that match, the first to be shown */
+    uint64_t matched;      /* events that matched so far */
+    uint64_t seen;         /* events so far */
+    uint64_t alarming;     /* shown ones with NaN or Inf */
+};
+
+/* ---- show_rest.c ---- */
+
+/* Tells on standard error what is wrong with the trace, or that nothing was there to show. */
+enum exit_code show_tell_rest(const struct show *show);
+/* For a person at a terminal, behind the last event. */
+void show_add_footer(const struct show *show);
+
+#endif
