@@ -368,7 +368,7 @@ static enum diff_seen compare_figures(const struct log_event_view *a,
 }
 
 /* Other hashes, but sums that noise would have changed: the order is another. Zeros are left
- * out: -0 and 0 have different hashes. */
+ * out: -0 and 0 have different hashes. Not where the sample has seen noise. */
 static bool is_other_order(const struct statistics *a, const struct statistics *b)
 {
     double size = fmax(usual_size(a), usual_size(b));
@@ -493,6 +493,7 @@ static bool compare_samples(const struct log_event_view *a,
             comparison->distance.worst_values[1] = element_real(&y);
         }
     }
+    comparison->sample_worst_distance = worst;
     comparison->distance.max_abs = fmax(worst, comparison->distance.max_abs);
     return is_within;
 }
@@ -528,8 +529,8 @@ static void compare_values(const struct diff_tolerance *tolerance,
         comparison->is_close = !is_exact;
         if (is_exact) {
             comparison->seen = DIFF_SEEN_HASH;
-        } else if (comparison->has_distance && a->has_statistics && b->has_statistics &&
-                   comparison->rtol > 0 &&
+        } else if (a->has_statistics && b->has_statistics && comparison->rtol > 0 &&
+                   !(comparison->sample_worst_distance > 0) &&
                    is_other_order(&a->statistics, &b->statistics)) {
             comparison->seen = DIFF_SEEN_ORDER;
         }

@@ -60,6 +60,7 @@ struct diff_comparison {
     bool has_distance;
     struct diff_distance distance;
     uint64_t sample_worst; /* SAMPLE: its place in the sample */
+    double sample_worst_distance;
     uint64_t sample_count;
 };
 

@@ -69,13 +69,13 @@ static void begin_point(struct diff_work *work,
         point->place.line = event->site->kind == SITE_BRANCH ? find_head(event)->line
                                                              : event->site->line;
         diff_path_add(work, side, call, event->site->line, &point->path);
-        if (frame != NULL) {
+        if (frame != NULL && !work->gap.points[1 - side].is_there) {
+            /* Behind the first one, names differ because of it. */
             taint = diff_scope_reads(&work->scope, frame, call, side, event->module,
                                      event->site);
-            work->gap.is_inherited = work->gap.is_inherited || frame->has_result;
+            work->gap.is_inherited =
+                frame->has_result || (taint != NULL && taint->kind < DIFF_TAINT_CODE);
         }
-        work->gap.is_inherited =
-            work->gap.is_inherited || (taint != NULL && taint->kind < DIFF_TAINT_CODE);
     } else if (call != NULL && call->parent != NULL) {
         if (item->call.line != 0) {
             point->place.module = call->parent->module_number;
@@ -196,25 +196,28 @@ static void add_number_of(struct diff_work *work, uint64_t count, const char *no
 
 static const char letters[2][2] = {"A", "B"};
 
+/* Whether both took an arm of one statement: other arms, as far to the right, of calls that are
+ * each other's. */
+static bool is_same_statement(const struct diff_work *work)
+{
+    const struct diff_point *points = work->gap.points;
+    const struct site *heads[2];
+    const struct diff_frame *frame;
+
+    if (!is_at(&points[0], SITE_BRANCH) || !is_at(&points[1], SITE_BRANCH)) {
+        return false;
+    }
+    heads[0] = find_head(&points[0].item.event);
+    heads[1] = find_head(&points[1].item.event);
+    frame = diff_scope_find(&work->scope, 1, points[1].call);
+    return frame != NULL && frame->calls[0] == points[0].call &&
+           heads[0]->column == heads[1]->column &&
+           points[0].item.event.site->arm != points[1].item.event.site->arm;
+}
+
 static void add_branch(struct diff_work *work, unsigned side)
 {
-    const struct diff_gap *gap = &work->gap;
-    const struct diff_point *other = &gap->points[1 - side];
-    bool is_same_statement =
-        is_at(&gap->points[side], SITE_BRANCH) && is_at(other, SITE_BRANCH) &&
-        find_head(&gap->points[0].item.event)->column ==
-            find_head(&gap->points[1].item.event)->column &&
-        slice_equal(
-            diff_place_source(
-                work, 0,
-                (struct diff_place){gap->points[0].item.event.module_number,
-                                    find_head(&gap->points[0].item.event)->line}),
-            diff_place_source(
-                work, 1,
-                (struct diff_place){gap->points[1].item.event.module_number,
-                                    find_head(&gap->points[1].item.event)->line}));
-
-    if (is_same_statement) {
+    if (is_same_statement(work)) {
         buffer_add(&work->words, SLICE("B took "));
         add_arm(work, 1);
         buffer_add(&work->words, SLICE(", A "));

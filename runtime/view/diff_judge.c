@@ -86,6 +86,14 @@ static void find_arguments(struct diff_work *work,
     }
 }
 
+static bool is_told_by_object(const struct log_event_view *event,
+                              const struct open_call *call)
+{
+    return (event->flags & LOG_EVENT_READ) != 0 ||
+           (event->site->kind == SITE_ENTER &&
+            (call == NULL || call->parent == NULL || call->line == 0));
+}
+
 static struct diff_inputs inputs_find(struct diff_work *work,
                                       struct diff_frame *frame,
                                       const struct log_event_view *event,
@@ -107,7 +115,8 @@ static struct diff_inputs inputs_find(struct diff_work *work,
                              diff_scope_name(&work->scope, frame, call, 1, event));
         }
     }
-    if (event->kind == VALUE_TENSOR &&
+    /* An address may have been used again: it is asked where no name tells. */
+    if (event->kind == VALUE_TENSOR && is_told_by_object(event, call) &&
         diff_scope_held(&work->scope, event->tensor.origin)) {
         inputs.differ = true;
     }

@@ -48,6 +48,8 @@ uint32_t diff_suspect_add(struct diff_work *work, struct diff_finding *finding)
         suspect->items[side].event.text = SLICE("");
         suspect->storages[side] = storage_of(&finding->items[side]->event);
     }
+    suspect->is_in_place = finding->items[0]->event.tensor.origin == 0 &&
+                           finding->items[1]->event.tensor.origin != 0;
     buffer_add(&suspect->name, finding->name);
     buffer_add(&suspect->words, finding->words);
     if (!work->has_first) {
@@ -68,7 +70,8 @@ uint32_t diff_suspect_find(const struct diff_work *work,
     for (uint32_t i = 0; i < work->suspect_count; i++) {
         const struct diff_suspect *suspect = &work->suspects[i];
 
-        if (storages[1] != 0 && suspect->storages[1] == storages[1] &&
+        if (suspect->is_in_place && storages[1] != 0 &&
+            suspect->storages[1] == storages[1] &&
             suspect->storages[0] != storages[0]) {
             return i;
         }

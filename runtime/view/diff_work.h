@@ -52,6 +52,7 @@ struct diff_suspect {
     struct log_item items[2];        /* without sample and text */
     uint64_t storages[2];            /* addresses; 0: not known */
     struct buffer name, words, text; /* owned */
+    bool is_in_place; /* B's is an object that was there before, A's is a new one */
     bool is_told;
 };
 
