@@ -4,6 +4,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/diff_side.h"
 #include "runtime/view/diff_sites.h"
+#include "runtime/view/diff_threads.h"
 #include "runtime/view/diff_window.h"
 
 struct diff_align {
@@ -11,8 +12,7 @@ struct diff_align {
     struct diff_side sides[2];
     struct diff_window window;
     uint64_t pair_count; /* calls that found each other */
-    uint32_t first_threads[2];
-    bool is_given[2]; /* the heads were given in the step before */
+    bool is_given[2];    /* the heads were given in the step before */
     struct diff_waiting
         *given; /* owned: of the step before, of `given_side`; or NULL */
     unsigned given_side;
@@ -20,130 +20,6 @@ struct diff_align {
     bool has_failed;
     bool is_started;
 };
-
-/* ---- threads ---- */
-
-/* The thread of the first item that has one; NONE: there is no such item. */
-static uint32_t first_thread(struct log_reader *reader)
-{
-    struct log_item item;
-    uint32_t thread = DIFF_THREAD_NONE;
-
-    log_reader_rewind(reader);
-    while (thread == DIFF_THREAD_NONE && log_reader_next(reader, &item)) {
-        if (item.kind == LOG_CALL) {
-            thread = item.call.thread;
-        } else if (item.kind == LOG_EVENT) {
-            thread = item.event.thread;
-        }
-    }
-    return thread;
-}
-
-static bool is_left(const struct diff_side *side, uint32_t thread)
-{
-    return side->threads[thread] == DIFF_THREAD_SEEN;
-}
-
-/* Without the numbers in it: `Thread-7 (work)` is `Thread- (work)`. */
-static bool is_named_like(struct slice a, struct slice b)
-{
-    size_t i = 0;
-    size_t k = 0;
-
-    for (;;) {
-        while (i < a.size && a.bytes[i] >= '0' && a.bytes[i] <= '9') {
-            i++;
-        }
-        while (k < b.size && b.bytes[k] >= '0' && b.bytes[k] <= '9') {
-            k++;
-        }
-        if (i == a.size || k == b.size) {
-            return i == a.size && k == b.size;
-        }
-        if (a.bytes[i++] != b.bytes[k++]) {
-            return false;
-        }
-    }
-}
-
-/* The thread of B that has the name of that thread of A, or one like it; NONE: there is none. */
-static uint32_t
-partner_thread(const struct diff_align *align, uint32_t thread, bool is_like)
-{
-    struct slice name =
-        log_reader_thread_name(align->sides[0].reader, (uint16_t)thread);
-
-    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
-        struct slice other;
-
-        if (!is_left(&align->sides[1], i)) {
-            continue;
-        }
-        other = log_reader_thread_name(align->sides[1].reader, (uint16_t)i);
-        if (is_like ? is_named_like(name, other) : slice_equal(name, other)) {
-            return i;
-        }
-    }
-    return DIFF_THREAD_NONE;
-}
-
-static void start_threads(struct diff_align *align, uint32_t a, uint32_t b)
-{
-    const uint32_t threads[2] = {a, b};
-
-    for (unsigned side = 0; side < 2; side++) {
-        diff_side_start(&align->sides[side], threads[side]);
-        if (threads[side] != DIFF_THREAD_NONE) {
-            align->sides[side].threads[threads[side]] = DIFF_THREAD_DONE;
-        }
-    }
-}
-
-/* The threads that the traces begin with; by then it is not known which there are. */
-static void start_first(struct diff_align *align)
-{
-    uint32_t threads[2];
-
-    for (unsigned side = 0; side < 2; side++) {
-        threads[side] = first_thread(align->sides[side].reader);
-    }
-    start_threads(align, threads[0], threads[1]);
-}
-
-static bool start_alone(struct diff_align *align, unsigned side)
-{
-    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
-        if (is_left(&align->sides[side], i)) {
-            start_threads(align, side == 0 ? i : DIFF_THREAD_NONE,
-                          side == 1 ? i : DIFF_THREAD_NONE);
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool start_named(struct diff_align *align, bool is_like)
-{
-    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
-        uint32_t partner = is_left(&align->sides[0], i)
-                               ? partner_thread(align, i, is_like)
-                               : DIFF_THREAD_NONE;
-
-        if (partner != DIFF_THREAD_NONE) {
-            start_threads(align, i, partner);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* false: all threads are done. */
-static bool start_next(struct diff_align *align)
-{
-    return start_named(align, false) || start_named(align, true) ||
-           start_alone(align, 0) || start_alone(align, 1);
-}
 
 /* ---- steps ---- */
 
@@ -327,7 +203,7 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
     let_go(align);
     if (!align->is_started) {
         align->is_started = true;
-        start_first(align);
+        diff_threads_start(align->sides);
     }
     for (;;) {
         enum given given = GIVEN_NOTHING;
@@ -344,7 +220,7 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
             return false;
         }
         if (!has_head[0] && !has_head[1]) {
-            if (!start_next(align)) {
+            if (!diff_threads_next(align->sides)) {
                 return false;
             }
             continue;

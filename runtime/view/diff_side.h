@@ -147,6 +147,23 @@ static inline uint64_t diff_entry_around(const struct diff_entry *entry)
     return entry->kind == LOG_CALL ? call->around : call->chain;
 }
 
+/* ---- the parts, for each other ---- */
+
+/* What an END is in its call. */
+#define DIFF_LOCAL_END 0x71u
+
+/* The module of that number of the trace; NULL: there is none, or memory ran out. */
+struct diff_module *diff_side_module(struct diff_side *side, uint32_t number);
+/* Gives a new call what is kept with it. false: out of memory. */
+bool diff_call_prepare(struct diff_side *side, struct open_call *call);
+/* Where events were lost, nobody knows in which turns a call is. */
+void diff_call_note_gap(const struct diff_side *side, struct diff_call *call);
+/* What the event that was read is in its call. */
+void diff_entry_fill(struct diff_side *side, struct diff_entry *entry);
+/* One that held the call does so no more: it may be gone. */
+void diff_side_let_go(struct diff_side *side, struct open_call *call);
+void diff_side_drop_waiting(struct diff_side *side);
+
 /* Finds `around`, and with it the chain of a call that has no pair, again. */
 void diff_call_settle(struct open_call *call);
 

@@ -88,6 +88,12 @@ bool diff_module_init(struct diff_module *module,
                       unsigned side);
 void diff_module_release(struct diff_module *module);
 
+/* Pair functions of a pair of modules, of the same name, then under another one; then what was
+ * moved to another file. false: out of memory. */
+bool diff_functions_pair(struct diff_sites *sites, const uint32_t modules[2]);
+bool diff_functions_pair_like(struct diff_sites *sites, const uint32_t modules[2]);
+bool diff_functions_pair_left(struct diff_sites *sites);
+
 /* Pairs the sites of a pair of functions. false: out of memory. */
 bool diff_function_pair(struct diff_sites *sites,
                         const uint32_t modules[2],

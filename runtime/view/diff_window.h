@@ -30,4 +30,19 @@ void diff_window_release(struct diff_window *window);
  * memory. */
 bool diff_window_decide(struct diff_window *window, struct diff_side sides[2]);
 
+/* ---- the parts, for each other ---- */
+
+/* Lists what has no counterpart in its place, by keys: before the cut `ends`, and behind it,
+ * where nothing is decided yet. false: out of memory. */
+bool diff_moved_list(struct diff_window *window,
+                     const struct diff_side sides[2],
+                     const uint32_t ends[2],
+                     size_t *count);
+/* Whether something in the list may still come on the other side. */
+bool diff_moved_may_come(const struct diff_window *window, size_t count);
+/* Pairs what is in the list. */
+void diff_moved_pair(struct diff_window *window,
+                     struct diff_side sides[2],
+                     size_t count);
+
 #endif
