@@ -192,7 +192,7 @@ static void check_end(struct log_reader *reader)
     if (reader->is_end_checked) {
         return;
     }
-    reader->is_end_checked = true;
+    reader->is_end_checked = !reader->has_jumped;
     if (header->is_closed == 1 && reader->damage_count == 0 &&
         reader->stream.next_event != header->event_count) {
         log_reader_tell(reader, reader->file_size,
@@ -201,7 +201,7 @@ static void check_end(struct log_reader *reader)
                         (unsigned long long)header->event_count);
     }
     /* A ring's oldest chunk may be missing without leaving a gap in the numbers. */
-    if (header->is_closed == 1 && reader->damage_count == 0 &&
+    if (header->is_closed == 1 && reader->damage_count == 0 && !reader->has_jumped &&
         header->event_count > 0 && reader->oldest_given > reader->first_shown) {
         log_reader_tell(reader, LOG_HEADER_SIZE,
                         "the oldest event is %llu, expected %llu",
@@ -249,6 +249,7 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item)
 
 void log_reader_rewind(struct log_reader *reader)
 {
+    reader->has_jumped = false;
     log_stream_start(reader, 0);
 }
 
@@ -261,6 +262,7 @@ struct log_place log_reader_place(const struct log_reader *reader)
 
 void log_reader_go(struct log_reader *reader, struct log_place place)
 {
+    reader->has_jumped = true;
     log_stream_go(reader, place);
 }
 
@@ -288,6 +290,7 @@ void log_reader_go_to_event(struct log_reader *reader, uint64_t number)
     size_t chunk = chunk_of_event(reader, number);
     const char *bytes;
 
+    reader->has_jumped = true;
     if (place.chunk != chunk || place.position == 0 || place.next_event > number) {
         log_reader_go(reader, (struct log_place){
                                   .chunk = chunk,

@@ -86,6 +86,7 @@ struct log_reader {
     struct log_stream stream;
     bool is_unknown_kind_told;
     bool is_end_checked;
+    bool has_jumped; /* events were passed over since the beginning of the stream */
     /* Ring mode: events before this one are not shown, nor are the calls that ended before
      * it. */
     uint64_t first_shown;

@@ -69,9 +69,15 @@ static int judge(void *context,
                    ? refuse(rules, "a table that is not temporary", NULL)
                    : refuse(rules, "insert into", first);
     case SQLITE_UPDATE:
-        return is_temporary(database) ? SQLITE_OK : refuse(rules, "update of", first);
+        /* Asked too when a table such as json_each is first named. It cannot be written. */
+        return is_temporary(database) || strcmp(first, "sqlite_master") == 0
+                   ? SQLITE_OK
+                   : refuse(rules, "update of", first);
     case SQLITE_DELETE:
-        return is_temporary(database) ? SQLITE_OK : refuse(rules, "delete from", first);
+        return is_temporary(database) ? SQLITE_OK
+               : strncmp(first, "sqlite_", 7) == 0
+                   ? refuse(rules, "drop of what is not temporary", NULL)
+                   : refuse(rules, "delete from", first);
     case SQLITE_REINDEX:
         return SQLITE_OK; /* asked when a temporary index is made */
     case SQLITE_PRAGMA:

@@ -303,8 +303,10 @@ static int print_rows(sqlite3_stmt *statement,
         has_memory = rows_add(&rows);
         count++;
     }
-    /* What there is of it is printed in any case. */
-    has_memory = has_memory && rows_end(&rows);
+    /* The rows before an error are printed all the same; a heading alone is not. */
+    if (has_memory && (code == SQLITE_ROW || code == SQLITE_DONE || count > 0)) {
+        has_memory = rows_end(&rows);
+    }
     rows_release(&rows);
     result->has_rows = true;
     result->row_count += count;
