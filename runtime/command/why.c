@@ -59,7 +59,8 @@ static bool
 draw(struct why *why, const struct why_options *options, struct error *error)
 {
     struct render_options render = {.format = options->format,
-                                    .node_limit = NODE_LIMIT};
+                                    .node_limit = NODE_LIMIT,
+                                    .picture = PICTURE_OPTIONS_DEFAULT};
     struct buffer bytes = BUFFER_INIT;
     bool is_done =
         why_picture_add(why, &render, &bytes, error) &&
