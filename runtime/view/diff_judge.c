@@ -162,8 +162,13 @@ static void spread(struct diff_work *work,
         diff_return_differs(work, 1, call);
     }
     if (event->site->kind == SITE_MUTATE && event->change == CHANGE_SAME) {
+        struct diff_place place = {event->module_number, event->site->line};
+        struct slice source = diff_place_source(work, 1, place);
+
         /* `loss.backward()`: what it has written to is not told. */
-        work->scope.has_hidden = true;
+        work->scope.has_hidden =
+            work->scope.has_hidden ||
+            slice_find(source, SLICE("backward("), 0) < source.size;
     }
 }
 
