@@ -157,7 +157,7 @@ static bool choose_asked(struct why *why, struct error *error)
     }
     if (why->target == FLOW_NONE) {
         error_set(error, ERROR_USAGE,
-                  "no value is called so: %.*s%s; expected #NUMBER, FILE:LINE, "
+                  "no value fits %.*s%s: expected #NUMBER, FILE:LINE, "
                   "FILE:LINE:NAME or a NAME such as 'self.*' (`monitorch show` prints "
                   "them)",
                   shown_size(event), event.bytes,

@@ -199,6 +199,8 @@ static void tell_seen(const struct why *why,
     if (node->changed_by.size > 0) {
         buffer_add(text, SLICE("; it was written at "));
         buffer_add(text, node->changed_by);
+    } else if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
+        buffer_add(text, SLICE("; an optimizer's step() writes so"));
     }
 }
 
@@ -270,7 +272,7 @@ void why_judge(struct why *why,
     is_same = find_inputs(why, node, producer);
     is_outside = (known->flags & (FLOW_NODE_ARGUMENT | FLOW_NODE_SOURCE)) != 0 ||
                  why->facts[node].is_read;
-    if (producer->input_total > 0 && is_same) {
+    if (producer->input_total > 0 && (is_same || why->facts[node].is_read)) {
         producer->how = WHY_SEEN; /* the same object, and it was not so before */
         before = producer->inputs[0];
     } else if (producer->input_total == 0 && is_outside) {

@@ -132,9 +132,8 @@ static void add_visit(const struct why *why, uint32_t node, struct buffer *text)
 {
     if (why->facts[node].visit > 0) {
         add_label(why, text, "iteration");
-        buffer_add(text, SLICE("  "));
         buffer_add_number(text, why->facts[node].visit);
-        buffer_add(text, SLICE(" (from 0): this call had been at this line before\n"));
+        buffer_add(text, SLICE(" (from 0) of this call at this line\n"));
     }
 }
 

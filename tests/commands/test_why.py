@@ -381,6 +381,43 @@ def test_what_no_recorded_line_wrote_is_first_seen(places):
     assert f"wrote to `clean` after line {line_of('clean = torch')} (#" in first
 
 
+STEPS = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        h = x * self.scale
+        return h.sum()
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=3e38)
+for step in range(2):
+    loss = net(torch.full((8,), 2.0))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_parameter_that_the_optimizer_wrote(tmp_path):
+    pytest.importorskip("torch")
+    first, code = head(record(tmp_path, STEPS))
+    line = line_of("h = x", STEPS)
+    assert re.fullmatch(
+        rf"program\.py:{line}: -Inf first seen here: self\.scale: between line {line} \(#\d+\), "
+        rf"where `self\.scale` was finite, and line {line} \(#\d+\) nothing is recorded that made "
+        r"it; an optimizer's step\(\) writes so",
+        first,
+    )
+    assert code == 1
+
+
 def test_an_argument_that_came_in(places):
     assert head(places, "came") == (
         f"program.py:{line_of('def g')}: Inf came in here: came: it came in with `came`, "
@@ -411,9 +448,9 @@ def test_places_and_numbers_choose_the_same(places):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["nothing"], "no value is called so: nothing"),
+        (["nothing"], "no value fits nothing"),
         (["#999999"], "there is no event #999999"),
-        (["program.py:1:x"], "no value is called so: program.py:1:x"),
+        (["program.py:1:x"], "no value fits program.py:1:x"),
         (["used", "--call", "77"], "in that call and iteration"),
     ],
 )
