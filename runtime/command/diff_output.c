@@ -94,6 +94,7 @@ bool diff_output_write(struct diff_output *output,
         picture.verdict[i] = line_of(&lines[i]);
         picture.paths[i] = pair->paths[i];
     }
+    picture.settings = buffer_slice(&output->report->settings);
     picture.render.strip = strip_source;
     if (!is_done) {
         error_set_memory(error);

@@ -215,7 +215,8 @@ static bool picture_add(struct buffer *page,
 
 static void head_add(struct buffer *page,
                      const struct diff_notes *notes,
-                     const struct diff_sentences *sentences)
+                     const struct diff_sentences *sentences,
+                     struct slice settings)
 {
     /* Whatever is in the traces: nothing is loaded and nothing runs. */
     buffer_add(page, SLICE("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -243,6 +244,11 @@ static void head_add(struct buffer *page,
         text_add(page, sentences->sentences[i]);
         buffer_add(page, SLICE("</p>\n"));
     }
+    if (settings.size > 0) {
+        buffer_add(page, SLICE("<p>The runs were not made alike:</p>\n<pre>"));
+        lines_add(page, settings);
+        buffer_add(page, SLICE("</pre>\n"));
+    }
 }
 
 bool diff_page_add(const struct diff_notes *notes,
@@ -252,7 +258,7 @@ bool diff_page_add(const struct diff_notes *notes,
                    struct buffer *bytes,
                    struct error *error)
 {
-    head_add(bytes, notes, sentences);
+    head_add(bytes, notes, sentences, options->settings);
     for (int i = 0; i < DIFF_LIST_COUNT; i++) {
         list_add(bytes, &notes->lists[i], (enum diff_list)i);
     }

@@ -16,7 +16,8 @@ struct diff_picture_options {
     /* What is said first: the first divergence, or that there is none; how much differs, which
      * may be "". */
     struct slice verdict[2];
-    bool is_page; /* HTML */
+    struct slice settings; /* how the two runs were not made alike, in lines; "" */
+    bool is_page;          /* HTML */
     /* So many boxes around the first divergence are drawn, 0: all; where it is not given, all of
      * them if they are few. */
     bool has_box_limit;

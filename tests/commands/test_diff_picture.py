@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 import pytest
 
 from tests.support import recording, svg
-from tests.trace.made import Trace, container, scalar, tensor
+from tests.trace.made import Trace, container, line, scalar, tensor
 
 HOSTILE = "</title><script>alert('x')</script>&\"\u202e\x1b[31m"
 
@@ -90,6 +90,21 @@ def test_words_come_first(traces, tmp_path):
     words = page.text
     assert words.index("<h1>") < words.index("<table>") < words.index("<svg")
     assert any("2 own differences, 1 inherited" in text for text in page.told("p"))
+
+
+def test_runs_that_were_not_made_alike(tmp_path):
+    made = []
+    for seed in (1, 2):
+        trace = Trace()
+        site = trace.module("m.py", [("<module>", 1)], [("assign", 1, 0, "a")])
+        trace.lines.append(line("setting", name="seed", value=f"{seed} & <more>"))
+        call = trace.call(0)
+        trace.event(site, call, tensor((2,), min=1, max=2, mean=1, std=1, hash=1))
+        trace.ended(call)
+        made.append(trace.write(tmp_path / f"{seed}.mtrace"))
+    page = page_of(tmp_path, *made, exit_code=0)
+    assert "The runs were not made alike:" in page.told("p")
+    assert page.told("pre") == ["seed: A 1 & <more>, B 2 & <more>"]
 
 
 def test_own_differences_are_open_and_inherited_ones_are_not(traces, tmp_path):
