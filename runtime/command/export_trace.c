@@ -129,6 +129,17 @@ static void add_call(struct export_trace *trace, struct open_call *call)
     }
 }
 
+static void annotate_left(struct export_trace *trace, const struct open_call *call)
+{
+    struct export_job *job = trace->job;
+    struct error error = ERROR_INIT;
+
+    if (job->options->paths[EXPORT_ANNOTATE] != NULL &&
+        !annotation_add_left(&job->annotation, trace->reader, call, &error)) {
+        export_job_fail(job, &error);
+    }
+}
+
 static void add_end(struct export_trace *trace, const struct log_item *item)
 {
     struct open_call *call = open_calls_find(&trace->calls, item->end.call);
@@ -137,6 +148,9 @@ static void add_end(struct export_trace *trace, const struct log_item *item)
 
     if (call == NULL) {
         return;
+    }
+    if (item->end.how != LOG_END_RETURNED) {
+        annotate_left(trace, call);
     }
     if (jsonl != NULL) {
         json_log_add_end(&trace->json, item, call, jsonl);
@@ -276,7 +290,14 @@ static void finish_trace(struct export_trace *trace)
             fail_memory(job);
         }
     }
-    if (job->options->paths[EXPORT_ANNOTATE] != NULL &&
+    for (size_t i = 0; i < trace->calls.bucket_count; i++) {
+        const struct open_call *call = trace->calls.buckets[i];
+
+        for (; call != NULL && !job->has_failed; call = call->next) {
+            annotate_left(trace, call);
+        }
+    }
+    if (job->options->paths[EXPORT_ANNOTATE] != NULL && !job->has_failed &&
         !annotation_end_trace(&job->annotation, trace->reader, &job->options->filter,
                               strip_source, &error)) {
         export_job_fail(job, &error);

@@ -265,6 +265,22 @@ bool annotation_add_event(struct annotation *annotation,
 
 /* ---- what the trace says beside its events ---- */
 
+bool annotation_add_left(struct annotation *annotation,
+                         const struct log_reader *reader,
+                         const struct open_call *call,
+                         struct error *error)
+{
+    struct seen_file *file = find_file(annotation, call->module_number,
+                                       log_reader_module(reader, call->module_number));
+
+    if (file == NULL ||
+        !mark_line(file, open_call_function(call, reader)->line, LINE_OF_LEFT)) {
+        error_set_memory(error);
+        return false;
+    }
+    return true;
+}
+
 static bool take_source(struct annotation *annotation,
                         struct seen_file *file,
                         const struct log_module *module,
@@ -291,6 +307,15 @@ static bool take_source(struct annotation *annotation,
     }
     buffer_release(&original);
     return is_done;
+}
+
+static bool is_in_left(const struct seen_file *file,
+                       const struct site_table *table,
+                       const struct site *site)
+{
+    uint32_t line = table->functions[site->function].line;
+
+    return line < file->line_count && (file->lines[line] & LINE_OF_LEFT) != 0;
 }
 
 static enum seen_line mark_of(enum site_kind kind)
@@ -345,8 +370,10 @@ bool annotation_end_trace(struct annotation *annotation,
         for (uint32_t k = 0; k < module->table.site_count; k++) {
             const struct site *site = &module->table.sites[k];
 
-            if (site_is_wanted(filter, reader, i, site) &&
-                !mark_line(file, site->line, mark_of(site->kind))) {
+            if ((site_is_wanted(filter, reader, i, site) &&
+                 !mark_line(file, site->line, mark_of(site->kind))) ||
+                (is_in_left(file, &module->table, site) &&
+                 !mark_line(file, site->line, LINE_IN_LEFT))) {
                 error_set_memory(error);
                 return false;
             }

@@ -63,6 +63,9 @@ enum seen_line {
     LINE_HAS_ENTER = 2, /* sites that are wanted */
     LINE_HAS_BRANCH = 4,
     LINE_HAS_OTHER = 8,
+    LINE_OF_LEFT =
+        16, /* here begins a function that was left without a return, or not at all */
+    LINE_IN_LEFT = 32, /* in such a function: the line may have begun, and raised */
 };
 
 struct annotation {
@@ -90,6 +93,11 @@ bool annotation_add_event(struct annotation *annotation,
                           const struct log_event_view *event,
                           bool is_wanted,
                           struct error *error);
+/* A call that ended without a return, or goes on where the trace ends. */
+bool annotation_add_left(struct annotation *annotation,
+                         const struct log_reader *reader,
+                         const struct open_call *call,
+                         struct error *error);
 /* Behind the last item: takes the sources, and the places that nothing was heard of. `strip` as
  * in source_lines.h. */
 bool annotation_end_trace(struct annotation *annotation,

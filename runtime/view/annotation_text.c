@@ -89,12 +89,20 @@ static struct slice find_mark(const struct annotated *annotated, size_t line)
     const struct seen_file *file = annotated->file;
     uint8_t marks = line < file->line_count ? file->lines[line] : 0;
 
-    if (marks == 0 || (marks & LINE_REACHED) != 0 || annotated->annotation->has_ring) {
+    if ((marks & LINE_REACHED) != 0 || annotated->annotation->has_ring) {
         return SLICE("");
     }
-    return (marks & LINE_HAS_ENTER) != 0    ? SLICE("never called")
-           : (marks & LINE_HAS_BRANCH) != 0 ? SLICE("never taken")
-                                            : SLICE("never reached");
+    if ((marks & LINE_HAS_ENTER) != 0) {
+        return SLICE("never called");
+    }
+    if ((marks & LINE_HAS_BRANCH) != 0) {
+        return SLICE("never taken");
+    }
+    if ((marks & LINE_HAS_OTHER) != 0) {
+        return (marks & LINE_IN_LEFT) != 0 ? SLICE("never finished")
+                                           : SLICE("never reached");
+    }
+    return SLICE("");
 }
 
 /* Characters that the source's encoding may not have become `?`. */

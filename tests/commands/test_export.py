@@ -396,6 +396,22 @@ def g():      # never called
 """
 
 
+def test_annotate_a_line_that_raised(folder):
+    """What came before an exception was reached; of the rest of its function nobody knows."""
+    for how in (made.LEFT, None):
+        trace = model_trace()
+        call = trace.call(1)
+        trace.event(0, call, square(4))
+        trace.event(1, call, square(4))
+        if how:
+            trace.ended(call, how)
+        lines = exported(trace.write(folder / "raised.mtrace"), "--annotate").decode().splitlines()
+        assert [line.split("# ")[-1] for line in lines[1:6]] == [
+            "y: float32 [4, 8]", "never taken", "never finished", "never taken", "never finished"
+        ]  # fmt: skip
+        assert lines[18].endswith("never called") and lines[19].endswith("never reached")
+
+
 def test_annotate_many_shapes_become_ranges(folder):
     path = run_model(model_trace(), range(1, 101)).write(folder / "many.mtrace")
     lines = exported(path, "--annotate").decode().splitlines()
