@@ -313,6 +313,46 @@ static void test_names(void)
     CHECK(recorder_close(recorder, NULL));
 }
 
+/* ---- settings ---- */
+
+static bool has_setting(const char *file, struct slice name, struct slice value)
+{
+    struct error error = ERROR_INIT;
+    struct log_reader *reader = log_reader_new(file, &error);
+    bool is_there = false;
+
+    for (size_t i = 0; reader != NULL && i < log_reader_setting_count(reader); i++) {
+        const struct log_setting *setting = log_reader_setting(reader, i);
+
+        is_there = is_there || (slice_equal(setting->name, name) &&
+                                slice_equal(setting->value, value));
+    }
+    log_reader_free(reader);
+    return is_there;
+}
+
+/* A forked child's trace has its parent's settings, with their last values. */
+static void test_settings_go_along(void)
+{
+    static const char child[] = "/tmp/monitorch-test-child.mtrace";
+    struct error error = ERROR_INIT;
+    struct world world;
+
+    world_init(&world);
+    recorder_tell_setting(world.recorder, SLICE("seed"), SLICE("1"));
+    recorder_tell_setting(world.recorder, SLICE("torch.threads"), SLICE(""));
+    recorder_tell_setting(world.recorder, SLICE("seed"), SLICE("2"));
+    recorder_tell_setting(world.recorder, SLICE("seed"), SLICE("2"));
+    CHECK(recorder_fork(world.recorder, child, &error));
+    recorder_tell_setting(world.recorder, SLICE("torch.threads"), SLICE("8"));
+    world_release(&world);
+    CHECK(has_setting(path, SLICE("seed"), SLICE("2")));
+    CHECK(has_setting(path, SLICE("torch.threads"), SLICE("")));
+    CHECK(has_setting(child, SLICE("seed"), SLICE("2")));
+    CHECK(has_setting(child, SLICE("torch.threads"), SLICE("8")));
+    unlink(child);
+}
+
 int main(void)
 {
     int descriptor = mkstemp(path);
@@ -329,6 +369,7 @@ int main(void)
     test_while_headers();
     test_many_names();
     test_names();
+    test_settings_go_along();
     unlink(path);
     return check_finish();
 }
