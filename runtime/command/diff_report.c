@@ -578,6 +578,7 @@ void diff_report_add(struct diff_report *report,
         add_list(report, "lines that only A has", DIFF_ONLY, DIFF_CAUSE_CODE, 0, text);
         add_list(report, "lines that only B has", DIFF_ONLY, DIFF_CAUSE_CODE, 1, text);
     }
+    text->has_failed = text->has_failed || report->settings.has_failed;
     if (report->settings.size > 0) {
         buffer_add(text, SLICE("  the runs were not made alike:\n"));
         buffer_add(text, buffer_slice(&report->settings));

@@ -44,6 +44,8 @@ static void add_sources(struct diff_work *work, const struct diff_finding *findi
             add_source(work, sources[0]);
         }
     }
+    work->text.has_failed =
+        work->text.has_failed || names[0].has_failed || names[1].has_failed;
     buffer_release(&names[0]);
     buffer_release(&names[1]);
 }

@@ -3,6 +3,8 @@
 #include "runtime/view/paint.h"
 #include "runtime/view/value_text.h"
 
+#include <string.h>
+
 #define INPUTS_MOST 8
 #define NAME_LIMIT  60
 
@@ -129,6 +131,17 @@ static void add_values(struct look *look, struct log_reader *reader, bool has_co
     }
 }
 
+/* A reader tells that memory ran out among what is damaged. */
+static bool is_memory_out(const struct log_reader *reader)
+{
+    for (size_t i = 0; i < log_reader_damage_count(reader); i++) {
+        if (strstr(log_reader_damage(reader, i), "out of memory") != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void diff_inputs_add(struct diff_work *work,
                      unsigned side,
                      const struct open_call *call,
@@ -148,6 +161,7 @@ void diff_inputs_add(struct diff_work *work,
     }
     reader = log_reader_new(work->paths[side], &error);
     if (reader == NULL) {
+        work->text.has_failed = work->text.has_failed || error.kind == ERROR_MEMORY;
         return;
     }
     if (!find_last(&look, reader)) {
@@ -155,6 +169,7 @@ void diff_inputs_add(struct diff_work *work,
     } else {
         add_values(&look, reader, work->options->has_color);
     }
+    work->text.has_failed = work->text.has_failed || is_memory_out(reader);
     log_reader_free(reader);
     for (uint32_t i = 0; i < look.count; i++) {
         struct wanted *wanted = &look.names[i];
