@@ -125,6 +125,7 @@ static bool check(struct check_options *options, struct error *error)
     if (!has_check) {
         is_wanted[CHECK_NAN] = true;
         is_wanted[CHECK_INF] = true;
+        options->rules.lets_meant = true;
     }
     return true;
 }

@@ -58,6 +58,7 @@ struct check_shape {
 struct check_rules {
     struct arena arena;
     bool is_wanted[CHECK_KIND_COUNT];
+    bool lets_meant; /* infinities that lines write by name: docs/check.md */
     double max_abs;
     enum dtype dtypes[DTYPE_COUNT];
     uint32_t dtype_count;
@@ -145,6 +146,8 @@ struct check {
     uint64_t matched_count; /* that the filter let through */
     uint64_t checked[CHECK_KIND_COUNT]; /* values, or sites, that were looked at */
     uint64_t offender_count;            /* events */
+    bool has_meant;                     /* a line wrote -Inf by name */
+    uint64_t meant_count;               /* events that were let pass for it */
     uint64_t first_event;               /* the trace's first */
     struct buffer first; /* owned: value and calls of the first offender */
     bool has_failed;

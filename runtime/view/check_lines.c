@@ -94,6 +94,7 @@ static bool was_called(const struct check *check, uint32_t module, uint32_t func
     return flow_map_get(&check->called, flow_key(module, function)) != FLOW_MAP_NONE;
 }
 
+/* `what` never ran; behind it goes up to where nothing ran. */
 static bool tell_dead(struct check *check,
                       uint32_t number,
                       uint32_t function,
@@ -116,8 +117,10 @@ static bool tell_dead(struct check *check,
 
     buffer_add(&words, slice_of(what));
     if (last_line > line) {
-        buffer_add(&words, SLICE(", nor were the lines up to "));
+        buffer_add(&words, last_line == line + 1 ? SLICE(", nor did line ")
+                                                 : SLICE(", nor did the lines up to "));
         buffer_add_number(&words, last_line);
+        buffer_add(&words, SLICE(" run"));
     }
     check->offender_count++;
     is_done = check_found(check, &group, &words);
@@ -125,11 +128,23 @@ static bool tell_dead(struct check *check,
     return is_done;
 }
 
+static const char *what_of(const struct site *site)
+{
+    switch (site->kind) {
+    case SITE_BRANCH:
+        return "this branch was never taken";
+    case SITE_LOOP:
+        return "this loop never had a turn";
+    default:
+        return "never ran, though the function was called";
+    }
+}
+
 /* Sites stand in the order of the text: neighbours that never ran are told as one. */
 static bool find_dead_lines(struct check *check, uint32_t number, uint32_t function)
 {
     const struct log_module *module = log_reader_module(check->reader, number);
-    uint32_t first = 0;
+    const struct site *first = NULL;
     uint32_t last = 0;
     bool is_done = true;
 
@@ -142,17 +157,17 @@ static bool find_dead_lines(struct check *check, uint32_t number, uint32_t funct
         }
         check->checked[CHECK_DEAD]++;
         if (!check_known_site(check, module, i)->is_reached) {
-            first = first == 0 ? site->line : first;
+            first = first == NULL ? site : first;
             last = site->line > last ? site->line : last;
-        } else if (first != 0 && site->line != first) {
-            is_done = tell_dead(check, number, function, first, last,
-                                "never ran, though the function was called");
-            first = last = 0;
+        } else if (first != NULL && site->line != first->line) {
+            is_done =
+                tell_dead(check, number, function, first->line, last, what_of(first));
+            first = NULL;
+            last = 0;
         }
     }
-    if (is_done && first != 0) {
-        is_done = tell_dead(check, number, function, first, last,
-                            "never ran, though the function was called");
+    if (is_done && first != NULL) {
+        is_done = tell_dead(check, number, function, first->line, last, what_of(first));
     }
     return is_done;
 }

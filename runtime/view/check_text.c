@@ -175,6 +175,11 @@ static void add_ok(const struct check *check, struct buffer *text)
             is_first = false;
         }
     }
+    if (check->meant_count > 0) {
+        buffer_add_format(
+            text, " but what lines write by name (%llu event%s; --no-inf tells)",
+            (unsigned long long)check->meant_count, check->meant_count == 1 ? "" : "s");
+    }
     buffer_add_byte(text, '\n');
 }
 

@@ -1,13 +1,15 @@
 /* The checks of a value, as its event is read. */
 #include "runtime/view/check.h"
 
+#include "runtime/view/flow_build.h"
 #include "runtime/view/number_text.h"
 #include "runtime/view/tree_log.h"
 #include "runtime/view/value_text.h"
 
 #include <math.h>
 
-#define DIGITS 6
+#define DIGITS    6
+#define LINES_MAX 30
 
 /* The first offender's value, and the calls around it, as `show` tells them. */
 static void keep_first(struct check *check,
@@ -118,6 +120,58 @@ static bool has_inf(const struct log_event_view *event, struct buffer *words)
     return true;
 }
 
+/* Whether the event's statement names an infinity: `-torch.inf`, `float('-inf')`. */
+static bool names_infinity(struct check *check, const struct log_event_view *event)
+{
+    int depth = 0;
+
+    for (uint32_t i = 0; i < LINES_MAX; i++) {
+        struct slice line = source_lines_get(check->sources, event->module_number,
+                                             event->site->line + i);
+
+        for (size_t at = slice_find(line, SLICE("inf"), 0); at < line.size;
+             at = slice_find(line, SLICE("inf"), at + 1)) {
+            char before = at > 0 ? line.bytes[at - 1] : ' ';
+            char after = at + 3 < line.size ? line.bytes[at + 3] : ' ';
+
+            if (memchr(".-+'\" (=", before, 8) != NULL &&
+                memchr("'\" ),]", after, 6) != NULL) {
+                return true;
+            }
+        }
+        depth += flow_bracket_depth(line);
+        if (depth <= 0) {
+            break;
+        }
+    }
+    return false;
+}
+
+static bool has_posinf(const struct log_event_view *event)
+{
+    return event->kind == VALUE_TENSOR ? event->statistics.posinf_count > 0
+                                       : isinf(event->real) && event->real > 0;
+}
+
+/* What a line writes by name is let pass, and -Inf that may have come of it. */
+static bool is_meant(struct check *check, const struct log_event_view *event)
+{
+    bool is_negative = !has_posinf(event) && event->kind != VALUE_COMPLEX;
+    bool is_named;
+
+    if (!check->rules->lets_meant) {
+        return false;
+    }
+    if (is_negative && check->has_meant) {
+        check->meant_count++;
+        return true;
+    }
+    is_named = names_infinity(check, event);
+    check->has_meant = check->has_meant || (is_named && is_negative);
+    check->meant_count += is_named;
+    return is_named;
+}
+
 /* The greatest magnitude of what is finite; below 0: there is none. */
 static double absmax(const struct log_event_view *event)
 {
@@ -187,7 +241,9 @@ bool check_values(struct check *check,
     }
     if (is_wanted[CHECK_INF] && measured) {
         check->checked[CHECK_INF]++;
-        if (has_inf(event, words)) {
+        if (has_inf(event, words) && is_meant(check, event)) {
+            words->size = 0;
+        } else if (words->size > 0) {
             *is_bad = true;
             if (!tell(check, CHECK_INF, event, call, words)) {
                 return false;

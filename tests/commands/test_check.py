@@ -323,8 +323,38 @@ def test_dead(program):
     }
     assert found["dead", at("def never"), "never"] == "was never called"
     assert found["dead", at("if a > 100"), "work"] == (
-        f"never ran, though the function was called, nor were the lines up to {at('again = 5')}"
+        f"this branch was never taken, nor did the lines up to {at('again = 5')} run"
     )
+    assert found["dead", at("if used is None"), "Thing.method"] == (
+        f"this branch was never taken, nor did line {at('value = 0')} run"
+    )
+
+
+MASK = "def f(x):\n    y = x.masked_fill(m, -math.inf)\n    z = y * 2\n    return z\n"
+
+
+def test_infinities_that_are_meant(tmp_path):
+    def trace(source, *values):
+        trace = Trace()
+        sites = [("assign", 2, 1, "y"), ("assign", 3, 1, "z")]
+        trace.module("m.py", [("<module>", 1), ("f", 1)], sites, source=source)
+        call = trace.call(1)
+        for site, value in enumerate(values):
+            trace.event(site, call, value)
+        return trace.write(tmp_path / "mask.mtrace")
+
+    path = trace(MASK, array(0, 1, neginf=2), array(0, 1, neginf=2))
+    run = check(path)
+    assert (run.returncode, run.stdout) == (
+        0,
+        "ok: 2 events: no NaN, no Inf but what lines write by name (2 events; --no-inf tells)\n",
+    )
+    assert check("--no-inf", path).returncode == 1
+    assert first(check(trace(MASK, array(0, 1, neginf=2), array(0, 1, posinf=2)))) == (
+        "m.py:3: z: holds 2 Inf of 4"
+    )
+    infinite = MASK.replace("-math.inf", "x.info")
+    assert first(check(trace(infinite, array(0, 1, neginf=2)))) == "m.py:2: y: holds 2 -Inf of 4"
 
 
 # ---- traces that are not as they should be ----

@@ -410,7 +410,7 @@ def test_a_parameter_that_the_optimizer_wrote(tmp_path):
     first, code = head(record(tmp_path, STEPS))
     line = line_of("h = x", STEPS)
     assert re.fullmatch(
-        rf"program\.py:{line}: -Inf first seen here: self\.scale: between line {line} \(#\d+\), "
+        rf"program\.py:{line}: -Inf first seen here: self\.scale: between line \d+ \(#\d+\), "
         rf"where `self\.scale` was finite, and line {line} \(#\d+\) nothing is recorded that made "
         r"it; an optimizer's step\(\) writes so",
         first,
