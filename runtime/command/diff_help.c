@@ -9,7 +9,7 @@ const char diff_help[] =
     "\n"
     "Says where the second trace first differs from the first: the line, the name, what it is\n"
     "and how far. Events are matched by their line's place in the program, their call and their\n"
-    "turn, not by position: added lines, renamed names and further turns do not matter.\n"
+    "turn, not by position: added lines, renamed names and further turns do not derail it.\n"
     "A and B may be folders of traces, or the name that ranks' traces were given (run.mtrace\n"
     "for run.rank0.mtrace, run.rank1.mtrace ...): then rank is compared with rank.\n"
     "\n"

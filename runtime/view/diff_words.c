@@ -330,7 +330,7 @@ void diff_distance_add(struct buffer *text,
     if (!distance->is_exact) {
         buffer_add(text, SLICE("at least "));
         real_add_short(text, distance->max_abs, DIGITS);
-        buffer_add(text, SLICE(" by what was recorded of them"));
+        buffer_add(text, SLICE(" (whole values were not recorded)"));
         return;
     }
     buffer_add(text, SLICE("max abs "));
