@@ -1,9 +1,10 @@
 """How fast `monitorch sql` answers, beside importing the same rows into SQLite and asking there.
 
-Claims: over one million events, "select count(*), max(absmax) from events where nan > 0" is answered at
-least 5 times faster than by an import and the same query on it; and its memory does not grow with the trace.
-The import is as kind as can be: the rows lie in Python's memory, executemany inserts them in one
-transaction, without a journal. Exit code 1 where a claim does not hold.
+Claims: over one million events, "select count(*), max(absmax) from events where nan > 0" is
+answered at least 5 times faster than by an import and the same query on it; and its memory does
+not grow with the trace. The import is as kind as can be: the rows lie in Python's memory,
+executemany inserts them in one transaction, without a journal. Exit code 1 where a claim does not
+hold.
 
 The peers take turns, and the best time of each counts, since all that disturbs only adds to it.
 """
@@ -41,8 +42,8 @@ OTHERS = {
 }
 # What the imported table has.
 COLUMNS = (
-    "seq time thread call iteration site kind name file line function module change dtype shape device"
-    " strides requires_grad min max mean std absmax nan posinf neginf zeros hash"
+    "seq time thread call iteration site kind name file line function module change dtype shape"
+    " device strides requires_grad min max mean std absmax nan posinf neginf zeros hash"
 ).split()
 
 

@@ -15,6 +15,7 @@ import time
 
 import pytest
 
+from tests.support import paths
 from tests.trace import scenarios
 from tests.trace.made import SHOW, Trace, scalar, show, tensor
 
@@ -256,8 +257,9 @@ def test_events_are_found_by_number(long):
     generator = random.Random(3)
     picks = [generator.randrange(40000) for _ in range(3000)] + list(range(9000, 6000, -7))
     values = ",".join(f"({n})" for n in picks)
-    query = f"with w(n) as (values {values}) select w.n, e.origin from w cross join events e on e.seq = w.n"
-    assert ask(long, query) == [(n, n // 2 if n else None) for n in picks]
+    query = "select w.n, e.origin from w cross join events e on e.seq = w.n"
+    found = ask(long, f"with w(n) as (values {values}) {query}")
+    assert found == [(n, n // 2 if n else None) for n in picks]
     joined = "select count(*), sum(b.seq) from events a join events b on b.seq = a.origin"
     assert ask(long, joined) == [(39999, sum(n // 2 for n in range(1, 40000)))]
     ranges = "select count(*), min(seq), max(seq) from events where seq >= 12345 and seq < 31234"
@@ -289,7 +291,10 @@ def test_several_traces(nested, long):
 
 # ---- forms ----
 
-ODD = "select 'a\tb' as \"x,y\", 'q\"r\n\\' as b, null as c, '' as d, 0.1 as e, 9e999 as f, x'00ff' as g, -7 as h"
+ODD = (
+    "select 'a\tb' as \"x,y\", 'q\"r\n\\' as b, null as c, '' as d, 0.1 as e, 9e999 as f,"
+    " x'00ff' as g, -7 as h"
+)
 
 
 def test_tabs(nested):
@@ -542,7 +547,13 @@ def test_a_query_is_ended_by_ctrl_c(long):
     process.stdout.close()
 
 
-# ---- a file of SQLite ----
+# ---- SQLite ----
+
+
+def test_the_extension_modules_have_none_of_it():
+    for name in ("_recorder", "_view", "_instrument"):
+        module = paths.BUILD / "python" / "monitorch" / f"{name}.abi3.so"
+        assert b"sqlite3_" not in module.read_bytes(), name
 
 
 def test_the_same_rows_as_sqlite(nested):
