@@ -1,5 +1,5 @@
-"""What `make demo` shows: a picture of a function, a model instrumented, that it runs as before, and
-which line made a NaN."""
+"""What `make demo` shows: a picture of a function, a model instrumented, that it runs as before,
+which line made a NaN, and which line of a program differs from yesterday's."""
 
 import difflib
 import os
@@ -11,18 +11,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ["MONITORCH_BUILD"])
 SAMPLE = ROOT / "samples" / "transformer_block.py"
 PLAIN = ROOT / "samples" / "nan_in_entropy.py"
+BUGS = ROOT / "samples" / "bugs"
 
 
 def say(text):
     print(f"\n== {text}\n", flush=True)
 
 
-def run(*words, cwd=ROOT, **variables):
-    """What the command prints; a failure ends the demo."""
+def run(*words, cwd=ROOT, code=0, **variables):
+    """What the command prints; another exit code than `code` ends the demo."""
     done = subprocess.run(
         words, cwd=cwd, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables}
     )
-    if done.returncode:
+    if done.returncode != code:
         sys.exit(f"demo: exit code {done.returncode} from {' '.join(map(str, words))}")
     return done.stdout
 
@@ -37,6 +38,20 @@ def show_inserted(original, traced, limit):
         print(f"{number + 1:4} - {before[number]}")
         print(f"     + {after[number]}")
     print(f"\n{len(changed)} of {len(before)} lines were added to, none was moved.")
+
+
+def show_difference(folder):
+    """A program as it was yesterday and as it is today, which print the same."""
+    traces = []
+    for version in ("good", "bad"):
+        script = BUGS / version / "gru_pooling.py"
+        traces.append(folder / f"{version}.mtrace")
+        say(f"python -m monitorch run -o {traces[-1].name} {script.relative_to(ROOT)}")
+        words = ["run", "-q", "-o", traces[-1], script]
+        print(run(sys.executable, "-m", "monitorch", *words), end="")
+
+    say("monitorch diff good.mtrace bad.mtrace    (what has changed?)")
+    print(run("monitorch", "diff", *traces, code=1), end="")
 
 
 def main():
@@ -69,8 +84,8 @@ def main():
     say(f"MONITORCH={trace.name} python {traced.name} --empty-row --steps 1")
     print(run(sys.executable, traced, "--empty-row", "--steps", "1", MONITORCH=str(trace)), end="")
 
-    say(f"monitorch show --nan --head 3 --source {trace.name}    (where did it come from?)")
-    print(run("monitorch", "show", "--nan", "--head", "3", "--source", trace), end="")
+    say(f"monitorch why {trace.name}    (where did it come from?)")
+    print(run("monitorch", "why", "--depth", "2", trace, code=1), end="")
 
     say(f"monitorch show --call 3 {trace.name}    (all of that call)")
     print(run("monitorch", "show", "--call", "3", trace), end="")
@@ -79,6 +94,8 @@ def main():
     drawn = folder / "attention.svg"
     run("monitorch", "graph", "--quiet", "--call", "3", trace, "-o", drawn)
     print(drawn)
+
+    show_difference(folder)
 
     say(f"monitorch-instrument --strip {traced.name}")
     stripped = folder / "transformer_block.py"
