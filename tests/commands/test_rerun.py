@@ -152,6 +152,22 @@ def test_settings_of_a_program_that_records_itself(tmp_path):
     assert settings(tmp_path / "r.mtrace")["command"] == "s.py"
 
 
+def test_settings_where_the_variable_records(tmp_path):
+    make_files(tmp_path, {"s.py": "x = 1\n"})
+    done = good(tmp_path, "--seed=3", "s.py", "word", MONITORCH="v.mtrace")
+    assert "1 events in v.mtrace" in done.stderr
+    told = settings(tmp_path / "v.mtrace")
+    assert (told["command"], told["seed"], told["python.hashseed"]) == ("s.py word", "3", "3")
+
+
+def test_a_child_tells_what_its_parent_does(tmp_path):
+    script = "import os\nx = 1\npid = os.fork()\ny = 2\nif pid:\n    os.waitpid(pid, 0)\n"
+    make_files(tmp_path, {"s.py": script})
+    good(tmp_path, "-q", "--seed=3", "s.py")
+    parent, child = sorted(tmp_path.glob("run*.mtrace"), key=lambda path: len(path.name))
+    assert settings(parent) == settings(child)
+
+
 def test_settings_of_a_killed_run(tmp_path):
     make_files(tmp_path, {"s.py": "import os\nx = 1\nos.kill(os.getpid(), 9)\n"})
     assert run(tmp_path, "run", "--seed=3", "s.py").returncode == -9
