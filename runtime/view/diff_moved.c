@@ -5,12 +5,15 @@
 
 #include <stdlib.h>
 
+/* How far is looked for items of coroutines where that was in vain too often. */
+#define NEAR_SIZE  32
+#define FAR_CREDIT 64
+
 struct diff_moved {
     uint64_t key;
     uint32_t index; /* in the queue */
     uint16_t side;
-    bool is_later;     /* nothing is decided about it */
-    bool is_resumable; /* of a coroutine or generator */
+    bool is_later; /* nothing is decided about it */
 };
 
 static int compare_moved(const void *left, const void *right)
@@ -59,10 +62,7 @@ static void pair_moved(struct diff_window *window,
 
 /* Lists what has no counterpart in its place, by keys: before the cut, and behind it, where
  * nothing is decided yet. */
-bool diff_moved_list(struct diff_window *window,
-                     const struct diff_side sides[2],
-                     const uint32_t ends[2],
-                     size_t *count)
+bool diff_moved_list(struct diff_window *window, const uint32_t ends[2], size_t *count)
 {
     void *items = window->moved;
 
@@ -74,8 +74,6 @@ bool diff_moved_list(struct diff_window *window,
     }
     window->moved = items;
     for (unsigned side = 0; side < 2; side++) {
-        const struct diff_entry *entries = sides[side].queue + sides[side].queue_first;
-
         for (uint32_t i = 0; i < window->counts[side]; i++) {
             uint32_t index = window->places[side][i];
 
@@ -85,7 +83,6 @@ bool diff_moved_list(struct diff_window *window,
                     .index = index,
                     .side = (uint16_t)side,
                     .is_later = i >= ends[side],
-                    .is_resumable = entries[index].call->is_generator,
                 };
             }
         }
@@ -104,24 +101,6 @@ static size_t group_end(const struct diff_moved *moved, size_t start, size_t cou
     return end;
 }
 
-/* Whether an item of a coroutine or generator is before the cut that may come later on the
- * other side, as these run in any order. */
-bool diff_moved_may_come(const struct diff_window *window, size_t count)
-{
-    const struct diff_moved *moved = window->moved;
-
-    for (size_t i = 0; i < count;) {
-        size_t end = group_end(moved, i, count);
-
-        if (moved[i].side == moved[end - 1].side && moved[i].is_resumable &&
-            !moved[i].is_later) {
-            return true;
-        }
-        i = end;
-    }
-    return false;
-}
-
 /* What is alone on one side, and stands elsewhere on the other one too, as tasks run in another
  * order, is paired all the same. */
 void diff_moved_pair(struct diff_window *window,
@@ -134,4 +113,78 @@ void diff_moved_pair(struct diff_window *window,
         pair_moved(window, sides, window->moved + i, end - i);
         i = end;
     }
+}
+
+/* ---- far ahead ---- */
+
+static struct diff_entry *
+find_ahead(struct diff_side *side, const struct diff_entry *like, size_t size)
+{
+    struct diff_entry *entries = side->queue + side->queue_first;
+    size_t count = side->queue_count < size ? side->queue_count : size;
+    uint64_t around = diff_entry_around(like);
+
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].local == like->local && entries[i].kind == like->kind &&
+            entries[i].decision == DIFF_UNDECIDED &&
+            diff_entry_around(&entries[i]) == around) {
+            return &entries[i];
+        }
+    }
+    return NULL;
+}
+
+/* Calls that run in turns do so in any order. */
+static bool may_come(const struct diff_entry *entry)
+{
+    return entry->decision == DIFF_ALONE && entry->has_counterpart &&
+           entry->kind != LOG_CALL && entry->call->is_generator &&
+           diff_call_of(entry->call)->is_paired;
+}
+
+/* The oftener it is in vain, the less far is looked. */
+static void note_search(struct diff_window *window, bool is_found)
+{
+    if (is_found) {
+        window->far_credit += window->far_credit < FAR_CREDIT;
+    } else if (window->far_credit > 0) {
+        window->far_credit--;
+    }
+}
+
+static bool find_far_of(struct diff_window *window,
+                        struct diff_side sides[2],
+                        unsigned side,
+                        uint32_t end)
+{
+    struct diff_side *other = &sides[1 - side];
+
+    for (uint32_t i = 0; i < end; i++) {
+        struct diff_entry *entry =
+            &sides[side].queue[sides[side].queue_first + window->places[side][i]];
+        struct diff_entry *found;
+        size_t size = window->far_credit > 0 ? window->far_size : NEAR_SIZE;
+
+        if (!may_come(entry)) {
+            continue;
+        }
+        if (!diff_side_look_ahead(other, size)) {
+            return false;
+        }
+        found = find_ahead(other, entry, size);
+        note_search(window, found != NULL);
+        if (found != NULL) {
+            entry->decision = found->decision = DIFF_MOVED;
+            entry->moved = found->moved = ++window->moved_count;
+        }
+    }
+    return true;
+}
+
+bool diff_moved_find_far(struct diff_window *window,
+                         struct diff_side sides[2],
+                         const uint32_t ends[2])
+{
+    return find_far_of(window, sides, 0, ends[0]) &&
+           find_far_of(window, sides, 1, ends[1]);
 }

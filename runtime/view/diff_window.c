@@ -12,7 +12,8 @@
 /* In how large a window what is the same is looked for before what is alike is taken. */
 #define LIKE_SIZE 512
 /* And items of coroutines that run in another order. */
-#define MOVED_SIZE 1024
+#define FAR_SIZE   256
+#define FAR_CREDIT 64
 /* So many turns of a window are looked for in the other one. */
 #define LOOPS_MAX 16
 
@@ -26,8 +27,11 @@ void diff_window_release(struct diff_window *window)
         memory_free(window->keys[side]);
         memory_free(window->places[side]);
         memory_free(window->has_partner[side]);
+        memory_free(window->like_keys[side]);
     }
     memory_free(window->partners);
+    memory_free(window->found);
+    diff_common_release(&window->common);
     memory_free(window->moved);
     *window = (struct diff_window){.limit = window->limit};
 }
@@ -42,7 +46,10 @@ struct pair_context {
 static const struct diff_entry *
 entry_at(const struct pair_context *context, unsigned side, uint32_t index)
 {
-    return &context->entries[side][context->window->places[side][index]];
+    const struct diff_window *window = context->window;
+
+    return &context
+                ->entries[side][window->places[side][window->common.kept[side][index]]];
 }
 
 /* Whether calls that have no pair may be the same all the same: one of them was made by another
@@ -86,7 +93,7 @@ static uint32_t score_entries(const void *context, uint32_t a, uint32_t b)
     const struct diff_entry *left = entry_at(pair, 0, a);
     const struct diff_entry *right = entry_at(pair, 1, b);
 
-    if (pair->window->keys[0][a] == pair->window->keys[1][b]) {
+    if (pair->window->common.keys[0][a] == pair->window->common.keys[1][b]) {
         return SCORE_SAME + (left->visit == right->visit ? SCORE_VISIT : 0);
     }
     return are_alike(left, right) ? SCORE_LIKE : 0;
@@ -113,6 +120,14 @@ static bool window_reserve(struct diff_window *window, unsigned side, size_t cou
         window->has_partner[side] = flags;
     }
     if (is_done) {
+        void *like_keys = window->like_keys[side];
+
+        capacity = window->capacity[side];
+        is_done =
+            memory_grow(&like_keys, &capacity, count, sizeof *window->like_keys[side]);
+        window->like_keys[side] = like_keys;
+    }
+    if (is_done) {
         window->capacity[side] = capacity;
     }
     return is_done;
@@ -135,47 +150,70 @@ window_fill(struct diff_window *window, unsigned side, const struct diff_side *f
         if (entries[i].decision == DIFF_UNDECIDED) {
             window->keys[side][window->counts[side]] =
                 diff_mix(diff_entry_around(&entries[i]), entries[i].local);
+            window->like_keys[side][window->counts[side]] =
+                diff_mix(diff_call_of(entries[i].call)->local, entries[i].local);
             window->places[side][window->counts[side]++] = (uint32_t)i;
         }
     }
     return true;
 }
 
+/* Partners among all from those among what both have. */
 static void note_partners(struct diff_window *window)
 {
+    const struct diff_common *common = &window->common;
+
     for (unsigned side = 0; side < 2; side++) {
         for (uint32_t i = 0; i < window->counts[side]; i++) {
             window->has_partner[side][i] = false;
         }
     }
     for (uint32_t i = 0; i < window->counts[0]; i++) {
-        if (window->partners[i] != DIFF_SEQUENCE_NONE) {
-            window->has_partner[0][i] = true;
-            window->has_partner[1][window->partners[i]] = true;
+        window->partners[i] = DIFF_SEQUENCE_NONE;
+    }
+    for (uint32_t i = 0; i < common->counts[0]; i++) {
+        if (window->found[i] != DIFF_SEQUENCE_NONE) {
+            uint32_t partner = common->kept[1][window->found[i]];
+
+            window->partners[common->kept[0][i]] = partner;
+            window->has_partner[0][common->kept[0][i]] = true;
+            window->has_partner[1][partner] = true;
         }
     }
 }
 
 static bool window_align(struct diff_window *window, const struct diff_side sides[2])
 {
+    struct diff_common *common = &window->common;
     struct pair_context context = {.window = window};
     struct diff_sequence sequence = {.context = &context, .score = score_entries};
     void *partners = window->partners;
+    void *found = window->found;
 
     for (unsigned side = 0; side < 2; side++) {
         if (!window_fill(window, side, &sides[side])) {
             return false;
         }
         context.entries[side] = sides[side].queue + sides[side].queue_first;
-        sequence.keys[side] = window->keys[side];
-        sequence.counts[side] = window->counts[side];
+    }
+    if (!diff_common_find(common, window->keys, window->like_keys, window->counts)) {
+        return false;
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        sequence.keys[side] = common->keys[side];
+        sequence.counts[side] = common->counts[side];
     }
     if (!memory_grow(&partners, &window->partner_capacity, window->counts[0],
                      sizeof *window->partners)) {
         return false;
     }
     window->partners = partners;
-    if (!diff_sequence_align(&sequence, window->partners)) {
+    if (!memory_grow(&found, &window->found_capacity, window->counts[0],
+                     sizeof *window->found)) {
+        return false;
+    }
+    window->found = found;
+    if (!diff_sequence_align(&sequence, window->found)) {
         return false;
     }
     note_partners(window);
@@ -245,11 +283,11 @@ window_decide(struct diff_window *window, struct diff_side sides[2], struct cut 
                 DIFF_PAIRED;
         }
     }
-    if (!diff_moved_list(window, sides, cut.ends, &count)) {
+    if (!diff_moved_list(window, cut.ends, &count)) {
         return false;
     }
     diff_moved_pair(window, sides, count);
-    return true;
+    return diff_moved_find_far(window, sides, cut.ends);
 }
 
 /* A call that fills a window in which nothing is found is passed over with all in it. */
@@ -320,16 +358,6 @@ static void note_like(struct diff_window *window)
     }
 }
 
-/* The oftener it was in vain, the shorter it is waited next time. */
-static void note_waiting(struct diff_window *window, bool has_found)
-{
-    if (!has_found) {
-        window->moved_size /= 2;
-    } else if (window->moved_size < MOVED_SIZE) {
-        window->moved_size *= 2;
-    }
-}
-
 /* Whether all that is left is in the queue. */
 static bool is_whole(const struct diff_side *side)
 {
@@ -339,33 +367,20 @@ static bool is_whole(const struct diff_side *side)
 bool diff_window_decide(struct diff_window *window, struct diff_side sides[2])
 {
     size_t limit = window->limit == 0 ? LIMIT : window->limit;
-    bool is_waiting = false;
 
     if (window->like_size == 0) {
         window->like_size = LIKE_SIZE;
-        window->moved_size = MOVED_SIZE;
+        window->far_size = FAR_SIZE;
+        window->far_credit = FAR_CREDIT;
     }
     for (size_t size = FIRST_SIZE < limit ? FIRST_SIZE : limit;; size *= GROWTH) {
         struct cut cut;
-        size_t count;
 
         if (!diff_side_look_ahead(&sides[0], size) ||
             !diff_side_look_ahead(&sides[1], size) || !window_align(window, sides)) {
             return false;
         }
         if (find_run(window, false, &cut)) {
-            if (size < window->moved_size && size * GROWTH <= limit) {
-                if (!diff_moved_list(window, sides, cut.ends, &count)) {
-                    return false;
-                }
-                if (diff_moved_may_come(window, count)) {
-                    is_waiting = true;
-                    continue;
-                }
-            }
-            if (is_waiting) {
-                note_waiting(window, size < window->moved_size);
-            }
             return window_decide(window, sides, cut);
         }
         if (is_whole(&sides[0]) && is_whole(&sides[1])) {
