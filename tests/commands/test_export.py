@@ -812,6 +812,7 @@ def test_interrupted(long, tmp_path):
     assert (tmp_path / "x.json").read_text() == "old"
 
 
+@pytest.mark.skipif(os.environ.get("MONITORCH_MODE") == "asan", reason="ASan keeps what was freed")
 def test_memory_does_not_grow(long, folder):
     small = run_model(model_trace()).write(folder / "small.mtrace")
 

@@ -1,0 +1,76 @@
+"""How fast `monitorch.load` makes columns of a trace, and `monitorch export` files, beside `monitorch show`.
+
+Claims, on a trace of about a million events: six columns are there in the time of one `show`; all of them in four
+times that; each export takes at most five times as long. Exit code 1 where a claim does not hold.
+
+The peers take turns, and the best time of each counts, since all that disturbs only adds to it.
+"""
+
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import numpy
+except ImportError:
+    print("numpy is not installed: there is nothing to record")
+    sys.exit(0)
+
+import monitorch
+
+TURNS = 90000
+ROUNDS = 5
+SIX = ["seq", "file", "line", "name", "mean", "nan"]
+COMMAND = shutil.which("monitorch")
+
+
+def record(path):
+    """The trace of bench_show_speed.py."""
+    place = pathlib.Path(__file__).with_name("bench_show_speed.py")
+    spec = importlib.util.spec_from_file_location("bench_show_speed", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.record(path, TURNS)
+
+
+def run(*words):
+    subprocess.run([COMMAND, *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="monitorch-bench-") as folder:
+        trace = str(pathlib.Path(folder, "run.mtrace"))
+        record(trace)
+        count = len(monitorch.load(trace, columns=["mean"]))
+        total = float(numpy.nansum(numpy.asarray(monitorch.load(trace, columns=["mean"])["mean"])))
+        works = {
+            "show": (lambda: run("show", trace), None),
+            "load, 6 columns": (lambda: monitorch.load(trace, columns=SIX), 1),
+            "load, all columns": (lambda: monitorch.load(trace), 4),
+            "export --csv": (lambda: run("export", trace, "--csv"), 5),
+            "export --jsonl": (lambda: run("export", trace, "--jsonl"), 5),
+            "export --perfetto": (lambda: run("export", trace, "--perfetto", "-"), 5),
+        }
+        best = dict.fromkeys(works, float("inf"))
+        for _ in range(ROUNDS):
+            for name, (work, _) in works.items():
+                started = time.perf_counter()
+                work()
+                best[name] = min(best[name], time.perf_counter() - started)
+    print(f"{count} events, the sum of their means {total:.6g}")
+    failed = False
+    for name, (_, limit) in works.items():
+        ratio = best[name] / best["show"]
+        holds = limit is None or ratio <= limit
+        failed |= not holds
+        claim = "" if limit is None else f"  (claimed: {limit} at most{'' if holds else ': DOES NOT HOLD'})"
+        print(f"{name:18} {best[name]:6.3f} s  {ratio:5.2f} times show{claim}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
