@@ -61,17 +61,45 @@ struct events_cursor {
 
 /* ---- planning ---- */
 
-/* What is told of the constraints that are handed over, in their order. */
+/* What is told of the constraints that are handed over, in their order: a letter for the column,
+ * one for the operator. People see it in `explain query plan`. */
 struct plan_text {
     char bytes[2 * TEST_MAX + 1];
     int count;
 };
 
+#define FIRST_LETTER '0'
+
+static const struct {
+    unsigned char operator_;
+    char letter;
+} operators[] = {
+    {SQLITE_INDEX_CONSTRAINT_EQ, '='},     {SQLITE_INDEX_CONSTRAINT_GT, '>'},
+    {SQLITE_INDEX_CONSTRAINT_LT, '<'},     {SQLITE_INDEX_CONSTRAINT_GE, ')'},
+    {SQLITE_INDEX_CONSTRAINT_LE, '('},     {SQLITE_INDEX_CONSTRAINT_NE, '!'},
+    {SQLITE_INDEX_CONSTRAINT_ISNULL, '0'}, {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, '1'},
+};
+
 static void plan_add(struct plan_text *text, int column, unsigned char operator_)
 {
-    text->bytes[2 * text->count] = (char)(column + 1);
-    text->bytes[2 * text->count + 1] = (char)operator_;
+    size_t i = 0;
+
+    while (operators[i].operator_ != operator_) {
+        i++;
+    }
+    text->bytes[2 * text->count] = (char)(FIRST_LETTER + column);
+    text->bytes[2 * text->count + 1] = operators[i].letter;
     text->count++;
+}
+
+static unsigned char plan_operator(char letter)
+{
+    size_t i = 0;
+
+    while (operators[i].letter != letter) {
+        i++;
+    }
+    return operators[i].operator_;
 }
 
 static double guess_events(const struct sql_traces *traces)
@@ -491,8 +519,8 @@ static int events_filter(sqlite3_vtab_cursor *base,
     cursor->last_trace = cursor->traces->count;
     cursor->reader = NULL;
     for (int i = 0; i < argument_count && i < TEST_MAX; i++) {
-        int column = constraints[2 * i] - 1;
-        unsigned char operator_ = (unsigned char)constraints[2 * i + 1];
+        int column = constraints[2 * i] - FIRST_LETTER;
+        unsigned char operator_ = plan_operator(constraints[2 * i + 1]);
 
         if (column == EVENT_COLUMN_trace && operator_ == SQLITE_INDEX_CONSTRAINT_EQ) {
             cursor->trace = sql_traces_find(cursor->traces, arguments[i]);

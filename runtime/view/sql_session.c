@@ -105,6 +105,29 @@ static void find_unknown(const char *message, struct sql_problem *problem)
     }
 }
 
+static bool is_word_byte(char byte)
+{
+    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z') || byte == '_' || (unsigned char)byte >= 0x80;
+}
+
+/* Where the name stands as a word of its own; text.size where it does not. */
+static size_t find_word(struct slice text, struct slice name, size_t start)
+{
+    size_t found = slice_find(text, name, start);
+
+    while (found < text.size) {
+        size_t end = found + name.size;
+
+        if ((found == 0 || !is_word_byte(text.bytes[found - 1])) &&
+            (end == text.size || !is_word_byte(text.bytes[end]))) {
+            return found;
+        }
+        found = slice_find(text, name, found + 1);
+    }
+    return text.size;
+}
+
 /* Where SQLite does not tell the place, the name that it does not know is looked for. */
 static void find_place(struct sql_session *session,
                        struct slice text,
@@ -124,8 +147,11 @@ static void find_place(struct sql_session *session,
         problem->offset = start + (size_t)offset;
         return;
     }
-    found = slice_find(text, slice_of(problem->unknown), start);
-    if (problem->unknown[0] != '\0' && found < text.size) {
+    if (problem->unknown[0] == '\0') {
+        return;
+    }
+    found = find_word(text, slice_of(problem->unknown), start);
+    if (found < text.size) {
         problem->has_place = true;
         problem->offset = found;
     }
