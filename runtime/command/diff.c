@@ -136,6 +136,8 @@ static bool compare(const struct diff_command_options *options,
     struct diff_options diff = {
         .renames = options->renames,
         .rename_count = options->rename_count,
+        .ignored = options->ignored,
+        .ignored_count = options->ignored_count,
         .is_exact = options->is_exact,
         .is_across_precision = options->is_across_precision,
         .has_color = report->has_color && !options->is_json,

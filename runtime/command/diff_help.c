@@ -23,6 +23,7 @@ const char diff_help[] =
     "                         the coarser one's tolerance\n"
     "  --map OLD=NEW          what A calls OLD is NEW in B: a file, a function, a name; may be\n"
     "                         given again\n"
+    "  --ignore GLOB          names whose values do not count, nor numbers made of them: 'run_id'\n"
     "  --ranks                compare each trace with the first: ranks of one run\n"
     "\n"
     "How:\n"

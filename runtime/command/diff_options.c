@@ -114,6 +114,9 @@ static bool option_take(struct diff_command_options *options,
         return read_tolerance(id, argument, &options->rtol, error);
     case OPTION_ATOL:
         return read_tolerance(id, argument, &options->atol, error);
+    case OPTION_IGNORE:
+        options->ignored[options->ignored_count++] = slice_of(argument);
+        return true;
     case OPTION_MAP:
         return add_rename(options, argument, error);
     case OPTION_OUTPUT:
@@ -206,7 +209,9 @@ bool diff_options_read(struct diff_command_options *options,
     };
     options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
     options->renames = memory_allocate((size_t)word_count, sizeof *options->renames);
-    if (options->traces == NULL || options->renames == NULL) {
+    options->ignored = memory_allocate((size_t)word_count, sizeof *options->ignored);
+    if (options->traces == NULL || options->renames == NULL ||
+        options->ignored == NULL) {
         error_set_memory(error);
         return false;
     }
@@ -227,6 +232,7 @@ bool diff_options_read(struct diff_command_options *options,
 
 void diff_options_release(struct diff_command_options *options)
 {
+    memory_free(options->ignored);
     memory_free(options->renames);
     memory_free(options->traces);
 }

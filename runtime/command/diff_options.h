@@ -16,6 +16,8 @@ struct diff_command_options {
     bool is_across_precision;
     struct diff_rename *renames; /* owned; texts borrowed from the command line */
     size_t rename_count;
+    struct slice *ignored; /* owned; texts borrowed from the command line */
+    size_t ignored_count;
     bool is_ranks; /* each trace with the first */
     bool is_all;   /* lists are not cut */
     bool has_inherited;

@@ -446,7 +446,7 @@ static void add_allowed(const struct diff_result *result, struct buffer *text)
     if (result->clocks > 0) {
         buffer_add(text, SLICE("; "));
         add_grouped(text, result->clocks);
-        buffer_add(text, SLICE(" left out, read from a clock"));
+        buffer_add(text, SLICE(" left out, read from a clock or ignored"));
     }
 }
 

@@ -71,6 +71,7 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
     } else {
         work->result->only[side]++;
     }
+    work->parts[side] += step->odd == DIFF_ODD_PART;
     if (step->odd == DIFF_ODD_FLOW) {
         diff_gap_add(work, side, step->items[side], call);
     }
@@ -146,6 +147,8 @@ static void meet(struct diff_work *work, const struct diff_step *step)
         return;
     }
     diff_gap_close(work, step);
+    work->parts[0] = 0;
+    work->parts[1] = 0;
     switch (item->kind) {
     case LOG_CALL:
         diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
@@ -167,6 +170,17 @@ static bool has_failed(const struct diff_work *work)
            work->sources[0].has_failed || work->sources[1].has_failed;
 }
 
+/* Of a value that was cut amid its parts the others are missing, not different. */
+static void leave_parts(struct diff_work *work)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        if (diff_is_cut(work, 1 - side)) {
+            work->result->only[side] -= work->parts[side];
+            work->result->beyond[side] += work->parts[side];
+        }
+    }
+}
+
 static void go_through(struct diff_work *work)
 {
     const struct diff_options *options = work->options;
@@ -186,6 +200,7 @@ static void go_through(struct diff_work *work)
     if (!work->is_stopped && !has_failed(work)) {
         diff_settle_pending(work);
         diff_gap_close(work, NULL);
+        leave_parts(work);
     }
     if (has_failed(work) || diff_align_has_failed(work->align)) {
         error_set_memory(work->error);

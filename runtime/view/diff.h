@@ -77,6 +77,9 @@ struct diff_finding {
 struct diff_options {
     const struct diff_rename *renames; /* borrowed */
     size_t rename_count;
+    const struct slice
+        *ignored; /* borrowed: globs of names whose values do not count */
+    size_t ignored_count;
     bool is_exact;            /* by hashes */
     bool is_across_precision; /* another floating dtype is no difference by itself */
     bool has_color;           /* in the first one's text */

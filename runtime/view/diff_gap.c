@@ -183,6 +183,11 @@ static unsigned deciding_side(const struct diff_work *work, uint32_t lines[2])
     if (decides[0] != decides[1]) {
         return decides[0] ? 0 : 1;
     }
+    if (decides[0] &&
+        is_at(&gap->points[0], SITE_BRANCH) != is_at(&gap->points[1], SITE_BRANCH)) {
+        /* An arm in the loop's block was taken before the loop's next turn. */
+        return is_at(&gap->points[0], SITE_BRANCH) ? 0 : 1;
+    }
     return decides[0] && lines[0] < lines[1] ? 0 : 1;
 }
 
@@ -357,17 +362,36 @@ static void find_places(struct diff_work *work,
 }
 
 /* One recording was cut where the other goes on: nothing can be said of what follows. */
+/* Whether what follows is another thread's, or nothing. */
+static bool is_end_of_thread(const struct diff_point *point,
+                             const struct diff_step *step)
+{
+    uint16_t thread = point->item.kind == LOG_CALL ? point->item.call.thread
+                                                   : point->item.event.thread;
+
+    return step == NULL ||
+           (step->calls[0] != NULL && step->calls[0]->thread != thread &&
+            step->items[0]->kind != LOG_END);
+}
+
+bool diff_is_cut(const struct diff_work *work, unsigned side)
+{
+    const struct log_header *header = log_reader_header(work->readers[side]);
+
+    return header->is_closed == 0 || header->lost_count > 0 ||
+           log_reader_damage_count(work->readers[side]) > 0;
+}
+
 static bool is_cut(struct diff_work *work, const struct diff_step *step)
 {
     const struct diff_gap *gap = &work->gap;
     unsigned side = gap->points[0].is_there ? 0 : 1;
-    const struct log_header *header = log_reader_header(work->readers[1 - side]);
 
-    if (step != NULL || gap->points[0].is_there == gap->points[1].is_there) {
+    if (gap->points[0].is_there == gap->points[1].is_there ||
+        !is_end_of_thread(&gap->points[side], step)) {
         return false;
     }
-    if (header->is_closed != 0 && header->lost_count == 0 &&
-        log_reader_damage_count(work->readers[1 - side]) == 0) {
+    if (!diff_is_cut(work, 1 - side)) {
         return false;
     }
     work->result->beyond[side] += gap->points[side].count;

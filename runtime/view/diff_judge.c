@@ -320,6 +320,16 @@ static bool is_clock(struct diff_work *work,
            reads_clock(diff_place_source(work, 1, diff_place_of(items[1], NULL)));
 }
 
+static bool is_ignored(const struct diff_work *work, const struct log_event_view *event)
+{
+    for (size_t i = 0; i < work->options->ignored_count; i++) {
+        if (slice_match(event->name, work->options->ignored[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void settle_clock(struct diff_work *work,
                          struct diff_frame *frame,
                          const struct log_event_view *event,
@@ -386,7 +396,7 @@ static void settle_differing(struct diff_work *work,
     if (work->scope.has_hidden && comparison->cause == DIFF_CAUSE_VALUES) {
         inputs.differ = true;
     }
-    if (is_clock(work, items, &inputs)) {
+    if (is_ignored(work, event) || is_clock(work, items, &inputs)) {
         settle_clock(work, frame, event, calls[1]);
         return;
     }

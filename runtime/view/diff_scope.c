@@ -258,21 +258,37 @@ owner_place(struct diff_scope *scope, struct slice class_name, struct slice path
     return place;
 }
 
+/* Texts of calls go with their calls, so they are copied. */
+static struct diff_owner *owner_new(struct slice class_name, struct slice path)
+{
+    struct diff_owner *owner =
+        memory_allocate_zeroed(1, sizeof *owner + class_name.size + path.size);
+    char *texts = (char *)(owner + 1);
+
+    if (owner == NULL) {
+        return NULL;
+    }
+    if (class_name.size > 0) {
+        memcpy(texts, class_name.bytes, class_name.size);
+    }
+    if (path.size > 0) {
+        memcpy(texts + class_name.size, path.bytes, path.size);
+    }
+    owner->class_name = (struct slice){texts, class_name.size};
+    owner->path = (struct slice){texts + class_name.size, path.size};
+    return owner;
+}
+
 static struct diff_names *
 owner_names(struct diff_scope *scope, struct slice class_name, struct slice path)
 {
     struct diff_owner **place = owner_place(scope, class_name, path);
 
     if (*place == NULL) {
-        *place = memory_allocate_zeroed(1, sizeof **place);
-        if (*place == NULL) {
-            scope->has_failed = true;
-            return NULL;
-        }
-        (*place)->class_name = class_name;
-        (*place)->path = path;
+        *place = owner_new(class_name, path);
+        scope->has_failed = scope->has_failed || *place == NULL;
     }
-    return &(*place)->names;
+    return *place == NULL ? NULL : &(*place)->names;
 }
 
 /* Where a name lives that an event tells of. */

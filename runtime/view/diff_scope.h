@@ -55,7 +55,7 @@ struct diff_frame {
 
 /* The attributes of an object, or a module's globals. */
 struct diff_owner {
-    struct slice class_name, path; /* borrowed from the trace */
+    struct slice class_name, path; /* owned: they stand behind it */
     struct diff_names names;       /* owned */
     struct diff_owner *next;
 };

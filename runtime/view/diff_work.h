@@ -81,7 +81,8 @@ struct diff_work {
     struct diff_suspect *suspects; /* owned: DIFF_SUSPECTS_MAX of them; may be NULL */
     uint32_t suspect_count;
     struct buffer name, words, text, path; /* owned: for a finding */
-    bool has_met; /* something was odd: names are looked after from now on */
+    uint64_t parts[2]; /* of one side alone, since both were at one place */
+    bool has_met;      /* something was odd: names are looked after from now on */
     bool has_first;
     bool is_stopped;
 };
@@ -182,5 +183,7 @@ void diff_gap_add(struct diff_work *work,
 /* Both runs are at one place again, or at their ends (NULL). */
 void diff_gap_close(struct diff_work *work, const struct diff_step *step);
 void diff_gap_release(struct diff_gap *gap);
+/* Whether the recording of that side ends before its run did. */
+bool diff_is_cut(const struct diff_work *work, unsigned side);
 
 #endif
