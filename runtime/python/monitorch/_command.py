@@ -52,7 +52,7 @@ but its comments, these alone count.
 
 Recording:
   -o, --output PATH  the trace, run.mtrace by default
-  --record OPTIONS   such as last=100000,sample=8,stats=no (docs/recording.md)
+  --record OPTIONS   such as last=100000,sample=8,stop=nan (docs/recording.md)
   --no-record        only instrument: for a program that records itself
   -q, --quiet        no warnings and no line at the end on standard error
 
