@@ -120,6 +120,9 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     buffer_release(&text);
     if (is_done && options->output != NULL && why->target != FLOW_NONE) {
         is_done = draw(why, options, error);
+    } else if (is_done && options->output != NULL) {
+        print_message(options->output, "remark: not drawn: there is no NaN or Inf, and "
+                                       "no EVENT was asked for");
     }
     if (!is_done && error->kind != ERROR_NONE) {
         print_message("", error->text);

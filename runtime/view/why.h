@@ -102,6 +102,7 @@ struct why {
     struct slice *values;        /* by node: the value in words; NULL bytes: not told */
     struct slice *calls;         /* by producer: the calls around it */
     struct slice target_call;
+    struct slice target_statement;
     uint32_t *first_edges;   /* by node: its first edge by target, and one more */
     struct flow_map written; /* owned: sites whose infinities are meant, or not */
     uint64_t event_count;

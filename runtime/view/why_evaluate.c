@@ -56,13 +56,29 @@ static struct range range_of_input(const struct why_input *input, struct slice t
     return range;
 }
 
+/* Traces spell subscripts with single quotes. */
+static bool is_called(struct slice text, struct slice name)
+{
+    if (text.size != name.size) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        char byte = text.bytes[i] == '"' ? '\'' : text.bytes[i];
+
+        if (byte != name.bytes[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 find_input(const struct reasoner *reasoner, struct slice name, struct range *range)
 {
     const struct why_question *question = reasoner->question;
 
     for (uint32_t i = 0; i < question->input_count; i++) {
-        if (slice_equal(question->inputs[i].name, name)) {
+        if (is_called(name, question->inputs[i].name)) {
             *range = range_of_input(&question->inputs[i], name);
             return true;
         }

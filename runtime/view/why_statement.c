@@ -43,6 +43,18 @@ static void trim(struct buffer *text)
     }
 }
 
+/* One more line, with a blank in front where one would stand in one line. */
+static void add_next(struct buffer *text, struct slice line, struct reading *reading)
+{
+    char before = text->size > 0 ? text->bytes[text->size - 1] : ' ';
+
+    if (line.size > 0 && memchr(" ([{", before, 4) == NULL &&
+        memchr(".)]},", line.bytes[0], 5) == NULL) {
+        buffer_add_byte(text, ' ');
+    }
+    add_line(text, line, reading);
+}
+
 struct slice
 why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first)
 {
@@ -64,11 +76,7 @@ why_statement(struct why *why, uint32_t module, uint32_t line, struct slice firs
         }
         reading.quote = '\0';
         trim(&text);
-        if (text.size > 0 && text.bytes[text.size - 1] != '(' &&
-            text.bytes[text.size - 1] != '[') {
-            buffer_add_byte(&text, ' ');
-        }
-        add_line(&text, source_lines_get(&why->sources, module, line + (uint32_t)i),
+        add_next(&text, source_lines_get(&why->sources, module, line + (uint32_t)i),
                  &reading);
     }
     why->arena.has_failed |= text.has_failed;

@@ -380,7 +380,7 @@ static void add_fine(const struct why *why, struct buffer *text)
 {
     const struct flow_node *node = &why->graph.nodes[why->target];
 
-    add_statement(why, node->line, node->code, text);
+    add_statement(why, node->line, why->target_statement, text);
     add_label(why, text, "is");
     add_value(why, why->target, text);
     buffer_add_byte(text, '\n');

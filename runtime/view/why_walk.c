@@ -269,5 +269,8 @@ bool why_walk(struct why *why, struct error *error)
     }
     limit_rows(why);
     mark_told(why);
+    why->target_statement = why_statement(why, why->facts[why->target].module,
+                                          why->graph.nodes[why->target].line,
+                                          why->graph.nodes[why->target].code);
     return true;
 }

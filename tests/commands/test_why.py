@@ -52,6 +52,11 @@ def sample(name):
 
 CASES = [
     (
+        "d = {'w': [torch.tensor([0.0, 1.0])]}",
+        "r = 1.0 / d[\"w\"][0]",
+        'division by zero: `d["w"][0]` has 1 zero',
+    ),
+    (
         "a = torch.tensor([1.0, 2.0]); b = torch.tensor([0.0, 1.0])",
         "r = a / b",
         "division by zero: `b` has 1 zero",
@@ -487,6 +492,15 @@ def test_json_tells_the_same(places):
     assert {i["name"] for i in first["inputs"]} == {"start", "total"}
     assert [r["depth"] for r in told["slice"]] == sorted(r["depth"] for r in told["slice"])
     assert {"made", "passes", "finite"} == {r["role"] for r in told["slice"]}
+
+
+def test_nothing_is_drawn_where_all_is_fine(tmp_path):
+    trace = made.Trace()
+    site = trace.module("m.py", [("<module>", 1)], [("assign", 1, 0, "x")])
+    trace.event(site, trace.call(0), made.scalar(1.0))
+    run = why(trace.write(tmp_path / "run.mtrace"), "-o", tmp_path / "why.svg")
+    assert run.returncode == 0 and "not drawn" in run.stderr
+    assert not (tmp_path / "why.svg").exists()
 
 
 def test_depth_and_all(places):
