@@ -1,8 +1,9 @@
 """README.md stays true: its commands run, and print what it says they print.
 
 In a ```console block, lines that begin with `$ ` are commands and the lines under them are their
-output; a line `…` stands for any lines, `…` within a line for any text. In a ```sh block, each line
-is a command to be run in a clone: only their targets are looked up, since the tests are one of them.
+output; a line `…` stands for any lines, `…` within a line for any text. In a ```sh block, each
+line is a command to be run in a clone: only their targets are looked up, since the tests are one
+of them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Sound of two channels, cut into frames that overlap, into a convolutional net over their spectra."""
+"""Sound of two channels, cut into frames that overlap, their spectra, a convolutional net."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Sentences of different lengths, padded, through a GRU; its outputs are averaged over the words."""
+"""Sentences of different lengths, padded, through a GRU; its outputs, averaged over words."""
 
 import torch
 from torch import nn

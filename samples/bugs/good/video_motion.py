@@ -1,4 +1,4 @@
-"""Where something moves in a film: differences of frames, of bytes each, into a convolutional net."""
+"""Where something moves in a film: differences of its frames, and a convolutional net."""
 
 import torch
 from torch import nn
