@@ -1,10 +1,12 @@
-/* Any bytes as a trace (short_trace.h says how), made a graph in each way of folding: every
- * number in it leads to something, what its header promises holds, and its DOT text is lines of
- * printable characters with a box closed for each one opened. */
+/* Any bytes as a trace (short_trace.h says how), made a graph in each way of folding, then a part
+ * of it: every number in it leads to something, what its header promises holds, and its DOT text
+ * is lines of printable characters with a box closed for each one opened. */
 #include "runtime/base/buffer.h"
+#include "runtime/base/memory.h"
 #include "runtime/view/dot_text.h"
 #include "runtime/view/event_filter.h"
 #include "runtime/view/flow_graph.h"
+#include "runtime/view/flow_near.h"
 #include "runtime/view/source_lines.h"
 #include "tests/fuzz/claim.h"
 #include "tests/fuzz/short_trace.h"
@@ -73,6 +75,54 @@ static void check_dot(const struct flow_graph *graph)
     buffer_release(&text);
 }
 
+/* Marks that look like chance, the same for the same event. */
+static enum flow_mark mark_of(void *mark_context, uint64_t event)
+{
+    (void)mark_context;
+    return (enum flow_mark)((event * 0x9E3779B97F4A7C15u >> 40) % FLOW_MARK_COUNT);
+}
+
+static struct slice remark_of(void *mark_context, uint64_t event)
+{
+    (void)mark_context;
+    return event % 2 == 0 ? SLICE("<b>\x1b\xff & more") : SLICE("");
+}
+
+static void check_graph(const struct flow_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        check_node(graph, &graph->nodes[i]);
+        claim(i == 0 || graph->nodes[i - 1].event < graph->nodes[i].event);
+    }
+    check_edges(graph);
+    check_groups(graph);
+    check_dot(graph);
+}
+
+/* What is around a node, and then every other one of it. */
+static void check_part(struct flow_graph *graph)
+{
+    struct error error = ERROR_INIT;
+    bool *kept = memory_allocate((size_t)graph->node_count + 1, sizeof *kept);
+    uint32_t before = graph->node_count;
+
+    claim(kept != NULL);
+    if (before > 0) {
+        claim(flow_graph_near(graph, before / 2, before / 2 + 1, kept, &error));
+        claim(kept[before / 2]);
+        claim(flow_graph_keep(graph, kept, &error));
+        claim(graph->node_count >= 1 && graph->node_count <= before / 2 + 1);
+        check_graph(graph);
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        kept[i] = i % 2 == 1;
+    }
+    claim(flow_graph_keep(graph, kept, &error));
+    check_graph(graph);
+    claim(graph->left_out.beside == before - graph->node_count);
+    memory_free(kept);
+}
+
 static void build(struct log_reader *reader, const struct flow_options *options)
 {
     struct source_lines sources;
@@ -84,13 +134,8 @@ static void build(struct log_reader *reader, const struct flow_options *options)
     flow_graph_init(&graph);
     claim(flow_graph_build(&graph, reader, &sources, options, &error));
     claim(options->max_nodes == 0 || graph.node_count <= options->max_nodes);
-    for (uint32_t i = 0; i < graph.node_count; i++) {
-        check_node(&graph, &graph.nodes[i]);
-        claim(i == 0 || graph.nodes[i - 1].event < graph.nodes[i].event);
-    }
-    check_edges(&graph);
-    check_groups(&graph);
-    check_dot(&graph);
+    check_graph(&graph);
+    check_part(&graph);
     flow_graph_release(&graph);
     source_lines_release(&sources);
 }
@@ -101,6 +146,9 @@ static void build_all(struct log_reader *reader)
     struct event_filter filter;
     struct error error = ERROR_INIT;
 
+    build(reader, &options);
+    options.mark = mark_of;
+    options.remark = remark_of;
     build(reader, &options);
     options.fold = FLOW_FOLD_ALL;
     options.has_scalars = true;
