@@ -14,10 +14,9 @@ bool diff_side_init(struct diff_side *side,
         .sites = sites,
         .thread = DIFF_THREAD_NONE,
         .data_event = UINT64_MAX,
-        .threads = memory_allocate_zeroed(DIFF_THREAD_COUNT, 1),
     };
     open_calls_init(&side->calls);
-    return side->threads != NULL;
+    return true;
 }
 
 void diff_side_release(struct diff_side *side)
@@ -33,14 +32,22 @@ void diff_side_start(struct diff_side *side, uint32_t thread)
 {
     diff_side_drop_waiting(side);
     open_calls_release(&side->calls);
-    log_reader_rewind(side->reader);
+    side->is_later = side->thread_count > 0;
+    side->is_over = false;
+    side->next_event = 0;
+    if (thread < side->thread_count &&
+        side->threads[thread].state != DIFF_THREAD_UNSEEN) {
+        side->next_event = side->threads[thread].first.next_event;
+        log_reader_go(side->reader, side->threads[thread].first);
+    } else {
+        log_reader_rewind(side->reader);
+    }
     side->thread = thread;
     side->has_head = false;
     side->queue_first = side->queue_count = 0;
     side->is_scanned = false;
     side->data_event = UINT64_MAX;
     side->passed_over = 0;
-    side->next_event = 0;
     side->last = (struct diff_value){0};
 }
 
@@ -69,12 +76,43 @@ static void let_go(struct diff_side *side, struct diff_entry *entry)
 
 /* ---- items ---- */
 
-static bool is_wanted(struct diff_side *side, uint16_t thread)
+/* Where the threads have their items is noted the first time that the trace is read. */
+static bool
+note_thread(struct diff_side *side, uint16_t number, const struct log_place *place)
 {
-    if (side->threads[thread] == DIFF_THREAD_UNSEEN) {
-        side->threads[thread] = DIFF_THREAD_SEEN;
+    void *threads = side->threads;
+    struct diff_thread *thread;
+
+    if (!memory_grow(&threads, &side->thread_capacity, (size_t)number + 1,
+                     sizeof *side->threads)) {
+        side->has_failed = true;
+        return false;
     }
-    return thread == side->thread;
+    side->threads = threads;
+    while (side->thread_count <= number) {
+        side->threads[side->thread_count++] =
+            (struct diff_thread){.state = DIFF_THREAD_UNSEEN};
+    }
+    thread = &side->threads[number];
+    if (thread->state == DIFF_THREAD_UNSEEN) {
+        thread->state = DIFF_THREAD_SEEN;
+        thread->first = *place;
+    }
+    thread->last = side->item.offset;
+    return true;
+}
+
+static bool
+is_wanted(struct diff_side *side, uint16_t number, const struct log_place *place)
+{
+    if (!side->is_later && !note_thread(side, number, place)) {
+        return false;
+    }
+    if (number != side->thread) {
+        return false;
+    }
+    side->is_over = side->is_later && side->threads[number].last == side->item.offset;
+    return true;
 }
 
 static bool take_call(struct diff_side *side, struct diff_entry *entry)
@@ -82,6 +120,9 @@ static bool take_call(struct diff_side *side, struct diff_entry *entry)
     const struct log_call_view *view = &side->item.call;
     bool is_new;
 
+    if (side->is_later && view->thread != side->thread) {
+        return false;
+    }
     entry->call = open_calls_begin(&side->calls, view, &is_new);
     if (entry->call == NULL) {
         side->has_failed = true;
@@ -93,7 +134,8 @@ static bool take_call(struct diff_side *side, struct diff_entry *entry)
     entry->local = diff_call_of(entry->call)->local;
     entry->has_counterpart = diff_call_of(entry->call)->has_counterpart;
     /* One that is told again was begun before what the trace holds. */
-    return is_wanted(side, view->thread) && (view->flags & LOG_CALL_AGAIN) == 0;
+    return is_wanted(side, view->thread, &entry->place) &&
+           (view->flags & LOG_CALL_AGAIN) == 0;
 }
 
 static bool take_event(struct diff_side *side, struct diff_entry *entry)
@@ -104,7 +146,7 @@ static bool take_event(struct diff_side *side, struct diff_entry *entry)
     side->gap += event->number > side->next_event;
     side->next_event =
         event->number >= side->next_event ? event->number + 1 : side->next_event;
-    if (!is_wanted(side, event->thread)) {
+    if (!is_wanted(side, event->thread, &entry->place)) {
         return false;
     }
     entry->call = open_calls_of_event(&side->calls, event, &is_new);
@@ -126,7 +168,7 @@ static bool take_end(struct diff_side *side, struct diff_entry *entry)
     if (entry->call == NULL || entry->call->extra == NULL) {
         return false;
     }
-    if (!is_wanted(side, entry->call->thread)) {
+    if (!is_wanted(side, entry->call->thread, &entry->place)) {
         open_calls_end(&side->calls, entry->call);
         return false;
     }
@@ -195,11 +237,16 @@ enum diff_read diff_side_read(struct diff_side *side)
     }
     for (;;) {
         side->head.place = log_reader_place(side->reader);
-        if (side->has_failed || !log_reader_next(side->reader, &side->item)) {
+        if (side->has_failed || (side->is_over && side->data_event == UINT64_MAX) ||
+            !log_reader_next(side->reader, &side->item)) {
             return DIFF_READ_END;
         }
         if (is_wanted_data(side)) {
             return DIFF_READ_DATA;
+        }
+        if (side->is_over) {
+            side->data_event = UINT64_MAX;
+            return DIFF_READ_END;
         }
         if (take(side, &side->head)) {
             side->data_event = UINT64_MAX;
@@ -290,7 +337,7 @@ bool diff_side_look_ahead(struct diff_side *side, size_t wanted)
     }
     while (side->queue_count < wanted && !side->is_scanned) {
         entry.place = log_reader_place(side->reader);
-        if (!log_reader_next(side->reader, &side->item)) {
+        if (side->is_over || !log_reader_next(side->reader, &side->item)) {
             side->is_scanned = true;
         } else if (take(side, &entry)) {
             if (!enqueue(side, &entry)) {

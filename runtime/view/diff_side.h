@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIFF_THREAD_COUNT 65536
-#define DIFF_THREAD_NONE  UINT32_MAX
+#define DIFF_THREAD_NONE UINT32_MAX
 
 enum diff_decision {
     DIFF_UNDECIDED,
@@ -73,6 +72,18 @@ struct diff_waiting {
     uint32_t moved;
 };
 
+enum diff_thread_state {
+    DIFF_THREAD_UNSEEN,
+    DIFF_THREAD_SEEN,
+    DIFF_THREAD_DONE,
+};
+
+struct diff_thread {
+    enum diff_thread_state state;
+    struct log_place first; /* its first item */
+    uint64_t last;          /* the offset of its last one */
+};
+
 struct diff_side {
     unsigned number;           /* 0: A, 1: B */
     struct log_reader *reader; /* borrowed */
@@ -81,9 +92,13 @@ struct diff_side {
     struct log_item item;      /* the one read last: the head, or a piece of data */
     struct diff_entry head;
     bool has_head;
-    bool has_failed;              /* memory ran out */
-    uint32_t thread;              /* the one that is gone through; or NONE */
-    uint8_t *threads;             /* owned: by number, see enum below */
+    bool has_failed;             /* memory ran out */
+    uint32_t thread;             /* the one that is gone through; or NONE */
+    struct diff_thread *threads; /* owned: by number */
+    uint32_t thread_count;
+    size_t thread_capacity;
+    bool is_later; /* not the first time: what the threads' places are is known */
+    bool is_over;  /* the last item of the thread was read */
     struct diff_waiting *waiting; /* owned: a list */
     uint64_t data_event;      /* the event whose values are wanted; UINT64_MAX: none */
     uint64_t next_event;      /* the number that comes next where none is lost */
@@ -96,12 +111,6 @@ struct diff_side {
     size_t queue_capacity;
     struct log_place scanned; /* behind the last one in the queue */
     bool is_scanned;          /* the trace ends there */
-};
-
-enum diff_thread {
-    DIFF_THREAD_UNSEEN,
-    DIFF_THREAD_SEEN,
-    DIFF_THREAD_DONE,
 };
 
 enum diff_read {

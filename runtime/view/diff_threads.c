@@ -20,7 +20,7 @@ static uint32_t first_thread(struct log_reader *reader)
 
 static bool is_left(const struct diff_side *side, uint32_t thread)
 {
-    return side->threads[thread] == DIFF_THREAD_SEEN;
+    return side->threads[thread].state == DIFF_THREAD_SEEN;
 }
 
 /* Without the numbers in it: `Thread-7 (work)` is `Thread- (work)`. */
@@ -51,7 +51,7 @@ partner_thread(const struct diff_side sides[2], uint32_t thread, bool is_like)
 {
     struct slice name = log_reader_thread_name(sides[0].reader, (uint16_t)thread);
 
-    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
+    for (uint32_t i = 0; i < sides[1].thread_count; i++) {
         struct slice other;
 
         if (!is_left(&sides[1], i)) {
@@ -67,14 +67,8 @@ partner_thread(const struct diff_side sides[2], uint32_t thread, bool is_like)
 
 static void start_threads(struct diff_side sides[2], uint32_t a, uint32_t b)
 {
-    const uint32_t threads[2] = {a, b};
-
-    for (unsigned side = 0; side < 2; side++) {
-        diff_side_start(&sides[side], threads[side]);
-        if (threads[side] != DIFF_THREAD_NONE) {
-            sides[side].threads[threads[side]] = DIFF_THREAD_DONE;
-        }
-    }
+    diff_side_start(&sides[0], a);
+    diff_side_start(&sides[1], b);
 }
 
 void diff_threads_start(struct diff_side sides[2])
@@ -89,7 +83,7 @@ void diff_threads_start(struct diff_side sides[2])
 
 static bool start_alone(struct diff_side sides[2], unsigned side)
 {
-    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
+    for (uint32_t i = 0; i < sides[side].thread_count; i++) {
         if (is_left(&sides[side], i)) {
             start_threads(sides, side == 0 ? i : DIFF_THREAD_NONE,
                           side == 1 ? i : DIFF_THREAD_NONE);
@@ -101,7 +95,7 @@ static bool start_alone(struct diff_side sides[2], unsigned side)
 
 static bool start_named(struct diff_side sides[2], bool is_like)
 {
-    for (uint32_t i = 0; i < DIFF_THREAD_COUNT; i++) {
+    for (uint32_t i = 0; i < sides[0].thread_count; i++) {
         uint32_t partner = is_left(&sides[0], i) ? partner_thread(sides, i, is_like)
                                                  : DIFF_THREAD_NONE;
 
@@ -115,6 +109,11 @@ static bool start_named(struct diff_side sides[2], bool is_like)
 
 bool diff_threads_next(struct diff_side sides[2])
 {
+    for (unsigned side = 0; side < 2; side++) {
+        if (sides[side].thread < sides[side].thread_count) {
+            sides[side].threads[sides[side].thread].state = DIFF_THREAD_DONE;
+        }
+    }
     return start_named(sides, false) || start_named(sides, true) ||
            start_alone(sides, 0) || start_alone(sides, 1);
 }
