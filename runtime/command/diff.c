@@ -146,6 +146,7 @@ static bool compare(const struct diff_command_options *options,
         .strip = strip_source,
         .found = diff_report_found,
         .begun = diff_report_begun,
+        .changed = diff_report_changed,
         .ended = diff_report_ended,
         .context = report,
     };

@@ -152,6 +152,7 @@ void diff_json_add_verdict(const struct diff_report *report,
     json_number_add(text, SLICE("control_flow"), result->flow);
     json_number_add(text, SLICE("only_a"), result->only[0]);
     json_number_add(text, SLICE("only_b"), result->only[1]);
+    json_number_add(text, SLICE("changed_lines"), report->changed_count);
     json_number_add(text, SLICE("code_a"), result->code[0]);
     json_number_add(text, SLICE("code_b"), result->code[1]);
     json_number_add(text, SLICE("after_end_of_a"), result->beyond[1]);

@@ -19,6 +19,7 @@
 #define SETTING_LIMIT 60
 #define WORDS_LIMIT   110
 #define COLUMN_MOST   40
+#define CHANGED_LIMIT 10
 
 void diff_report_init(struct diff_report *report,
                       const struct diff_command_options *options)
@@ -34,6 +35,7 @@ void diff_report_release(struct diff_report *report)
     buffer_release(&report->first);
     buffer_release(&report->json);
     buffer_release(&report->settings);
+    buffer_release(&report->changed);
 }
 
 /* ---- rows ---- */
@@ -210,6 +212,41 @@ bool diff_report_found(void *context, const struct diff_finding *finding)
         row->max_abs = finding->distance->max_abs;
     }
     return true;
+}
+
+/* ---- the programs ---- */
+
+static void add_line(const struct diff_report *report,
+                     unsigned side,
+                     uint32_t module,
+                     uint32_t line,
+                     struct slice source,
+                     struct buffer *text)
+{
+    buffer_add_printable(text,
+                         log_reader_module(report->readers[side], module)->table.path);
+    buffer_add_byte(text, ':');
+    buffer_add_number(text, line);
+    buffer_add(text, SLICE(": "));
+    text_add_shortened(text, source, WORDS_LIMIT);
+    buffer_add_byte(text, '\n');
+}
+
+void diff_report_changed(void *context,
+                         const uint32_t modules[2],
+                         const uint32_t lines[2],
+                         const struct slice sources[2])
+{
+    struct diff_report *report = context;
+    struct buffer *text = &report->changed;
+
+    if (report->changed_count++ >= CHANGED_LIMIT && !report->options->is_all) {
+        return;
+    }
+    buffer_add(text, SLICE("    "));
+    add_line(report, 1, modules[1], lines[1], sources[1], text);
+    buffer_add(text, SLICE("      in A, "));
+    add_line(report, 0, modules[0], lines[0], sources[0], text);
 }
 
 /* ---- settings ---- */
@@ -464,6 +501,13 @@ static void add_equal_line(const struct diff_report *report,
         buffer_add(text, SLICE(" of them within tolerance"));
     }
     add_allowed(result, text);
+    if (report->changed_count > 0) {
+        buffer_add(text, SLICE("; "));
+        add_count(text, report->changed_count, "line");
+        buffer_add(text, report->changed_count == 1
+                             ? SLICE(" reads differently (--all)")
+                             : SLICE(" read differently (--all)"));
+    }
     for (unsigned side = 0; side < 2; side++) {
         if (result->code[side] > 0) {
             buffer_add(text, SLICE("; "));
@@ -551,6 +595,17 @@ void diff_report_add_line(struct diff_report *report,
     }
 }
 
+static void add_changed(const struct diff_report *report, struct buffer *text)
+{
+    buffer_add(text, SLICE("  lines that read differently:\n"));
+    buffer_add(text, buffer_slice(&report->changed));
+    if (report->changed_count > CHANGED_LIMIT && !report->options->is_all) {
+        buffer_add(text, SLICE("    and "));
+        add_count(text, report->changed_count - CHANGED_LIMIT, "more line");
+        buffer_add(text, SLICE(" (--all)\n"));
+    }
+}
+
 void diff_report_add(struct diff_report *report,
                      const struct diff_result *result,
                      struct buffer *text)
@@ -578,7 +633,12 @@ void diff_report_add(struct diff_report *report,
         add_list(report, "lines that only A has", DIFF_ONLY, DIFF_CAUSE_CODE, 0, text);
         add_list(report, "lines that only B has", DIFF_ONLY, DIFF_CAUSE_CODE, 1, text);
     }
-    text->has_failed = text->has_failed || report->settings.has_failed;
+    if (report->changed.size > 0 &&
+        (!diff_result_is_equal(result) || report->options->is_all)) {
+        add_changed(report, text);
+    }
+    text->has_failed =
+        text->has_failed || report->settings.has_failed || report->changed.has_failed;
     if (report->settings.size > 0) {
         buffer_add(text, SLICE("  the runs were not made alike:\n"));
         buffer_add(text, buffer_slice(&report->settings));

@@ -36,6 +36,9 @@ struct diff_report {
     struct buffer first;    /* owned: the first divergence in words */
     struct buffer json;     /* owned: what is not written yet */
     struct buffer settings; /* owned: what differs of the runs */
+    struct buffer
+        changed; /* owned: lines that read differently, as many as are shown */
+    uint64_t changed_count;
     struct slice traces[2]; /* borrowed; told in JSON where there are several pairs */
     uint64_t first_event;   /* of B; UINT64_MAX: there is none */
     bool has_color;
@@ -50,6 +53,10 @@ void diff_report_release(struct diff_report *report);
 void diff_report_begun(void *context,
                        struct log_reader *const *readers,
                        struct source_lines *const *sources);
+void diff_report_changed(void *context,
+                         const uint32_t modules[2],
+                         const uint32_t lines[2],
+                         const struct slice sources[2]);
 void diff_report_ended(void *context, struct log_reader *const *readers);
 bool diff_report_found(void *context, const struct diff_finding *finding);
 

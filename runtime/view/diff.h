@@ -93,6 +93,12 @@ struct diff_options {
     void (*begun)(void *context,
                   struct log_reader *const *readers,
                   struct source_lines *const *sources);
+    /* Told at the end, of each line that is the other's counterpart and reads differently, A's
+     * and B's. May be NULL. */
+    void (*changed)(void *context,
+                    const uint32_t modules[2],
+                    const uint32_t lines[2],
+                    const struct slice sources[2]);
     /* Told when both were read, while the readers live. May be NULL. */
     void (*ended)(void *context, struct log_reader *const *readers);
     /* Told now and then, where not NULL; false ends the work with an error. */

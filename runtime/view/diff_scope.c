@@ -104,11 +104,11 @@ diff_scope_find(const struct diff_scope *scope, unsigned side, uint32_t call)
 {
     struct diff_frame *frame;
 
-    if (scope->last != NULL && scope->last->calls[side] == call) {
-        return scope->last;
-    }
     if (scope->bucket_count == 0 || call == 0) {
         return NULL;
+    }
+    if (scope->last != NULL && scope->last->calls[side] == call) {
+        return scope->last;
     }
     frame = scope->buckets[side][bucket_of(scope, call)];
     while (frame != NULL && frame->calls[side] != call) {
@@ -147,8 +147,12 @@ struct diff_frame *diff_scope_frame(struct diff_scope *scope,
 {
     uint32_t calls[2] = {a == NULL ? 0 : a->call, b == NULL ? 0 : b->call};
     unsigned known = b != NULL ? 1 : 0;
-    struct diff_frame *frame = diff_scope_find(scope, known, calls[known]);
+    struct diff_frame *frame;
 
+    if (calls[known] == 0) {
+        calls[known] = UINT32_MAX; /* no writer gives it, but a damaged trace may */
+    }
+    frame = diff_scope_find(scope, known, calls[known]);
     if (frame != NULL) {
         scope->last = frame;
         return frame;
