@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/view/open_calls.h"
+#include "runtime/view/sql_plan.h"
 #include "runtime/view/sql_test.h"
 
 #include <string.h>
@@ -24,27 +25,17 @@ const struct sql_table sql_events_table = {
     EVENT_COLUMN_COUNT,
 };
 
-#define TEST_MAX   15
 #define READER_MAX 4 /* of a cursor that looks up events here and there */
 /* How many rows are passed over between two looks at whether to go on. */
 #define STEP 4096
-/* What a seek costs, in rows that are read. */
-#define SEEK_COST 30.0
-
-/* idxNum. */
-enum plan {
-    PLAN_MODULE = 1,  /* the column `module` is used */
-    PLAN_ONE_ROW = 2, /* seq is given */
-};
 
 struct events_cursor {
     sqlite3_vtab_cursor base;
     struct sql_traces *traces; /* borrowed */
-    unsigned plan;             /* enum plan */
-    struct sql_test tests[TEST_MAX];
+    unsigned plan;             /* enum sql_plan */
+    struct sql_test tests[SQL_PLAN_TEST_MAX];
     int test_count;
     struct buffer texts;       /* owned; the tests' */
-    struct slice trace_wanted; /* in texts; of the trace that is asked for alone */
     uint64_t first, last;      /* the numbers that are wanted */
     uint64_t scan_count;       /* how often it was filtered */
     size_t trace;              /* the present one; traces->count: at the end */
@@ -58,155 +49,6 @@ struct events_cursor {
     struct open_call *call;  /* of the row, where is_following */
     struct buffer scratch;   /* owned */
 };
-
-/* ---- planning ---- */
-
-/* What is told of the constraints that are handed over, in their order: a letter for the column,
- * one for the operator. People see it in `explain query plan`. */
-struct plan_text {
-    char bytes[2 * TEST_MAX + 1];
-    int count;
-};
-
-#define FIRST_LETTER '0'
-
-static const struct {
-    unsigned char operator_;
-    char letter;
-} operators[] = {
-    {SQLITE_INDEX_CONSTRAINT_EQ, '='},     {SQLITE_INDEX_CONSTRAINT_GT, '>'},
-    {SQLITE_INDEX_CONSTRAINT_LT, '<'},     {SQLITE_INDEX_CONSTRAINT_GE, ')'},
-    {SQLITE_INDEX_CONSTRAINT_LE, '('},     {SQLITE_INDEX_CONSTRAINT_NE, '!'},
-    {SQLITE_INDEX_CONSTRAINT_ISNULL, '0'}, {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, '1'},
-};
-
-static void plan_add(struct plan_text *text, int column, unsigned char operator_)
-{
-    size_t i = 0;
-
-    while (operators[i].operator_ != operator_) {
-        i++;
-    }
-    text->bytes[2 * text->count] = (char)(FIRST_LETTER + column);
-    text->bytes[2 * text->count + 1] = operators[i].letter;
-    text->count++;
-}
-
-static unsigned char plan_operator(char letter)
-{
-    size_t i = 0;
-
-    while (operators[i].letter != letter) {
-        i++;
-    }
-    return operators[i].operator_;
-}
-
-static double guess_events(const struct sql_traces *traces)
-{
-    double count = 0;
-
-    for (size_t i = 0; i < traces->count; i++) {
-        count += (double)sql_trace_guess_events(&traces->traces[i]);
-    }
-    return count;
-}
-
-/* What the constraints that are handed over make of a scan. */
-struct estimate {
-    double cost;
-    double rows;
-    bool has_seq;   /* = */
-    bool has_trace; /* = */
-};
-
-static void estimate_add(struct estimate *estimate,
-                         int column,
-                         unsigned char operator_,
-                         size_t traces)
-{
-    bool is_equality = operator_ == SQLITE_INDEX_CONSTRAINT_EQ;
-    bool is_range = operator_ == SQLITE_INDEX_CONSTRAINT_GT ||
-                    operator_ == SQLITE_INDEX_CONSTRAINT_GE ||
-                    operator_ == SQLITE_INDEX_CONSTRAINT_LT ||
-                    operator_ == SQLITE_INDEX_CONSTRAINT_LE;
-
-    if (column == EVENT_COLUMN_seq && is_equality) {
-        estimate->has_seq = true;
-    } else if (column == EVENT_COLUMN_seq && is_range) {
-        estimate->cost /= 2;
-        estimate->rows /= 2;
-    } else if (column == EVENT_COLUMN_trace && is_equality) {
-        estimate->has_trace = true;
-        estimate->cost /= (double)traces;
-        estimate->rows /= (double)traces;
-    } else if (column == EVENT_COLUMN_call && is_equality) {
-        estimate->cost /= 20;
-        estimate->rows /= 50;
-    } else {
-        estimate->rows /= is_equality ? 8 : 2;
-    }
-}
-
-/* Of a list, each value is a scan of its own: that pays for seq alone. */
-static bool is_wanted(sqlite3_index_info *info, int i)
-{
-    const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-
-    if (constraint->usable == 0 || constraint->iColumn < 0 ||
-        !sql_test_is_possible(constraint->op)) {
-        return false;
-    }
-    return constraint->op != SQLITE_INDEX_CONSTRAINT_EQ ||
-           constraint->iColumn == EVENT_COLUMN_seq || sql_is_equality(info, i);
-}
-
-static bool is_module_used(const sqlite3_index_info *info)
-{
-    return (info->colUsed & (UINT64_C(1) << EVENT_COLUMN_module)) != 0;
-}
-
-static bool is_natural_order(const sqlite3_index_info *info, size_t trace_count)
-{
-    return trace_count == 1 && info->nOrderBy == 1 &&
-           info->aOrderBy[0].iColumn == EVENT_COLUMN_seq && info->aOrderBy[0].desc == 0;
-}
-
-static int events_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
-{
-    struct sql_virtual_table *table = (struct sql_virtual_table *)base;
-    size_t trace_count = table->traces->count;
-    struct plan_text text = {.count = 0};
-    struct estimate estimate;
-
-    estimate.rows = guess_events(table->traces);
-    estimate.cost = estimate.rows;
-    estimate.has_seq = estimate.has_trace = false;
-    for (int i = 0; i < info->nConstraint && text.count < TEST_MAX; i++) {
-        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-
-        if (is_wanted(info, i)) {
-            plan_add(&text, constraint->iColumn, constraint->op);
-            info->aConstraintUsage[i].argvIndex = text.count;
-            estimate_add(&estimate, constraint->iColumn, constraint->op, trace_count);
-        }
-    }
-    if (estimate.has_seq) {
-        estimate.rows = 1;
-        estimate.cost = SEEK_COST;
-        if (trace_count == 1 || estimate.has_trace) {
-            info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-        }
-    }
-    info->idxStr = sqlite3_mprintf("%s", text.bytes);
-    info->needToFreeIdxStr = 1;
-    info->idxNum = (is_module_used(info) ? PLAN_MODULE : 0) |
-                   (estimate.has_seq ? PLAN_ONE_ROW : 0);
-    info->orderByConsumed = is_natural_order(info, trace_count);
-    info->estimatedCost = estimate.cost < 1 ? 1 : estimate.cost;
-    info->estimatedRows = estimate.rows < 1 ? 1 : (sqlite3_int64)estimate.rows;
-    return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
-}
 
 /* ---- cursors ---- */
 
@@ -265,8 +107,8 @@ static struct sql_reader *choose_reader(struct events_cursor *cursor)
     }
     for (int i = 0; i < READER_MAX; i++) {
         struct sql_reader **reader = &cursor->readers[i];
-        bool is_needed =
-            i == 0 || ((cursor->plan & PLAN_ONE_ROW) != 0 && cursor->scan_count > 2);
+        bool is_needed = i == 0 || ((cursor->plan & SQL_PLAN_ONE_ROW) != 0 &&
+                                    cursor->scan_count > 2);
 
         if (*reader == NULL && !is_needed) {
             break;
@@ -275,7 +117,7 @@ static struct sql_reader *choose_reader(struct events_cursor *cursor)
             *reader = sql_reader_take(cursor->traces, trace);
             return *reader;
         }
-        if ((cursor->plan & PLAN_ONE_ROW) == 0 ||
+        if ((cursor->plan & SQL_PLAN_ONE_ROW) == 0 ||
             sql_reader_is_near(*reader, cursor->first)) {
             return *reader;
         }
@@ -296,7 +138,7 @@ static bool begin_reading(struct events_cursor *cursor)
         sql_reader_seek(cursor->reader, cursor->first);
     } else {
         log_reader_rewind(cursor->reader->reader);
-        cursor->is_following = (cursor->plan & PLAN_MODULE) != 0;
+        cursor->is_following = (cursor->plan & SQL_PLAN_MODULE) != 0;
     }
     open_calls_release(&cursor->calls);
     open_calls_init(&cursor->calls);
@@ -315,7 +157,7 @@ static const struct open_call *find_call(struct events_cursor *cursor,
     if (cursor->is_following) {
         return cursor->call;
     }
-    if ((cursor->plan & PLAN_MODULE) == 0) {
+    if ((cursor->plan & SQL_PLAN_MODULE) == 0) {
         return NULL;
     }
     call = sql_calls_find(&trace->calls, cursor->item.event.call);
@@ -472,7 +314,7 @@ static int begin_trace(struct events_cursor *cursor)
         cursor->reader = NULL;
         return SQLITE_OK;
     }
-    if ((cursor->plan & PLAN_MODULE) != 0 && cursor->first > 0 &&
+    if ((cursor->plan & SQL_PLAN_MODULE) != 0 && cursor->first > 0 &&
         !sql_trace_need_calls(cursor->traces, &cursor->traces->traces[cursor->trace])) {
         return fail(cursor);
     }
@@ -518,10 +360,11 @@ static int events_filter(sqlite3_vtab_cursor *base,
     cursor->trace = SIZE_MAX; /* the one before the first */
     cursor->last_trace = cursor->traces->count;
     cursor->reader = NULL;
-    for (int i = 0; i < argument_count && i < TEST_MAX; i++) {
-        int column = constraints[2 * i] - FIRST_LETTER;
-        unsigned char operator_ = plan_operator(constraints[2 * i + 1]);
+    for (int i = 0; i < argument_count && i < SQL_PLAN_TEST_MAX; i++) {
+        int column;
+        unsigned char operator_;
 
+        sql_plan_read(constraints, i, &column, &operator_);
         if (column == EVENT_COLUMN_trace && operator_ == SQLITE_INDEX_CONSTRAINT_EQ) {
             cursor->trace = sql_traces_find(cursor->traces, arguments[i]);
             if (cursor->trace == cursor->traces->count) {
@@ -619,7 +462,7 @@ static int events_connect(sqlite3 *database,
 
 static const sqlite3_module events_module = {
     .xConnect = events_connect,
-    .xBestIndex = events_best_index,
+    .xBestIndex = sql_plan_events,
     .xDisconnect = sql_table_disconnect,
     .xDestroy = sql_table_disconnect,
     .xOpen = events_open,

@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/view/sql_functions.h"
+#include "runtime/view/sql_layout.h"
 #include "runtime/view/sql_memory.h"
 #include "runtime/view/sql_rows_text.h"
 #include "runtime/view/sql_rules.h"
