@@ -31,7 +31,7 @@ struct perfetto_log {
     size_t thread_count;
     size_t thread_capacity;
     struct buffer summary; /* owned; of one value */
-    bool has_failed; /* memory ran out */
+    bool has_failed;       /* memory ran out */
 };
 
 /* What stands before the first trace and behind the last one. */

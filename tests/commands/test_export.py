@@ -429,13 +429,15 @@ def test_annotate_only_what_is_asked_for(folder):
 
 
 def test_annotate_shows_the_original(folder):
-    made_by = subprocess.run([paths.COMMAND, "--all", "-", "-o", "-"], input=MODEL.replace("\t", "").encode(), capture_output=True)
+    source = MODEL.replace("\t", "")
+    words = [paths.COMMAND, "--all", "-", "-o", "-"]
+    made_by = subprocess.run(words, input=source.encode(), capture_output=True)
     assert made_by.returncode == 0 and b"_mt" in made_by.stdout
     trace = run_model(model_trace(made_by.stdout.decode(), tag=2))
     text = exported(trace.write(folder / "instrumented.mtrace"), "--annotate").decode()
     assert "_mt" not in text
     assert [line.split("  #")[0].rstrip() for line in text.splitlines()] == [
-        line.split("  #")[0].rstrip() for line in MODEL.replace("\t", "").splitlines()
+        line.split("  #")[0].rstrip() for line in source.splitlines()
     ]
 
 
@@ -572,7 +574,8 @@ def test_annotate_never_replaces_a_source(folder, tmp_path):
 
 def test_annotate_several_files(folder, tmp_path):
     trace = Trace()
-    names = ["/home/me/a/x.py", "/home/me/b/x.py", "/home/me/a/../a/x.py", "/home/me/../../etc/p.py", "/home/me/a/\n.py"]
+    names = ["a/x.py", "b/x.py", "a/../a/x.py", "../../etc/p.py", "a/\n.py"]
+    names = [f"/home/me/{name}" for name in names]
     for number, name in enumerate(names):
         trace.module(name, [("<module>", 1)], [("assign", 1, 0, "x")], source=f"x = {number}\n")
     for number in range(len(names)):
@@ -597,7 +600,8 @@ def test_annotate_ranks_together(folder):
 
 def test_an_annotated_program_runs_as_before(tmp_path):
     program = tmp_path / "program.py"
-    program.write_text(MODEL.replace("@", "*").replace("    \tw", "    w") + "print(f(2, 3), g(), [f(i, i) for i in range(4)])\n")
+    source = MODEL.replace("@", "*").replace("    \tw", "    w")
+    program.write_text(source + "print(f(2, 3), g(), [f(i, i) for i in range(4)])\n")
     environment = recording.environment("off")
     wanted = subprocess.run([sys.executable, program], env=environment, capture_output=True).stdout
     words = [sys.executable, "-m", "monitorch", "run", "-o", tmp_path / "run.mtrace", program]
@@ -818,7 +822,10 @@ def test_memory_does_not_grow(long, folder):
 
     def peak(path):
         words = [SHOW, "export", path, "--csv=/dev/null", "--perfetto=/dev/zero", "--annotate"]
-        program = "import resource,subprocess,sys; subprocess.run(sys.argv[1:], capture_output=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        program = (
+            "import resource, subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True); "
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        )
         run = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
         return int(run.stdout)
 

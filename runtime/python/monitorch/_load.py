@@ -183,7 +183,7 @@ def _conditions(options: "dict[str, Any]") -> "Iterable[tuple[str, str]]":
             continue
         if option in ("changed", "nan"):
             yield option, ""
-        elif isinstance(wanted, (str, int)):
+        elif isinstance(wanted, str) or hasattr(wanted, "__index__"):
             yield option, str(wanted)
         else:
             for one in wanted:
@@ -222,8 +222,8 @@ def load(
         frame = events.to_pandas()
         mean = numpy.asarray(events["mean"])
 
-    What is no trace is a ValueError or an OSError; of a damaged one there is what could be read, and a
-    RuntimeWarning.
+    What is no trace is an OSError, a wrong filter or column a ValueError; of a damaged trace there is what
+    could be read, and a RuntimeWarning.
     """
     from monitorch import _view
 
