@@ -84,6 +84,10 @@ bool why_find(struct why *why,
         return false;
     }
     source_lines_init(&why->sources, why->reader, ask->strip);
+    why_count(why);
+    if (why->nonfinite_count == 0 && ask->event.size == 0) {
+        return true; /* there is nothing to look for: no graph is needed */
+    }
     if (!build(why, error) || !why_choose(why, error)) {
         return false;
     }

@@ -148,7 +148,9 @@ why_statement(struct why *why, uint32_t module, uint32_t line, struct slice firs
 
 /* ---- parts of it, for its own files ---- */
 
-/* why_facts.c: reads the stream again. */
+/* why_facts.c: counts events, in memory that does not grow. */
+void why_count(struct why *why);
+/* Reads the stream again, beside the graph. */
 bool why_read_facts(struct why *why, struct error *error);
 /* Values and calls in words, of what is told. */
 bool why_read_texts(struct why *why, struct error *error);

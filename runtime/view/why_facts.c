@@ -116,6 +116,21 @@ static uint32_t node_of(struct walk *walk, uint64_t event)
                : FLOW_NONE;
 }
 
+void why_count(struct why *why)
+{
+    struct log_item item;
+
+    while (log_reader_next(why->reader, &item)) {
+        if (item.kind == LOG_EVENT) {
+            if (why->event_count++ == 0) {
+                why->first_event = item.event.number;
+            }
+            why->nonfinite_count += value_has_nonfinite(&item.event);
+        }
+    }
+    log_reader_rewind(why->reader);
+}
+
 bool why_read_facts(struct why *why, struct error *error)
 {
     struct walk walk = {.why = why};
@@ -136,10 +151,6 @@ bool why_read_facts(struct why *why, struct error *error)
         if (call == NULL) {
             continue;
         }
-        if (why->event_count++ == 0) {
-            why->first_event = item.event.number;
-        }
-        why->nonfinite_count += value_has_nonfinite(&item.event);
         node = node_of(&walk, item.event.number);
         if (node != FLOW_NONE) {
             fill(&why->facts[node], &item.event, call);
