@@ -89,7 +89,7 @@ FINE = array(-1, 2)
         (["--shape=y=3"], FINE, "has shape [4], expected [3]"),
         (["--shape", "y=_,_"], FINE, "has shape [4], expected [_,_]"),
         (["--shape", "y="], FINE, "has shape [4], expected []"),
-        (["--shape", "?=2,...,5"], array(0, 1, (2, 3, 4)), "has shape [2, 3, 4], expected [2,...,5]"),
+        (["--shape=?=2,...,5"], array(0, 1, (2, 3, 4)), "has shape [2, 3, 4], expected [2,...,5]"),
         (["--shape", "y=2,3,4,..."], array(0, 1, (2, 3)), "has shape [2, 3], expected [2,3,4,...]"),
         (
             ["--shape", "y=T,T"],

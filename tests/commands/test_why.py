@@ -1,4 +1,4 @@
-"""`monitorch why`: which line made a NaN, of what, and the cause, on programs that are recorded here."""
+"""`monitorch why`: which line made a NaN, of what, and the cause, on programs recorded here."""
 
 import json
 import os
