@@ -142,7 +142,8 @@ static bool faces_init(struct faces *faces,
             faces_release(faces);
             return false;
         }
-        for (uint32_t i = 0; i < table->site_count; i++) {
+        for (uint32_t i = module->functions[functions[side]].first_site;
+             i < module->functions[functions[side]].end_site; i++) {
             if (table->sites[i].function == functions[side]) {
                 struct face *face = &faces->items[side][faces->counts[side]];
 

@@ -4,6 +4,9 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/diff_sites.h"
 
+/* Of files whose sources are not known. */
+#define LINES_MAX 65536
+
 static void
 find_keys(struct diff_module *module, struct diff_sites *sites, unsigned side)
 {
@@ -20,7 +23,10 @@ find_keys(struct diff_module *module, struct diff_sites *sites, unsigned side)
     for (uint32_t i = 0; i < table->site_count; i++) {
         const struct site *site = &table->sites[i];
 
-        module->functions[site->function].site_count++;
+        if (module->functions[site->function].site_count++ == 0) {
+            module->functions[site->function].first_site = i;
+        }
+        module->functions[site->function].end_site = i + 1;
         module->sites[i] = (struct diff_site){
             .partner = DIFF_NONE,
             .loop = DIFF_NONE,
@@ -81,7 +87,7 @@ static uint32_t count_lines(const struct site_table *table, struct slice source)
         feeds += source.bytes[at] == '\n';
     }
     /* A line number may be any in a damaged trace. */
-    if (count > feeds && count > 1000000) {
+    if (count > feeds && count > LINES_MAX) {
         count = feeds;
     }
     return (count > feeds ? count : feeds) + 1;

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Lists of the items that wait. */
+#define DIFF_WAITING_BUCKETS 256
+
 #define DIFF_THREAD_NONE UINT32_MAX
 
 enum diff_decision {
@@ -99,7 +102,8 @@ struct diff_side {
     size_t thread_capacity;
     bool is_later; /* not the first time: what the threads' places are is known */
     bool is_over;  /* the last item of the thread was read */
-    struct diff_waiting *waiting; /* owned: a list */
+    /* Owned, lists; by the numbers of the pairs. */
+    struct diff_waiting *waiting[DIFF_WAITING_BUCKETS];
     uint64_t data_event;      /* the event whose values are wanted; UINT64_MAX: none */
     uint64_t next_event;      /* the number that comes next where none is lost */
     uint32_t gap;             /* how often some were lost */

@@ -31,6 +31,8 @@ struct diff_function {
     uint32_t partner_module; /* DIFF_NONE: there is none */
     uint32_t partner;
     uint32_t site_count;
+    uint32_t first_site; /* all of them are from this one on, */
+    uint32_t end_site;   /* and before this one */
     uint32_t loop_count;
 };
 

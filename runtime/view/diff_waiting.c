@@ -3,6 +3,11 @@
 
 #include "runtime/base/memory.h"
 
+static struct diff_waiting **bucket_of(struct diff_side *side, uint32_t moved)
+{
+    return &side->waiting[moved % DIFF_WAITING_BUCKETS];
+}
+
 bool diff_side_wait(struct diff_side *side)
 {
     const struct log_item *item = &side->item;
@@ -24,7 +29,7 @@ bool diff_side_wait(struct diff_side *side)
         return false;
     }
     *waiting = (struct diff_waiting){
-        .next = side->waiting,
+        .next = *bucket_of(side, side->head.moved),
         .item = *item,
         .call = side->head.call,
         .moved = side->head.moved,
@@ -38,14 +43,14 @@ bool diff_side_wait(struct diff_side *side)
         memcpy(bytes + sample_size, item->event.text.bytes, text_size);
         waiting->item.event.text.bytes = bytes + sample_size;
     }
-    side->waiting = waiting;
+    *bucket_of(side, waiting->moved) = waiting;
     waiting->call->child_count++;
     return true;
 }
 
 struct diff_waiting *diff_side_take_waiting(struct diff_side *side, uint32_t moved)
 {
-    struct diff_waiting **place = &side->waiting;
+    struct diff_waiting **place = bucket_of(side, moved);
     struct diff_waiting *found;
 
     while (*place != NULL && (*place)->moved != moved) {
@@ -68,10 +73,12 @@ void diff_side_free_waiting(struct diff_side *side, struct diff_waiting *waiting
 
 void diff_side_drop_waiting(struct diff_side *side)
 {
-    while (side->waiting != NULL) {
-        struct diff_waiting *waiting = side->waiting;
+    for (uint32_t i = 0; i < DIFF_WAITING_BUCKETS; i++) {
+        while (side->waiting[i] != NULL) {
+            struct diff_waiting *waiting = side->waiting[i];
 
-        side->waiting = waiting->next;
-        memory_free(waiting);
+            side->waiting[i] = waiting->next;
+            memory_free(waiting);
+        }
     }
 }
