@@ -44,16 +44,6 @@ static void tell_changed(void *context,
     diff_report_changed(output->report, modules, lines, sources);
 }
 
-static void tell_changed(void *context,
-                         const uint32_t modules[2],
-                         const uint32_t lines[2],
-                         const struct slice sources[2])
-{
-    struct diff_output *output = context;
-
-    diff_report_changed(output->report, modules, lines, sources);
-}
-
 static bool tell_found(void *context, const struct diff_finding *finding)
 {
     struct diff_output *output = context;
@@ -70,7 +60,6 @@ void diff_output_listen(struct diff_output *output, struct diff_options *options
 {
     options->begun = tell_begun;
     options->found = tell_found;
-    options->changed = tell_changed;
     options->ended = tell_ended;
     options->changed = tell_changed;
     options->context = output;
