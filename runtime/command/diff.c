@@ -161,6 +161,9 @@ static bool compare(const struct diff_command_options *options,
     }
     is_done = diff_traces(pair->paths[0], pair->paths[1], &diff, result, &error);
     clear_progress(&progress);
+    if (!options->is_quiet && !report->unknown.has_failed) {
+        output_print_error(buffer_slice(&report->unknown));
+    }
     if ((report->has_failed && report->json.has_failed) ||
         (output != NULL && output->has_failed)) {
         error_set_memory(&error);

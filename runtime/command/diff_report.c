@@ -36,6 +36,7 @@ void diff_report_release(struct diff_report *report)
     buffer_release(&report->json);
     buffer_release(&report->settings);
     buffer_release(&report->changed);
+    buffer_release(&report->unknown);
 }
 
 /* ---- rows ---- */
@@ -163,6 +164,63 @@ static struct diff_report_row *find_row(struct diff_report *report,
     return add_row(report, row, finding, place);
 }
 
+/* ---- names that --map tells ---- */
+
+static bool has_part(struct slice text, struct slice part)
+{
+    return slice_find(text, part, 0) < text.size;
+}
+
+static bool is_in_module(const struct log_module *module, struct slice name)
+{
+    const struct site_table *table = &module->table;
+
+    if (has_part(table->path, name) || has_part(module->name, name)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < table->function_count; i++) {
+        if (has_part(table->functions[i].name, name)) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *site = &table->sites[i];
+
+        for (uint32_t k = 0; k < site->write_count; k++) {
+            if (has_part(site->writes[k].name, name)) {
+                return true;
+            }
+        }
+        for (uint32_t k = 0; k < site->read_count; k++) {
+            if (has_part(site->reads[k].name, name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_known(const struct log_reader *reader, struct slice name)
+{
+    for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
+        if (is_in_module(log_reader_module(reader, i), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_unknown(struct diff_report *report, unsigned side, struct slice name)
+{
+    /* A path of an nn.Module is no name of the program. */
+    if (has_part(name, SLICE(".")) || is_known(report->readers[side], name)) {
+        return;
+    }
+    buffer_add(&report->unknown, SLICE("remark: --map: nothing is called "));
+    buffer_add_printable(&report->unknown, name);
+    buffer_add(&report->unknown, side == 0 ? SLICE(" in A\n") : SLICE(" in B\n"));
+}
+
 /* ---- what diff tells ---- */
 
 void diff_report_begun(void *context,
@@ -173,6 +231,10 @@ void diff_report_begun(void *context,
 
     (void)sources;
     report->readers = readers;
+    for (size_t i = 0; i < report->options->rename_count; i++) {
+        note_unknown(report, 0, report->options->renames[i].old_name);
+        note_unknown(report, 1, report->options->renames[i].new_name);
+    }
 }
 
 static void flush_json(struct diff_report *report, size_t limit)

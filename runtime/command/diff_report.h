@@ -38,6 +38,7 @@ struct diff_report {
     struct buffer settings; /* owned: what differs of the runs */
     struct buffer
         changed; /* owned: lines that read differently, as many as are shown */
+    struct buffer unknown; /* owned: lines about --map, for standard error */
     uint64_t changed_count;
     struct slice traces[2]; /* borrowed; told in JSON where there are several pairs */
     uint64_t first_event;   /* of B; UINT64_MAX: there is none */

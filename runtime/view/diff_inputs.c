@@ -131,6 +131,25 @@ static void add_values(struct look *look, struct log_reader *reader, bool has_co
     }
 }
 
+/* Attributes that the statement reads and that hold what no event tells: modules, most often. */
+static void add_untold(const struct look *look, struct buffer *text)
+{
+    bool is_first = true;
+
+    for (uint32_t i = 0; i < look->count; i++) {
+        if (look->names[i].is_found || !is_attribute(look->names[i].name)) {
+            continue;
+        }
+        buffer_add(text,
+                   is_first ? SLICE("  not in the trace: what is in ") : SLICE(", "));
+        text_add_shortened(text, look->names[i].name, NAME_LIMIT);
+        is_first = false;
+    }
+    if (!is_first) {
+        buffer_add_byte(text, '\n');
+    }
+}
+
 /* A reader tells that memory ran out among what is damaged. */
 static bool is_memory_out(const struct log_reader *reader)
 {
@@ -186,4 +205,5 @@ void diff_inputs_add(struct diff_work *work,
         work->text.has_failed = work->text.has_failed || wanted->value.has_failed;
         buffer_release(&wanted->value);
     }
+    add_untold(&look, &work->text);
 }
