@@ -106,6 +106,9 @@ bool diff_output_write(struct diff_output *output,
         picture.paths[i] = pair->paths[i];
     }
     picture.settings = buffer_slice(&output->report->settings);
+    if (!diff_result_is_equal(result)) {
+        picture.changed = buffer_slice(&output->report->changed);
+    }
     picture.render.strip = strip_source;
     if (!is_done) {
         error_set_memory(error);

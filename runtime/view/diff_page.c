@@ -213,10 +213,21 @@ static bool picture_add(struct buffer *page,
 
 /* ---- the page ---- */
 
+static void lines_under(struct buffer *page, struct slice title, struct slice lines)
+{
+    if (lines.size > 0) {
+        buffer_add(page, SLICE("<p>"));
+        buffer_add(page, title);
+        buffer_add(page, SLICE("</p>\n<pre>"));
+        lines_add(page, lines);
+        buffer_add(page, SLICE("</pre>\n"));
+    }
+}
+
 static void head_add(struct buffer *page,
                      const struct diff_notes *notes,
                      const struct diff_sentences *sentences,
-                     struct slice settings)
+                     const struct diff_picture_options *options)
 {
     /* Whatever is in the traces: nothing is loaded and nothing runs. */
     buffer_add(page, SLICE("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -244,11 +255,8 @@ static void head_add(struct buffer *page,
         text_add(page, sentences->sentences[i]);
         buffer_add(page, SLICE("</p>\n"));
     }
-    if (settings.size > 0) {
-        buffer_add(page, SLICE("<p>The runs were not made alike:</p>\n<pre>"));
-        lines_add(page, settings);
-        buffer_add(page, SLICE("</pre>\n"));
-    }
+    lines_under(page, SLICE("The runs were not made alike:"), options->settings);
+    lines_under(page, SLICE("Lines that read differently:"), options->changed);
 }
 
 bool diff_page_add(const struct diff_notes *notes,
@@ -258,7 +266,7 @@ bool diff_page_add(const struct diff_notes *notes,
                    struct buffer *bytes,
                    struct error *error)
 {
-    head_add(bytes, notes, sentences, options->settings);
+    head_add(bytes, notes, sentences, options);
     for (int i = 0; i < DIFF_LIST_COUNT; i++) {
         list_add(bytes, &notes->lists[i], (enum diff_list)i);
     }

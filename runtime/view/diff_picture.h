@@ -17,6 +17,7 @@ struct diff_picture_options {
      * may be "". */
     struct slice verdict[2];
     struct slice settings; /* how the two runs were not made alike, in lines; "" */
+    struct slice changed;  /* lines that read differently; "" */
     bool is_page;          /* HTML */
     /* So many boxes around the first divergence are drawn, 0: all; where it is not given, all of
      * them if they are few. */

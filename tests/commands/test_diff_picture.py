@@ -87,6 +87,8 @@ def test_words_come_first(traces, tmp_path):
     assert re.search(r"program\.py:6: first divergence: y: values at \[5\] 15, A has 10$", headline)
     assert headline == page.told("title")[0]
     assert "y = x * 3" in page.told("pre")[0] and "y = x * 2" in page.told("pre")[0]
+    changed = "program.py:6: y = x * 3 in A, program.py:6: y = x * 2"
+    assert changed in page.told("pre")[-1]
     words = page.text
     assert words.index("<h1>") < words.index("<table>") < words.index("<svg")
     assert any("2 own differences, 1 inherited" in text for text in page.told("p"))
