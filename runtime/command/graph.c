@@ -4,58 +4,19 @@
 #include "runtime/base/file.h"
 #include "runtime/base/output.h"
 #include "runtime/command/graph_options.h"
+#include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/view/render.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAME "graph"
-/* What takes longer, in seconds, is told while it lasts. */
-#define PATIENCE 1.0
-/* How often then. */
-#define PROGRESS_INTERVAL 0.2
 /* So many nodes take their time. */
 #define MANY_NODES 3000
-/* Of a progress line: what stood there before is covered by blanks. */
-#define PROGRESS_WIDTH 60
-
-struct graph_progress {
-    double start; /* seconds */
-    double told;  /* when the line was last written */
-    bool is_shown;
-};
 
 /* ---- messages ---- */
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void show_progress(struct graph_progress *progress, const char *text)
-{
-    char line[2 * PROGRESS_WIDTH];
-    int size =
-        snprintf(line, sizeof line, "\r%-*.*s", PROGRESS_WIDTH, PROGRESS_WIDTH, text);
-
-    output_print_error((struct slice){line, (size_t)size});
-    progress->is_shown = true;
-}
-
-static void clear_progress(struct graph_progress *progress)
-{
-    if (progress->is_shown) {
-        show_progress(progress, "");
-        output_print_error(SLICE("\r"));
-        progress->is_shown = false;
-    }
-}
 
 static bool tell_progress(void *context, enum render_stage stage, uint64_t count)
 {
@@ -64,19 +25,13 @@ static bool tell_progress(void *context, enum render_stage stage, uint64_t count
         [RENDER_PLACING] = "monitorch graph: finding places for %llu nodes",
         [RENDER_PAINTING] = "monitorch graph: painting %llu nodes",
     };
-    struct graph_progress *progress = context;
-    double time = now();
-    char text[2 * PROGRESS_WIDTH];
+    struct progress *progress = context;
 
-    if (stage == RENDER_READING
-            ? time < progress->start + PATIENCE ||
-                  time < progress->told + PROGRESS_INTERVAL
-            : time < progress->start + PATIENCE && count < MANY_NODES) {
-        return true;
+    if (stage == RENDER_READING) {
+        progress_tell(progress, formats[stage], count);
+    } else if (count >= MANY_NODES || progress_is_long(progress)) {
+        progress_announce(progress, formats[stage], count);
     }
-    progress->told = time;
-    snprintf(text, sizeof text, formats[stage], (unsigned long long)count);
-    show_progress(progress, text);
     return true;
 }
 
@@ -152,20 +107,19 @@ static bool write_picture(const struct graph_options *options,
 
 static enum exit_code draw(const struct graph_options *options)
 {
-    struct graph_progress progress = {.start = now()};
+    struct progress progress;
     struct render_options render = options->render;
     struct render_result result;
     struct buffer bytes = BUFFER_INIT;
     struct error error = ERROR_INIT;
     bool is_done;
 
+    progress_init(&progress, options->is_quiet);
     render.strip = strip_source;
-    if (!options->is_quiet && isatty(STDERR_FILENO)) {
-        render.progress = tell_progress;
-        render.progress_context = &progress;
-    }
+    render.progress = tell_progress;
+    render.progress_context = &progress;
     is_done = render_trace(options->trace, &render, &bytes, &result, &error);
-    clear_progress(&progress);
+    progress_clear(&progress);
     if (is_done && result.node_count > 0) {
         is_done = write_picture(options, buffer_slice(&bytes), &error);
     }

@@ -38,22 +38,40 @@ static void write_line(const char *text)
     output_print_error((struct slice){line, (size_t)size});
 }
 
-void progress_tell(struct progress *progress, const char *format, uint64_t count)
+static void
+write_count(struct progress *progress, const char *format, uint64_t count, double time)
 {
     char text[2 * WIDTH];
+
+    progress->told = time;
+    progress->is_shown = true;
+    snprintf(text, sizeof text, format, (unsigned long long)count);
+    write_line(text);
+}
+
+void progress_tell(struct progress *progress, const char *format, uint64_t count)
+{
     double time;
 
     if (!progress->is_wanted) {
         return;
     }
     time = now();
-    if (time < progress->start + PATIENCE || time < progress->told + INTERVAL) {
-        return;
+    if (time >= progress->start + PATIENCE && time >= progress->told + INTERVAL) {
+        write_count(progress, format, count, time);
     }
-    progress->told = time;
-    progress->is_shown = true;
-    snprintf(text, sizeof text, format, (unsigned long long)count);
-    write_line(text);
+}
+
+void progress_announce(struct progress *progress, const char *format, uint64_t count)
+{
+    if (progress->is_wanted) {
+        write_count(progress, format, count, now());
+    }
+}
+
+bool progress_is_long(const struct progress *progress)
+{
+    return progress->is_wanted && now() >= progress->start + PATIENCE;
 }
 
 void progress_clear(struct progress *progress)

@@ -18,6 +18,10 @@ void progress_init(struct progress *progress, bool is_quiet);
 /* `format` takes one number, unsigned long long. Nothing is written in the first second, and
  * little after it: so it may be called often. */
 void progress_tell(struct progress *progress, const char *format, uint64_t count);
+/* The same for what is about to take long and cannot tell how far it is: written at once. */
+void progress_announce(struct progress *progress, const char *format, uint64_t count);
+/* Whether the work has taken so long that lines are told. */
+bool progress_is_long(const struct progress *progress);
 /* Before anything else is written, and at the end. */
 void progress_clear(struct progress *progress);
 
