@@ -74,6 +74,13 @@ void diff_report_add_line(struct diff_report *report,
 /* `33 events in both: 26 equal, 2 own differences, 5 inherited`, and a newline. */
 void diff_report_add_counts(const struct diff_result *result, struct buffer *text);
 
+/* So many lines that read differently are shown without --all. */
+#define CHANGED_LIMIT 10
+
+/* A part of `texts`. */
+struct slice
+diff_report_text(const struct diff_report *report, size_t place, size_t size);
+
 /* ---- diff_json.c ---- */
 
 void diff_json_add_finding(struct diff_report *report,

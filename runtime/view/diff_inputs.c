@@ -131,17 +131,20 @@ static void add_values(struct look *look, struct log_reader *reader, bool has_co
     }
 }
 
-/* Attributes that the statement reads and that hold what no event tells: modules, most often. */
+/* Attributes that the statement reads and that hold what no event tells: an nn.Module's
+ * parameters, most often. */
 static void add_untold(const struct look *look, struct buffer *text)
 {
     bool is_first = true;
 
     for (uint32_t i = 0; i < look->count; i++) {
-        if (look->names[i].is_found || !is_attribute(look->names[i].name)) {
+        if (look->names[i].is_found ||
+            !(is_attribute(look->names[i].name) ||
+              slice_equal(look->names[i].name, SLICE("self")))) {
             continue;
         }
-        buffer_add(text,
-                   is_first ? SLICE("  not in the trace: what is in ") : SLICE(", "));
+        buffer_add(text, is_first ? SLICE("  not in the trace: what is read of ")
+                                  : SLICE(", "));
         text_add_shortened(text, look->names[i].name, NAME_LIMIT);
         is_first = false;
     }

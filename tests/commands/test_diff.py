@@ -438,6 +438,35 @@ def test_renamed(recorded):
     assert diff("--map", "h=hidden", a, b).returncode == 0
 
 
+def test_map_of_what_is_not_there(recorded):
+    run = diff("--map", "nosuch=h", recorded(), recorded(source=MODEL + "\n"))
+    assert run.returncode == 0
+    assert run.stderr == "remark: --map: nothing is called nosuch in A\n"
+
+
+def test_ignored_names(recorded):
+    source = "run_id = 3\nnext_id = run_id + 1\nother = 5\n"
+    a = recorded(source=source)
+    b = recorded(("run_id = 3", "run_id = 4"), source=source)
+    assert "first divergence: run_id: 4, A has 3" in first(a, b)
+    run = diff("--ignore", "run_*", a, b)
+    assert run.returncode == 0 and "2 left out" in run.stdout
+    b = recorded(("run_id = 3", "run_id = 4"), ("other = 5", "other = 6"), source=source)
+    assert "first divergence: other: 6, A has 5" in first("--ignore", "run_*", a, b)
+
+
+def test_lines_that_read_differently(recorded):
+    a, b = recorded(), recorded(("LayerNorm(8, eps=1e-5)", "LayerNorm(8, eps=1e-2)"))
+    assert (
+        "  lines that read differently:\n"
+        f"    program.py:{line_of('eps=1e-5')}: self.norm = torch.nn.LayerNorm(8, eps=1e-2)\n"
+        f"      in A, program.py:{line_of('eps=1e-5')}: self.norm = torch.nn.LayerNorm(8, eps=1e-5)\n"
+    ) in diff(a, b).stdout
+    assert "  not in the trace: what is read of self\n" in diff(a, b).stdout
+    run = diff(a, recorded(("results = []", "results = list()")))
+    assert run.returncode == 0 and run.stdout.endswith("; 1 line reads differently (--all)\n")
+
+
 # ---- whole values ----
 
 
