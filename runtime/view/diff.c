@@ -390,6 +390,8 @@ bool diff_traces(const char *path_a,
                           .is_across_precision = options->is_across_precision,
                           .rtol = options->rtol,
                           .atol = options->atol,
+                          .renames = options->renames,
+                          .rename_count = options->rename_count,
                       });
     is_done = begin(work);
     if (is_done) {

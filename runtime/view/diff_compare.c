@@ -106,12 +106,29 @@ struct slice diff_last_part(struct slice name)
     return slice_part(name, start, name.size);
 }
 
-static bool differs_in_kind(const struct log_shape *a, const struct log_shape *b)
+/* Types are known by their last part: files, and so modules, may have other names. */
+static bool
+is_same_type(const struct diff_tolerance *tolerance, struct slice a, struct slice b)
+{
+    a = diff_last_part(a);
+    b = diff_last_part(b);
+    for (size_t i = 0; i < tolerance->rename_count; i++) {
+        if (slice_equal(diff_last_part(tolerance->renames[i].old_name), a) &&
+            slice_equal(diff_last_part(tolerance->renames[i].new_name), b)) {
+            return true;
+        }
+    }
+    return slice_equal(a, b);
+}
+
+static bool differs_in_kind(const struct diff_tolerance *tolerance,
+                            const struct log_shape *a,
+                            const struct log_shape *b)
 {
     const unsigned kinds = LOG_FORM_NUMPY | LOG_FORM_PARAMETER;
 
     return ((a->flags ^ b->flags) & kinds) != 0 ||
-           !slice_equal(diff_last_part(a->type), diff_last_part(b->type)) ||
+           !is_same_type(tolerance, a->type, b->type) ||
            !slice_equal(a->layout, b->layout);
 }
 
@@ -151,7 +168,7 @@ static enum diff_cause compare_forms(const struct diff_tolerance *tolerance,
     bool is_other_dtype =
         a->dtype != b->dtype || !slice_equal(a->dtype_text, b->dtype_text);
 
-    if (differs_in_kind(a, b)) {
+    if (differs_in_kind(tolerance, a, b)) {
         return DIFF_CAUSE_KIND;
     }
     if (is_other_dtype && !(tolerance->is_across_precision && is_inexact(a->dtype) &&
@@ -197,7 +214,8 @@ static bool is_same_text(const struct log_event_view *a, const struct log_event_
     return slice_equal(a->text, b->text);
 }
 
-static bool is_same_scalar(const struct log_event_view *a,
+static bool is_same_scalar(const struct diff_tolerance *tolerance,
+                           const struct log_event_view *a,
                            const struct log_event_view *b)
 {
     switch (a->kind) {
@@ -215,10 +233,9 @@ static bool is_same_scalar(const struct log_event_view *a,
     case VALUE_TEXT:
         return a->integer == b->integer && is_same_text(a, b);
     case VALUE_CONTAINER:
-        return a->integer == b->integer &&
-               slice_equal(diff_last_part(a->type), diff_last_part(b->type));
+        return a->integer == b->integer && is_same_type(tolerance, a->type, b->type);
     case VALUE_OBJECT:
-        return slice_equal(diff_last_part(a->type), diff_last_part(b->type));
+        return is_same_type(tolerance, a->type, b->type);
     default:
         return true;
     }
@@ -276,7 +293,7 @@ static void compare_scalars(const struct diff_tolerance *tolerance,
         compare_numbers(tolerance, a, b, comparison);
         return;
     case VALUE_CONTAINER:
-        if (!slice_equal(diff_last_part(a->type), diff_last_part(b->type))) {
+        if (!is_same_type(tolerance, a->type, b->type)) {
             comparison->cause = DIFF_CAUSE_KIND;
             return;
         }
@@ -557,7 +574,7 @@ bool diff_compare_is_same(struct diff_compare *compare,
         return false;
     }
     if (a->kind != VALUE_TENSOR) {
-        return is_same_scalar(a, b);
+        return is_same_scalar(&compare->tolerance, a, b);
     }
     pair = find_pair(compare, a->shape, b->shape);
     if (pair->cause != DIFF_CAUSE_NONE || pair->differs_in_grad) {
@@ -583,7 +600,7 @@ void diff_compare_events(struct diff_compare *compare,
         return;
     }
     if (a->kind != VALUE_TENSOR) {
-        if (!is_same_scalar(a, b)) {
+        if (!is_same_scalar(&compare->tolerance, a, b)) {
             compare_scalars(&compare->tolerance, a, b, comparison);
         }
         return;

@@ -15,7 +15,9 @@
 struct diff_tolerance {
     bool is_exact;
     bool is_across_precision;
-    double rtol, atol; /* below 0: by the dtype */
+    double rtol, atol;                 /* below 0: by the dtype */
+    const struct diff_rename *renames; /* borrowed: of types, too */
+    size_t rename_count;
 };
 
 /* What two forms have in common, looked up again for the next events that have them. */

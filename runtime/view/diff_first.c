@@ -129,7 +129,7 @@ static void add_flow(struct diff_work *work, const struct diff_finding *finding)
             (item->event.site->kind == SITE_BRANCH ||
              item->event.site->kind == SITE_LOOP)) {
             diff_inputs_add(work, i, finding->calls[i], &item->event,
-                            work->gap.is_inherited
+                            work->gap.is_inherited || work->gap.is_ignored
                                 ? SLICE("  what it decides by:\n")
                                 : SLICE("  what it decides by, the same in both:\n"));
             return;

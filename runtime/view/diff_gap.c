@@ -75,6 +75,7 @@ static void begin_point(struct diff_work *work,
                                      event->site);
             work->gap.is_inherited =
                 frame->has_result || (taint != NULL && taint->kind < DIFF_TAINT_CODE);
+            work->gap.is_ignored = taint != NULL && taint->kind == DIFF_TAINT_CLOCK;
         }
     } else if (call != NULL && call->parent != NULL) {
         if (item->call.line != 0) {
@@ -96,6 +97,7 @@ void diff_gap_add(struct diff_work *work,
     if (!work->gap.is_open) {
         work->gap.is_open = true;
         work->gap.is_inherited = false;
+        work->gap.is_ignored = false;
         work->gap.points[0].is_there = false;
         work->gap.points[1].is_there = false;
         work->gap.points[0].path.size = 0;
@@ -308,6 +310,9 @@ add_words(struct diff_work *work, unsigned side, const struct diff_step *step)
     }
     if (gap->is_inherited) {
         buffer_add(&work->words, SLICE("; what it decides by differs"));
+    } else if (gap->is_ignored) {
+        buffer_add(&work->words,
+                   SLICE("; what it decides by is read from a clock or ignored"));
     } else if (work->result->own + work->result->inherited == 0) {
         buffer_add(&work->words, SLICE("; all values before were equal"));
     }

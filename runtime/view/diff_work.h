@@ -44,6 +44,7 @@ struct diff_gap {
     bool is_open;
     struct diff_point points[2];
     bool is_inherited; /* what decided about it differs */
+    bool is_ignored;   /* it does, but does not count: a clock */
 };
 
 /* Another layout of equal values, which is a difference when something follows of it. */

@@ -438,6 +438,14 @@ def test_renamed(recorded):
     assert diff("--map", "h=hidden", a, b).returncode == 0
 
 
+def test_map_of_a_type(recorded):
+    b = recorded(
+        ("class Scale:", "class Factor:"), ("self.scale = Scale(2.0)", "self.scale = Factor(2.0)")
+    )
+    assert "Factor, A has program.Scale" in first(recorded(), b)
+    assert diff("--map", "Scale=Factor", recorded(), b).returncode == 0
+
+
 def test_map_of_what_is_not_there(recorded):
     run = diff("--map", "nosuch=h", recorded(), recorded(source=MODEL + "\n"))
     assert run.returncode == 0
