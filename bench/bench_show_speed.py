@@ -27,8 +27,8 @@ from monitorch import _instrument
 TURNS = 60000
 ROUNDS = 7
 COLUMNS = (
-    "seq thread call iteration site kind name path file line function module change dtype shape"
-    " device requires_grad min max mean std absmax nan posinf neginf zeros hash"
+    "seq time thread call iteration site kind name path file line function module change dtype shape"
+    " device strides requires_grad min max mean std absmax nan posinf neginf zeros hash"
 ).split()
 SOURCE = """
 def attend(x, mask):
