@@ -1,72 +1,23 @@
 /* `monitorch diff`: where two traces first differ. */
 #include "instrument/strip.h"
-#include "runtime/base/memory.h"
 #include "runtime/base/output.h"
 #include "runtime/command/diff_options.h"
 #include "runtime/command/diff_output.h"
 #include "runtime/command/diff_pairs.h"
 #include "runtime/command/diff_report.h"
+#include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAME "diff"
-/* What takes longer, in seconds, is told while it lasts, so often then. */
-#define PATIENCE          1.0
-#define PROGRESS_INTERVAL 0.2
-#define PROGRESS_WIDTH    60
-
-struct diff_progress {
-    double start; /* seconds */
-    double told;  /* when the line was last written */
-    bool is_shown;
-};
 
 /* ---- messages ---- */
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void show_progress(struct diff_progress *progress, const char *text)
-{
-    char line[2 * PROGRESS_WIDTH];
-    int size =
-        snprintf(line, sizeof line, "\r%-*.*s", PROGRESS_WIDTH, PROGRESS_WIDTH, text);
-
-    output_print_error((struct slice){line, (size_t)size});
-    progress->is_shown = true;
-}
-
-static void clear_progress(struct diff_progress *progress)
-{
-    if (progress->is_shown) {
-        show_progress(progress, "");
-        output_print_error(SLICE("\r"));
-        progress->is_shown = false;
-    }
-}
-
 static bool tell_progress(void *context, uint64_t events)
 {
-    struct diff_progress *progress = context;
-    double time = now();
-    char text[2 * PROGRESS_WIDTH];
-
-    if (time < progress->start + PATIENCE ||
-        time < progress->told + PROGRESS_INTERVAL) {
-        return true;
-    }
-    progress->told = time;
-    snprintf(text, sizeof text, "monitorch diff: comparing, %llu events",
-             (unsigned long long)events);
-    show_progress(progress, text);
+    progress_tell(context, "monitorch diff: comparing, %llu events", events);
     return true;
 }
 
@@ -131,7 +82,7 @@ static bool compare(const struct diff_command_options *options,
                     struct diff_output *output,
                     struct diff_result *result)
 {
-    struct diff_progress progress = {.start = now()};
+    struct progress progress;
     struct error error = ERROR_INIT;
     struct diff_options diff = {
         .renames = options->renames,
@@ -155,12 +106,11 @@ static bool compare(const struct diff_command_options *options,
     if (output != NULL) {
         diff_output_listen(output, &diff);
     }
-    if (!options->is_quiet && isatty(STDERR_FILENO)) {
-        diff.progress = tell_progress;
-        diff.progress_context = &progress;
-    }
+    progress_init(&progress, options->is_quiet);
+    diff.progress = tell_progress;
+    diff.progress_context = &progress;
     is_done = diff_traces(pair->paths[0], pair->paths[1], &diff, result, &error);
-    clear_progress(&progress);
+    progress_clear(&progress);
     if (!options->is_quiet && !report->unknown.has_failed) {
         output_print_error(buffer_slice(&report->unknown));
     }
