@@ -213,8 +213,8 @@ static void add_equal_line(const struct diff_report *report,
         if (result->code[side] > 0) {
             buffer_add(text, SLICE("; "));
             add_grouped(text, result->code[side]);
-            buffer_add(text, side == 0 ? SLICE(" of lines that only A has")
-                                       : SLICE(" of lines that only B has"));
+            buffer_add(text, side == 0 ? SLICE(" of lines that only A has (--all)")
+                                       : SLICE(" of lines that only B has (--all)"));
         }
         if (result->beyond[side] > 0) {
             buffer_add(text, side == 0 ? SLICE("; B ends there, A goes on for ")
