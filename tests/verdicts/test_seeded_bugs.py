@@ -12,11 +12,14 @@ from tests.verdicts.seeded_bugs import BUGS
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
 
-FIRST_LINE = re.compile(r"(?P<file>.+?):(?P<line>\d+): first divergence: (?P<name>[^:]+): (?P<told>.+)")
+FIRST_LINE = re.compile(
+    r"(?P<file>.+?):(?P<line>\d+): first divergence: (?P<name>[^:]+): (?P<told>.+)"
+)
 BY_PROGRAM = {bug.program: bug for bug in BUGS}
 WITH_LOOPS = [bug for bug in BUGS if bug.longer[0]]
 RENAMED = BY_PROGRAM["gru_pooling"]
 OLD_NAME, NEW_NAME = "is_word", "inside"
+PORTED = BY_PROGRAM["mixer_blocks"]
 
 each_bug = pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.program)
 each_loop = pytest.mark.parametrize("bug", WITH_LOOPS, ids=lambda bug: bug.program)
@@ -54,7 +57,8 @@ class Case:
 
     def __init__(self, bug, script, good, bad):
         self.script, self.good, self.bad = script, good, bad
-        self.line = bug.line_number(script.read_text().replace(NEW_NAME, OLD_NAME))
+        text = script.read_text().replace(NEW_NAME, OLD_NAME).replace("moved", "mixed")
+        self.line = bug.line_number(text)
 
 
 def variants_of(bug):
@@ -64,6 +68,8 @@ def variants_of(bug):
         assert OLD_NAME in text and NEW_NAME not in text
         yield f"{bug.program}_2.py", text
         yield f"renamed/{bug.program}.py", text.replace(OLD_NAME, NEW_NAME)
+    if bug is PORTED:
+        yield "my_port.py", text.replace("MixerBlock", "Layer").replace("mixed", "moved")
     if bug.longer[0]:
         added = with_unrelated_lines(bug)
         yield f"added/{bug.program}.py", added
@@ -154,6 +160,11 @@ def test_a_variable_has_another_name(cases):
     case = cases[RENAMED.program, f"renamed/{RENAMED.program}.py"]
     check_first(case, RENAMED, name=NEW_NAME)
     check_first(case, RENAMED, "--map", f"{OLD_NAME}={NEW_NAME}", name=NEW_NAME)
+
+
+def test_a_port_with_other_names(cases):
+    case = cases[PORTED.program, "my_port.py"]
+    check_first(case, PORTED, "--map", "MixerBlock=Layer")
 
 
 def test_json_tells_the_same(cases):
