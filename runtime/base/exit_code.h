@@ -9,4 +9,10 @@ enum exit_code {
     EXIT_CODE_INPUT_FAILED, /* an input could not be read, an output not written */
 };
 
+/* How several parts end together. */
+static inline enum exit_code exit_code_worse(enum exit_code a, enum exit_code b)
+{
+    return a > b ? a : b;
+}
+
 #endif

@@ -6,50 +6,24 @@
 #include "runtime/base/output.h"
 #include "runtime/command/check_options.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/command/trace_remarks.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #define NAME "check"
 
-static enum exit_code worse(enum exit_code a, enum exit_code b)
-{
-    return a > b ? a : b;
-}
-
-static enum exit_code tell_damage(const struct check *check, const char *path)
-{
-    size_t count = log_reader_damage_count(check->reader);
-
-    for (size_t i = 0; i < count; i++) {
-        print_message(path, log_reader_damage(check->reader, i));
-    }
-    return count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
-}
-
 static void tell_remarks(const struct check *check,
                          const struct check_options *options,
                          const char *path)
 {
-    const struct log_header *header = log_reader_header(check->reader);
+    bool is_damaged = log_reader_damage_count(check->reader) > 0;
     char line[200];
 
     if (options->is_quiet) {
         return;
     }
-    if (header->is_closed == 0) {
-        print_message(path,
-                      "remark: the recording was not finished: its process was killed, "
-                      "has left by os._exit, or is still recording; checked is what is "
-                      "there");
-    }
-    if (header->is_closed != 0 && header->lost_count > 0) {
-        snprintf(line, sizeof line,
-                 "remark: the last %llu events are not in the trace: recording had "
-                 "stopped (a full disk, or the size limit)",
-                 (unsigned long long)header->lost_count);
-        print_message(path, line);
-    }
+    trace_tell_remarks(path, log_reader_header(check->reader), is_damaged, "checked");
     if (check->first_event > 0) {
         snprintf(line, sizeof line,
                  "remark: the trace keeps its newest events, from #%llu on: those "
@@ -122,7 +96,7 @@ judge(const struct check *check, const struct check_options *options, const char
     }
     buffer_release(&nothing);
     tell_remarks(check, options, path);
-    return worse(exit_code, tell_damage(check, path));
+    return exit_code_worse(exit_code, trace_tell_damage(path, check->reader));
 }
 
 static bool read_all(struct check *check, struct error *error)
@@ -176,7 +150,8 @@ enum exit_code check_run(int word_count, char **words)
         exit_code = refuse(NAME, &error);
     } else {
         for (size_t i = 0; i < options.trace_count; i++) {
-            exit_code = worse(exit_code, check_trace(&options, options.traces[i]));
+            exit_code =
+                exit_code_worse(exit_code, check_trace(&options, options.traces[i]));
         }
     }
     check_options_release(&options);

@@ -7,6 +7,7 @@
 #include "runtime/command/diff_report.h"
 #include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/command/trace_remarks.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -28,38 +29,25 @@ static enum exit_code tell_side(const struct diff_command_options *options,
                                 unsigned side)
 {
     const char *path = pair->paths[side];
+    enum exit_code exit_code = trace_tell_first_damage(path, result->damage[side],
+                                                       result->damage_counts[side]);
     char line[200];
 
-    if (result->damage_counts[side] > 0) {
-        print_message(path, result->damage[side]);
+    if (options->is_quiet) {
+        return exit_code;
     }
-    if (result->damage_counts[side] > 1) {
-        snprintf(line, sizeof line, "and %zu more places (`monitorch show` lists them)",
-                 result->damage_counts[side] - 1);
-        print_message(path, line);
+    if (result->is_unfinished[side] && exit_code == EXIT_CODE_DONE) {
+        trace_tell_unfinished(path, "compared");
     }
-    if (!options->is_quiet && result->is_unfinished[side] &&
-        result->damage_counts[side] == 0) {
-        print_message(
-            path, "remark: the recording was not finished: its process was killed, "
-                  "has left by os._exit, or is still recording; compared is what is "
-                  "there");
-    }
-    if (!options->is_quiet && result->lost_counts[side] > 0) {
-        snprintf(line, sizeof line,
-                 "remark: the last %llu events are not in the trace: recording had "
-                 "stopped (a full disk, or the size limit)",
-                 (unsigned long long)result->lost_counts[side]);
-        print_message(path, line);
-    }
-    if (!options->is_quiet && result->beyond[1 - side] > 0) {
+    trace_tell_lost(path, result->lost_counts[side]);
+    if (result->beyond[1 - side] > 0) {
         snprintf(line, sizeof line,
                  "remark: its recording ends here: %llu events of the other trace come "
                  "after that and were compared with nothing",
                  (unsigned long long)result->beyond[1 - side]);
         print_message(path, line);
     }
-    return result->damage_counts[side] > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
+    return exit_code;
 }
 
 static void print_report(struct diff_report *report, struct buffer *text)
@@ -134,9 +122,7 @@ static enum exit_code verdict_of(const struct diff_command_options *options,
                                    : EXIT_CODE_CHECK_FAILED;
 
     for (unsigned side = 0; side < 2; side++) {
-        enum exit_code code = tell_side(options, pair, result, side);
-
-        exit_code = code > exit_code ? code : exit_code;
+        exit_code = exit_code_worse(exit_code, tell_side(options, pair, result, side));
     }
     return report->has_failed ? EXIT_CODE_INPUT_FAILED : exit_code;
 }
@@ -257,9 +243,8 @@ static enum exit_code diff_many(const struct diff_command_options *options,
     enum exit_code exit_code = EXIT_CODE_DONE;
 
     for (size_t i = 0; i < pairs->count; i++) {
-        enum exit_code code = diff_pair_of_many(options, &pairs->pairs[i], &several);
-
-        exit_code = code > exit_code ? code : exit_code;
+        exit_code = exit_code_worse(
+            exit_code, diff_pair_of_many(options, &pairs->pairs[i], &several));
     }
     if (!several.has_best && !options->is_json) {
         buffer_add_format(&several.best, "equal: %zu pairs of traces\n", pairs->count);

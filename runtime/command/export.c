@@ -159,11 +159,6 @@ static bool has_other_formats(const struct export_options *options)
     return false;
 }
 
-static enum exit_code greater(enum exit_code a, enum exit_code b)
-{
-    return a > b ? a : b;
-}
-
 static enum exit_code export_others(struct export_job *job)
 {
     const struct export_options *options = job->options;
@@ -173,7 +168,7 @@ static enum exit_code export_others(struct export_job *job)
         find_start(job);
     }
     for (size_t i = 0; i < options->trace_count && !job->has_failed; i++) {
-        exit_code = greater(exit_code, export_trace(job, options->traces[i]));
+        exit_code = exit_code_worse(exit_code, export_trace(job, options->traces[i]));
     }
     if (job->trace_count > 0 && !job->has_failed) {
         finish_outputs(job);
@@ -189,7 +184,7 @@ static enum exit_code export_all(struct export_job *job)
     enum exit_code exit_code = has_others ? export_others(job) : EXIT_CODE_DONE;
 
     if (options->paths[EXPORT_SQLITE] != NULL && !job->has_failed) {
-        exit_code = greater(exit_code, write_database(job, !has_others));
+        exit_code = exit_code_worse(exit_code, write_database(job, !has_others));
     }
     if (job->has_failed) {
         return EXIT_CODE_INPUT_FAILED;

@@ -2,13 +2,12 @@
 #include "instrument/strip.h"
 #include "runtime/command/export_job.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/command/trace_remarks.h"
 #include "runtime/trace/log_reader.h"
 #include "runtime/view/csv_text.h"
 #include "runtime/view/json_log.h"
 #include "runtime/view/open_calls.h"
 #include "runtime/view/perfetto_log.h"
-
-#include <stdio.h>
 
 /* How often, in items, it is asked whether progress should be told. */
 #define TELL_MASK 0xFFFF
@@ -307,28 +306,13 @@ static void finish_trace(struct export_trace *trace)
 
 static enum exit_code tell_rest(const struct export_trace *trace)
 {
-    const struct log_header *header = log_reader_header(trace->reader);
-    size_t count = log_reader_damage_count(trace->reader);
-    char line[160];
+    enum exit_code exit_code = trace_tell_damage(trace->path, trace->reader);
 
-    for (size_t i = 0; i < count; i++) {
-        print_message(trace->path, log_reader_damage(trace->reader, i));
+    if (!trace->job->options->is_quiet) {
+        trace_tell_remarks(trace->path, log_reader_header(trace->reader),
+                           exit_code != EXIT_CODE_DONE, "written");
     }
-    if (header->is_closed == 0 && count == 0 && !trace->job->options->is_quiet) {
-        print_message(
-            trace->path,
-            "remark: the recording was not finished: its process was killed, "
-            "has left by os._exit, or is still recording; written is what is there");
-    }
-    if (header->is_closed != 0 && header->lost_count > 0 &&
-        !trace->job->options->is_quiet) {
-        snprintf(line, sizeof line,
-                 "remark: the last %llu events are not in the trace: recording had "
-                 "stopped (a full disk, or the size limit)",
-                 (unsigned long long)header->lost_count);
-        print_message(trace->path, line);
-    }
-    return count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
+    return exit_code;
 }
 
 /* With the first trace that can be read: what could not be read replaces no file. */

@@ -6,6 +6,7 @@
 #include "runtime/command/graph_options.h"
 #include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/command/trace_remarks.h"
 #include "runtime/view/render.h"
 
 #include <stdio.h>
@@ -58,34 +59,15 @@ static void tell_remarks(const struct graph_options *options,
         return;
     }
     if (result->is_recording && result->damage_count == 0) {
-        print_message(
-            options->trace,
-            "remark: the recording was not finished: its process was killed, "
-            "has left by os._exit, or is still recording; drawn is what is there");
+        trace_tell_unfinished(options->trace, "drawn");
     }
+    trace_tell_lost(options->trace, result->lost_count);
     if (result->node_count > 0 && isatty(STDERR_FILENO)) {
         snprintf(line, sizeof line, "%lu node%s of %llu event%s",
                  (unsigned long)result->node_count, result->node_count == 1 ? "" : "s",
                  (unsigned long long)result->event_count,
                  result->event_count == 1 ? "" : "s");
         print_message(strcmp(options->output, "-") == 0 ? "" : options->output, line);
-    }
-}
-
-static void tell_damage(const struct graph_options *options,
-                        const struct render_result *result)
-{
-    char line[80];
-
-    if (result->damage_count == 0) {
-        return;
-    }
-    print_message(options->trace, result->damage);
-    if (result->damage_count > 1) {
-        snprintf(line, sizeof line,
-                 "and %llu more places (`monitorch show` lists them)",
-                 (unsigned long long)(result->damage_count - 1));
-        print_message(options->trace, line);
     }
 }
 
@@ -112,6 +94,7 @@ static enum exit_code draw(const struct graph_options *options)
     struct render_result result;
     struct buffer bytes = BUFFER_INIT;
     struct error error = ERROR_INIT;
+    enum exit_code damage;
     bool is_done;
 
     progress_init(&progress, options->is_quiet);
@@ -133,13 +116,14 @@ static enum exit_code draw(const struct graph_options *options)
         }
         return EXIT_CODE_INPUT_FAILED;
     }
-    tell_damage(options, &result);
+    damage =
+        trace_tell_first_damage(options->trace, result.damage, result.damage_count);
     tell_remarks(options, &result);
-    if (result.node_count == 0 && result.damage_count == 0) {
+    if (result.node_count == 0 && damage == EXIT_CODE_DONE) {
         print_message(options->trace, why_nothing(options, &result));
         return EXIT_CODE_CHECK_FAILED;
     }
-    return result.damage_count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
+    return damage;
 }
 
 static bool is_readable_at_terminal(enum render_format format)

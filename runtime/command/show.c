@@ -362,16 +362,13 @@ enum exit_code show_run(int word_count, char **words)
             const char *path = options.traces[i];
             char number[24];
             struct slice name = slice_of(path);
-            enum exit_code code;
 
             if (options.is_canonical) {
                 /* Files of processes are called by their numbers. */
                 snprintf(number, sizeof number, "%zu", i + 1);
                 name = slice_of(number);
             }
-            code = show_trace(&options, path, name);
-
-            exit_code = code > exit_code ? code : exit_code;
+            exit_code = exit_code_worse(exit_code, show_trace(&options, path, name));
         }
     }
     show_options_release(&options);

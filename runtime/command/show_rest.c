@@ -2,39 +2,20 @@
 #include "runtime/base/output.h"
 #include "runtime/command/show_state.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/command/trace_remarks.h"
 
-#include <stdio.h>
 #include <unistd.h>
-
-static enum exit_code tell_damage(const struct show *show)
-{
-    size_t count = log_reader_damage_count(show->reader);
-
-    for (size_t i = 0; i < count; i++) {
-        print_message(show->path, log_reader_damage(show->reader, i));
-    }
-    return count > 0 || show->has_failed ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
-}
 
 enum exit_code show_tell_rest(const struct show *show)
 {
-    const struct log_header *header = log_reader_header(show->reader);
-    enum exit_code exit_code = tell_damage(show);
-    char line[160];
+    enum exit_code exit_code = trace_tell_damage(show->path, show->reader);
 
-    if (header->is_closed == 0 && exit_code == EXIT_CODE_DONE &&
-        !show->options->is_quiet) {
-        print_message(
-            show->path,
-            "remark: the recording was not finished: its process was killed, "
-            "has left by os._exit, or is still recording; shown is what is there");
+    if (show->has_failed) {
+        exit_code = EXIT_CODE_INPUT_FAILED;
     }
-    if (header->is_closed != 0 && header->lost_count > 0 && !show->options->is_quiet) {
-        snprintf(line, sizeof line,
-                 "remark: the last %llu events are not in the trace: recording had "
-                 "stopped (a full disk, or the size limit)",
-                 (unsigned long long)header->lost_count);
-        print_message(show->path, line);
+    if (!show->options->is_quiet) {
+        trace_tell_remarks(show->path, log_reader_header(show->reader),
+                           exit_code != EXIT_CODE_DONE, "shown");
     }
     if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
         print_message(show->path, show->options->is_settings ? "no settings in it"

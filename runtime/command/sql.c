@@ -7,8 +7,8 @@
 #include "runtime/command/sql_prompt.h"
 #include "runtime/command/sql_run.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/command/trace_remarks.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,26 +30,11 @@ static enum exit_code print_schema(const struct sql_options *options)
     return is_done ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
 }
 
-/* Of what the recording could not finish. */
 static void tell_remarks(const struct sql_options *options, struct sql_session *session)
 {
-    char line[160];
-
     for (size_t i = 0; i < options->trace_count && !options->is_quiet; i++) {
-        const struct log_header *header = sql_session_header(session, i);
-
-        if (header->is_closed == 0) {
-            print_message(options->traces[i],
-                          "remark: the recording was not finished: its process was "
-                          "killed, has left by os._exit, or is still recording; asked "
-                          "is what is there");
-        } else if (header->lost_count > 0) {
-            snprintf(line, sizeof line,
-                     "remark: the last %llu events are not in the trace: recording had "
-                     "stopped (a full disk, or the size limit)",
-                     (unsigned long long)header->lost_count);
-            print_message(options->traces[i], line);
-        }
+        trace_tell_remarks(options->traces[i], sql_session_header(session, i), false,
+                           "asked");
     }
 }
 

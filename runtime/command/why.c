@@ -6,6 +6,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/output.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/command/trace_remarks.h"
 #include "runtime/command/why_options.h"
 #include "runtime/view/why_picture.h"
 
@@ -16,36 +17,16 @@
 /* A picture of more nodes is refused. */
 #define NODE_LIMIT 2000
 
-static enum exit_code tell_damage(const struct why *why, const char *path)
-{
-    size_t count = log_reader_damage_count(why->reader);
-
-    for (size_t i = 0; i < count; i++) {
-        print_message(path, log_reader_damage(why->reader, i));
-    }
-    return count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
-}
-
 static void tell_remarks(const struct why *why, const struct why_options *options)
 {
-    const struct log_header *header = log_reader_header(why->reader);
+    bool is_damaged = log_reader_damage_count(why->reader) > 0;
     char line[200];
 
     if (options->is_quiet) {
         return;
     }
-    if (header->is_closed == 0) {
-        print_message(options->trace,
-                      "remark: the recording was not finished: its process was killed, "
-                      "has left by os._exit, or is still recording");
-    }
-    if (header->is_closed != 0 && header->lost_count > 0) {
-        snprintf(line, sizeof line,
-                 "remark: the last %llu events are not in the trace: recording had "
-                 "stopped (a full disk, or the size limit)",
-                 (unsigned long long)header->lost_count);
-        print_message(options->trace, line);
-    }
+    trace_tell_remarks(options->trace, log_reader_header(why->reader), is_damaged,
+                       "asked");
     if (why->first_event > 0) {
         snprintf(line, sizeof line,
                  "remark: the trace keeps its newest events, from #%llu on: what made "
@@ -105,10 +86,8 @@ answer(struct why *why, const struct why_options *options, struct error *error)
 
     if (why->event_count == 0) {
         print_message(options->trace, "no events in it");
-        exit_code = EXIT_CODE_CHECK_FAILED;
-        return tell_damage(why, options->trace) != EXIT_CODE_DONE
-                   ? EXIT_CODE_INPUT_FAILED
-                   : exit_code;
+        return exit_code_worse(EXIT_CODE_CHECK_FAILED,
+                               trace_tell_damage(options->trace, why->reader));
     }
     add_answer(why, options, &text);
     if (text.has_failed) {
@@ -128,10 +107,9 @@ answer(struct why *why, const struct why_options *options, struct error *error)
         print_message("", error->text);
     }
     tell_remarks(why, options);
-    if (tell_damage(why, options->trace) != EXIT_CODE_DONE || !is_done) {
-        return EXIT_CODE_INPUT_FAILED;
-    }
-    return exit_code;
+    exit_code =
+        exit_code_worse(exit_code, trace_tell_damage(options->trace, why->reader));
+    return is_done ? exit_code : EXIT_CODE_INPUT_FAILED;
 }
 
 enum exit_code why_run(int word_count, char **words)
@@ -153,9 +131,8 @@ enum exit_code why_run(int word_count, char **words)
         exit_code = answer(&why, &options, &error);
     } else if (error.kind == ERROR_USAGE) {
         print_message(options.trace, error.text);
-        exit_code = tell_damage(&why, options.trace) == EXIT_CODE_DONE
-                        ? EXIT_CODE_CHECK_FAILED
-                        : EXIT_CODE_INPUT_FAILED;
+        exit_code = exit_code_worse(EXIT_CODE_CHECK_FAILED,
+                                    trace_tell_damage(options.trace, why.reader));
     } else {
         print_message("", error.text);
         exit_code = EXIT_CODE_INPUT_FAILED;

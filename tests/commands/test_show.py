@@ -14,7 +14,7 @@ import termios
 import pytest
 
 from tests.trace import made, scenarios
-from tests.trace.made import Trace, scalar, show, tensor
+from tests.trace.made import Trace, numbered, scalar, show, tensor
 
 
 @pytest.fixture(scope="module")
@@ -378,17 +378,6 @@ def test_sites(nested):
 
 
 # ---- traces that are not whole ----
-
-
-def numbered(count, **options):
-    trace = Trace(**options)
-    trace.module("m.py", [("<module>", 1), ("f", 1)], [("assign", 1, 1, "a")])
-    trace.thread(0, "MainThread")
-    call = trace.call(1)
-    trace.repeat(count)
-    trace.event(0, call, tensor((2,), min=1, max=2, mean=1.5, std=0.5))
-    trace.again()
-    return trace
 
 
 def test_a_killed_writer(folder):

@@ -208,3 +208,15 @@ def show(*words, **options):
         timeout=300,
         **options,
     )
+
+
+def numbered(count, **options):
+    """`count` events of one line."""
+    trace = Trace(**options)
+    trace.module("m.py", [("<module>", 1), ("f", 1)], [("assign", 1, 1, "a")])
+    trace.thread(0, "MainThread")
+    call = trace.call(1)
+    trace.repeat(count)
+    trace.event(0, call, tensor((2,), min=1, max=2, mean=1.5, std=0.5))
+    trace.again()
+    return trace

@@ -1,0 +1,79 @@
+"""What every command that reads traces says of a trace itself, in the same words."""
+
+import subprocess
+
+import pytest
+
+from tests.trace.made import SHOW, numbered
+
+UNFINISHED = (
+    "remark: the recording was not finished: its process was killed, has left by "
+    "os._exit, or is still recording; {} is what is there"
+)
+# What each command calls what it does with a trace, and its other words.
+COMMANDS = {
+    "show": ("shown", []),
+    "graph": ("drawn", ["--scalars", "--max-nodes=9", "-o", "out.svg"]),
+    "why": ("asked", []),
+    "check": ("checked", []),
+    "diff": ("compared", []),
+    "sql": ("asked", ["select count(*) from events"]),
+    "export": ("written", ["--csv=out.csv"]),
+}
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("remarks")
+    killed = numbered(100)
+    killed.kill()
+    whole = numbered(100).write(folder / "whole.mtrace")
+    cut = folder / "cut.mtrace"
+    cut.write_bytes(whole.read_bytes()[:-40])
+    return {
+        "killed": killed.write(folder / "killed.mtrace"),
+        "limit": numbered(20000, size_limit=1 << 18).write(folder / "limit.mtrace"),
+        "cut": cut,
+    }
+
+
+def run(command, trace, folder, *options):
+    _, words = COMMANDS[command]
+    names = [trace, trace] if command == "diff" else [trace]
+    return subprocess.run(
+        [SHOW, command, *options, *names, *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_that_the_recording_was_not_finished(command, traces, tmp_path):
+    path = traces["killed"]
+    remark = f"{path}: {UNFINISHED.format(COMMANDS[command][0])}"
+    answer = run(command, path, tmp_path)
+    assert answer.returncode == 0
+    assert remark in answer.stderr.splitlines()
+    assert run(command, path, tmp_path, "-q").stderr == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_that_events_were_lost(command, traces, tmp_path):
+    path = traces["limit"]
+    answer = run(command, path, tmp_path)
+    assert answer.returncode == 0
+    lines = [line for line in answer.stderr.splitlines() if "recording had" in line]
+    assert lines[0].startswith(f"{path}: remark: the last ")
+    assert len(set(lines)) == 1
+    assert run(command, path, tmp_path, "-q").stderr == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_that_a_part_could_not_be_read(command, traces, tmp_path):
+    """Asked for or not, and with exit code 3."""
+    path = traces["cut"]
+    answer = run(command, path, tmp_path, "-q")
+    assert answer.returncode == 3
+    assert answer.stderr.startswith(f"{path}: ")
