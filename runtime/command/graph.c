@@ -61,7 +61,7 @@ static void tell_remarks(const struct graph_options *options,
     if (result->is_recording && result->damage_count == 0) {
         trace_tell_unfinished(options->trace, "drawn");
     }
-    trace_tell_lost(options->trace, result->lost_count);
+    trace_tell_lost(options->trace, result->left_out.lost_events);
     if (result->node_count > 0 && isatty(STDERR_FILENO)) {
         snprintf(line, sizeof line, "%lu node%s of %llu event%s",
                  (unsigned long)result->node_count, result->node_count == 1 ? "" : "s",

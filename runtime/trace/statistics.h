@@ -12,6 +12,19 @@ union statistics_bound {
     uint64_t natural;
 };
 
+static inline double statistics_bound_real(enum dtype dtype,
+                                           union statistics_bound bound)
+{
+    switch (dtype_class(dtype)) {
+    case DTYPE_CLASS_SIGNED:
+        return (double)bound.integer;
+    case DTYPE_CLASS_UNSIGNED:
+        return (double)bound.natural;
+    default:
+        return bound.real;
+    }
+}
+
 /* Of the finite elements alone, but for the counts; complex numbers by their magnitude (which
  * is NaN where a part is NaN and no part is infinite, as in torch.abs; and +Inf where a part
  * is infinite). Accumulated in double. */

@@ -104,3 +104,21 @@ bool flow_graph_build(struct flow_graph *graph,
     }
     return is_done;
 }
+
+uint32_t flow_graph_find(const struct flow_graph *graph, uint64_t event)
+{
+    uint32_t low = 0;
+    uint32_t high = graph->node_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (graph->nodes[middle].event < event) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < graph->node_count && graph->nodes[low].event == event ? low
+                                                                       : FLOW_NONE;
+}

@@ -202,4 +202,8 @@ bool flow_graph_build(struct flow_graph *graph,
  * Fails where memory runs out; the graph is as it was then. */
 bool flow_graph_keep(struct flow_graph *graph, const bool *kept, struct error *error);
 
+/* The node of an event, in a graph that nothing was folded in: its nodes stand in the order of
+ * their events. FLOW_NONE: the event is no node. */
+uint32_t flow_graph_find(const struct flow_graph *graph, uint64_t event);
+
 #endif

@@ -6,18 +6,6 @@
 
 #include <math.h>
 
-static double bound_real(enum dtype dtype, union statistics_bound bound)
-{
-    switch (dtype_class(dtype)) {
-    case DTYPE_CLASS_SIGNED:
-        return (double)bound.integer;
-    case DTYPE_CLASS_UNSIGNED:
-        return (double)bound.natural;
-    default:
-        return bound.real;
-    }
-}
-
 /* NaN is the figure of an array that has none. */
 static void range_add(struct flow_range *range, double value, bool is_first)
 {
@@ -35,8 +23,8 @@ static void add_statistics(struct flow_node *node, const struct log_event_view *
     enum dtype dtype = event->shape->dtype;
     bool is_first = !node->has_statistics;
 
-    range_add(&node->min, bound_real(dtype, statistics->min), is_first);
-    range_add(&node->max, bound_real(dtype, statistics->max), is_first);
+    range_add(&node->min, statistics_bound_real(dtype, statistics->min), is_first);
+    range_add(&node->max, statistics_bound_real(dtype, statistics->max), is_first);
     range_add(&node->mean, statistics->mean, is_first);
     range_add(&node->std, statistics->std, is_first);
     node->nan_count += statistics->nan_count;

@@ -190,15 +190,13 @@ static bool build_graph(struct render *render, struct error *error)
 
 static void tell_result(const struct render *render, struct render_result *result)
 {
-    const struct log_header *header = log_reader_header(render->reader);
     size_t damage_count = log_reader_damage_count(render->reader);
 
     *result = (struct render_result){
         .node_count = render->graph.node_count,
         .event_count = render->graph.event_count,
         .left_out = render->graph.left_out,
-        .is_recording = header->is_closed == 0,
-        .lost_count = header->is_closed != 0 ? header->lost_count : 0,
+        .is_recording = log_reader_header(render->reader)->is_closed == 0,
         .damage_count = damage_count,
     };
     if (damage_count > 0) {

@@ -57,7 +57,6 @@ struct render_result {
     uint64_t event_count;
     struct flow_left_out left_out;
     bool is_recording;            /* the trace was not finished when it was read */
-    uint64_t lost_count;          /* events that a full disk or a limit kept out */
     size_t damage_count;          /* places where the trace could not be read */
     char damage[ERROR_TEXT_SIZE]; /* what is wrong at the first of them; "" */
 };

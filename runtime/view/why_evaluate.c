@@ -5,18 +5,6 @@
 
 /* ---- names ---- */
 
-static double bound_real(enum dtype dtype, union statistics_bound bound)
-{
-    switch (dtype_class(dtype)) {
-    case DTYPE_CLASS_SIGNED:
-        return (double)bound.integer;
-    case DTYPE_CLASS_UNSIGNED:
-        return (double)bound.natural;
-    default:
-        return bound.real;
-    }
-}
-
 static enum certainty certainty_of(uint64_t count)
 {
     return count > 0 ? CERTAINTY_YES : CERTAINTY_NO;
@@ -48,8 +36,8 @@ static struct range range_of_input(const struct why_input *input, struct slice t
     range.neginf = certainty_of(statistics->neginf_count);
     if (dtype_class(input->dtype) != DTYPE_CLASS_COMPLEX &&
         statistics_finite_count(statistics) > 0) {
-        range.low = bound_real(input->dtype, statistics->min);
-        range.high = bound_real(input->dtype, statistics->max);
+        range.low = statistics_bound_real(input->dtype, statistics->min);
+        range.high = statistics_bound_real(input->dtype, statistics->max);
         range.is_bounded = isfinite(range.low) && isfinite(range.high);
         range.is_attained = range.is_bounded;
     }

@@ -28,18 +28,6 @@ static void add_holds(struct buffer *text, struct slice key, unsigned holds)
     buffer_add_byte(text, ']');
 }
 
-static double bound(const struct flow_node *node, union statistics_bound bound)
-{
-    switch (dtype_class(node->dtype)) {
-    case DTYPE_CLASS_SIGNED:
-        return (double)bound.integer;
-    case DTYPE_CLASS_UNSIGNED:
-        return (double)bound.natural;
-    default:
-        return bound.real;
-    }
-}
-
 static void add_figures(struct buffer *text, const struct flow_node *node)
 {
     const struct statistics *statistics = &node->statistics;
@@ -51,8 +39,10 @@ static void add_figures(struct buffer *text, const struct flow_node *node)
     }
     json_number_add(text, SLICE("count"), statistics->count);
     if (statistics_finite_count(statistics) > 0) {
-        json_real_add(text, SLICE("min"), bound(node, statistics->min));
-        json_real_add(text, SLICE("max"), bound(node, statistics->max));
+        json_real_add(text, SLICE("min"),
+                      statistics_bound_real(node->dtype, statistics->min));
+        json_real_add(text, SLICE("max"),
+                      statistics_bound_real(node->dtype, statistics->max));
         json_real_add(text, SLICE("mean"), statistics->mean);
         json_real_add(text, SLICE("std"), statistics->std);
     }

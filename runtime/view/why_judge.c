@@ -38,25 +38,9 @@ find_inputs(const struct why *why, uint32_t node, struct why_producer *producer)
 /* The node that held the same object before; FLOW_NONE. */
 static uint32_t find_origin(const struct why *why, uint32_t node)
 {
-    uint64_t event = why->facts[node].origin;
-    uint32_t low = 0;
-    uint32_t high = why->graph.node_count;
+    uint64_t origin = why->facts[node].origin; /* from 1 */
 
-    if (event-- == 0) {
-        return FLOW_NONE;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (why->graph.nodes[middle].event < event) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < why->graph.node_count && why->graph.nodes[low].event == event
-               ? low
-               : FLOW_NONE;
+    return origin == 0 ? FLOW_NONE : flow_graph_find(&why->graph, origin - 1);
 }
 
 static void fill_question(const struct why *why,

@@ -3,31 +3,11 @@
 
 #include "runtime/base/memory.h"
 
-/* FLOW_NONE: the event has no node. */
-static uint32_t node_of(const struct why *why, uint64_t event)
-{
-    uint32_t low = 0;
-    uint32_t high = why->graph.node_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (why->graph.nodes[middle].event < event) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < why->graph.node_count && why->graph.nodes[low].event == event
-               ? low
-               : FLOW_NONE;
-}
-
 /* What the value was made from has a mark, and the rest has none: so it is told apart. */
 static enum flow_mark mark_of(void *context, uint64_t event)
 {
     const struct why *why = context;
-    uint32_t node = node_of(why, event);
+    uint32_t node = flow_graph_find(&why->graph, event);
 
     if (node == FLOW_NONE || !why->facts[node].is_in_slice) {
         return FLOW_MARK_NONE;
@@ -41,7 +21,7 @@ static enum flow_mark mark_of(void *context, uint64_t event)
 static struct slice remark_of(void *context, uint64_t event)
 {
     struct why *why = context;
-    uint32_t node = node_of(why, event);
+    uint32_t node = flow_graph_find(&why->graph, event);
     struct why_producer producer;
 
     if (node == FLOW_NONE || mark_of(context, event) != FLOW_MARK_PRODUCER) {
