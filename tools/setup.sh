@@ -27,7 +27,7 @@ has_torch() {
 }
 
 has_tools() {
-    has "$1" pytest hypothesis ipykernel libcst pre_commit yaml
+    has "$1" pytest hypothesis ipykernel libcst pandas pre_commit yaml
 }
 
 use() { # interpreter
