@@ -61,6 +61,7 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
         .side = side,
         .module = event->module_number,
         .line = event->site->line,
+        .digest = is_code ? diff_scope_digest(event) : 0,
     };
     bool is_unchanged = event->difference == 0 && (event->change == CHANGE_REBOUND ||
                                                    event->change == CHANGE_SAME);

@@ -33,17 +33,22 @@ static const struct open_call *module_call(const struct open_call *call)
 }
 
 /* The nn.Module's path as seen from the one that called it, so that a model may be a part of
- * a larger one. */
+ * a larger one. Functions that one program alone has do not count: neither what a method was
+ * split into, nor `train(model)`, which is of the model as a method is. */
 static uint64_t path_hash(struct diff_side *side, const struct open_call *call)
 {
     const struct open_call *outer = module_call(call->parent);
-    struct diff_names *names = &side->sites->names;
+    bool is_within_new = false;
     size_t start = 0;
 
     if (call->class_name.size == 0) {
         return 0;
     }
-    if (outer != NULL && !diff_call_of(outer)->has_counterpart) {
+    while (outer != NULL && !diff_call_of(outer)->has_counterpart) {
+        is_within_new = true;
+        outer = module_call(outer->parent);
+    }
+    if (outer == NULL && (is_within_new || call->path.size == 0)) {
         return 1;
     }
     if (outer != NULL && slice_starts(call->path, outer->path)) {
@@ -56,7 +61,7 @@ static uint64_t path_hash(struct diff_side *side, const struct open_call *call)
         }
         start += start > 0;
     }
-    return diff_names_hash(names, side->number,
+    return diff_names_hash(&side->sites->names, side->number,
                            slice_part(call->path, start, call->path.size));
 }
 

@@ -361,6 +361,38 @@ bool diff_function_likeness(struct diff_sites *sites,
     return true;
 }
 
+/* Whether `side` has this line more than once. */
+static bool is_repeated(const struct faces *faces, unsigned side, uint64_t key)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < faces->counts[side] && found < 2; i++) {
+        found += faces->keys[side][i] == key;
+    }
+    return found == 2;
+}
+
+/* Whether a line that is in a loop in one program alone is another line all the same: what an
+ * unrolled loop or one that was moved into a function has left. */
+static bool is_out_of_loop(const struct faces *faces,
+                           const struct diff_module *a,
+                           uint32_t i,
+                           const struct diff_module *b,
+                           uint32_t k)
+{
+    const struct face *left = &faces->items[0][i];
+    const struct face *right = &faces->items[1][k];
+    bool is_in_loop = a->sites[left->site].around != DIFF_NONE;
+
+    if (!faces->has_text || left->kind == SITE_LOOP ||
+        is_in_loop == (b->sites[right->site].around != DIFF_NONE)) {
+        return false;
+    }
+    return left->text != right->text ||
+           (is_in_loop ? is_repeated(faces, 1, faces->keys[1][k])
+                       : is_repeated(faces, 0, faces->keys[0][i]));
+}
+
 bool diff_function_pair(struct diff_sites *sites,
                         const uint32_t modules[2],
                         const uint32_t functions[2])
@@ -393,7 +425,8 @@ bool diff_function_pair(struct diff_sites *sites,
             uint32_t site = faces.items[0][i].site;
 
             a->sites[site].key = diff_mix(diff_mix(modules[0], site), 0x51);
-            if (partners[i] != DIFF_SEQUENCE_NONE) {
+            if (partners[i] != DIFF_SEQUENCE_NONE &&
+                !is_out_of_loop(&faces, a, i, b, partners[i])) {
                 pair_sites(a, site, b, faces.items[1][partners[i]].site);
             }
         }

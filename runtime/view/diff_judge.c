@@ -3,7 +3,6 @@
 #include "runtime/view/diff_work.h"
 #include "runtime/view/paint.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- what went into an event ---- */
@@ -86,6 +85,26 @@ static void find_arguments(struct diff_work *work,
     }
 }
 
+/* Of several lines of B alone that may be to blame, the one that wrote this very value. */
+static void find_writer(struct diff_work *work,
+                        const struct diff_frame *frame,
+                        const struct log_event_view *event,
+                        const struct open_call *call,
+                        struct diff_inputs *inputs)
+{
+    const struct diff_taint *writer;
+
+    if (event->site->kind == SITE_ENTER) {
+        frame = call == NULL || call->parent == NULL
+                    ? NULL
+                    : diff_scope_find(&work->scope, 1, call->parent->call);
+    }
+    writer = frame == NULL ? NULL : diff_scope_writer(frame, diff_scope_digest(event));
+    if (writer != NULL) {
+        inputs->code = writer;
+    }
+}
+
 static bool is_told_by_object(const struct log_event_view *event,
                               const struct open_call *call)
 {
@@ -119,6 +138,9 @@ static struct diff_inputs inputs_find(struct diff_work *work,
     if (event->kind == VALUE_TENSOR && is_told_by_object(event, call) &&
         diff_scope_held(&work->scope, event->tensor.origin)) {
         inputs.differ = true;
+    }
+    if (!inputs.differ && inputs.code != NULL) {
+        find_writer(work, frame, event, call, &inputs);
     }
     return inputs;
 }
@@ -470,13 +492,9 @@ static void wait_for_values(struct diff_work *work,
     }
     if (work->options->rtol < 0 && work->options->atol < 0 &&
         !work->options->is_exact) {
-        const struct statistics *statistics = &step->items[1]->event.statistics;
-
         size = comparison->scale;
-        if (comparison->sample_count == 0 && step->items[1]->event.has_statistics &&
-            isfinite(statistics->mean)) {
-            size = 2 * hypot(statistics->mean,
-                             isfinite(statistics->std) ? statistics->std : 0);
+        if (comparison->sample_count == 0 && step->items[1]->event.has_statistics) {
+            size = 2 * diff_usual_size(&step->items[1]->event.statistics);
         }
     }
     diff_values_begin(&work->values, shapes[0]->dtype, shapes[1]->dtype,

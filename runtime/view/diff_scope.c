@@ -4,6 +4,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/diff_align.h"
+#include "runtime/view/diff_compare.h"
 
 #include <string.h>
 
@@ -339,6 +340,62 @@ void diff_scope_clear(struct diff_scope *scope,
     }
 }
 
+uint64_t diff_scope_digest(const struct log_event_view *event)
+{
+    uint64_t parts[5] = {event->kind, hash_64(event->path)};
+
+    switch (event->kind) {
+    case VALUE_TENSOR:
+        if (!event->has_hash) {
+            return 0;
+        }
+        parts[2] = event->shape->dtype;
+        parts[3] = event->hash;
+        break;
+    case VALUE_FLOAT:
+    case VALUE_COMPLEX:
+        memcpy(&parts[2], &event->real, sizeof event->real);
+        memcpy(&parts[3], &event->imaginary, sizeof event->imaginary);
+        break;
+    default:
+        parts[2] = (uint64_t)event->integer;
+        parts[3] = hash_64(event->text);
+        parts[4] = hash_64(diff_last_part(event->type));
+        break;
+    }
+    return hash_64((struct slice){(const char *)parts, sizeof parts}) | 1;
+}
+
+/* What a line wrote that one program has alone, after such a line of either. */
+static void join_code(struct diff_scope *scope,
+                      struct diff_names *names,
+                      size_t index,
+                      const struct log_event_view *event,
+                      const struct diff_taint *taint)
+{
+    struct diff_taint *known = &names->items[index];
+    struct diff_taint next = *taint;
+
+    next.name = event->name;
+    if (known->side != taint->side) {
+        next.other_digest = known->digest;
+    } else {
+        uint64_t parts[2] = {known->digest, taint->digest};
+
+        next.other_digest = known->other_digest;
+        if (event->path.size > 0 && known->digest != 0 && taint->digest != 0) {
+            next.digest =
+                hash_64((struct slice){(const char *)parts, sizeof parts}) | 1;
+        }
+    }
+    if (next.digest != 0 && next.digest == next.other_digest) {
+        names->items[index] = names->items[--names->count];
+        scope->taint_count--;
+        return;
+    }
+    *known = next;
+}
+
 void diff_scope_taint(struct diff_scope *scope,
                       struct diff_frame *frame,
                       const struct open_call *call,
@@ -356,11 +413,16 @@ void diff_scope_taint(struct diff_scope *scope,
         return;
     }
     for (size_t i = 0; i < names->count; i++) {
-        if (slice_equal(names->items[i].name, event->name)) {
+        if (!slice_equal(names->items[i].name, event->name)) {
+            continue;
+        }
+        if (taint->kind == DIFF_TAINT_CODE && names->items[i].kind == DIFF_TAINT_CODE) {
+            join_code(scope, names, i, event, taint);
+        } else {
             names->items[i] = *taint;
             names->items[i].name = event->name;
-            return;
         }
+        return;
     }
     items = names->items;
     if (!memory_grow(&items, &names->capacity, names->count + 1,
@@ -484,6 +546,20 @@ const struct diff_taint *diff_scope_name(struct diff_scope *scope,
         }
     }
     return find_read(scope, frame, call, side, event->module, event->name, kind);
+}
+
+const struct diff_taint *diff_scope_writer(const struct diff_frame *frame,
+                                           uint64_t digest)
+{
+    for (size_t i = 0; digest != 0 && i < frame->names.count; i++) {
+        const struct diff_taint *taint = &frame->names.items[i];
+
+        if (taint->kind == DIFF_TAINT_CODE && taint->side == 1 &&
+            taint->digest == digest) {
+            return taint;
+        }
+    }
+    return NULL;
 }
 
 /* ---- objects ---- */

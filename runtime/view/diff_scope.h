@@ -27,6 +27,8 @@ struct diff_taint {
     uint32_t suspect; /* LAYOUT: where it began, see diff_work.h */
     uint32_t module;  /* of that side: where */
     uint32_t line;
+    /* CODE: what it wrote, see diff_scope_digest; and what the other side did, or 0. */
+    uint64_t digest, other_digest;
 };
 
 struct diff_names {
@@ -86,7 +88,11 @@ struct diff_frame *
 diff_scope_find(const struct diff_scope *scope, unsigned side, uint32_t call);
 void diff_scope_end(struct diff_scope *scope, unsigned side, uint32_t call);
 
-/* The event's name differs from now on, or no longer. `call` is the event's. */
+/* The same number for values that are the same; 0: it is not known. */
+uint64_t diff_scope_digest(const struct log_event_view *event);
+
+/* The event's name differs from now on, or no longer. `call` is the event's. Where lines of both
+ * programs wrote the same, by CODE, the name does not differ. */
 void diff_scope_taint(struct diff_scope *scope,
                       struct diff_frame *frame,
                       const struct open_call *call,
@@ -109,6 +115,10 @@ const struct diff_taint *diff_scope_name(struct diff_scope *scope,
                                          const struct open_call *call,
                                          unsigned side,
                                          const struct log_event_view *event);
+
+/* What a line of B alone wrote that is this value; NULL. */
+const struct diff_taint *diff_scope_writer(const struct diff_frame *frame,
+                                           uint64_t digest);
 
 /* An event of B differs; whether the object that an event holds was in such a one. */
 void diff_scope_note_event(struct diff_scope *scope, uint64_t event);

@@ -1,0 +1,177 @@
+"""`monitorch diff` of a program and what became of it when it was tidied up: the same values are no
+divergence, and a bug that came in with it is found at its line."""
+
+import os
+import subprocess
+
+import pytest
+
+from tests.support import recording
+
+torch = pytest.importorskip("torch")
+
+MODEL = """
+import torch
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(8)
+        self.up = torch.nn.Linear(8, 16)
+
+    def forward(self, x, scale):
+        h = self.up(self.norm(x))
+        h = torch.relu(h)
+        return x + scale * h[:, :8]
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList([Block() for _ in range(2)])
+
+    def forward(self, x, past=None):
+        start = past.shape[0] if past is not None else 0
+        kept = []
+        for number, block in enumerate(self.blocks):
+            x = block(x, number + 1.0)
+            kept.append(x)
+        return x + start
+
+
+def main():
+    torch.manual_seed(0)
+    net = Net()
+    past = None
+    for step in range(3):
+        x = torch.randn(4, 8)
+        out = net(x, past)
+        past = out * 2
+        net.zero_grad()
+    last = past.sum()
+    return last
+
+
+main()
+"""
+
+LOOP = """    for step in range(3):
+        x = torch.randn(4, 8)
+        out = net(x, past)
+        past = out * 2
+        net.zero_grad()
+"""
+CALLS = """        for number, block in enumerate(self.blocks):
+            x = block(x, number + 1.0)
+            kept.append(x)
+"""
+TAIL = """        h = self.up(self.norm(x))
+        h = torch.relu(h)
+        return x + scale * h[:, :8]
+"""
+START = "        start = past.shape[0] if past is not None else 0\n"
+
+INTO_FUNCTION = [
+    (LOOP, "    past = train(net, past)\n"),
+    ("def main():\n", "def train(net, past):\n" + LOOP + "    return past\n\n\ndef main():\n"),
+]
+UNROLLED = [
+    (
+        CALLS,
+        """        x = self.blocks[0](x, 1.0)
+        kept.append(x)
+        x = self.blocks[1](x, 2.0)
+        kept.append(x)
+""",
+    )
+]
+INTO_METHOD = [
+    (
+        TAIL,
+        """        return x + scale * self.grow(x)
+
+    def grow(self, x):
+        h = self.up(self.norm(x))
+        h = torch.relu(h)
+        return h[:, :8]
+""",
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory):
+    """Gives the trace of MODEL with texts replaced, and its text."""
+    folder = tmp_path_factory.mktemp("refactored")
+    known = {}
+
+    def of(changes=(), then=()):
+        source = MODEL
+        for old, new in [*changes, *then]:
+            assert source.count(old) == 1, old
+            source = source.replace(old, new)
+        if source not in known:
+            home = os.getcwd()
+            known[source] = folder / f"{len(known)}.mtrace"
+            (folder / "program.py").write_text(source.lstrip("\n"))
+            os.chdir(folder)
+            try:
+                recording.trace_of(source, known[source])
+            finally:
+                os.chdir(home)
+        return known[source], source
+
+    return of
+
+
+def diff(*words):
+    return subprocess.run(
+        [recording.VIEWER, "diff", *map(str, words)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+def line_of(text, source):
+    lines = [n for n, line in enumerate(source.lstrip("\n").split("\n"), 1) if text in line]
+    assert len(lines) == 1, (text, lines)
+    return lines[0]
+
+
+REFACTORINGS = {
+    "into a function": INTO_FUNCTION,
+    "into a method": INTO_METHOD,
+    "unrolled": UNROLLED,
+    "all": INTO_FUNCTION + INTO_METHOD + UNROLLED,
+}
+
+
+@pytest.mark.parametrize("changes", REFACTORINGS.values(), ids=REFACTORINGS)
+def test_what_computes_the_same_is_equal(record, changes):
+    before, _ = record()
+    after, _ = record(changes)
+    for words in ((before, after), (after, before)):
+        run = diff(*words)
+        assert (run.returncode, run.stderr) == (0, ""), run.stdout
+        assert run.stdout.startswith("equal: ")
+
+
+@pytest.mark.parametrize(
+    "changes, bug, line",
+    [
+        (INTO_FUNCTION, ("past = out * 2", "past = out * 3"), "past = out * 3"),
+        (INTO_FUNCTION, ("return x + start", "return x - start"), "return x - start"),
+        (INTO_METHOD, ("torch.relu(h)", "torch.tanh(h)"), "self.grow(x)"),
+        (UNROLLED, ("return x + start", "return x - start"), "return x - start"),
+    ],
+)
+def test_a_bug_that_came_with_it_is_found(record, changes, bug, line):
+    before, _ = record()
+    after, source = record(changes, [bug])
+    run = diff(before, after)
+    assert run.returncode == 1
+    assert run.stdout.startswith(f"program.py:{line_of(line, source)}: first divergence: ")
+    assert "control flow" not in run.stdout
