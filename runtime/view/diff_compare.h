@@ -5,20 +5,10 @@
 
 #include "runtime/trace/log_reader.h"
 #include "runtime/view/diff.h"
+#include "runtime/view/diff_tolerance.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* How far apart two numbers may be: |a - b| <= atol + rtol * |b|; where the user gave none, rtol
- * counts for the usual size of the array's numbers too, since an element near 0 is off by what
- * the sum that it came from is off by. */
-struct diff_tolerance {
-    bool is_exact;
-    bool is_across_precision;
-    double rtol, atol;                 /* below 0: by the dtype */
-    const struct diff_rename *renames; /* borrowed: of types, too */
-    size_t rename_count;
-};
 
 /* What two forms have in common, looked up again for the next events that have them. */
 struct diff_form_pair {
@@ -78,16 +68,6 @@ void diff_compare_events(struct diff_compare *compare,
                          const struct log_event_view *a,
                          const struct log_event_view *b,
                          struct diff_comparison *comparison);
-
-/* By the coarser of the two. */
-void diff_tolerance_of(const struct diff_tolerance *tolerance,
-                       enum dtype a,
-                       enum dtype b,
-                       double *rtol,
-                       double *atol);
-
-/* Whether |a - b| is within; NaN equals NaN, an infinity itself. */
-bool diff_is_within(double a, double b, double rtol, double atol, double scale);
 
 /* The last part of a dotted name: files, and so modules, may have other names. */
 struct slice diff_last_part(struct slice name);

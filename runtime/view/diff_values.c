@@ -1,6 +1,8 @@
 /* The whole values of two arrays. */
 #include "runtime/view/diff_values.h"
 
+#include "runtime/view/diff_tolerance.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -62,37 +64,9 @@ static uint64_t float_ulp(const unsigned char *a, const unsigned char *b, size_t
     return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
 }
 
-static double real_of(const struct dtype_value *value)
-{
-    switch (value->class) {
-    case DTYPE_CLASS_SIGNED:
-        return (double)value->integer;
-    case DTYPE_CLASS_UNSIGNED:
-        return (double)value->natural;
-    default:
-        return value->real;
-    }
-}
-
 static bool has_nan(const struct dtype_value *value)
 {
     return isnan(value->real) || isnan(value->imaginary);
-}
-
-static bool is_equal(const struct dtype_value *a, const struct dtype_value *b)
-{
-    if (a->class != b->class) {
-        return real_of(a) == real_of(b);
-    }
-    switch (a->class) {
-    case DTYPE_CLASS_SIGNED:
-        return a->integer == b->integer;
-    case DTYPE_CLASS_UNSIGNED:
-        return a->natural == b->natural;
-    default:
-        return (a->real == b->real && a->imaginary == b->imaginary) ||
-               (has_nan(a) && has_nan(b));
-    }
 }
 
 static void add_products(struct diff_values *values, double a, double b)
@@ -104,21 +78,17 @@ static void add_products(struct diff_values *values, double a, double b)
     }
 }
 
-/* The element is not equal: how far apart it is, NaN against a number being the farthest. */
+/* The element is not equal: a NaN against a number is the farthest. */
 static void add_apart(struct diff_values *values,
                       uint64_t index,
                       const struct dtype_value *a,
-                      const struct dtype_value *b)
+                      const struct dtype_value *b,
+                      double apart,
+                      double size)
 {
     struct diff_distance *distance = &values->distance;
-    double apart = hypot(real_of(a) - real_of(b), a->imaginary - b->imaginary);
-    double size = hypot(real_of(b), b->imaginary);
 
-    if (apart == 0 && isfinite(apart)) {
-        apart = 1; /* integers beyond 2^53 */
-    }
     if (!isfinite(apart)) {
-        apart = INFINITY;
         distance->beyond_count++;
     } else {
         distance->beyond_count +=
@@ -129,8 +99,8 @@ static void add_apart(struct diff_values *values,
     if (apart > values->worst) {
         values->worst = apart;
         distance->worst = index;
-        distance->worst_values[0] = real_of(a);
-        distance->worst_values[1] = real_of(b);
+        distance->worst_values[0] = diff_element_real(a);
+        distance->worst_values[1] = diff_element_real(b);
     }
 }
 
@@ -161,15 +131,17 @@ add_element(struct diff_values *values, const unsigned char *a, const unsigned c
     struct dtype_value x = dtype_read(values->dtypes[0], a);
     struct dtype_value y = dtype_read(values->dtypes[1], b);
     uint64_t index = values->distance.count++;
+    double apart, size;
 
-    add_products(values, real_of(&x), real_of(&y));
+    add_products(values, diff_element_real(&x), diff_element_real(&y));
     if (x.class == DTYPE_CLASS_COMPLEX) {
         add_products(values, x.imaginary, y.imaginary);
     }
-    if (is_equal(&x, &y)) {
+    apart = diff_elements_apart(&x, &y, &size);
+    if (apart == 0) {
         return;
     }
-    add_apart(values, index, &x, &y);
+    add_apart(values, index, &x, &y, apart, size);
     if (!has_nan(&x) && !has_nan(&y)) {
         add_ulp(values, a, b);
     }
