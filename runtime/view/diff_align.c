@@ -227,6 +227,7 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
         }
         given = give_heads(align, step, has_head);
         if (given == GIVEN_STEP) {
+            align->sides[0].has_given = align->sides[1].has_given = true;
             return true;
         }
         if (given == GIVEN_UP && !diff_window_decide(&align->window, align->sides)) {

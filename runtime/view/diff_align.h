@@ -50,7 +50,8 @@ enum diff_odd {
 
 /* One item of both traces, or of one alone. Of kinds LOG_CALL, LOG_EVENT, LOG_DATA, LOG_END;
  * pieces of whole values (LOG_DATA) follow the step of their event, each for itself: pieces may
- * be cut differently. Valid until the next step. */
+ * be cut differently. Valid until the next step; calls until the one after it, so that who waits
+ * for whole values still has them. */
 struct diff_step {
     const struct log_item *items[2]; /* A, B; NULL on the side that has none */
     const struct open_call

@@ -16,6 +16,7 @@ bool diff_side_init(struct diff_side *side,
         .data_event = UINT64_MAX,
     };
     open_calls_init(&side->calls);
+    open_calls_init(&side->earlier_calls);
     return true;
 }
 
@@ -23,6 +24,7 @@ void diff_side_release(struct diff_side *side)
 {
     diff_side_drop_waiting(side);
     open_calls_release(&side->calls);
+    open_calls_release(&side->earlier_calls);
     memory_free(side->threads);
     memory_free(side->queue);
     *side = (struct diff_side){0};
@@ -31,7 +33,14 @@ void diff_side_release(struct diff_side *side)
 void diff_side_start(struct diff_side *side, uint32_t thread)
 {
     diff_side_drop_waiting(side);
-    open_calls_release(&side->calls);
+    if (side->has_given) {
+        open_calls_release(&side->earlier_calls);
+        side->earlier_calls = side->calls;
+        open_calls_init(&side->calls);
+    } else {
+        open_calls_release(&side->calls);
+    }
+    side->has_given = false;
     side->is_later = side->thread_count > 0;
     side->is_over = false;
     side->next_event = 0;

@@ -92,7 +92,10 @@ struct diff_side {
     struct log_reader *reader; /* borrowed */
     struct diff_sites *sites;  /* borrowed */
     struct open_calls calls;   /* owned */
-    struct log_item item;      /* the one read last: the head, or a piece of data */
+    /* Owned: of the thread before, until another one's second step: see diff_align.h. */
+    struct open_calls earlier_calls;
+    bool has_given;       /* an item of this thread was given */
+    struct log_item item; /* the one read last: the head, or a piece of data */
     struct diff_entry head;
     bool has_head;
     bool has_failed;             /* memory ran out */

@@ -525,6 +525,27 @@ def counting(count, kill=False):
     return trace
 
 
+def two_threads(mean):
+    """Whose last values, tensors, stand in calls that never ended."""
+    trace = Trace()
+    trace.module("work.py", [("<module>", 1), ("run", 1)], [("assign", 2, 1, "a")])
+    trace.thread(0, "MainThread")
+    trace.thread(1, "worker")
+    for thread in (0, 1):
+        call = trace.call(1, thread=thread)
+        figures = dict(min=0.0, max=mean * 2, mean=mean, std=1.0, hash=int(mean))
+        trace.event(0, call, made.tensor((4, 4), **figures), thread=thread)
+    return trace
+
+
+def test_each_thread_s_last_value_is_judged(folder):
+    traces = [two_threads(mean).write(folder / f"mean{mean}.mtrace") for mean in (1.0, 2.0)]
+    run = diff(*traces)
+    assert run.returncode == 1
+    assert run.stdout.startswith("work.py:2: first divergence: a: values ")
+    assert "2 events in both: 0 equal, 2 own differences, 0 inherited" in run.stdout
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_killed_recording_is_no_divergence(folder, swapped):
     traces = [
