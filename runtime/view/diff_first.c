@@ -110,9 +110,9 @@ static void add_event(struct diff_work *work, const struct diff_finding *finding
         bool is_equal =
             finding->class_ == DIFF_OWN && finding->lines[1] == event->site->line;
 
-        diff_inputs_add(work, 1, finding->calls[1], event,
-                        is_equal ? SLICE("  went in, and equal:\n")
-                                 : SLICE("  went in:\n"));
+        diff_reads_add(work, 1, finding->calls[1], event,
+                       is_equal ? SLICE("  went in, and equal:\n")
+                                : SLICE("  went in:\n"));
     }
 }
 
@@ -128,10 +128,10 @@ static void add_flow(struct diff_work *work, const struct diff_finding *finding)
         if (item != NULL && item->kind == LOG_EVENT &&
             (item->event.site->kind == SITE_BRANCH ||
              item->event.site->kind == SITE_LOOP)) {
-            diff_inputs_add(work, i, finding->calls[i], &item->event,
-                            work->gap.is_inherited || work->gap.is_ignored
-                                ? SLICE("  what it decides by:\n")
-                                : SLICE("  what it decides by, the same in both:\n"));
+            diff_reads_add(work, i, finding->calls[i], &item->event,
+                           work->gap.is_inherited || work->gap.is_ignored
+                               ? SLICE("  what it decides by:\n")
+                               : SLICE("  what it decides by, the same in both:\n"));
             return;
         }
     }

@@ -1,212 +1,140 @@
-/* What a statement read: the trace is gone through once more, up to the statement's event. */
+/* What went into an event, as far as its line and its names tell. */
 #include "runtime/view/diff_work.h"
-#include "runtime/view/paint.h"
-#include "runtime/view/value_text.h"
 
-#include <string.h>
-
-#define INPUTS_MOST 8
-#define NAME_LIMIT  60
-
-struct wanted {
-    struct slice name; /* borrowed from the site table of another reader */
-    enum site_scope scope;
-    bool is_found;
-    struct buffer value; /* owned: of the last event so far */
-    uint64_t event;
-};
-
-struct look {
-    struct wanted names[INPUTS_MOST];
-    uint32_t count;
-    const struct log_event_view *target; /* borrowed from the other reader */
-    const struct open_call *call;        /* of the target, in the other reader */
-};
-
-static bool is_attribute(struct slice name)
+void diff_inputs_take(struct diff_inputs *inputs, const struct diff_taint *taint)
 {
-    return slice_starts(name, SLICE("self."));
-}
-
-static void want(struct look *look, const struct site_read *read)
-{
-    for (uint32_t i = 0; i < look->count; i++) {
-        if (slice_equal(look->names[i].name, read->name)) {
-            return;
-        }
+    if (taint == NULL) {
+        return;
     }
-    if (look->count < INPUTS_MOST) {
-        look->names[look->count++] = (struct wanted){
-            .name = read->name, .scope = read->scope, .value = BUFFER_INIT};
+    switch (taint->kind) {
+    case DIFF_TAINT_CODE:
+        inputs->code = taint;
+        return;
+    case DIFF_TAINT_LAYOUT:
+        inputs->layout = taint;
+        return;
+    case DIFF_TAINT_CLOCK:
+        inputs->has_clock = true;
+        return;
+    default:
+        inputs->differ = true;
     }
 }
 
-/* Whether the event tells what the target's statement would read by that name. */
-static bool is_meant(const struct look *look,
-                     const struct wanted *wanted,
-                     const struct log_item *item,
-                     const struct open_call *call)
+/* Whether the statement took what a call in it returned, and that differs. */
+static bool takes_result(struct diff_frame *frame, const struct log_event_view *event)
 {
-    const struct log_event_view *event = &item->event;
-
-    if (event->path.size > 0 || !slice_equal(event->name, wanted->name)) {
+    if (!frame->has_result) {
         return false;
     }
-    if (is_attribute(wanted->name)) {
-        return look->call == NULL ||
-               (slice_equal(call->class_name, look->call->class_name) &&
-                (slice_equal(call->path, look->call->path) || call->path.size == 0));
+    if (frame->result_site == DIFF_SITE_NONE &&
+        (frame->result_line == 0 || event->site->line <= frame->result_line)) {
+        frame->result_site = event->site_number;
+        frame->result_visit = event->visit;
+        return true;
     }
-    switch (wanted->scope) {
-    case SITE_SCOPE_LOCAL:
-        return event->call == look->target->call;
-    case SITE_SCOPE_GLOBAL:
-        return event->module_number == look->target->module_number &&
-               (event->site->function == 0 || event->call == look->target->call);
-    default:
-        return event->module_number == look->target->module_number;
-    }
+    frame->has_result =
+        frame->result_site == event->site_number && frame->result_visit == event->visit;
+    return frame->has_result;
 }
 
-static bool tells_something(const struct log_event_view *event)
+/* What an argument was made from: what the statement that made the call reads. */
+static void find_arguments(struct diff_work *work,
+                           const struct open_call *call,
+                           struct diff_inputs *inputs)
 {
-    return event->kind != VALUE_NOTHING && event->kind != VALUE_MISSING &&
-           event->kind != VALUE_OBJECT;
-}
+    const struct open_call *caller = call == NULL ? NULL : call->parent;
+    struct diff_frame *frame =
+        caller == NULL ? NULL : diff_scope_find(&work->scope, 1, caller->call);
+    const struct log_module *module;
+    uint32_t line = 0;
 
-/* Which events are the last ones. */
-static bool find_last(struct look *look, struct log_reader *reader)
-{
-    struct open_calls calls;
-    struct log_item item;
-    bool is_new, is_done = true;
-
-    open_calls_init(&calls);
-    while (is_done && log_reader_next(reader, &item)) {
-        struct open_call *call;
-
-        if (item.kind == LOG_CALL) {
-            is_done = open_calls_begin(&calls, &item.call, &is_new) != NULL;
-        } else if (item.kind == LOG_END) {
-            call = open_calls_find(&calls, item.end.call);
-            if (call != NULL) {
-                open_calls_end(&calls, call);
-            }
-        }
-        if (item.kind != LOG_EVENT) {
-            continue;
-        }
-        if (item.event.number >= look->target->number) {
-            break;
-        }
-        call = open_calls_of_event(&calls, &item.event, &is_new);
-        is_done = call != NULL;
-        for (uint32_t i = 0; is_done && i < look->count; i++) {
-            if (is_meant(look, &look->names[i], &item, call)) {
-                look->names[i].is_found = tells_something(&item.event);
-                look->names[i].event = item.event.number;
-            }
-        }
-    }
-    open_calls_release(&calls);
-    return is_done;
-}
-
-static void add_values(struct look *look, struct log_reader *reader, bool has_color)
-{
-    struct log_item item;
-
-    for (uint32_t i = 0; i < look->count; i++) {
-        struct wanted *wanted = &look->names[i];
-
-        if (!wanted->is_found) {
-            continue;
-        }
-        log_reader_go_to_event(reader, wanted->event);
-        wanted->is_found = log_reader_next(reader, &item) && item.kind == LOG_EVENT &&
-                           item.event.number == wanted->event;
-        if (wanted->is_found) {
-            value_text_add(&wanted->value, &item.event, has_color);
-        }
-    }
-}
-
-/* Attributes that the statement reads and that hold what no event tells: an nn.Module's
- * parameters, most often. */
-static void add_untold(const struct look *look, struct buffer *text)
-{
-    bool is_first = true;
-
-    for (uint32_t i = 0; i < look->count; i++) {
-        if (look->names[i].is_found ||
-            !(is_attribute(look->names[i].name) ||
-              slice_equal(look->names[i].name, SLICE("self")))) {
-            continue;
-        }
-        buffer_add(text, is_first ? SLICE("  not in the trace: what is read of ")
-                                  : SLICE(", "));
-        text_add_shortened(text, look->names[i].name, NAME_LIMIT);
-        is_first = false;
-    }
-    if (!is_first) {
-        buffer_add_byte(text, '\n');
-    }
-}
-
-/* A reader tells that memory ran out among what is damaged. */
-static bool is_memory_out(const struct log_reader *reader)
-{
-    for (size_t i = 0; i < log_reader_damage_count(reader); i++) {
-        if (strstr(log_reader_damage(reader, i), "out of memory") != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void diff_inputs_add(struct diff_work *work,
-                     unsigned side,
-                     const struct open_call *call,
-                     const struct log_event_view *event,
-                     struct slice heading)
-{
-    struct look look = {.target = event, .call = call};
-    struct error error = ERROR_INIT;
-    struct log_reader *reader;
-    bool has_heading = false;
-
-    for (uint32_t i = 0; i < event->site->read_count; i++) {
-        want(&look, &event->site->reads[i]);
-    }
-    if (look.count == 0) {
+    if (frame == NULL) {
         return;
     }
-    reader = log_reader_new(work->paths[side], &error);
-    if (reader == NULL) {
-        work->text.has_failed = work->text.has_failed || error.kind == ERROR_MEMORY;
+    if (frame->has_result && frame->result_site == DIFF_SITE_NONE) {
+        inputs->differ = true;
         return;
     }
-    if (!find_last(&look, reader)) {
-        work->text.has_failed = true;
+    module = log_reader_module(work->readers[1], caller->module_number);
+    for (uint32_t i = 0; i < module->table.site_count; i++) {
+        const struct site *site = &module->table.sites[i];
+
+        if (site->function == caller->function && site->line <= call->line &&
+            site->line > line) {
+            line = site->line;
+        }
+    }
+    for (uint32_t i = 0; i < module->table.site_count; i++) {
+        const struct site *site = &module->table.sites[i];
+
+        if (site->function == caller->function && site->line == line) {
+            diff_inputs_take(
+                inputs, diff_scope_reads(&work->scope, frame, caller, 1, module, site));
+        }
+    }
+    if (line != call->line && frame->names.count > 0) {
+        /* A statement without a site of its own: any name may be its argument. */
+        diff_inputs_take(inputs, &frame->names.items[0]);
+    }
+}
+
+/* Of several lines of B alone that may be to blame, the one that wrote this very value. */
+static void find_writer(struct diff_work *work,
+                        const struct diff_frame *frame,
+                        const struct log_event_view *event,
+                        const struct open_call *call,
+                        struct diff_inputs *inputs)
+{
+    const struct diff_taint *writer;
+
+    if (event->site->kind == SITE_ENTER) {
+        frame = call == NULL || call->parent == NULL
+                    ? NULL
+                    : diff_scope_find(&work->scope, 1, call->parent->call);
+    }
+    writer = frame == NULL ? NULL : diff_scope_writer(frame, diff_scope_digest(event));
+    if (writer != NULL) {
+        inputs->code = writer;
+    }
+}
+
+static bool is_told_by_object(const struct log_event_view *event,
+                              const struct open_call *call)
+{
+    return (event->flags & LOG_EVENT_READ) != 0 ||
+           (event->site->kind == SITE_ENTER &&
+            (call == NULL || call->parent == NULL || call->line == 0));
+}
+
+struct diff_inputs diff_inputs_find(struct diff_work *work,
+                                    struct diff_frame *frame,
+                                    const struct log_event_view *event,
+                                    const struct open_call *call)
+{
+    struct diff_inputs inputs = {.differ = false};
+    bool has_result = takes_result(frame, event);
+
+    if ((event->flags & LOG_EVENT_READ) != 0) {
+        diff_inputs_take(&inputs, diff_scope_name(&work->scope, frame, call, 1, event));
+    } else if (event->site->kind == SITE_ENTER) {
+        find_arguments(work, call, &inputs);
     } else {
-        add_values(&look, reader, work->options->has_color);
-    }
-    work->text.has_failed = work->text.has_failed || is_memory_out(reader);
-    log_reader_free(reader);
-    for (uint32_t i = 0; i < look.count; i++) {
-        struct wanted *wanted = &look.names[i];
-
-        if (wanted->is_found) {
-            buffer_add(&work->text, has_heading ? SLICE("") : heading);
-            has_heading = true;
-            buffer_add(&work->text, SLICE("      "));
-            text_add_shortened(&work->text, wanted->name, NAME_LIMIT);
-            buffer_add(&work->text, SLICE(" = "));
-            buffer_add(&work->text, buffer_slice(&wanted->value));
-            buffer_add_byte(&work->text, '\n');
+        inputs.differ = has_result;
+        diff_inputs_take(&inputs, diff_scope_reads(&work->scope, frame, call, 1,
+                                                   event->module, event->site));
+        if (event->site->kind == SITE_MUTATE) {
+            diff_inputs_take(&inputs,
+                             diff_scope_name(&work->scope, frame, call, 1, event));
         }
-        work->text.has_failed = work->text.has_failed || wanted->value.has_failed;
-        buffer_release(&wanted->value);
     }
-    add_untold(&look, &work->text);
+    /* An address may have been used again: it is asked where no name tells. */
+    if (event->kind == VALUE_TENSOR && is_told_by_object(event, call) &&
+        diff_scope_held(&work->scope, event->tensor.origin)) {
+        inputs.differ = true;
+    }
+    if (!inputs.differ && inputs.code != NULL) {
+        find_writer(work, frame, event, call, &inputs);
+    }
+    return inputs;
 }

@@ -1,6 +1,6 @@
-/* What the parts of diff_traces share: diff.c (the steps), diff_gap.c (ways that one run alone
- * went), diff_first.c (the first divergence in words), diff_place.c, diff_inputs.c. Not for
- * use elsewhere. */
+/* What the parts of diff_traces share: diff.c (the steps), diff_judge.c and diff_inputs.c (a pair
+ * of events), diff_gap.c (ways that one run alone went), diff_suspect.c (other layouts),
+ * diff_first.c, diff_place.c and diff_reads.c (words). Not for use elsewhere. */
 #ifndef MONITORCH_VIEW_DIFF_WORK_H
 #define MONITORCH_VIEW_DIFF_WORK_H
 
@@ -90,6 +90,16 @@ struct diff_work {
 
 /* ---- diff_judge.c ---- */
 
+void diff_meet_events(struct diff_work *work, const struct diff_step *step);
+/* Whole values have come to their end. */
+void diff_settle_pending(struct diff_work *work);
+/* The call's caller gets something that differs. */
+void diff_return_differs(struct diff_work *work,
+                         unsigned side,
+                         const struct open_call *call);
+
+/* ---- diff_inputs.c ---- */
+
 /* What went into an event. */
 struct diff_inputs {
     bool differ;
@@ -101,13 +111,11 @@ struct diff_inputs {
 /* Adds what one of the names is known for; NULL: nothing. */
 void diff_inputs_take(struct diff_inputs *inputs, const struct diff_taint *taint);
 
-void diff_meet_events(struct diff_work *work, const struct diff_step *step);
-/* Whole values have come to their end. */
-void diff_settle_pending(struct diff_work *work);
-/* The call's caller gets something that differs. */
-void diff_return_differs(struct diff_work *work,
-                         unsigned side,
-                         const struct open_call *call);
+/* Of an event of B, whose call and frame these are. */
+struct diff_inputs diff_inputs_find(struct diff_work *work,
+                                    struct diff_frame *frame,
+                                    const struct log_event_view *event,
+                                    const struct open_call *call);
 
 /* ---- diff_place.c ---- */
 
@@ -164,15 +172,15 @@ uint32_t diff_suspect_find(const struct diff_work *work,
 void diff_suspect_tell(struct diff_work *work, uint32_t number);
 void diff_suspects_release(struct diff_work *work);
 
-/* ---- diff_inputs.c ---- */
+/* ---- diff_reads.c ---- */
 
 /* Adds to work->text what the event's statement read, a line each, as its trace told it last;
  * `heading` before the first. */
-void diff_inputs_add(struct diff_work *work,
-                     unsigned side,
-                     const struct open_call *call,
-                     const struct log_event_view *event,
-                     struct slice heading);
+void diff_reads_add(struct diff_work *work,
+                    unsigned side,
+                    const struct open_call *call,
+                    const struct log_event_view *event,
+                    struct slice heading);
 
 /* ---- diff_gap.c ---- */
 
