@@ -329,6 +329,7 @@ static bool begin(struct diff_work *work)
         work->all_sources[side] = &work->sources[side];
     }
     work->align = diff_align_new(&align, work->error);
+    work->compare.tolerance.align = work->align;
     if (work->align == NULL) {
         return false;
     }

@@ -307,3 +307,8 @@ uint32_t diff_align_site(const struct diff_align *align, unsigned side, uint32_t
                .module->first_site +
            known->partner;
 }
+
+bool diff_align_is_class(const struct diff_align *align, struct slice a, struct slice b)
+{
+    return diff_sites_is_class(&align->sites, a, b);
+}

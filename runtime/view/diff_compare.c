@@ -1,4 +1,5 @@
 /* Two values that should be the same. */
+#include "runtime/view/diff_align.h"
 #include "runtime/view/diff_compare.h"
 
 #include "runtime/view/diff_arrays.h"
@@ -34,7 +35,8 @@ is_same_type(const struct diff_tolerance *tolerance, struct slice a, struct slic
             return true;
         }
     }
-    return slice_equal(a, b);
+    return slice_equal(a, b) ||
+           (tolerance->align != NULL && diff_align_is_class(tolerance->align, a, b));
 }
 
 static bool differs_in_kind(const struct diff_tolerance *tolerance,

@@ -217,3 +217,40 @@ diff_sites_module(const struct diff_sites *sites, unsigned side, uint32_t site)
                ? &program->modules[low]
                : NULL;
 }
+
+/* Whether a function is a method of the class: `Net.forward` of `Net`. */
+static bool is_method_of(struct slice function, struct slice class_name)
+{
+    size_t end = function.size;
+
+    while (end > 0 && function.bytes[end - 1] != '.') {
+        end--;
+    }
+    function.size = end > 0 ? end - 1 : 0;
+    return class_name.size > 0 && slice_ends(function, class_name) &&
+           (function.size == class_name.size ||
+            function.bytes[function.size - class_name.size - 1] == '.');
+}
+
+bool diff_sites_is_class(const struct diff_sites *sites, struct slice a, struct slice b)
+{
+    for (uint32_t i = 0; i < sites->programs[0].count; i++) {
+        const struct diff_module *module = &sites->programs[0].modules[i];
+
+        for (uint32_t k = 0; k < module->module->table.function_count; k++) {
+            const struct diff_function *function = &module->functions[k];
+            const struct diff_module *other;
+
+            if (function->partner_module == DIFF_NONE ||
+                !is_method_of(module->module->table.functions[k].name, a)) {
+                continue;
+            }
+            other = &sites->programs[1].modules[function->partner_module];
+            if (is_method_of(other->module->table.functions[function->partner].name,
+                             b)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

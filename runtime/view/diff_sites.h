@@ -81,6 +81,11 @@ void diff_sites_likeness(const struct diff_sites *sites,
 const struct diff_module *
 diff_sites_module(const struct diff_sites *sites, unsigned side, uint32_t site);
 
+/* Whether methods of class `a` of A are those of class `b` of B. */
+bool diff_sites_is_class(const struct diff_sites *sites,
+                         struct slice a,
+                         struct slice b);
+
 /* ---- the parts, for each other ---- */
 
 /* A module's keys and loops as if it were alone. false: out of memory. */

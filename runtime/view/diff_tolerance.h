@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct diff_align;
+
 /* How far apart two numbers may be: |a - b| <= atol + rtol * |b|; where the user gave none, rtol
  * counts for the usual size of the array's numbers too, since an element near 0 is off by what
  * the sum that it came from is off by. */
@@ -18,6 +20,8 @@ struct diff_tolerance {
     double rtol, atol;                 /* below 0: by the dtype */
     const struct diff_rename *renames; /* borrowed: of types, too */
     size_t rename_count;
+    const struct diff_align
+        *align; /* borrowed: knows classes under other names; or NULL */
 };
 
 /* Whether numbers of this dtype come rounded: floating and complex ones. */

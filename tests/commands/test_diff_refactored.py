@@ -141,10 +141,18 @@ def line_of(text, source):
     return lines[0]
 
 
+RENAMED = [
+    ("class Block(", "class Layer("),
+    ("[Block() for", "[Layer() for"),
+    ("class Net(", "class Encoder("),
+    ("net = Net()", "net = Encoder()"),
+]
+
 REFACTORINGS = {
     "into a function": INTO_FUNCTION,
     "into a method": INTO_METHOD,
     "unrolled": UNROLLED,
+    "renamed classes": RENAMED,
     "all": INTO_FUNCTION + INTO_METHOD + UNROLLED,
 }
 
@@ -166,6 +174,7 @@ def test_what_computes_the_same_is_equal(record, changes):
         (INTO_FUNCTION, ("return x + start", "return x - start"), "return x - start"),
         (INTO_METHOD, ("torch.relu(h)", "torch.tanh(h)"), "self.grow(x)"),
         (UNROLLED, ("return x + start", "return x - start"), "return x - start"),
+        (RENAMED, ("torch.relu(h)", "torch.tanh(h)"), "torch.tanh(h)"),
     ],
 )
 def test_a_bug_that_came_with_it_is_found(record, changes, bug, line):
