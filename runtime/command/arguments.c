@@ -1,7 +1,9 @@
 /* Reads the words of a command line. */
 #include "runtime/command/arguments.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_MAX_SIZE 32
@@ -212,6 +214,55 @@ bool arguments_next(struct arguments *arguments,
     }
     arguments->letters = word + 1;
     return take_short(arguments, found, error);
+}
+
+bool argument_refuse(const struct argument_rule *rule,
+                     const char *argument,
+                     const char *expected,
+                     struct error *error)
+{
+    error_set(error, ERROR_USAGE, "--%s %.80s: expected %s", rule->text, argument,
+              expected);
+    return false;
+}
+
+bool argument_read_count(const struct argument_rule *rule,
+                         const char *argument,
+                         uint64_t least,
+                         uint64_t most,
+                         const char *expected,
+                         uint64_t *count,
+                         struct error *error)
+{
+    char *end;
+    unsigned long long read;
+
+    errno = 0;
+    read = strtoull(argument, &end, 10);
+    if (argument[0] < '0' || argument[0] > '9' || *end != '\0' || errno != 0 ||
+        read < least || read > most) {
+        return argument_refuse(rule, argument, expected, error);
+    }
+    *count = read;
+    return true;
+}
+
+bool argument_read_number(const struct argument_rule *rule,
+                          const char *argument,
+                          double least,
+                          double most,
+                          const char *expected,
+                          double *number,
+                          struct error *error)
+{
+    char *end;
+    double read = strtod(argument, &end);
+
+    if (end == argument || *end != '\0' || !(read >= least && read <= most)) {
+        return argument_refuse(rule, argument, expected, error);
+    }
+    *number = read;
+    return true;
 }
 
 bool arguments_refuse(const char *message, struct error *error)

@@ -5,6 +5,7 @@
 #include "runtime/base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct argument_rule {
     char letter;      /* 0 where there is no short form */
@@ -45,6 +46,29 @@ bool arguments_next(struct arguments *arguments,
 
 /* Sets the message and returns false. */
 bool arguments_refuse(const char *message, struct error *error);
+
+/* Refuses an option's argument: `--depth x: expected a number from 0 on`. Returns false. */
+bool argument_refuse(const struct argument_rule *rule,
+                     const char *argument,
+                     const char *expected,
+                     struct error *error);
+
+/* Read an option's argument as a whole number, or as any number, from `least` to `most`;
+ * `expected` is what the message says otherwise. */
+bool argument_read_count(const struct argument_rule *rule,
+                         const char *argument,
+                         uint64_t least,
+                         uint64_t most,
+                         const char *expected,
+                         uint64_t *count,
+                         struct error *error);
+bool argument_read_number(const struct argument_rule *rule,
+                          const char *argument,
+                          double least,
+                          double most,
+                          const char *expected,
+                          double *number,
+                          struct error *error);
 
 /* Whether the option stands anywhere among the words: --help and --version win over everything
  * else, wrong words too. */

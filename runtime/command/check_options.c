@@ -4,8 +4,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/command/arguments.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <float.h>
 
 enum option_id {
 #define OPTION(name, letter, text, argument) OPTION_##name,
@@ -19,23 +18,6 @@ static const struct argument_rule rules[OPTION_COUNT] = {
 #include "runtime/command/check_options.def"
 #undef OPTION
 };
-
-static bool
-set_max_abs(struct check_rules *rules_, const char *argument, struct error *error)
-{
-    char *end;
-    double limit = strtod(argument, &end);
-
-    if (end == argument || *end != '\0' || !isfinite(limit) || limit < 0) {
-        error_set(error, ERROR_USAGE,
-                  "--max-abs %.80s: expected a number from 0 on, such as 1e4",
-                  argument);
-        return false;
-    }
-    rules_->max_abs = limit;
-    rules_->is_wanted[CHECK_MAX_ABS] = true;
-    return true;
-}
 
 /* The checks. */
 static bool take_check(struct check_options *options,
@@ -53,7 +35,10 @@ static bool take_check(struct check_options *options,
         is_wanted[CHECK_INF] = true;
         return true;
     case OPTION_MAX_ABS:
-        return set_max_abs(&options->rules, argument, error);
+        is_wanted[CHECK_MAX_ABS] = true;
+        return argument_read_number(&rules[id], argument, 0, DBL_MAX,
+                                    "a number from 0 on, such as 1e4",
+                                    &options->rules.max_abs, error);
     case OPTION_DTYPE:
         return check_rules_add_dtype(&options->rules, slice_of(argument), error);
     case OPTION_SHAPE:

@@ -4,10 +4,10 @@
 #include "runtime/base/memory.h"
 #include "runtime/command/arguments.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
+#include <float.h>
 #include <string.h>
+
+#define TOLERANCE "a number from 0 on, such as 1e-5"
 
 enum option_id {
 #define OPTION(name, letter, text, argument) OPTION_##name,
@@ -21,24 +21,6 @@ static const struct argument_rule rules[OPTION_COUNT] = {
 #include "runtime/command/diff_options.def"
 #undef OPTION
 };
-
-static bool read_tolerance(enum option_id id,
-                           const char *argument,
-                           double *tolerance,
-                           struct error *error)
-{
-    char *end;
-    double number = strtod(argument, &end);
-
-    if (end == argument || *end != '\0' || !(number >= 0) || isinf(number)) {
-        error_set(error, ERROR_USAGE,
-                  "--%s %.80s: expected a number from 0 on, such as 1e-5",
-                  rules[id].text, argument);
-        return false;
-    }
-    *tolerance = number;
-    return true;
-}
 
 static bool add_rename(struct diff_command_options *options,
                        const char *argument,
@@ -87,19 +69,14 @@ static bool read_max_nodes(struct diff_command_options *options,
                            const char *argument,
                            struct error *error)
 {
-    char *end;
-    unsigned long long number;
+    uint64_t count;
 
-    errno = 0;
-    number = strtoull(argument, &end, 10);
-    if (argument[0] < '0' || argument[0] > '9' || *end != '\0' || errno != 0 ||
-        number > UINT32_MAX) {
-        error_set(error, ERROR_USAGE,
-                  "--max-nodes %.80s: expected a number of boxes, 0 for all", argument);
+    if (!argument_read_count(&rules[OPTION_MAX_NODES], argument, 0, UINT32_MAX,
+                             "a number of boxes, 0 for all", &count, error)) {
         return false;
     }
     options->picture.has_box_limit = true;
-    options->picture.box_limit = (uint32_t)number;
+    options->picture.box_limit = (uint32_t)count;
     return true;
 }
 
@@ -111,9 +88,11 @@ static bool option_take(struct diff_command_options *options,
 {
     switch (id) {
     case OPTION_RTOL:
-        return read_tolerance(id, argument, &options->rtol, error);
+        return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
+                                    &options->rtol, error);
     case OPTION_ATOL:
-        return read_tolerance(id, argument, &options->atol, error);
+        return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
+                                    &options->atol, error);
     case OPTION_IGNORE:
         options->ignored[options->ignored_count++] = slice_of(argument);
         return true;

@@ -4,8 +4,6 @@
 #include "runtime/command/arguments.h"
 #include "runtime/command/page_size.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DPI_LEAST       10
@@ -34,16 +32,6 @@ struct given {
     bool look; /* the theme or the proportion */
 };
 
-static bool refuse_argument(enum option_id id,
-                            const char *argument,
-                            const char *expected,
-                            struct error *error)
-{
-    error_set(error, ERROR_USAGE, "--%s %.80s: expected %s", rules[id].text, argument,
-              expected);
-    return false;
-}
-
 /* The index among `names`, which ends with NULL. */
 static bool read_choice(enum option_id id,
                         const char *argument,
@@ -57,42 +45,7 @@ static bool read_choice(enum option_id id,
             return true;
         }
     }
-    return refuse_argument(id, argument, rules[id].argument, error);
-}
-
-static bool read_number(enum option_id id,
-                        const char *argument,
-                        double least,
-                        double most,
-                        const char *expected,
-                        double *number,
-                        struct error *error)
-{
-    char *end;
-    double read = strtod(argument, &end);
-
-    if (end == argument || *end != '\0' || !(read >= least && read <= most)) {
-        return refuse_argument(id, argument, expected, error);
-    }
-    *number = read;
-    return true;
-}
-
-static bool read_count(enum option_id id,
-                       const char *argument,
-                       uint64_t *count,
-                       struct error *error)
-{
-    char *end;
-    unsigned long long number;
-
-    errno = 0;
-    number = strtoull(argument, &end, 10);
-    if (argument[0] < '0' || argument[0] > '9' || *end != '\0' || errno != 0) {
-        return refuse_argument(id, argument, "a number of nodes, 0 for all", error);
-    }
-    *count = number;
-    return true;
+    return argument_refuse(&rules[id], argument, rules[id].argument, error);
 }
 
 static bool add_lines(struct event_filter *filter,
@@ -109,15 +62,16 @@ static bool add_lines(struct event_filter *filter,
         *error = reason;
         return false;
     }
-    return refuse_argument(id, argument, "N, N-M, N- or -M, lines counted from 1",
-                           error);
+    return argument_refuse(&rules[id], argument,
+                           "N, N-M, N- or -M, lines counted from 1", error);
 }
 
 static bool
 read_format(struct graph_options *options, const char *argument, struct error *error)
 {
     return render_format_read(slice_of(argument), &options->render.format) ||
-           refuse_argument(OPTION_FORMAT, argument, "png, svg, pdf or dot", error);
+           argument_refuse(&rules[OPTION_FORMAT], argument, "png, svg, pdf or dot",
+                           error);
 }
 
 static bool
@@ -154,7 +108,7 @@ read_pages(struct graph_options *options, const char *argument, struct error *er
     picture->has_pages = true;
     return page_size_read(slice_of(argument), &picture->page_width,
                           &picture->page_height) ||
-           refuse_argument(OPTION_PAGES, argument, PAGE_SIZE_EXPECTED, error);
+           argument_refuse(&rules[OPTION_PAGES], argument, PAGE_SIZE_EXPECTED, error);
 }
 
 /* Those that choose events. */
@@ -196,7 +150,9 @@ static bool option_take(struct graph_options *options,
         return read_fold(options, argument, error);
     case OPTION_MAX_NODES:
         given->max_nodes = true;
-        return read_count(id, argument, &render->flow.max_nodes, error);
+        return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
+                                   "a number of nodes, 0 for all",
+                                   &render->flow.max_nodes, error);
     case OPTION_THEME:
         given->look = true;
         return read_theme(options, argument, error);
@@ -205,13 +161,15 @@ static bool option_take(struct graph_options *options,
         return true;
     case OPTION_PROPORTION:
         given->look = true;
-        return read_number(id, argument, 0, PROPORTION_MOST,
-                           "the height by the width, such as 0.75; 0: not wrapped",
-                           &render->picture.proportion, error);
+        return argument_read_number(
+            &rules[id], argument, 0, PROPORTION_MOST,
+            "the height by the width, such as 0.75; 0: not wrapped",
+            &render->picture.proportion, error);
     case OPTION_DPI:
         given->dpi = true;
-        return read_number(id, argument, DPI_LEAST, DPI_MOST,
-                           "dots for each inch, 10 to 2400", &render->dpi, error);
+        return argument_read_number(&rules[id], argument, DPI_LEAST, DPI_MOST,
+                                    "dots for each inch, 10 to 2400", &render->dpi,
+                                    error);
     case OPTION_PAGES:
         given->pages = true;
         return read_pages(options, argument, error);

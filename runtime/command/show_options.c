@@ -4,9 +4,6 @@
 #include "runtime/base/memory.h"
 #include "runtime/command/arguments.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum option_id {
 #define OPTION(name, letter, text, argument) OPTION_##name,
 #include "runtime/command/show_options.def"
@@ -19,21 +16,6 @@ static const struct argument_rule rules[OPTION_COUNT] = {
 #include "runtime/command/show_options.def"
 #undef OPTION
 };
-
-static bool
-set_count(uint64_t *count, enum option_id id, const char *argument, struct error *error)
-{
-    char *end;
-    unsigned long long number = strtoull(argument, &end, 10);
-
-    if (argument[0] < '0' || argument[0] > '9' || *end != '\0') {
-        error_set(error, ERROR_USAGE, "--%s %s: expected a number of events",
-                  rules[id].text, argument);
-        return false;
-    }
-    *count = number;
-    return true;
-}
 
 /* `argument` is NULL for the options that take none. */
 static bool option_take(struct show_options *options,
@@ -55,9 +37,11 @@ static bool option_take(struct show_options *options,
     case OPTION_CALL:
         return event_filter_set_call(filter, slice_of(argument), error);
     case OPTION_HEAD:
-        return set_count(&options->head, id, argument, error);
+        return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
+                                   "a number of events", &options->head, error);
     case OPTION_TAIL:
-        return set_count(&options->tail, id, argument, error);
+        return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
+                                   "a number of events", &options->tail, error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
     case OPTION_CHANGED:

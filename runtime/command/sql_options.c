@@ -5,7 +5,6 @@
 #include "runtime/base/memory.h"
 #include "runtime/command/arguments.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum option_id {
@@ -30,21 +29,6 @@ set_format(struct sql_options *options, enum sql_format format, struct error *er
     }
     options->has_format = true;
     options->format = format;
-    return true;
-}
-
-static bool
-set_max_rows(struct sql_options *options, const char *argument, struct error *error)
-{
-    char *end;
-    unsigned long long number = strtoull(argument, &end, 10);
-
-    if (argument[0] < '0' || argument[0] > '9' || *end != '\0') {
-        error_set(error, ERROR_USAGE, "--max-rows %s: expected a number of rows",
-                  argument);
-        return false;
-    }
-    options->max_rows = number;
     return true;
 }
 
@@ -74,7 +58,8 @@ static bool option_take(struct sql_options *options,
     case OPTION_TABLE:
         return set_format(options, SQL_TABLE, error);
     case OPTION_MAX_ROWS:
-        return set_max_rows(options, argument, error);
+        return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
+                                   "a number of rows", &options->max_rows, error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
     case OPTION_NO_HEADER:

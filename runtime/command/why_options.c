@@ -3,10 +3,6 @@
 
 #include "runtime/command/arguments.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* So far back is told where nothing else is asked for. */
 #define DEPTH_DEFAULT 8
 
@@ -26,21 +22,17 @@ static const struct argument_rule rules[OPTION_COUNT] = {
 static bool read_number(enum option_id id,
                         const char *argument,
                         uint64_t least,
-                        uint64_t *number,
+                        uint32_t *number,
                         struct error *error)
 {
-    char *end;
-    unsigned long long read;
+    uint64_t count;
 
-    errno = 0;
-    read = strtoull(argument, &end, 10);
-    if (argument[0] < '0' || argument[0] > '9' || *end != '\0' || errno != 0 ||
-        read < least || read > UINT32_MAX) {
-        error_set(error, ERROR_USAGE, "--%s %.80s: expected a number from %llu on",
-                  rules[id].text, argument, (unsigned long long)least);
+    if (!argument_read_count(&rules[id], argument, least, UINT32_MAX,
+                             least == 0 ? "a number from 0 on" : "a number from 1 on",
+                             &count, error)) {
         return false;
     }
-    *number = read;
+    *number = (uint32_t)count;
     return true;
 }
 
@@ -49,25 +41,16 @@ static bool take_option(struct why_options *options,
                         const char *argument,
                         struct error *error)
 {
-    uint64_t number = 0;
-
     switch (id) {
     case OPTION_CALL:
-        if (!read_number(id, argument[0] == '#' ? argument + 1 : argument, 1, &number,
-                         error)) {
-            return false;
-        }
-        options->ask.call = (uint32_t)number;
-        return true;
+        return read_number(id, argument[0] == '#' ? argument + 1 : argument, 1,
+                           &options->ask.call, error);
     case OPTION_ITERATION:
         options->ask.has_iteration = true;
-        if (!read_number(id, argument, 0, &number, error)) {
-            return false;
-        }
-        options->ask.iteration = (uint32_t)number;
-        return true;
+        return read_number(id, argument, 0, &options->ask.iteration, error);
     case OPTION_DEPTH:
-        return read_number(id, argument, 0, &options->ask.depth, error);
+        return argument_read_count(&rules[id], argument, 0, UINT32_MAX,
+                                   "a number from 0 on", &options->ask.depth, error);
     case OPTION_ALL:
         options->ask.has_all_rows = true;
         return true;
