@@ -5,6 +5,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/file.h"
 #include "runtime/base/output.h"
+#include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/trace_remarks.h"
 #include "runtime/command/why_options.h"
@@ -16,6 +17,12 @@
 #define NAME "why"
 /* A picture of more nodes is refused. */
 #define NODE_LIMIT 2000
+
+static bool tell_progress(void *context, uint64_t events)
+{
+    progress_tell(context, "monitorch why: reading, %llu events", events);
+    return true;
+}
 
 static void tell_remarks(const struct why *why, const struct why_options *options)
 {
@@ -115,9 +122,11 @@ answer(struct why *why, const struct why_options *options, struct error *error)
 enum exit_code why_run(int word_count, char **words)
 {
     struct error error = ERROR_INIT;
+    struct progress progress;
     struct why_options options;
     enum exit_code exit_code;
     struct why why;
+    bool is_found;
 
     if (!why_options_read(&options, word_count, words, &error)) {
         return refuse(NAME, &error);
@@ -126,8 +135,13 @@ enum exit_code why_run(int word_count, char **words)
     options.ask.has_color =
         !options.is_json && color_is_wanted(options.color, STDOUT_FILENO);
     options.ask.wants_texts = !options.is_json;
+    options.ask.progress = tell_progress;
+    options.ask.progress_context = &progress;
+    progress_init(&progress, options.is_quiet);
     why_init(&why);
-    if (why_find(&why, options.trace, &options.ask, &error)) {
+    is_found = why_find(&why, options.trace, &options.ask, &error);
+    progress_clear(&progress);
+    if (is_found) {
         exit_code = answer(&why, &options, &error);
     } else if (error.kind == ERROR_USAGE) {
         print_message(options.trace, error.text);
