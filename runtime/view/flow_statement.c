@@ -110,14 +110,24 @@ flow_statement(struct slice line, const struct site_table *table, uint32_t index
 
 /* ---- how often a name is read ---- */
 
-/* Whether what ends there is given a value: `x =`, also as a keyword of a call. */
+static size_t skip_blanks(struct slice line, size_t at)
+{
+    while (at < line.size && line.bytes[at] == ' ') {
+        at++;
+    }
+    return at;
+}
+
+/* Whether what ends there is given a value: `x =`, also as a keyword of a call; not the `{x=}`,
+ * `{x = :.3f}` of a formatted string. */
 static bool is_target(struct slice line, size_t end)
 {
-    while (end < line.size && line.bytes[end] == ' ') {
-        end++;
+    end = skip_blanks(line, end);
+    if (end >= line.size || line.bytes[end] != '=') {
+        return false;
     }
-    return end < line.size && line.bytes[end] == '=' &&
-           (end + 1 == line.size || line.bytes[end + 1] != '=');
+    end = skip_blanks(line, end + 1);
+    return end >= line.size || memchr("=}:!", line.bytes[end], 4) == NULL;
 }
 
 /* Strings and comments are not told apart: what is found too often is only shown. */

@@ -83,6 +83,38 @@ static void add_name(struct buffer *text, struct slice name)
     buffer_add_byte(text, '`');
 }
 
+static void add_place(const struct why *why, uint32_t node, struct buffer *text)
+{
+    buffer_add(text, SLICE("line "));
+    buffer_add_number(text, why->graph.nodes[node].line);
+    buffer_add(text, SLICE(" (#"));
+    buffer_add_number(text, why->graph.nodes[node].event);
+    buffer_add_byte(text, ')');
+}
+
+/* Parameters are known as they were when they were told last: an optimizer writes to them, and no
+ * line tells. */
+static void tell_finite(const struct why *why,
+                        const struct why_producer *producer,
+                        struct buffer *text)
+{
+    bool is_first = true;
+
+    buffer_add(text, SLICE("what went in was finite"));
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        if ((why->graph.nodes[producer->inputs[i]].flags & FLOW_NODE_PARAMETER) == 0) {
+            continue;
+        }
+        buffer_add(text, is_first ? SLICE(" when it was told last, but what is not "
+                                          "recorded may have written to ")
+                                  : SLICE(" or "));
+        add_name(text, why->graph.nodes[producer->inputs[i]].name);
+        buffer_add(text, SLICE(" after "));
+        add_place(why, producer->inputs[i], text);
+        is_first = false;
+    }
+}
+
 /* `: what went in was finite`, where the statement says nothing of its own. */
 static void tell_inputs(const struct why *why,
                         const struct why_producer *producer,
@@ -95,7 +127,7 @@ static void tell_inputs(const struct why *why,
         return;
     }
     if (!hold_inputs(why, producer)) {
-        buffer_add(text, SLICE("what went in was finite"));
+        tell_finite(why, producer, text);
         return;
     }
     buffer_add(text,
@@ -135,15 +167,6 @@ static void tell_came_in(const struct why *why,
         buffer_add_number(text, why->first_event);
         buffer_add(text, SLICE(", what made it may be older"));
     }
-}
-
-static void add_place(const struct why *why, uint32_t node, struct buffer *text)
-{
-    buffer_add(text, SLICE("line "));
-    buffer_add_number(text, why->graph.nodes[node].line);
-    buffer_add(text, SLICE(" (#"));
-    buffer_add_number(text, why->graph.nodes[node].event);
-    buffer_add_byte(text, ')');
 }
 
 /* The values are known as they were when they were told last. */

@@ -307,6 +307,15 @@ def test_unused(program):
     )
 
 
+def test_names_of_formatted_strings_are_used(tmp_path):
+    source = (
+        "def f(a):\n    b = a + 1\n    c = a + 2\n    d = a + 3\n"
+        "    return f'{b=} {c = :4} {d=!r}'\n\n\nf(1)\n"
+    )
+    assert recording.run_program(source, tmp_path).returncode == 0
+    assert check("--unused", tmp_path / "run.mtrace").returncode == 0
+
+
 def test_unused_of_one_function(program):
     assert set(findings("--unused", "--function=Thing.*", program)) == {
         ("unused", at("def method"), "unread")

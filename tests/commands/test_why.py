@@ -423,6 +423,30 @@ def test_a_parameter_that_the_optimizer_wrote(tmp_path):
     assert code == 1
 
 
+BACKWARD = """
+import torch
+
+weight = torch.nn.Parameter(torch.zeros(4))
+scale = torch.ones(4)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for step in range(2):
+    loss = torch.sqrt((weight * scale).pow(2).sum())
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_gradient_that_was_nan(tmp_path):
+    pytest.importorskip("torch")
+    first, code = head(record(tmp_path, BACKWARD), "loss")
+    assert re.search(
+        r"finite when it was told last, but what is not recorded may have written to `weight` "
+        rf"after line {line_of('weight =', BACKWARD)} \(#\d+\)$",
+        first,
+    )
+    assert code == 1
+
+
 def test_an_argument_that_came_in(places):
     assert head(places, "came") == (
         f"program.py:{line_of('def g')}: Inf came in here: came: it came in with `came`, "
