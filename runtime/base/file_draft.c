@@ -100,8 +100,3 @@ void file_draft_abandon(struct file_draft *draft)
         file_temporary_remove(&draft->temporary);
     }
 }
-
-const char *file_draft_place(const struct file_draft *draft)
-{
-    return draft->is_direct ? draft->path : draft->temporary.path;
-}

@@ -33,7 +33,4 @@ bool file_draft_finish(struct file_draft *draft, struct error *error);
 /* Nothing happens where it is closed. */
 void file_draft_abandon(struct file_draft *draft);
 
-/* Where it is written until it is finished: for what has to open it by name. */
-const char *file_draft_place(const struct file_draft *draft);
-
 #endif

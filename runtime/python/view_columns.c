@@ -79,7 +79,7 @@ static bool find_code(struct text_codes *codes, struct slice text, int32_t *code
 
 /* ---- columns ---- */
 
-enum column_form column_form_of(enum event_column column)
+static enum column_form column_form_of(enum event_column column)
 {
     if (column == EVENT_COLUMN_hash) {
         return COLUMN_FORM_HASHES;

@@ -39,7 +39,6 @@ struct loaded_column {
     struct text_codes texts;
 };
 
-enum column_form column_form_of(enum event_column column);
 /* In bytes, of a row. */
 size_t column_form_size(enum column_form form);
 

@@ -166,9 +166,6 @@ bool check_finish(struct check *check, struct error *error);
 /* Says what was asked for and could not be checked: appends a line for each; gives how many. */
 uint32_t check_add_unchecked(const struct check *check, struct buffer *text);
 
-/* The group that is told first; NULL: nothing was found. */
-const struct check_group *check_first(const struct check *check);
-
 void check_text_add(const struct check *check, struct buffer *text);
 void check_json_add(const struct check *check, struct slice trace, struct buffer *text);
 

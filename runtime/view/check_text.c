@@ -26,7 +26,8 @@ static const char *const summaries[] = {
 };
 
 /* Of events the first in the trace; what is found at the end stands behind them. */
-const struct check_group *check_first(const struct check *check)
+/* The group that is told first; NULL: nothing was found. */
+static const struct check_group *first_group(const struct check *check)
 {
     return check->group_count > 0 ? &check->groups[0] : NULL;
 }
@@ -185,7 +186,7 @@ static void add_ok(const struct check *check, struct buffer *text)
 
 void check_text_add(const struct check *check, struct buffer *text)
 {
-    const struct check_group *first = check_first(check);
+    const struct check_group *first = first_group(check);
 
     if (first == NULL) {
         add_ok(check, text);

@@ -50,7 +50,7 @@ static void add_character(struct buffer *text, struct slice value, size_t *at)
     *at += size;
 }
 
-void csv_text_add(struct buffer *text, struct slice value)
+static void add_text(struct buffer *text, struct slice value)
 {
     bool has_quotes = needs_quotes(value);
     size_t start = 0;
@@ -92,6 +92,6 @@ void csv_value_add(struct buffer *text, const struct column_value *value)
         }
         break;
     default:
-        csv_text_add(text, value->text);
+        add_text(text, value->text);
     }
 }

@@ -6,12 +6,10 @@
 #include "runtime/base/slice.h"
 #include "runtime/view/event_columns.h"
 
-/* A text as one field: in quotes where it holds a comma, a quote, a line end or a blank at an
- * end, or is empty. One that begins like a formula (=, +, -, @, tab, carriage return) gets a '
- * in front: spreadsheets would run it. Control characters but tabs and line ends become `?`. */
-void csv_text_add(struct buffer *text, struct slice value);
-
-/* Numbers are exact; a value that is not there is an empty field without quotes. */
+/* Numbers are exact; a value that is not there is an empty field without quotes. A text stands
+ * in quotes where it holds a comma, a quote, a line end or a blank at an end, or is empty. One
+ * that begins like a formula (=, +, -, @, tab, carriage return) gets a ' in front: spreadsheets
+ * would run it. Control characters but tabs and line ends become `?`. */
 void csv_value_add(struct buffer *text, const struct column_value *value);
 
 /* The end of a row. */

@@ -11,8 +11,8 @@
 /* In a turn that began before what the trace holds. */
 #define LOCAL_VISIT 0x74u
 
-/* The modules that a number of the trace may mean. */
-struct diff_module *diff_side_module(struct diff_side *side, uint32_t number)
+/* The module of that number of the trace; NULL: there is none, or memory ran out. */
+static struct diff_module *module_of(struct diff_side *side, uint32_t number)
 {
     if (number >= side->sites->programs[side->number].count &&
         !diff_sites_update(side->sites)) {
@@ -90,7 +90,7 @@ static uint64_t place_of(struct diff_side *side, const struct open_call *call)
     if (parent == NULL || call->line == 0) {
         return 0;
     }
-    module = diff_side_module(side, parent->module_number);
+    module = module_of(side, parent->module_number);
     if (module == NULL || call->line >= module->line_count) {
         return 0;
     }
@@ -136,7 +136,7 @@ void diff_call_settle(struct open_call *call)
 /* Gives a new call what is kept with it. */
 bool diff_call_prepare(struct diff_side *side, struct open_call *call)
 {
-    const struct diff_module *module = diff_side_module(side, call->module_number);
+    const struct diff_module *module = module_of(side, call->module_number);
     const struct diff_function *function;
     struct diff_call *extra;
 
@@ -217,7 +217,7 @@ static uint64_t next_turn(const struct diff_module *module,
 void diff_entry_fill(struct diff_side *side, struct diff_entry *entry)
 {
     const struct log_event_view *event = &side->item.event;
-    const struct diff_module *module = diff_side_module(side, event->module_number);
+    const struct diff_module *module = module_of(side, event->module_number);
     uint32_t number = event->site_number - event->module->first_site;
     struct diff_call *call = entry->call->extra;
     const struct diff_site *site;

@@ -37,7 +37,9 @@ find_rename(const struct diff_names *names, struct slice name, size_t start)
     return NULL;
 }
 
-struct slice diff_names_translate(struct diff_names *names, struct slice name)
+/* A name of A in terms of B: dotted parts that are renamed are replaced, wherever they stand
+ * (`self.scale` by `scale=factor`). Valid until the next one is asked for. */
+static struct slice translate(struct diff_names *names, struct slice name)
 {
     size_t start = 0;
 
@@ -64,7 +66,7 @@ struct slice diff_names_translate(struct diff_names *names, struct slice name)
 
 uint64_t diff_names_hash(struct diff_names *names, unsigned side, struct slice name)
 {
-    return hash_64(side == 0 ? diff_names_translate(names, name) : name);
+    return hash_64(side == 0 ? translate(names, name) : name);
 }
 
 static bool ends_with_path(struct slice path, struct slice end)

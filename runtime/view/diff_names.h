@@ -21,10 +21,6 @@ void diff_names_init(struct diff_names *names,
                      size_t count);
 void diff_names_release(struct diff_names *names);
 
-/* A name of A in terms of B: dotted parts that are renamed are replaced, wherever they stand
- * (`self.scale` by `scale=factor`). Valid until the next one is asked for. */
-struct slice diff_names_translate(struct diff_names *names, struct slice name);
-
 /* The same number for what is the same name; `side` is the program that `name` is of. */
 uint64_t diff_names_hash(struct diff_names *names, unsigned side, struct slice name);
 

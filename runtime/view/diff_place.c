@@ -12,11 +12,6 @@
 /* So many loops around one line are told. */
 #define LOOPS_MOST 4
 
-uint32_t diff_site_index(const struct log_event_view *event)
-{
-    return event->site_number - event->module->first_site;
-}
-
 struct diff_place diff_place_of(const struct log_item *item,
                                 const struct open_call *call)
 {

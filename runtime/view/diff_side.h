@@ -168,8 +168,6 @@ static inline uint64_t diff_entry_around(const struct diff_entry *entry)
 /* What an END is in its call. */
 #define DIFF_LOCAL_END 0x71u
 
-/* The module of that number of the trace; NULL: there is none, or memory ran out. */
-struct diff_module *diff_side_module(struct diff_side *side, uint32_t number);
 /* Gives a new call what is kept with it. false: out of memory. */
 bool diff_call_prepare(struct diff_side *side, struct open_call *call);
 /* Where events were lost, nobody knows in which turns a call is. */

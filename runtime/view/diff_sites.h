@@ -66,13 +66,6 @@ void diff_sites_release(struct diff_sites *sites);
 
 /* Takes in the modules that the traces have by now. false: out of memory. */
 bool diff_sites_update(struct diff_sites *sites);
-static inline bool diff_sites_are_current(const struct diff_sites *sites)
-{
-    return log_reader_module_count(sites->programs[0].reader) ==
-               sites->programs[0].count &&
-           log_reader_module_count(sites->programs[1].reader) ==
-               sites->programs[1].count;
-}
 
 void diff_sites_likeness(const struct diff_sites *sites,
                          struct diff_likeness *likeness);

@@ -122,9 +122,6 @@ struct diff_inputs diff_inputs_find(struct diff_work *work,
 struct diff_place diff_place_of(const struct log_item *item,
                                 const struct open_call *call);
 
-/* The number of a site in its module's table. */
-uint32_t diff_site_index(const struct log_event_view *event);
-
 /* The event's place in the program of the other side; line 0: it has none. */
 struct diff_place diff_other_place(const struct diff_work *work,
                                    unsigned side,

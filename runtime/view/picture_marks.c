@@ -23,7 +23,8 @@ static const struct {
                             "! NaN or Inf made here, from finite values"},
 };
 
-bool mark_is_loud(enum flow_mark mark)
+/* What is to be seen first. */
+static bool is_loud(enum flow_mark mark)
 {
     return mark == FLOW_MARK_OWN || mark == FLOW_MARK_PRODUCER;
 }
@@ -61,7 +62,7 @@ struct mark_look mark_look_of(const struct picture_palette *palette,
 void pill_of_mark(struct pills *pills, struct sheet *sheet, enum flow_mark mark)
 {
     pill_add(pills, sheet, mark_word(mark), mark_look_of(sheet->palette, mark).color,
-             mark_is_loud(mark) ? sheet->palette->on_loud : 0);
+             is_loud(mark) ? sheet->palette->on_loud : 0);
 }
 
 bool mark_is_handed_on(const struct flow_graph *graph, const struct flow_edge *edge)
@@ -93,7 +94,7 @@ void remark_prepare(struct remark *remark,
 {
     struct slice text = sheet_clean(sheet, node->remark);
 
-    remark->is_loud = mark_is_loud(node->mark);
+    remark->is_loud = is_loud(node->mark);
     remark->line_count = sheet_wrap(sheet, remark_style(remark, sheet), text, width,
                                     remark->lines, REMARK_LINE_MAX);
 }

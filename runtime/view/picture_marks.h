@@ -16,8 +16,6 @@ struct mark_look {
 
 struct mark_look mark_look_of(const struct picture_palette *palette,
                               enum flow_mark mark);
-/* What is to be seen first. */
-bool mark_is_loud(enum flow_mark mark);
 /* `differs here`, with a sign before it; "" for no mark. */
 struct slice mark_word(enum flow_mark mark);
 /* In the legend. */

@@ -2,7 +2,8 @@
  * the operators between them. */
 #include "runtime/view/why_reading.h"
 
-bool expression_is_library(struct slice name)
+/* Whether the first part of a dotted name is a library whose functions are called so. */
+static bool is_library(struct slice name)
 {
     static const char *const libraries[] = {"torch", "np",    "numpy", "math",      "F",
                                             "nn",    "cmath", "jnp",   "functional"};
@@ -39,7 +40,7 @@ split_callee(struct expressions *all, uint32_t callee, struct expression *call)
         dot--;
     }
     call->word = slice_part(item->text, dot, item->text.size);
-    if (dot > 0 && !expression_is_library(item->text)) {
+    if (dot > 0 && !is_library(item->text)) {
         item->text = slice_part(item->text, 0, dot - 1);
         call->left = callee;
     }

@@ -50,7 +50,4 @@ struct expressions {
  * `x += y` the sum of both. Comments and line ends have to be gone. EXPRESSION_NONE: nothing. */
 uint32_t expression_read(struct expressions *expressions, struct slice statement);
 
-/* Whether the first part of a dotted name is a library whose functions are called so. */
-bool expression_is_library(struct slice name);
-
 #endif
