@@ -163,6 +163,37 @@ static void add_numbers(struct buffer *text, double a, double b)
     buffer_release(&texts[1]);
 }
 
+/* Row-major. */
+static void
+add_index(struct buffer *text, const struct log_shape *shape, uint64_t index)
+{
+    uint64_t steps = 1;
+
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        steps *= shape->shape[i] > 0 ? (uint64_t)shape->shape[i] : 1;
+    }
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < shape->dimension_count && steps > 0; i++) {
+        steps /= shape->shape[i] > 0 ? (uint64_t)shape->shape[i] : 1;
+        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
+        buffer_add_number(text, steps > 0 ? index / steps : 0);
+        index = steps > 0 ? index % steps : 0;
+    }
+    buffer_add_byte(text, ']');
+}
+
+/* The worst element of both. */
+static void
+add_worst(struct buffer *text, const struct diff_distance *distance, enum dtype dtype)
+{
+    if (dtype == DTYPE_BOOL) {
+        buffer_add(text, distance->worst_values[1] != 0 ? SLICE("True, A has False")
+                                                        : SLICE("False, A has True"));
+        return;
+    }
+    add_numbers(text, distance->worst_values[0], distance->worst_values[1]);
+}
+
 static void add_counts(
     struct buffer *text, uint64_t a, uint64_t b, const char *name, uint64_t count)
 {
@@ -212,23 +243,22 @@ static void add_values(struct buffer *text,
             add_sample_place(text, &b->grid, comparison->sample_worst);
             buffer_add_byte(text, ' ');
         }
-        if (b->shape->dtype == DTYPE_BOOL) {
-            buffer_add(text, comparison->distance.worst_values[1] != 0
-                                 ? SLICE("True, A has False")
-                                 : SLICE("False, A has True"));
-            return;
-        }
-        add_numbers(text, comparison->distance.worst_values[0],
-                    comparison->distance.worst_values[1]);
+        add_worst(text, &comparison->distance, b->shape->dtype);
         return;
     case DIFF_SEEN_VALUES:
-        buffer_add(text, SLICE("max abs "));
-        real_add_short(text, comparison->distance.max_abs, DIGITS);
-        buffer_add(text, SLICE(", "));
-        buffer_add_number(text, comparison->distance.beyond_count);
-        buffer_add(text, SLICE(" of "));
-        buffer_add_number(text, comparison->distance.count);
-        buffer_add(text, SLICE(" beyond tolerance"));
+        if (b->shape->dimension_count > 0) {
+            buffer_add(text, SLICE("at "));
+            add_index(text, b->shape, comparison->distance.worst);
+            buffer_add_byte(text, ' ');
+        }
+        add_worst(text, &comparison->distance, b->shape->dtype);
+        if (comparison->distance.count > 1) {
+            buffer_add(text, SLICE("; "));
+            buffer_add_number(text, comparison->distance.beyond_count);
+            buffer_add(text, SLICE(" of "));
+            buffer_add_number(text, comparison->distance.count);
+            buffer_add(text, SLICE(" beyond tolerance"));
+        }
         return;
     case DIFF_SEEN_ORDER:
         buffer_add(text, SLICE("the same min, max, mean and std, in another order"));
@@ -304,25 +334,6 @@ void diff_words_add(struct buffer *text,
     }
 }
 
-/* Row-major. */
-static void
-add_index(struct buffer *text, const struct log_shape *shape, uint64_t index)
-{
-    uint64_t steps = 1;
-
-    for (uint32_t i = 0; i < shape->dimension_count; i++) {
-        steps *= shape->shape[i] > 0 ? (uint64_t)shape->shape[i] : 1;
-    }
-    buffer_add_byte(text, '[');
-    for (uint32_t i = 0; i < shape->dimension_count && steps > 0; i++) {
-        steps /= shape->shape[i] > 0 ? (uint64_t)shape->shape[i] : 1;
-        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
-        buffer_add_number(text, steps > 0 ? index / steps : 0);
-        index = steps > 0 ? index % steps : 0;
-    }
-    buffer_add_byte(text, ']');
-}
-
 void diff_distance_add(struct buffer *text,
                        const struct diff_distance *distance,
                        const struct log_shape *shape)
@@ -357,5 +368,5 @@ void diff_distance_add(struct buffer *text,
     buffer_add(text, SLICE("%), worst at "));
     add_index(text, shape, distance->worst);
     buffer_add_byte(text, ' ');
-    add_numbers(text, distance->worst_values[0], distance->worst_values[1]);
+    add_worst(text, distance, shape->dtype);
 }
