@@ -21,11 +21,13 @@ static void meet_ends(struct diff_work *work, const struct diff_step *step)
 
 /* ---- what one trace alone has ---- */
 
-static void
-tell_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
+static void tell_odd(struct diff_work *work,
+                     unsigned side,
+                     const struct diff_step *step,
+                     bool is_code)
 {
     struct diff_finding finding = {
-        .cause = step->odd == DIFF_ODD_CODE ? DIFF_CAUSE_CODE : DIFF_CAUSE_FLOW,
+        .cause = is_code ? DIFF_CAUSE_CODE : DIFF_CAUSE_FLOW,
         .class_ = DIFF_ONLY,
     };
     struct diff_place place = diff_place_of(step->items[side], step->calls[side]);
@@ -38,8 +40,7 @@ tell_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
     work->words.size = 0;
     diff_name_add(&step->items[side]->event, &work->name);
     finding.name = buffer_slice(&work->name);
-    buffer_add(&work->words, step->odd == DIFF_ODD_CODE
-                                 ? SLICE("a line that the other does not have")
+    buffer_add(&work->words, is_code ? SLICE("a line that the other does not have")
                              : step->odd == DIFF_ODD_PART
                                  ? SLICE("a part that the other's value does not have")
                                  : SLICE("the other did not come here"));
@@ -54,7 +55,10 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
     const struct open_call *call = step->calls[side];
     struct diff_frame *frame = diff_scope_frame(&work->scope, side == 0 ? call : NULL,
                                                 side == 1 ? call : NULL);
-    bool is_code = step->odd == DIFF_ODD_CODE;
+    /* A line that was split in two is another line each time: `a if c else b`. */
+    bool is_code = step->odd == DIFF_ODD_CODE ||
+                   (step->odd == DIFF_ODD_FLOW && frame != NULL &&
+                    diff_scope_is_written(&work->scope, frame, call, side, event));
     struct diff_taint taint = {
         .name = event->name,
         .kind = is_code ? DIFF_TAINT_CODE : DIFF_TAINT_FLOW,
@@ -73,10 +77,10 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
         work->result->only[side]++;
     }
     work->parts[side] += step->odd == DIFF_ODD_PART;
-    if (step->odd == DIFF_ODD_FLOW) {
+    if (step->odd == DIFF_ODD_FLOW && !is_code) {
         diff_gap_add(work, side, step->items[side], call);
     }
-    tell_odd(work, side, step);
+    tell_odd(work, side, step, is_code);
     work->has_met = true;
     if (frame == NULL) {
         return;

@@ -15,30 +15,6 @@ void diff_gap_release(struct diff_gap *gap)
 
 /* ---- while it lasts ---- */
 
-/* The statement that an arm is of: its first arm, or the loop. */
-static const struct site *find_head(const struct log_event_view *event)
-{
-    const struct site *arm = event->site;
-    const struct site *found = arm;
-
-    for (const struct site *site = arm; site > event->module->table.sites;) {
-        site--;
-        if (site->function != arm->function || site->column > arm->column) {
-            continue;
-        }
-        if (site->column < arm->column ||
-            (site->kind != SITE_BRANCH && site->kind != SITE_LOOP) ||
-            (site->kind == SITE_BRANCH && site->arm >= found->arm)) {
-            return found;
-        }
-        found = site;
-        if (site->kind == SITE_LOOP || site->arm == 0) {
-            return found;
-        }
-    }
-    return found;
-}
-
 static uint32_t call_of(const struct log_item *item)
 {
     return item->kind == LOG_CALL ? item->call.call : item->event.call;
@@ -66,8 +42,9 @@ static void begin_point(struct diff_work *work,
         event->text = SLICE("");
         event->sample = NULL;
         event->has_statistics = false;
-        point->place.line = event->site->kind == SITE_BRANCH ? find_head(event)->line
-                                                             : event->site->line;
+        point->place.line = event->site->kind == SITE_BRANCH
+                                ? diff_arm_head(event)->line
+                                : event->site->line;
         diff_path_add(work, side, call, event->site->line, &point->path);
         if (frame != NULL && !work->gap.points[1 - side].is_there) {
             /* Behind the first one, names differ because of it. */
@@ -172,7 +149,7 @@ static unsigned deciding_side(const struct diff_work *work, uint32_t lines[2])
         if (decides[side]) {
             const struct log_event_view *event = &point->item.event;
 
-            lines[side] = event->site->kind == SITE_BRANCH ? find_head(event)->line
+            lines[side] = event->site->kind == SITE_BRANCH ? diff_arm_head(event)->line
                                                            : event->site->line;
             if (side == 0) {
                 uint32_t line = diff_other_place(work, 0, event).line;
@@ -214,8 +191,8 @@ static bool is_same_statement(const struct diff_work *work)
     if (!is_at(&points[0], SITE_BRANCH) || !is_at(&points[1], SITE_BRANCH)) {
         return false;
     }
-    heads[0] = find_head(&points[0].item.event);
-    heads[1] = find_head(&points[1].item.event);
+    heads[0] = diff_arm_head(&points[0].item.event);
+    heads[1] = diff_arm_head(&points[1].item.event);
     frame = diff_scope_find(&work->scope, 1, points[1].call);
     return frame != NULL && frame->calls[0] == points[0].call &&
            heads[0]->column == heads[1]->column &&
@@ -350,8 +327,8 @@ static void find_places(struct diff_work *work,
         if (point->item.kind == LOG_EVENT) {
             place = diff_other_place(work, 1 - i, &point->item.event);
             if (place.line != 0 && is_at(point, SITE_BRANCH)) {
-                uint32_t back =
-                    point->item.event.site->line - find_head(&point->item.event)->line;
+                uint32_t back = point->item.event.site->line -
+                                diff_arm_head(&point->item.event)->line;
 
                 place.line = place.line > back ? place.line - back : place.line;
             }
@@ -416,6 +393,15 @@ void diff_gap_close(struct diff_work *work, const struct diff_step *step)
     }
     gap->is_open = false;
     if (is_cut(work, step)) {
+        return;
+    }
+    if (diff_gap_is_reordered(work)) {
+        for (unsigned i = 0; i < 2; i++) {
+            uint64_t count = gap->points[i].is_there ? gap->points[i].count : 0;
+
+            work->result->only[i] -= count;
+            work->result->code[i] += count;
+        }
         return;
     }
     side = deciding_side(work, lines);

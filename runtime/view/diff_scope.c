@@ -548,6 +548,27 @@ const struct diff_taint *diff_scope_name(struct diff_scope *scope,
     return find_read(scope, frame, call, side, event->module, event->name, kind);
 }
 
+bool diff_scope_is_written(struct diff_scope *scope,
+                           struct diff_frame *frame,
+                           const struct open_call *call,
+                           unsigned side,
+                           const struct log_event_view *event)
+{
+    const struct diff_names *names = scope->taint_count == 0 || event->name.size == 0
+                                         ? NULL
+                                         : names_of(scope, frame, call, event);
+
+    for (size_t i = 0; names != NULL && i < names->count; i++) {
+        const struct diff_taint *taint = &names->items[i];
+
+        if (taint->kind == DIFF_TAINT_CODE && taint->side != side &&
+            taint->digest != 0 && slice_equal(taint->name, event->name)) {
+            return taint->digest == diff_scope_digest(event);
+        }
+    }
+    return false;
+}
+
 const struct diff_taint *diff_scope_writer(const struct diff_frame *frame,
                                            uint64_t digest)
 {

@@ -116,6 +116,13 @@ const struct diff_taint *diff_scope_name(struct diff_scope *scope,
                                          unsigned side,
                                          const struct log_event_view *event);
 
+/* Whether a line that the other program has alone wrote the same to the event's name. */
+bool diff_scope_is_written(struct diff_scope *scope,
+                           struct diff_frame *frame,
+                           const struct open_call *call,
+                           unsigned side,
+                           const struct log_event_view *event);
+
 /* What a line of B alone wrote that is this value; NULL. */
 const struct diff_taint *diff_scope_writer(const struct diff_frame *frame,
                                            uint64_t digest);

@@ -192,4 +192,12 @@ void diff_gap_release(struct diff_gap *gap);
 /* Whether the recording of that side ends before its run did. */
 bool diff_is_cut(const struct diff_work *work, unsigned side);
 
+/* ---- diff_arms.c ---- */
+
+/* The statement that an arm is of: its first arm, or the loop. */
+const struct site *diff_arm_head(const struct log_event_view *event);
+/* Of the gap: whether the arms alone are others, of a statement that reads differently, and nothing
+ * in them is: `if a: x else: y` became `if not a: y else: x`. */
+bool diff_gap_is_reordered(struct diff_work *work);
+
 #endif

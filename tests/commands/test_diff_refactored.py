@@ -33,6 +33,9 @@ class Net(torch.nn.Module):
 
     def forward(self, x, past=None):
         start = past.shape[0] if past is not None else 0
+        if past is not None:
+            x = x + past.mean()
+            x = x * 1.5
         kept = []
         for number, block in enumerate(self.blocks):
             x = block(x, number + 1.0)
@@ -141,6 +144,30 @@ def line_of(text, source):
     return lines[0]
 
 
+BRANCH = [
+    (
+        START,
+        """        if past is None:
+            start = 0
+        else:
+            start = past.shape[0]
+""",
+    )
+]
+NEGATED = [
+    (
+        """        if past is not None:
+            x = x + past.mean()
+            x = x * 1.5
+""",
+        """        if past is None:
+            pass
+        else:
+            x = x + past.mean()
+            x = x * 1.5
+""",
+    )
+]
 RENAMED = [
     ("class Block(", "class Layer("),
     ("[Block() for", "[Layer() for"),
@@ -152,6 +179,8 @@ REFACTORINGS = {
     "into a function": INTO_FUNCTION,
     "into a method": INTO_METHOD,
     "unrolled": UNROLLED,
+    "an expression as a branch": BRANCH,
+    "a negated condition": NEGATED,
     "renamed classes": RENAMED,
     "all": INTO_FUNCTION + INTO_METHOD + UNROLLED,
 }
@@ -174,6 +203,8 @@ def test_what_computes_the_same_is_equal(record, changes):
         (INTO_FUNCTION, ("return x + start", "return x - start"), "return x - start"),
         (INTO_METHOD, ("torch.relu(h)", "torch.tanh(h)"), "self.grow(x)"),
         (UNROLLED, ("return x + start", "return x - start"), "return x - start"),
+        (BRANCH, ("start = past.shape[0]", "start = past.shape[1]"), "start = past.shape[1]"),
+        (NEGATED, ("x = x * 1.5", "x = x * 1.6"), "x = x * 1.6"),
         (RENAMED, ("torch.relu(h)", "torch.tanh(h)"), "torch.tanh(h)"),
     ],
 )
@@ -184,3 +215,12 @@ def test_a_bug_that_came_with_it_is_found(record, changes, bug, line):
     assert run.returncode == 1
     assert run.stdout.startswith(f"program.py:{line_of(line, source)}: first divergence: ")
     assert "control flow" not in run.stdout
+
+
+def test_an_arm_of_nothing_is_told_at_its_line(record):
+    changes = [("    return last\n", "    if last > 1e9:\n        pass\n    return last\n")]
+    before, source = record(changes)
+    after, _ = record(changes, [("last > 1e9", "last < 1e9")])
+    assert diff(before, after).stdout.startswith(
+        f"program.py:{line_of('if last', source)}: first divergence: control flow: B took the if"
+    )
