@@ -40,6 +40,14 @@ static enum exit_code tell_side(const struct diff_command_options *options,
         trace_tell_unfinished(path, "compared");
     }
     trace_tell_lost(path, result->lost_counts[side]);
+    if (result->dropped[side] > 0) {
+        snprintf(
+            line, sizeof line,
+            "remark: the trace keeps its newest events: %llu older ones are not in "
+            "it and were compared with nothing",
+            (unsigned long long)result->dropped[side]);
+        print_message(path, line);
+    }
     if (result->beyond[1 - side] > 0) {
         snprintf(line, sizeof line,
                  "remark: its recording ends here: %llu events of the other trace come "

@@ -34,6 +34,7 @@ def traces(tmp_path_factory):
         "killed": killed.write(folder / "killed.mtrace"),
         "limit": numbered(20000, size_limit=1 << 18).write(folder / "limit.mtrace"),
         "cut": cut,
+        "ring": numbered(20000, last=1000).write(folder / "ring.mtrace"),
     }
 
 
@@ -77,3 +78,13 @@ def test_that_a_part_could_not_be_read(command, traces, tmp_path):
     answer = run(command, path, tmp_path, "-q")
     assert answer.returncode == 3
     assert answer.stderr.startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("command", ["why", "check", "diff"])
+def test_that_a_ring_has_dropped_events(command, traces, tmp_path):
+    """Those whose answer may lie there say so."""
+    path = traces["ring"]
+    answer = run(command, path, tmp_path)
+    assert answer.returncode == 0
+    assert f"{path}: remark: the trace keeps its newest events" in answer.stderr
+    assert run(command, path, tmp_path, "-q").stderr == ""
