@@ -21,7 +21,7 @@ import tempfile
 import time
 
 try:
-    import numpy  # noqa: F401: what is recorded
+    import numpy  # noqa: F401 (it is what is recorded)
 except ImportError:
     print("numpy is not installed: there is nothing to record")
     sys.exit(0)

@@ -31,9 +31,8 @@ index_add(struct log_reader *reader, uint64_t offset, const struct log_chunk *ch
         return false;
     }
     reader->index = entries;
-    reader->index[reader->index_count++] =
-        (struct log_index_entry){chunk->number, offset, chunk->size,
-                                 chunk->first_event};
+    reader->index[reader->index_count++] = (struct log_index_entry){
+        chunk->number, offset, chunk->size, chunk->first_event};
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* Two values that should be the same. */
-#include "runtime/view/diff_align.h"
 #include "runtime/view/diff_compare.h"
 
+#include "runtime/view/diff_align.h"
 #include "runtime/view/diff_arrays.h"
 
 #include <math.h>

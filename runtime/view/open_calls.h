@@ -35,7 +35,7 @@ struct open_call {
     bool is_shown;     /* for a view: it was printed */
     struct open_call *shown_next; /* for a view, while it prints a chain of calls */
     void *extra; /* for a view: one block of memory, freed with the call; may be NULL */
-    struct open_call *next;       /* borrowed: the next one in the same bucket */
+    struct open_call *next; /* borrowed: the next one in the same bucket */
 };
 
 struct open_calls {

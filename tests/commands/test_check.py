@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from tests.support import recording
-from tests.trace import made, scenarios
+from tests.trace import scenarios
 from tests.trace.made import Trace, scalar, tensor
 
 

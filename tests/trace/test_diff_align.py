@@ -11,7 +11,7 @@ import hypothesis
 import hypothesis.strategies as st
 import pytest
 
-from tests.support import paths, recording
+from tests.support import recording
 from tests.trace import made
 
 STEPS = made.MAKER.with_name("test_diff_align")
