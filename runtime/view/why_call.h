@@ -47,6 +47,8 @@ enum how {
     HOW_FILL,
     HOW_WHERE,
     HOW_FULL,
+    HOW_ZEROS,
+    HOW_ONES,
     HOW_TO_HALF,
     HOW_TO_BFLOAT16,
     HOW_TO_FLOAT,

@@ -128,6 +128,16 @@ static struct range same(const struct call *call)
     return result;
 }
 
+/* An array of nothing but the number. */
+static struct range constant(const struct call *call, double number)
+{
+    struct range result = range_number(call->expression->text, number);
+
+    result.is_tensor = true;
+    result.has_count = false;
+    return result;
+}
+
 static struct range two(const struct call *call, enum how how)
 {
     struct slice text = call->expression->text;
@@ -212,6 +222,9 @@ static struct range apply(const struct call *call, enum how how)
         return call->second == NULL || !call->second->is_tensor
                    ? range_part(call->x, call->expression->text)
                    : range_either(call->x, call->second);
+    case HOW_ZEROS:
+    case HOW_ONES:
+        return constant(call, how == HOW_ONES ? 1 : 0);
     case HOW_FULL:
         return call->second != NULL ? *call->second : *call->x;
     case HOW_TO_HALF:

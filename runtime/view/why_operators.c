@@ -192,7 +192,7 @@ tell_division(struct reasoner *reasoner, const struct range *a, const struct ran
         buffer_add(words, SLICE("division by zero: "));
     }
     add_zeros(words, b);
-    if (is_both) {
+    if (is_both && !slice_equal(a->text, b->text)) {
         buffer_add(words,
                    (made & WHY_INF) == 0 ? SLICE(", ") : SLICE(", and 0/0 is NaN: "));
         add_zeros(words, a);

@@ -242,6 +242,31 @@ CASES = [
         "division by zero: `a - 1` was 0",
     ),
     (
+        "a = torch.tensor([0.0, 1.0])",
+        "r = a / a",
+        "made here: r: 0/0: `a` has 1 zero",
+    ),
+    (
+        "a = torch.ones(2)",
+        "r = a / torch.zeros(2)",
+        "made here: r: division by zero: `torch.zeros(2)` was 0",
+    ),
+    (
+        "a = 1.0",
+        "r = torch.log(torch.tensor([1.0 - a]))",
+        "made here: r: log of 0 gives -Inf: `torch.tensor([1.0 - a])` was 0",
+    ),
+    (
+        "a = torch.ones(2); b = -torch.ones(2)",
+        "r = torch.cat([a, b]).sqrt()",
+        "made here: r: sqrt of a negative number: min of `torch.cat([a, b])` can be -1",
+    ),
+    (
+        "a = torch.randn(2, 2); m = torch.eye(2, dtype=torch.bool) & False",
+        "r = torch.where(m, a, torch.tensor(-torch.inf)).softmax(-1)",
+        "then softmax of a row that is -Inf everywhere",
+    ),
+    (
         "a = torch.tensor([3.0, 1.0])",
         "r = unknown(a)",
         "inside `unknown(a)`",
