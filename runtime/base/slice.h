@@ -36,6 +36,17 @@ static inline bool slice_starts(struct slice text, struct slice prefix)
            slice_equal((struct slice){text.bytes, prefix.size}, prefix);
 }
 
+/* What stands behind the last separator; all of it where there is none. */
+static inline struct slice slice_last_part(struct slice text, char separator)
+{
+    size_t start = text.size;
+
+    while (start > 0 && text.bytes[start - 1] != separator) {
+        start--;
+    }
+    return slice_part(text, start, text.size);
+}
+
 static inline bool slice_ends(struct slice text, struct slice suffix)
 {
     return text.size >= suffix.size &&

@@ -24,16 +24,6 @@ static void add_shape(struct buffer *text, const struct seen_form *form)
 }
 
 /* `Linear` of `torch.nn.modules.linear.Linear`. */
-static struct slice last_part(struct slice type)
-{
-    size_t start = type.size;
-
-    while (start > 0 && type.bytes[start - 1] != '.') {
-        start--;
-    }
-    return slice_part(type, start, type.size);
-}
-
 static void add_float(struct buffer *text, const struct seen_form *form)
 {
     buffer_add(text, SLICE("float"));
@@ -68,13 +58,13 @@ static void add_form(struct buffer *text, const struct seen_form *form)
         add_float(text, form);
         break;
     case VALUE_CONTAINER:
-        buffer_add_printable(text, last_part(form->type));
+        buffer_add_printable(text, slice_last_part(form->type, '.'));
         buffer_add(text, SLICE(" of "));
         add_range(text, form->low[0], form->high[0]);
         break;
     case VALUE_OBJECT:
         buffer_add_byte(text, '<');
-        buffer_add_printable(text, last_part(form->type));
+        buffer_add_printable(text, slice_last_part(form->type, '.'));
         buffer_add_byte(text, '>');
         break;
     case VALUE_BIG_INT:

@@ -3,15 +3,14 @@
 
 #include "runtime/view/json_fields.h"
 #include "runtime/view/paint.h"
+#include "runtime/view/verdict_text.h"
 
 #include <stdio.h>
 
-#define NAME_LIMIT      100
-#define PATH_LIMIT      4096
-#define ROW_PATH_LIMIT  40
-#define STATEMENT_LIMIT 400
-#define LABEL_WIDTH     9
-#define ROWS_MAX        50
+#define NAME_LIMIT     100
+#define PATH_LIMIT     4096
+#define ROW_PATH_LIMIT 40
+#define ROWS_MAX       50
 
 static const char *const options[] = {
 #define CHECK(name, option, summary) option,
@@ -25,21 +24,11 @@ static const char *const summaries[] = {
 #undef CHECK
 };
 
-/* Of events the first in the trace; what is found at the end stands behind them. */
-/* The group that is told first; NULL: nothing was found. */
+/* The group that is told first: of events the first in the trace; what is found at the end stands
+ * behind them. NULL: nothing was found. */
 static const struct check_group *first_group(const struct check *check)
 {
     return check->group_count > 0 ? &check->groups[0] : NULL;
-}
-
-static struct slice last_part(struct slice path)
-{
-    size_t start = path.size;
-
-    while (start > 0 && path.bytes[start - 1] != '/') {
-        start--;
-    }
-    return slice_part(path, start, path.size);
 }
 
 static struct slice path_of(const struct check *check, const struct check_group *group)
@@ -64,48 +53,15 @@ static void add_head(const struct check *check,
     paint_end(text, check->has_color);
 }
 
-static void add_label(const struct check *check, const char *label, struct buffer *text)
-{
-    size_t size = strlen(label);
-
-    buffer_add(text, SLICE("  "));
-    paint_start(text, check->has_color, PAINT_PLACE);
-    buffer_add_bytes(text, label, size);
-    paint_end(text, check->has_color);
-    text_add_blanks(text, size < LABEL_WIDTH ? LABEL_WIDTH - size : 1);
-}
-
-static void add_source(const struct check *check,
-                       const struct check_group *group,
-                       struct buffer *text)
-{
-    struct slice line = source_lines_get(check->sources, group->module, group->line);
-    char label[24];
-
-    if (line.size > 0) {
-        snprintf(label, sizeof label, "%lu |", (unsigned long)group->line);
-        add_label(check, label, text);
-        text_add_shortened(text, line, STATEMENT_LIMIT);
-        buffer_add_byte(text, '\n');
-    }
-}
-
 /* What was kept of the first offender: its value in the first line, then its calls. */
 static void add_kept(const struct check *check, struct buffer *text)
 {
     struct slice kept = buffer_slice(&check->first);
-    const char *label = "is";
-    size_t start = 0;
+    size_t end = slice_find(kept, SLICE("\n"), 0);
+    struct slice calls = slice_part(kept, end < kept.size ? end + 1 : end, kept.size);
 
-    while (start < kept.size) {
-        size_t end = slice_find(kept, SLICE("\n"), start);
-
-        add_label(check, label, text);
-        buffer_add(text, slice_part(kept, start, end));
-        buffer_add_byte(text, '\n');
-        label = start == 0 ? "in" : "";
-        start = end + 1;
-    }
+    verdict_lines_add(text, "is", slice_part(kept, 0, end), check->has_color);
+    verdict_lines_add(text, "in", calls, check->has_color);
 }
 
 static void add_first(const struct check *check,
@@ -114,12 +70,14 @@ static void add_first(const struct check *check,
 {
     add_head(check, group, path_of(check, group), PATH_LIMIT, text);
     buffer_add(text, SLICE("\n\n"));
-    add_source(check, group, text);
+    verdict_source_add(text, group->line,
+                       source_lines_get(check->sources, group->module, group->line),
+                       check->has_color);
     if (group->has_event && group->kind < CHECK_ZEROS) {
         add_kept(check, text);
     }
     if (group->has_event) {
-        add_label(check, "event", text);
+        verdict_label_add(text, "event", check->has_color);
         buffer_add_format(text, "#%llu in call #%lu", (unsigned long long)group->event,
                           (unsigned long)group->call);
         if (group->visit > 0) {
@@ -129,7 +87,7 @@ static void add_first(const struct check *check,
         buffer_add_byte(text, '\n');
     }
     if (group->kind >= CHECK_ZEROS) {
-        add_label(check, "in", text);
+        verdict_label_add(text, "in", check->has_color);
         text_add_shortened(text, group->function, NAME_LIMIT);
         buffer_add_byte(text, '\n');
     }
@@ -147,7 +105,8 @@ static void add_rows(const struct check *check, struct buffer *text)
         const struct check_group *group = &check->groups[i];
 
         buffer_add(text, SLICE("  "));
-        add_head(check, group, last_part(path_of(check, group)), ROW_PATH_LIMIT, text);
+        add_head(check, group, slice_last_part(path_of(check, group), '/'),
+                 ROW_PATH_LIMIT, text);
         if (group->count > 1) {
             buffer_add_format(text, "  (%llu times)", (unsigned long long)group->count);
         }

@@ -13,25 +13,15 @@
 
 /* ---- forms ---- */
 
-struct slice diff_last_part(struct slice name)
-{
-    size_t start = name.size;
-
-    while (start > 0 && name.bytes[start - 1] != '.') {
-        start--;
-    }
-    return slice_part(name, start, name.size);
-}
-
 /* Types are known by their last part: files, and so modules, may have other names. */
 static bool
 is_same_type(const struct diff_tolerance *tolerance, struct slice a, struct slice b)
 {
-    a = diff_last_part(a);
-    b = diff_last_part(b);
+    a = slice_last_part(a, '.');
+    b = slice_last_part(b, '.');
     for (size_t i = 0; i < tolerance->rename_count; i++) {
-        if (slice_equal(diff_last_part(tolerance->renames[i].old_name), a) &&
-            slice_equal(diff_last_part(tolerance->renames[i].new_name), b)) {
+        if (slice_equal(slice_last_part(tolerance->renames[i].old_name, '.'), a) &&
+            slice_equal(slice_last_part(tolerance->renames[i].new_name, '.'), b)) {
             return true;
         }
     }

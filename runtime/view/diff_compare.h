@@ -69,7 +69,4 @@ void diff_compare_events(struct diff_compare *compare,
                          const struct log_event_view *b,
                          struct diff_comparison *comparison);
 
-/* The last part of a dotted name: files, and so modules, may have other names. */
-struct slice diff_last_part(struct slice name);
-
 #endif

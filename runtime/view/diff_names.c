@@ -85,13 +85,3 @@ bool diff_names_map_file(const struct diff_names *names, struct slice a, struct 
     }
     return false;
 }
-
-struct slice diff_names_last_part(struct slice path)
-{
-    size_t start = path.size;
-
-    while (start > 0 && path.bytes[start - 1] != '/') {
-        start--;
-    }
-    return slice_part(path, start, path.size);
-}

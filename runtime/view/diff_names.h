@@ -30,9 +30,6 @@ bool diff_names_map_file(const struct diff_names *names,
                          struct slice a,
                          struct slice b);
 
-/* What follows the last slash. */
-struct slice diff_names_last_part(struct slice path);
-
 /* Two numbers as one, so that each bit depends on all of both. */
 static inline uint64_t diff_mix(uint64_t a, uint64_t b)
 {

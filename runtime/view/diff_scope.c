@@ -360,7 +360,7 @@ uint64_t diff_scope_digest(const struct log_event_view *event)
     default:
         parts[2] = (uint64_t)event->integer;
         parts[3] = hash_64(event->text);
-        parts[4] = hash_64(diff_last_part(event->type));
+        parts[4] = hash_64(slice_last_part(event->type, '.'));
         break;
     }
     return hash_64((struct slice){(const char *)parts, sizeof parts}) | 1;

@@ -79,7 +79,7 @@ static bool has_reason(const struct diff_sites *sites,
     struct slice left = a->module->table.path;
     struct slice right = b->module->table.path;
     bool is_same_part =
-        slice_equal(diff_names_last_part(left), diff_names_last_part(right));
+        slice_equal(slice_last_part(left, '/'), slice_last_part(right, '/'));
     bool is_same_name =
         a->module->name.size > 0 && slice_equal(a->module->name, b->module->name);
     uint32_t fewest = a->module->table.function_count;

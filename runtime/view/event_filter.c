@@ -217,16 +217,6 @@ static bool glob_list_match(const struct glob_list *list, struct slice text)
     return false;
 }
 
-static struct slice last_part(struct slice path)
-{
-    size_t start = path.size;
-
-    while (start > 0 && path.bytes[start - 1] != '/') {
-        start--;
-    }
-    return slice_part(path, start, path.size);
-}
-
 static bool thread_match(const struct event_filter *filter,
                          const struct open_call *call,
                          const struct log_reader *reader)
@@ -259,7 +249,7 @@ void event_filter_judge(const struct event_filter *filter,
         (filter->functions.count == 0 ||
          glob_list_match(&filter->functions, function)) &&
         (filter->files.count == 0 || glob_list_match(&filter->files, path) ||
-         glob_list_match(&filter->files, last_part(path))) &&
+         glob_list_match(&filter->files, slice_last_part(path, '/'))) &&
         (filter->modules.count == 0 || glob_list_match(&filter->modules, call->path)) &&
         (filter->threads.count == 0 || thread_match(filter, call, reader)) &&
         (filter->call == 0 ||

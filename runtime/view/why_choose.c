@@ -61,16 +61,6 @@ static struct wanted read_wanted(struct slice text)
     return wanted;
 }
 
-static struct slice last_part(struct slice path)
-{
-    size_t start = path.size;
-
-    while (start > 0 && path.bytes[start - 1] != '/') {
-        start--;
-    }
-    return slice_part(path, start, path.size);
-}
-
 /* `b` for `out['b']` too: the name alone, where no path was asked for. */
 static bool name_fits(struct slice name, struct slice glob)
 {
@@ -90,7 +80,8 @@ static bool fits(const struct why *why, const struct wanted *wanted, uint32_t in
     }
     return (wanted->line == 0 || node->line == wanted->line) &&
            (wanted->file.size == 0 || slice_match(node->file, wanted->file) ||
-            slice_match(last_part(node->file), last_part(wanted->file))) &&
+            slice_match(slice_last_part(node->file, '/'),
+                        slice_last_part(wanted->file, '/'))) &&
            (wanted->name.size == 0 || name_fits(node->name, wanted->name)) &&
            (why->ask.call == 0 || fact->call == why->ask.call) &&
            (!why->ask.has_iteration || fact->visit == why->ask.iteration);

@@ -74,16 +74,6 @@ find_input(const struct reasoner *reasoner, struct slice name, struct range *ran
     return false;
 }
 
-static struct slice last_part(struct slice name)
-{
-    size_t start = name.size;
-
-    while (start > 0 && name.bytes[start - 1] != '.') {
-        start--;
-    }
-    return slice_part(name, start, name.size);
-}
-
 static struct range written(struct reasoner *reasoner, struct slice text, double number)
 {
     struct buffer *words = cause_begin(reasoner);
@@ -127,7 +117,7 @@ static bool is_view_attribute(struct slice word)
 
 static struct range evaluate_name(struct reasoner *reasoner, struct slice name)
 {
-    struct slice last = last_part(name);
+    struct slice last = slice_last_part(name, '.');
     struct range range;
 
     if (find_input(reasoner, name, &range)) {
@@ -263,7 +253,7 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
 
         is_of_value = left->kind != EXPRESSION_NAME ||
                       find_input(reasoner, left->text, &operands[0]) ||
-                      slice_equal(last_part(left->text), SLICE("grad"));
+                      slice_equal(slice_last_part(left->text, '.'), SLICE("grad"));
         operands[count++] = range_evaluate(reasoner, item.left);
     }
     for (uint32_t i = item.first; i != EXPRESSION_NONE;

@@ -2,6 +2,7 @@
 #include "runtime/view/why.h"
 
 #include "runtime/view/paint.h"
+#include "runtime/view/verdict_text.h"
 
 #include <stdio.h>
 
@@ -9,7 +10,6 @@
 #define PATH_LIMIT      4096 /* the first line's: an editor has to find it */
 #define ROW_PATH_LIMIT  40
 #define STATEMENT_LIMIT 400
-#define LABEL_WIDTH     9
 #define OTHERS_MAX      5
 
 /* "NaN", "Inf", "-Inf", "NaN and Inf". */
@@ -47,27 +47,6 @@ add_place(struct buffer *text, struct slice file, uint32_t line, size_t limit)
     buffer_add_number(text, line);
 }
 
-static struct slice last_part(struct slice path)
-{
-    size_t start = path.size;
-
-    while (start > 0 && path.bytes[start - 1] != '/') {
-        start--;
-    }
-    return slice_part(path, start, path.size);
-}
-
-static void add_label(const struct why *why, struct buffer *text, const char *label)
-{
-    size_t size = strlen(label);
-
-    buffer_add(text, SLICE("  "));
-    paint_start(text, why->ask.has_color, PAINT_PLACE);
-    buffer_add_bytes(text, label, size);
-    paint_end(text, why->ask.has_color);
-    text_add_blanks(text, size < LABEL_WIDTH ? LABEL_WIDTH - size : 1);
-}
-
 static void add_value(const struct why *why, uint32_t node, struct buffer *text)
 {
     text_add_shortened(text, why->graph.nodes[node].name, NAME_LIMIT);
@@ -95,43 +74,10 @@ static void add_head(const struct why *why,
     buffer_add_printable(text, producer->reason);
 }
 
-/* The lines of calls, each behind the label's column. */
-static void add_calls(const struct why *why, struct slice calls, struct buffer *text)
-{
-    const char *label = "in";
-    size_t start = 0;
-
-    while (start < calls.size) {
-        size_t end = slice_find(calls, SLICE("\n"), start);
-
-        add_label(why, text, label);
-        buffer_add(text, slice_part(calls, start, end));
-        buffer_add_byte(text, '\n');
-        label = "";
-        start = end + 1;
-    }
-}
-
-static void add_statement(const struct why *why,
-                          uint32_t line,
-                          struct slice statement,
-                          struct buffer *text)
-{
-    char label[24];
-
-    if (statement.size == 0) {
-        return;
-    }
-    snprintf(label, sizeof label, "%lu |", (unsigned long)line);
-    add_label(why, text, label);
-    text_add_shortened(text, statement, STATEMENT_LIMIT);
-    buffer_add_byte(text, '\n');
-}
-
 static void add_visit(const struct why *why, uint32_t node, struct buffer *text)
 {
     if (why->facts[node].visit > 0) {
-        add_label(why, text, "iteration");
+        verdict_label_add(text, "iteration", why->ask.has_color);
         buffer_add_number(text, why->facts[node].visit);
         buffer_add(text, SLICE(" (from 0) of this call at this line\n"));
     }
@@ -142,13 +88,13 @@ static void add_inputs(const struct why *why,
                        struct buffer *text)
 {
     for (uint32_t i = 0; i < producer->input_count; i++) {
-        add_label(why, text, i == 0 ? "of" : "");
+        verdict_label_add(text, i == 0 ? "of" : "", why->ask.has_color);
         add_value(why, producer->inputs[i], text);
         buffer_add_byte(text, '\n');
     }
     if (producer->input_count == WHY_INPUTS_MAX &&
         producer->input_total > WHY_INPUTS_MAX) {
-        add_label(why, text, "");
+        verdict_label_add(text, "", why->ask.has_color);
         buffer_add(text, SLICE("and more, "));
         buffer_add_number(text, producer->input_total);
         buffer_add(text, SLICE(" in all\n"));
@@ -159,13 +105,14 @@ static void add_producer(const struct why *why, uint32_t index, struct buffer *t
 {
     const struct why_producer *producer = &why->producers[index];
 
-    add_statement(why, producer->line, producer->statement, text);
-    add_label(why, text, producer->how == WHY_MADE ? "gave" : "is");
+    verdict_source_add(text, producer->line, producer->statement, why->ask.has_color);
+    verdict_label_add(text, producer->how == WHY_MADE ? "gave" : "is",
+                      why->ask.has_color);
     add_value(why, producer->node, text);
     buffer_add_byte(text, '\n');
     add_inputs(why, producer, text);
     add_visit(why, producer->node, text);
-    add_calls(why, why->calls[index], text);
+    verdict_lines_add(text, "in", why->calls[index], why->ask.has_color);
 }
 
 /* ---- besides ---- */
@@ -178,7 +125,7 @@ static void add_asked(const struct why *why, struct buffer *text)
     buffer_add(text, why->facts[why->target].made == 0
                          ? SLICE("passes it on:\n  ")
                          : SLICE("makes NaN of what came of it:\n  "));
-    add_place(text, last_part(node->file), node->line, ROW_PATH_LIMIT);
+    add_place(text, slice_last_part(node->file, '/'), node->line, ROW_PATH_LIMIT);
     buffer_add(text, SLICE("  "));
     add_value(why, why->target, text);
     buffer_add_byte(text, '\n');
@@ -241,8 +188,9 @@ add_row(const struct why *why, const struct why_row *row, struct buffer *text)
     paint_start(text, why->ask.has_color, is_alarm ? PAINT_ALARM : PAINT_FAINT);
     buffer_add_bytes(text, role, size);
     paint_end(text, why->ask.has_color);
-    text_add_blanks(text, size < LABEL_WIDTH + 2 ? LABEL_WIDTH + 2 - size : 1);
-    add_place(text, last_part(node->file), node->line, ROW_PATH_LIMIT);
+    text_add_blanks(
+        text, size < VERDICT_LABEL_WIDTH + 2 ? VERDICT_LABEL_WIDTH + 2 - size : 1);
+    add_place(text, slice_last_part(node->file, '/'), node->line, ROW_PATH_LIMIT);
     buffer_add(text, SLICE("  "));
     add_value(why, row->node, text);
     if (row->count > 1) {
@@ -253,7 +201,7 @@ add_row(const struct why *why, const struct why_row *row, struct buffer *text)
     }
     buffer_add_byte(text, '\n');
     if (why->ask.has_source && node->code.size > 0) {
-        text_add_blanks(text, LABEL_WIDTH + 4);
+        text_add_blanks(text, VERDICT_LABEL_WIDTH + 4);
         paint_start(text, why->ask.has_color, PAINT_FAINT);
         buffer_add(text, SLICE("| "));
         text_add_shortened(text, node->code, STATEMENT_LIMIT);
@@ -318,7 +266,7 @@ static void add_elsewhere(const struct why *why, struct buffer *text)
             continue;
         }
         buffer_add(text, shown++ == 0 ? SLICE("; made anew at ") : SLICE(", "));
-        add_place(text, last_part(node->file), node->line, ROW_PATH_LIMIT);
+        add_place(text, slice_last_part(node->file, '/'), node->line, ROW_PATH_LIMIT);
         buffer_add_byte(text, ' ');
         text_add_shortened(text, node->name, NAME_LIMIT);
         buffer_add(text, SLICE(" ("));
@@ -380,12 +328,12 @@ static void add_fine(const struct why *why, struct buffer *text)
 {
     const struct flow_node *node = &why->graph.nodes[why->target];
 
-    add_statement(why, node->line, why->target_statement, text);
-    add_label(why, text, "is");
+    verdict_source_add(text, node->line, why->target_statement, why->ask.has_color);
+    verdict_label_add(text, "is", why->ask.has_color);
     add_value(why, why->target, text);
     buffer_add_byte(text, '\n');
     add_visit(why, why->target, text);
-    add_calls(why, why->target_call, text);
+    verdict_lines_add(text, "in", why->target_call, why->ask.has_color);
 }
 
 void why_text_add(const struct why *why, struct buffer *text)
