@@ -167,9 +167,12 @@ static void tell_pair(struct diff_work *work,
 static bool reads_clock(struct slice source)
 {
     static const char *const words[] = {
-        "time.time(", "time_ns(", "perf_counter", "monotonic(", "process_time",
-        ".now(",      "utcnow(",  "uuid.",        "uuid4(",     "getpid(",
-        "mkdtemp(",   "mkstemp(", "strftime(",    "time()",
+        "time.time(",     "time_ns(", "perf_counter",   "monotonic(",
+        "process_time",   ".now(",    "utcnow(",        "uuid.",
+        "uuid4(",         "getpid(",  "mkdtemp(",       "mkstemp(",
+        "strftime(",      "time()",   "os.fork(",       "get_ident(",
+        "get_native_id(", "getppid(", "default_timer(", "urandom(",
+        "secrets.",
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

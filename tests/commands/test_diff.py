@@ -447,6 +447,14 @@ def test_map_of_a_type(recorded):
     assert diff("--map", "Scale=Factor", a, b).returncode == 0
 
 
+def test_numbers_of_processes_are_left_out(recorded):
+    source = "import os\n\nparent = os.getppid() + 1\npid = os.fork()\nif pid == 0:\n    os._exit(0)\n"
+    a = recorded(source=source)
+    run = diff(a, recorded(("getppid() + 1", "getppid() + 2"), source=source))
+    assert run.returncode == 0
+    assert "2 left out, read from a clock or ignored" in run.stdout
+
+
 def test_a_class_is_known_by_its_methods(recorded):
     b = recorded(
         ("class Scale:", "class Factor:"), ("self.scale = Scale(2.0)", "self.scale = Factor(2.0)")
