@@ -284,7 +284,7 @@ static struct diff_owner *owner_new(struct slice class_name, struct slice path)
     return owner;
 }
 
-static struct diff_names *
+static struct diff_taints *
 owner_names(struct diff_scope *scope, struct slice class_name, struct slice path)
 {
     struct diff_owner **place = owner_place(scope, class_name, path);
@@ -297,10 +297,10 @@ owner_names(struct diff_scope *scope, struct slice class_name, struct slice path
 }
 
 /* Where a name lives that an event tells of. */
-static struct diff_names *names_of(struct diff_scope *scope,
-                                   struct diff_frame *frame,
-                                   const struct open_call *call,
-                                   const struct log_event_view *event)
+static struct diff_taints *names_of(struct diff_scope *scope,
+                                    struct diff_frame *frame,
+                                    const struct open_call *call,
+                                    const struct log_event_view *event)
 {
     struct slice root = root_of(event->name);
 
@@ -326,7 +326,7 @@ void diff_scope_clear(struct diff_scope *scope,
                       const struct open_call *call,
                       const struct log_event_view *event)
 {
-    struct diff_names *names;
+    struct diff_taints *names;
 
     if (scope->taint_count == 0 || event->name.size == 0) {
         return;
@@ -368,7 +368,7 @@ uint64_t diff_scope_digest(const struct log_event_view *event)
 
 /* What a line wrote that one program has alone, after such a line of either. */
 static void join_code(struct diff_scope *scope,
-                      struct diff_names *names,
+                      struct diff_taints *names,
                       size_t index,
                       const struct log_event_view *event,
                       const struct diff_taint *taint)
@@ -402,7 +402,7 @@ void diff_scope_taint(struct diff_scope *scope,
                       const struct log_event_view *event,
                       const struct diff_taint *taint)
 {
-    struct diff_names *names;
+    struct diff_taints *names;
     void *items;
 
     if (event->name.size == 0) {
@@ -442,7 +442,7 @@ static const struct diff_taint *graver(const struct diff_taint *a,
     return a == NULL || (b != NULL && b->kind < a->kind) ? b : a;
 }
 
-static const struct diff_taint *find_name(const struct diff_names *names,
+static const struct diff_taint *find_name(const struct diff_taints *names,
                                           struct slice name)
 {
     const struct diff_taint *found = NULL;
@@ -554,9 +554,9 @@ bool diff_scope_is_written(struct diff_scope *scope,
                            unsigned side,
                            const struct log_event_view *event)
 {
-    const struct diff_names *names = scope->taint_count == 0 || event->name.size == 0
-                                         ? NULL
-                                         : names_of(scope, frame, call, event);
+    const struct diff_taints *names = scope->taint_count == 0 || event->name.size == 0
+                                          ? NULL
+                                          : names_of(scope, frame, call, event);
 
     for (size_t i = 0; names != NULL && i < names->count; i++) {
         const struct diff_taint *taint = &names->items[i];

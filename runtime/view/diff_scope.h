@@ -20,6 +20,7 @@ enum diff_taint_kind {
     DIFF_TAINT_CLOCK,  /* it comes from a clock */
 };
 
+/* A name that differs, and whence. */
 struct diff_taint {
     struct slice name; /* borrowed from the site tables */
     enum diff_taint_kind kind;
@@ -31,7 +32,7 @@ struct diff_taint {
     uint64_t digest, other_digest;
 };
 
-struct diff_names {
+struct diff_taints {
     struct diff_taint *items; /* owned */
     size_t count, capacity;
 };
@@ -44,8 +45,8 @@ struct diff_turn {
 /* A call of A with the one of B that it is; of odd calls one side is 0. */
 struct diff_frame {
     uint32_t calls[2];
-    struct diff_names names; /* owned: local names that differ */
-    struct diff_turn *turns; /* owned */
+    struct diff_taints names; /* owned: local names that differ */
+    struct diff_turn *turns;  /* owned */
     size_t turn_count, turn_capacity;
     /* A call that a statement in it made has returned something that differs. */
     bool has_result;
@@ -58,7 +59,7 @@ struct diff_frame {
 /* The attributes of an object, or a module's globals. */
 struct diff_owner {
     struct slice class_name, path; /* owned: they stand behind it */
-    struct diff_names names;       /* owned */
+    struct diff_taints names;      /* owned */
     struct diff_owner *next;
 };
 
