@@ -131,15 +131,21 @@ double diff_elements_apart(const struct dtype_value *a,
                            const struct dtype_value *b,
                            double *size)
 {
+    double x = diff_element_real(a);
+    double y = diff_element_real(b);
     double apart;
 
     *size = 0;
     if (is_equal(a, b)) {
         return 0;
     }
-    *size = hypot(diff_element_real(b), b->imaginary);
-    apart =
-        hypot(diff_element_real(a) - diff_element_real(b), a->imaginary - b->imaginary);
+    if (b->class == DTYPE_CLASS_COMPLEX) {
+        *size = hypot(y, b->imaginary);
+        apart = hypot(x - y, a->imaginary - b->imaginary);
+    } else {
+        *size = fabs(y);
+        apart = fabs(x - y);
+    }
     if (apart == 0) {
         return 1; /* integers beyond 2^53 */
     }
