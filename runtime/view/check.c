@@ -126,10 +126,12 @@ static bool take_call(struct check *check, struct open_call *call, bool is_new)
         return false;
     }
     if (is_new) {
+        uint64_t key = flow_key(call->module_number, call->function);
+
         event_filter_judge(&check->rules->filter, call, check->reader);
         if (check->rules->is_wanted[CHECK_DEAD] &&
-            !flow_map_put(&check->called, flow_key(call->module_number, call->function),
-                          1)) {
+            flow_map_get(&check->called, key) == FLOW_MAP_NONE &&
+            !flow_map_put(&check->called, key, 1)) {
             check->has_failed = true;
             return false;
         }
@@ -156,6 +158,10 @@ bool check_take(struct check *check, const struct log_item *item, struct error *
     case LOG_END:
         call = open_calls_find(&check->calls, item->end.call);
         if (call != NULL) {
+            is_done = item->end.how != LOG_END_LEFT ||
+                      flow_map_put(&check->called,
+                                   flow_key(call->module_number, call->function),
+                                   CHECK_WAS_LEFT);
             open_calls_end(&check->calls, call);
         }
         break;

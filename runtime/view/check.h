@@ -121,6 +121,9 @@ struct check_letter {
     struct slice name;
 };
 
+/* A call was left without a return, by an exception perhaps. */
+#define CHECK_WAS_LEFT 2
+
 struct check {
     const struct check_rules *rules; /* borrowed */
     struct log_reader *reader;       /* borrowed */
@@ -139,7 +142,8 @@ struct check {
     struct check_zero *zeros; /* owned */
     size_t zero_capacity;
     uint32_t zero_count;
-    struct flow_map called; /* functions that were called: module, function -> 1 */
+    /* Functions that were called: module, function -> 1, or WAS_LEFT. */
+    struct flow_map called;
     struct check_letter letters[CHECK_LETTERS_MAX];
     uint64_t *shape_counts; /* in the arena: values that each shape is about */
     uint64_t event_count;   /* all */

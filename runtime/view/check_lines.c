@@ -128,7 +128,28 @@ static bool tell_dead(struct check *check,
     return is_done;
 }
 
-static const char *what_of(const struct site *site)
+/* Whether a line may have begun and raised an exception: nobody was told then. */
+static bool may_have_raised(struct check *check, uint32_t number, uint32_t function)
+{
+    const struct site_table *table = &log_reader_module(check->reader, number)->table;
+
+    if (flow_map_get(&check->called, flow_key(number, function)) == CHECK_WAS_LEFT ||
+        log_reader_header(check->reader)->is_closed == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        if (table->sites[i].function == function &&
+            table->sites[i].kind == SITE_BRANCH &&
+            slice_starts(source_lines_get(check->sources, number, table->sites[i].line),
+                         SLICE("except"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *
+what_of(struct check *check, uint32_t number, const struct site *site)
 {
     switch (site->kind) {
     case SITE_BRANCH:
@@ -136,7 +157,9 @@ static const char *what_of(const struct site *site)
     case SITE_LOOP:
         return "this loop never had a turn";
     default:
-        return "never ran, though the function was called";
+        return may_have_raised(check, number, site->function)
+                   ? "never ran to its end, though the function was called"
+                   : "never ran, though the function was called";
     }
 }
 
@@ -160,14 +183,15 @@ static bool find_dead_lines(struct check *check, uint32_t number, uint32_t funct
             first = first == NULL ? site : first;
             last = site->line > last ? site->line : last;
         } else if (first != NULL && site->line != first->line) {
-            is_done =
-                tell_dead(check, number, function, first->line, last, what_of(first));
+            is_done = tell_dead(check, number, function, first->line, last,
+                                what_of(check, number, first));
             first = NULL;
             last = 0;
         }
     }
     if (is_done && first != NULL) {
-        is_done = tell_dead(check, number, function, first->line, last, what_of(first));
+        is_done = tell_dead(check, number, function, first->line, last,
+                            what_of(check, number, first));
     }
     return is_done;
 }

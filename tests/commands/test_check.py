@@ -339,6 +339,22 @@ def test_dead(program):
     )
 
 
+def test_a_line_that_raised_did_run(tmp_path):
+    source = (
+        "def f(x):\n    y = 1 / x\n    return y\n\n\n"
+        "def g(x):\n    try:\n        y = 1 / x\n    except ZeroDivisionError:\n        y = 0\n"
+        "    return y\n\n\n"
+        "def h(x):\n    if x:\n        return 1\n    y = 2\n    return y\n\n\n"
+        "try:\n    f(0)\nexcept ZeroDivisionError:\n    g(0)\nh(1)\n"
+    )
+    assert recording.run_program(source, tmp_path).returncode == 0
+    found = findings("--dead", tmp_path / "run.mtrace")
+    words = "never ran{}, though the function was called"
+    assert found["dead", 2, "f"] == words.format(" to its end") + ", nor did line 3 run"
+    assert found["dead", 8, "g"] == words.format(" to its end")
+    assert found["dead", 17, "h"] == words.format("") + ", nor did line 18 run"
+
+
 MASK = "def f(x):\n    y = x.masked_fill(m, -math.inf)\n    z = y * 2\n    return z\n"
 
 
