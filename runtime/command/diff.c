@@ -44,8 +44,11 @@ static enum exit_code tell_side(const struct diff_command_options *options,
         snprintf(
             line, sizeof line,
             "remark: the trace keeps its newest events: %llu older ones are not in "
-            "it and were compared with nothing",
-            (unsigned long long)result->dropped[side]);
+            "it; %llu of the other trace come before its first one and were compared "
+            "with "
+            "nothing",
+            (unsigned long long)result->dropped[side],
+            (unsigned long long)result->before[1 - side]);
         print_message(path, line);
     }
     if (result->beyond[1 - side] > 0) {

@@ -188,6 +188,31 @@ static void add_allowed(const struct diff_result *result, struct buffer *text)
     }
 }
 
+/* What had nothing beside it. */
+static void add_outside(const struct diff_result *result, struct buffer *text)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        if (result->before[side] > 0) {
+            buffer_add(text, SLICE("; "));
+            add_grouped(text, result->before[side]);
+            buffer_add(text, side == 0 ? SLICE(" of A come before B's first")
+                                       : SLICE(" of B come before A's first"));
+        }
+        if (result->beyond[side] > 0) {
+            buffer_add(text, side == 0 ? SLICE("; B ends there, A goes on for ")
+                                       : SLICE("; A ends there, B goes on for "));
+            add_grouped(text, result->beyond[side]);
+        }
+    }
+}
+
+static void add_empty_line(const struct diff_result *result, struct buffer *text)
+{
+    buffer_add(text, SLICE("nothing to compare"));
+    add_outside(result, text);
+    buffer_add_byte(text, '\n');
+}
+
 static void add_equal_line(const struct diff_report *report,
                            const struct diff_result *result,
                            struct buffer *text)
@@ -216,12 +241,8 @@ static void add_equal_line(const struct diff_report *report,
             buffer_add(text, side == 0 ? SLICE(" of lines that only A has (--all)")
                                        : SLICE(" of lines that only B has (--all)"));
         }
-        if (result->beyond[side] > 0) {
-            buffer_add(text, side == 0 ? SLICE("; B ends there, A goes on for ")
-                                       : SLICE("; A ends there, B goes on for "));
-            add_grouped(text, result->beyond[side]);
-        }
     }
+    add_outside(result, text);
     buffer_add_byte(text, '\n');
 }
 
@@ -289,6 +310,8 @@ void diff_report_add_line(struct diff_report *report,
 
         buffer_add(text, slice_part(first, 0, end));
         buffer_add_byte(text, '\n');
+    } else if (diff_result_is_empty(result)) {
+        add_empty_line(result, text);
     } else if (!diff_result_is_equal(result)) {
         buffer_add(text, SLICE("different: values have parts that only one has\n"));
     } else {
@@ -325,7 +348,7 @@ void diff_report_add(struct diff_report *report,
     } else {
         buffer_add(text, buffer_slice(&report->first));
     }
-    if (!diff_result_is_equal(result)) {
+    if (!diff_result_is_equal(result) && !diff_result_is_empty(result)) {
         buffer_add(text, SLICE("\n  "));
         diff_report_add_counts(result, text);
         add_lists(report, result, text);

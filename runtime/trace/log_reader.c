@@ -440,6 +440,11 @@ const struct log_header *log_reader_header(const struct log_reader *reader)
     return &reader->header;
 }
 
+uint64_t log_reader_first_event(const struct log_reader *reader)
+{
+    return reader->first_shown;
+}
+
 uint32_t log_reader_module_count(const struct log_reader *reader)
 {
     return (uint32_t)reader->modules.count;

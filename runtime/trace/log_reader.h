@@ -138,6 +138,8 @@ void log_reader_go(struct log_reader *reader, struct log_place place);
 void log_reader_go_to_event(struct log_reader *reader, uint64_t number);
 
 const struct log_header *log_reader_header(const struct log_reader *reader);
+/* The number of the oldest event that is given: above 0 where a ring has dropped some. */
+uint64_t log_reader_first_event(const struct log_reader *reader);
 uint32_t log_reader_module_count(const struct log_reader *reader);
 /* NULL from the count on. */
 const struct log_module *log_reader_module(const struct log_reader *reader,

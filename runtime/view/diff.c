@@ -130,6 +130,17 @@ static void meet_odd(struct diff_work *work, const struct diff_step *step)
     }
 }
 
+/* What the other trace may have had and has dropped is no difference. */
+static void meet_before(struct diff_work *work, const struct diff_step *step)
+{
+    unsigned side = step->items[0] != NULL ? 0 : 1;
+
+    if (step->items[side]->kind == LOG_EVENT) {
+        work->result->event_counts[side]++;
+        work->result->before[side]++;
+    }
+}
+
 /* ---- the whole ---- */
 
 static void meet(struct diff_work *work, const struct diff_step *step)
@@ -147,6 +158,10 @@ static void meet(struct diff_work *work, const struct diff_step *step)
         return;
     }
     diff_settle_pending(work);
+    if (step->odd == DIFF_ODD_BEFORE) {
+        meet_before(work, step);
+        return;
+    }
     if (step->items[0] == NULL || step->items[1] == NULL) {
         meet_odd(work, step);
         return;
@@ -362,11 +377,20 @@ static void finish(struct diff_work *work)
     buffer_release(&work->path);
 }
 
+bool diff_result_is_empty(const struct diff_result *result)
+{
+    return result->equal + result->own + result->inherited == 0 &&
+           result->before[0] + result->before[1] + result->beyond[0] +
+                   result->beyond[1] >
+               0;
+}
+
 bool diff_result_is_equal(const struct diff_result *result)
 {
     return result->own + result->inherited + result->flow + result->only[0] +
-               result->only[1] ==
-           0;
+                   result->only[1] ==
+               0 &&
+           !diff_result_is_empty(result);
 }
 
 bool diff_traces(const char *path_a,

@@ -119,6 +119,7 @@ struct diff_result {
     uint64_t only[2];   /* in A alone, in B alone: by control flow */
     uint64_t code[2];   /* of lines, functions or files that the other does not have */
     uint64_t beyond[2]; /* after the other one's recording was cut */
+    uint64_t before[2]; /* before the first ones that a ring keeps */
     struct diff_likeness likeness;
     /* Next to nothing of the one is in the other: their events were not compared then. */
     bool is_other_program;
@@ -129,7 +130,9 @@ struct diff_result {
     char damage[2][ERROR_TEXT_SIZE]; /* the first of each; "" */
 };
 
-/* Whether any difference was found: lines that only one program has are none. */
+/* Whether the traces have nothing that could be compared: a ring or a cut has taken it. */
+bool diff_result_is_empty(const struct diff_result *result);
+/* Whether no difference was found: lines that only one program has are none. */
 bool diff_result_is_equal(const struct diff_result *result);
 
 /* Fails where a trace cannot be read or memory runs out; that they differ is no failure. */

@@ -17,6 +17,8 @@ struct diff_align {
         *given; /* owned: of the step before, of `given_side`; or NULL */
     unsigned given_side;
     unsigned data_turn; /* whose piece of data is next */
+    bool is_ring;       /* one of them has dropped events */
+    bool has_met;       /* a pair was found in this thread */
     bool has_failed;
     bool is_started;
 };
@@ -48,7 +50,9 @@ static void give_alone(struct diff_align *align, struct diff_step *step, unsigne
     struct diff_side *from = &align->sides[side];
 
     *step = (struct diff_step){.odd = DIFF_ODD_FLOW};
-    if (!from->head.has_counterpart) {
+    if (align->is_ring && !align->has_met) {
+        step->odd = DIFF_ODD_BEFORE;
+    } else if (!from->head.has_counterpart) {
         step->odd = DIFF_ODD_CODE;
     } else if (is_part_of_last(from)) {
         step->odd = DIFF_ODD_PART;
@@ -73,6 +77,7 @@ static void pair_calls(struct diff_align *align,
 static void give_pair(struct diff_align *align, struct diff_step *step)
 {
     *step = (struct diff_step){.odd = DIFF_ODD_NONE};
+    align->has_met = true;
     pair_calls(align, align->sides[0].head.call, align->sides[1].head.call);
     for (unsigned side = 0; side < 2; side++) {
         struct diff_side *from = &align->sides[side];
@@ -106,6 +111,7 @@ static bool give_moved(struct diff_align *align, struct diff_step *step, unsigne
     step->calls[1 - side] = waiting->call;
     align->given = waiting;
     align->given_side = 1 - side;
+    align->has_met = true;
     pair_calls(align, step->calls[0], step->calls[1]);
     return true;
 }
@@ -137,6 +143,12 @@ give_heads(struct diff_align *align, struct diff_step *step, const bool has_head
 {
     const struct diff_side *sides = align->sides;
 
+    for (unsigned side = 0; side < 2; side++) {
+        if (has_head[side] && sides[side].head.is_before) {
+            give_alone(align, step, side);
+            return GIVEN_STEP;
+        }
+    }
     for (unsigned side = 0; side < 2; side++) {
         if (has_head[side] && sides[side].head.decision == DIFF_MOVED) {
             return give_moved(align, step, side) ? GIVEN_STEP : GIVEN_NOTHING;
@@ -223,6 +235,7 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
             if (!diff_threads_next(align->sides)) {
                 return false;
             }
+            align->has_met = false;
             continue;
         }
         given = give_heads(align, step, has_head);
@@ -239,6 +252,40 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
 
 /* ---- the rest ---- */
 
+/* Where a trace is to begin whose other one is a ring: the same program gives the same events
+ * the same numbers. Where it has had other lines before, and both came to their ends, rather so
+ * many events before its end as the ring has. */
+static uint64_t find_start(const struct log_reader *reader,
+                           const struct log_reader *ring)
+{
+    uint64_t start = log_reader_first_event(ring);
+    uint64_t own = log_reader_first_event(reader);
+    uint64_t count = log_reader_header(reader)->event_count;
+    uint64_t ring_count = log_reader_header(ring)->event_count;
+
+    if (log_reader_header(reader)->is_closed != 0 &&
+        log_reader_header(ring)->is_closed != 0 && ring_count >= start) {
+        uint64_t kept = ring_count - start;
+
+        count = count > kept ? count - kept : 0;
+        start = count < start ? count : start;
+    }
+    return start > own ? start : own;
+}
+
+static void find_starts(struct diff_align *align,
+                        const struct diff_align_options *options)
+{
+    const struct log_reader *a = options->readers[0];
+    const struct log_reader *b = options->readers[1];
+
+    align->is_ring = log_reader_first_event(a) > 0 || log_reader_first_event(b) > 0;
+    if (log_reader_first_event(a) != log_reader_first_event(b)) {
+        align->sides[0].start = find_start(a, b);
+        align->sides[1].start = find_start(b, a);
+    }
+}
+
 struct diff_align *diff_align_new(const struct diff_align_options *options,
                                   struct error *error)
 {
@@ -253,6 +300,7 @@ struct diff_align *diff_align_new(const struct diff_align_options *options,
                                      &align->sites) &&
                       is_done;
         }
+        find_starts(align, options);
         is_done = is_done && diff_sites_update(&align->sites);
     }
     if (!is_done) {

@@ -108,8 +108,9 @@ static uint64_t place_of(struct diff_side *side, const struct open_call *call)
     if (loop != DIFF_NONE) {
         turn = diff_call_of(parent)->turns[module->sites[loop].slot].hash;
     }
-    /* Begun before what the trace holds, in a turn that nothing is known of. */
-    if (loop != DIFF_NONE && turn == 0 && diff_call_of(parent)->is_cut) {
+    /* Begun before what one trace holds, in a turn that nothing is known of there. */
+    if (loop != DIFF_NONE &&
+        (side->is_before || (turn == 0 && diff_call_of(parent)->is_cut))) {
         turn = call->call;
     }
     return diff_mix(module->lines[call->line], turn);

@@ -43,6 +43,7 @@ void diff_side_start(struct diff_side *side, uint32_t thread)
     side->has_given = false;
     side->is_later = side->thread_count > 0;
     side->is_over = false;
+    side->is_before = side->start > 0;
     side->next_event = 0;
     if (thread < side->thread_count &&
         side->threads[thread].state != DIFF_THREAD_UNSEEN) {
@@ -189,11 +190,19 @@ static bool take_end(struct diff_side *side, struct diff_entry *entry)
 /* Whether the item that was read is one to be aligned. */
 static bool take(struct diff_side *side, struct diff_entry *entry)
 {
+    bool was_before = side->is_before;
+
     entry->kind = (uint8_t)side->item.kind;
     entry->decision = DIFF_UNDECIDED;
     entry->is_held = false;
     entry->visit = 0;
     entry->loop = 0;
+    side->is_before =
+        (side->item.kind == LOG_EVENT ? side->item.event.number
+                                      : entry->place.next_event) < side->start;
+    entry->is_before = side->is_before;
+    /* Where a ring begins, it is known of neither trace in which turns its calls are. */
+    side->gap += was_before && !side->is_before;
     switch (side->item.kind) {
     case LOG_EVENT:
         return take_event(side, entry);

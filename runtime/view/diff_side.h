@@ -58,6 +58,7 @@ struct diff_entry {
     uint8_t decision;     /* enum diff_decision */
     bool has_counterpart; /* the other program has it */
     bool is_held;         /* the call stays while the entry does */
+    bool is_before;       /* a ring has dropped what its counterpart would be */
 };
 
 /* An event as far as parts of one value have it in common. */
@@ -103,8 +104,10 @@ struct diff_side {
     struct diff_thread *threads; /* owned: by number */
     uint32_t thread_count;
     size_t thread_capacity;
-    bool is_later; /* not the first time: what the threads' places are is known */
-    bool is_over;  /* the last item of the thread was read */
+    uint64_t start; /* events before this one are in one trace alone: a ring's first */
+    bool is_before; /* the item read last is before `start` */
+    bool is_later;  /* not the first time: what the threads' places are is known */
+    bool is_over;   /* the last item of the thread was read */
     /* Owned, lists; by the numbers of the pairs. */
     struct diff_waiting *waiting[DIFF_WAITING_BUCKETS];
     uint64_t data_event;      /* the event whose values are wanted; UINT64_MAX: none */

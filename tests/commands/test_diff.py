@@ -540,6 +540,53 @@ def counting(count, kill=False):
     return trace
 
 
+RING = """
+import numpy
+
+
+def step(x, turn):
+    y = x * turn
+    if turn == -1:
+        y = y + 1
+    return y
+
+
+def main():
+    x = numpy.ones(4)
+    for turn in range(300):
+        z = step(x, turn)
+        w = z + 1
+    return w
+
+
+main()
+"""
+
+
+@pytest.mark.parametrize("last", [10, 57, 600])
+def test_a_ring_is_compared_with_what_it_has(recorded, last):
+    whole, ring = recorded(source=RING), recorded(source=RING, last=last)
+    for pair in [(whole, ring), (ring, whole), (ring, recorded(source=RING, last=600))]:
+        run = diff(*pair)
+        assert run.returncode == 0, run.stdout
+        assert run.stdout.startswith(f"equal: {last} events")
+        assert (" come before " in run.stdout) == (whole in pair or last < 600)
+
+
+def test_what_differs_within_a_ring(recorded):
+    ring = recorded(("turn == -1", "turn == 295"), source=RING, last=600)
+    assert ": first divergence: control flow: B took the if" in diff(
+        recorded(source=RING), ring
+    ).stdout
+
+
+def test_a_ring_of_a_program_with_more_lines(recorded):
+    ring = recorded(("    if turn", "    extra = y\n    if turn"), source=RING, last=60)
+    run = diff(recorded(source=RING), ring)
+    assert run.returncode == 0, run.stdout
+    assert "of lines that only B has" in run.stdout
+
+
 def two_threads(mean):
     """Whose last values, tensors, stand in calls that never ended."""
     trace = Trace()
