@@ -16,6 +16,7 @@ struct face {
     uint32_t site;
     enum site_kind kind;
     uint32_t arm;
+    uint32_t column;
     uint64_t names; /* all that are written, or the branch's condition; 0: none */
     uint64_t reads;
     uint64_t text; /* of the line; 0: not known */
@@ -55,6 +56,7 @@ static void face_fill(struct face *face,
         .site = number,
         .kind = site->kind,
         .arm = site->kind == SITE_BRANCH ? site->arm : 0,
+        .column = site->column,
         .names = condition,
     };
     for (uint32_t i = 0; i < site->write_count; i++) {
@@ -322,6 +324,91 @@ static bool pair_moved(const struct faces *faces, uint32_t *partners)
     return is_done;
 }
 
+/* ---- arms that were turned round ---- */
+
+/* An `if` with an `else`: indices of faces. */
+struct halves {
+    uint32_t head;   /* the `if`, its block behind it */
+    uint32_t middle; /* the `else` */
+    uint32_t end;    /* of its block */
+};
+
+static bool find_halves(const struct faces *faces,
+                        unsigned side,
+                        uint32_t head,
+                        struct halves *halves)
+{
+    const struct face *items = faces->items[side];
+    uint32_t count = faces->counts[side];
+
+    *halves = (struct halves){head, head + 1, 0};
+    while (halves->middle < count &&
+           items[halves->middle].column > items[head].column) {
+        halves->middle++;
+    }
+    if (halves->middle >= count || items[halves->middle].kind != SITE_BRANCH ||
+        items[halves->middle].arm != 1 ||
+        items[halves->middle].column != items[head].column) {
+        return false;
+    }
+    halves->end = halves->middle + 1;
+    while (halves->end < count && items[halves->end].column > items[head].column) {
+        halves->end++;
+    }
+    return halves->end == count || items[halves->end].kind != SITE_BRANCH ||
+           items[halves->end].arm < 2;
+}
+
+/* Whether the lines behind `a` up to `a_end` are those behind `b`. */
+static bool are_same_lines(
+    const struct faces *faces, uint32_t a, uint32_t a_end, uint32_t b, uint32_t b_end)
+{
+    bool is_same = a_end - a == b_end - b;
+
+    while (is_same && ++a < a_end) {
+        is_same = faces->keys[0][a] == faces->keys[1][++b];
+    }
+    return is_same;
+}
+
+/* `if a: x else: y` that became `if not a: y else: x`: its lines are where they went. */
+static void pair_turned(const struct faces *faces, uint32_t *partners, uint32_t head)
+{
+    struct halves a, b;
+
+    if (!find_halves(faces, 0, head, &a) ||
+        !find_halves(faces, 1, partners[head], &b) || partners[a.middle] != b.middle ||
+        faces->items[0][a.head].text == faces->items[1][b.head].text ||
+        are_same_lines(faces, a.head, a.middle, b.head, b.middle) ||
+        !are_same_lines(faces, a.head, a.middle, b.middle, b.end) ||
+        !are_same_lines(faces, a.middle, a.end, b.head, b.middle)) {
+        return;
+    }
+    for (uint32_t i = 0; i < faces->counts[0]; i++) {
+        if (partners[i] > b.head && partners[i] < b.end && partners[i] != b.middle) {
+            partners[i] = DIFF_SEQUENCE_NONE;
+        }
+    }
+    for (uint32_t i = 1; i < a.middle - a.head; i++) {
+        partners[a.head + i] = b.middle + i;
+    }
+    for (uint32_t i = 1; i < a.end - a.middle; i++) {
+        partners[a.middle + i] = b.head + i;
+    }
+}
+
+static void pair_turned_arms(const struct faces *faces, uint32_t *partners)
+{
+    for (uint32_t i = 0; faces->has_text && i < faces->counts[0]; i++) {
+        const struct face *face = &faces->items[0][i];
+
+        if (face->kind == SITE_BRANCH && face->arm == 0 &&
+            partners[i] != DIFF_SEQUENCE_NONE) {
+            pair_turned(faces, partners, i);
+        }
+    }
+}
+
 static int compare_numbers(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left;
@@ -419,6 +506,7 @@ bool diff_function_pair(struct diff_sites *sites,
     if (is_done) {
         is_done = pair_moved(&faces, partners);
         pair_gaps(&faces, partners);
+        pair_turned_arms(&faces, partners);
     }
     if (is_done) {
         for (uint32_t i = 0; i < faces.counts[0]; i++) {

@@ -168,6 +168,26 @@ NEGATED = [
 """,
     )
 ]
+ARMS = """    if last > 0:
+        name = last + 1
+        other = name * 2
+    else:
+        name = last - 1
+    return last
+"""
+WITH_ARMS = [("    return last\n", ARMS)]
+TURNED = [
+    (
+        ARMS,
+        """    if not last > 0:
+        name = last - 1
+    else:
+        name = last + 1
+        other = name * 2
+    return last
+""",
+    )
+]
 RENAMED = [
     ("class Block(", "class Layer("),
     ("[Block() for", "[Layer() for"),
@@ -224,3 +244,15 @@ def test_an_arm_of_nothing_is_told_at_its_line(record):
     assert diff(before, after).stdout.startswith(
         f"program.py:{line_of('if last', source)}: first divergence: control flow: B took the if"
     )
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_arms_that_were_turned_round(record, sign):
+    scaled = [("last = past.sum()", f"last = {sign} * past.sum().abs()")]
+    before, _ = record(WITH_ARMS, scaled)
+    after, source = record(WITH_ARMS, [*scaled, *TURNED])
+    assert diff(before, after).stdout.startswith("equal: ")
+    assert diff(after, before).stdout.startswith("equal: ")
+    after, source = record(WITH_ARMS, [*scaled, *TURNED, ("if not last", "if last")])
+    line = line_of("name = last - 1" if sign == 1 else "name = last + 1", source)
+    assert diff(before, after).stdout.startswith(f"program.py:{line}: first divergence: name: ")
