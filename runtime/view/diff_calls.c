@@ -116,6 +116,14 @@ static uint64_t place_of(struct diff_side *side, const struct open_call *call)
     return diff_mix(module->lines[call->line], turn);
 }
 
+/* Whether the other program has the line that made the call. */
+static bool has_line(struct diff_side *side, const struct open_call *call)
+{
+    const struct diff_module *module = module_of(side, call->parent->module_number);
+
+    return module != NULL && module->lines[call->line] != 0;
+}
+
 void diff_call_settle(struct open_call *call)
 {
     struct diff_call *extra = call->extra;
@@ -158,6 +166,7 @@ bool diff_call_prepare(struct diff_side *side, struct open_call *call)
     extra->is_cut = !call->is_begun;
     extra->has_counterpart = function->partner_module != DIFF_NONE;
     extra->place = place_of(side, call);
+    extra->has_place = extra->place != 0 && has_line(side, call);
     extra->local = diff_mix(function->key, path_hash(side, call)) ^ LOCAL_CALL;
     diff_call_settle(call);
     return true;

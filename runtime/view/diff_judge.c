@@ -103,7 +103,7 @@ static void blame_code(struct diff_work *work,
     buffer_add_number(&work->path, finding->lines[1]);
     buffer_add(&work->path, SLICE(", "));
     buffer_add(&work->path, buffer_slice(&work->name));
-    buffer_add(&work->path, SLICE(" has other "));
+    buffer_add(&work->path, SLICE(": "));
     buffer_add(&work->path, buffer_slice(&work->words));
     work->words.size = 0;
     buffer_add(&work->words, buffer_slice(&work->path));

@@ -38,6 +38,7 @@ struct diff_call {
     uint64_t
         chain; /* what its items are in; of a pair of calls, the same for both only */
     bool has_counterpart; /* the other program has the function */
+    bool has_place;       /* and the line that made the call */
     bool is_paired;       /* with a call of the other trace */
     uint32_t turn_count;
     uint32_t gap; /* of the side, when its turns were known */

@@ -53,13 +53,13 @@ entry_at(const struct pair_context *context, unsigned side, uint32_t index)
 }
 
 /* Whether calls that have no pair may be the same all the same: one of them was made by another
- * function, or where it was made is not known. */
+ * function or by a line that one program has alone, or where it was made is not known. */
 static bool are_alike_calls(const struct open_call *a, const struct open_call *b)
 {
     for (;;) {
         const struct diff_call *left = diff_call_of(a);
         const struct diff_call *right = diff_call_of(b);
-        bool has_place = left->place != 0 && right->place != 0;
+        bool has_place = left->has_place && right->has_place;
 
         if (left->local != right->local || left->is_paired || right->is_paired) {
             return false;
