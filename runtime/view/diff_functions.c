@@ -340,7 +340,7 @@ static bool is_empty_beginning(struct slice line)
 
 /* Whether a comprehension became a loop, or the other way round: the line that begins the loop's
  * list is not the one that makes it. */
-static bool is_filled(const struct faces *faces, uint32_t i, uint32_t k)
+static bool is_filled(const struct diff_faces *faces, uint32_t i, uint32_t k)
 {
     struct slice a = faces->items[0][i].line;
     struct slice b = faces->items[1][k].line;
