@@ -175,6 +175,19 @@ ARMS = """    if last > 0:
         name = last - 1
     return last
 """
+FILLED = [
+    (
+        "    last = past.sum()\n",
+        "    parts = [grow(row) for row in past]\n    last = sum(parts)\n",
+    ),
+    ("def main():\n", "def grow(row):\n    total = row.sum()\n    return total\n\n\ndef main():\n"),
+]
+LOOPED = [
+    (
+        "    parts = [grow(row) for row in past]\n",
+        "    parts = []\n    for row in past:\n        parts.append(grow(row))\n",
+    )
+]
 WITH_ARMS = [("    return last\n", ARMS)]
 TURNED = [
     (
@@ -256,3 +269,14 @@ def test_arms_that_were_turned_round(record, sign):
     after, source = record(WITH_ARMS, [*scaled, *TURNED, ("if not last", "if last")])
     line = line_of("name = last - 1" if sign == 1 else "name = last + 1", source)
     assert diff(before, after).stdout.startswith(f"program.py:{line}: first divergence: name: ")
+
+
+def test_a_comprehension_that_became_a_loop(record):
+    before, _ = record(FILLED)
+    after, _ = record(FILLED, LOOPED)
+    assert diff(before, after).stdout.startswith("equal: ")
+    assert diff(after, before).stdout.startswith("equal: ")
+    after, source = record(FILLED, [*LOOPED, ("total = row.sum()", "total = row.mean()")])
+    assert diff(before, after).stdout.startswith(
+        f"program.py:{line_of('total = row.mean()', source)}: first divergence: total: "
+    )
