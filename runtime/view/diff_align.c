@@ -104,7 +104,7 @@ static bool give_moved(struct diff_align *align, struct diff_step *step, unsigne
         diff_side_consume(from);
         return false;
     }
-    *step = (struct diff_step){.odd = DIFF_ODD_NONE};
+    *step = (struct diff_step){.odd = DIFF_ODD_NONE, .is_moved = true};
     give(align, step, side);
     from->data_event = UINT64_MAX;
     step->items[1 - side] = &waiting->item;
@@ -204,7 +204,7 @@ static void let_go(struct diff_align *align)
     for (unsigned side = 0; side < 2; side++) {
         if (align->is_given[side]) {
             align->is_given[side] = false;
-            diff_side_consume(&align->sides[side]);
+            diff_side_finish(&align->sides[side]);
             align->data_turn = 0;
         }
     }

@@ -59,6 +59,7 @@ struct diff_step {
         *calls[2]; /* of the items; LOG_END: the calls that ended; may be
                                          NULL where unknown */
     enum diff_odd odd;
+    bool is_moved; /* they stand in another order; no pieces of values follow */
 };
 
 /* How many functions and sites of the programs were found in each other. */

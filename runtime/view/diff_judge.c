@@ -429,6 +429,9 @@ void diff_meet_events(struct diff_work *work, const struct diff_step *step)
     if (b->kind == VALUE_TENSOR && a->kind == VALUE_TENSOR &&
         (comparison.differs_in_values || comparison.is_close)) {
         wait_for_values(work, step, &comparison);
+        if (step->is_moved) {
+            diff_settle_pending(work);
+        }
         return;
     }
     if (comparison.cause == DIFF_CAUSE_NONE) {

@@ -40,6 +40,7 @@ void diff_side_start(struct diff_side *side, uint32_t thread)
     } else {
         open_calls_release(&side->calls);
     }
+    side->kept = NULL;
     side->has_given = false;
     side->is_later = side->thread_count > 0;
     side->is_over = false;
@@ -275,13 +276,10 @@ enum diff_read diff_side_read(struct diff_side *side)
     }
 }
 
-void diff_side_consume(struct diff_side *side)
+static void pass(struct diff_side *side)
 {
     struct open_call *call = side->head.call;
 
-    if (!side->has_head) {
-        return;
-    }
     side->has_head = false;
     if (side->head.kind == LOG_END) {
         if (side->passed_over == call->call) {
@@ -289,7 +287,29 @@ void diff_side_consume(struct diff_side *side)
         }
         call->is_ended = true;
     }
-    let_go(side, &side->head);
+}
+
+void diff_side_consume(struct diff_side *side)
+{
+    if (side->has_head) {
+        pass(side);
+        let_go(side, &side->head);
+    }
+}
+
+void diff_side_finish(struct diff_side *side)
+{
+    struct open_call *before = side->kept;
+
+    if (!side->has_head) {
+        return;
+    }
+    pass(side);
+    side->kept = side->head.is_held ? side->head.call : NULL;
+    side->head.is_held = false;
+    if (before != NULL) {
+        diff_side_let_go(side, before);
+    }
 }
 
 /* ---- looking ahead ---- */

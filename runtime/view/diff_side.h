@@ -96,8 +96,9 @@ struct diff_side {
     struct open_calls calls;   /* owned */
     /* Owned: of the thread before, until another one's second step: see diff_align.h. */
     struct open_calls earlier_calls;
-    bool has_given;       /* an item of this thread was given */
-    struct log_item item; /* the one read last: the head, or a piece of data */
+    struct open_call *kept; /* borrowed, held: of the step before; may be NULL */
+    bool has_given;         /* an item of this thread was given */
+    struct log_item item;   /* the one read last: the head, or a piece of data */
     struct diff_entry head;
     bool has_head;
     bool has_failed;             /* memory ran out */
@@ -144,6 +145,8 @@ void diff_side_start(struct diff_side *side, uint32_t thread);
 enum diff_read diff_side_read(struct diff_side *side);
 /* The head is done with; its call is gone where it ended. */
 void diff_side_consume(struct diff_side *side);
+/* The same for a head that was given; its call stays for a step more, as diff_align.h says. */
+void diff_side_finish(struct diff_side *side);
 
 /* The head, an item that was moved, waits for its counterpart. false: out of memory. */
 bool diff_side_wait(struct diff_side *side);
