@@ -60,22 +60,19 @@ static bool take_option(struct check_options *options,
                         const char *argument,
                         struct error *error)
 {
-    struct event_filter *filter = &options->rules.filter;
-    struct glob_list *globs = event_filter_list(filter, rules[id].text);
+    bool is_taken;
 
     if (id <= OPTION_DEAD) {
         return take_check(options, id, argument, error);
     }
-    if (globs != NULL) {
-        return event_filter_add_glob(filter, globs, slice_of(argument), error);
+    if (!event_filter_take(&options->rules.filter, rules[id].text, argument, &is_taken,
+                           error)) {
+        return false;
+    }
+    if (is_taken) {
+        return true;
     }
     switch (id) {
-    case OPTION_LINE:
-        return event_filter_add_line(filter, slice_of(argument), error);
-    case OPTION_KIND:
-        return event_filter_add_kinds(filter, slice_of(argument), error);
-    case OPTION_CALL:
-        return event_filter_set_call(filter, slice_of(argument), error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
     case OPTION_JSON:

@@ -166,11 +166,14 @@ static bool option_take(struct export_options *options,
                         const char *argument,
                         struct error *error)
 {
-    struct event_filter *filter = &options->filter;
-    struct glob_list *globs = event_filter_list(filter, rules[id].text);
+    bool is_taken;
 
-    if (globs != NULL) {
-        return event_filter_add_glob(filter, globs, slice_of(argument), error);
+    if (!event_filter_take(&options->filter, rules[id].text, argument, &is_taken,
+                           error)) {
+        return false;
+    }
+    if (is_taken) {
+        return true;
     }
     switch (id) {
     case OPTION_CSV:
@@ -181,18 +184,6 @@ static bool option_take(struct export_options *options,
         return take_format(options, id, argument, error);
     case OPTION_COLUMNS:
         return read_columns(options, slice_of(argument), error);
-    case OPTION_LINE:
-        return event_filter_add_line(filter, slice_of(argument), error);
-    case OPTION_KIND:
-        return event_filter_add_kinds(filter, slice_of(argument), error);
-    case OPTION_CALL:
-        return event_filter_set_call(filter, slice_of(argument), error);
-    case OPTION_CHANGED:
-        filter->is_changed = true;
-        return true;
-    case OPTION_NAN:
-        filter->is_nonfinite = true;
-        return true;
     case OPTION_EDGES:
         options->has_edges = true;
         return true;

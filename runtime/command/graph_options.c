@@ -117,14 +117,10 @@ static bool filter_take(struct event_filter *filter,
                         const char *argument,
                         struct error *error)
 {
-    struct slice text = slice_of(argument);
-    struct glob_list *globs = event_filter_list(filter, rules[id].text);
+    bool is_taken;
 
-    if (globs != NULL) {
-        return event_filter_add_glob(filter, globs, text, error);
-    }
-    return id == OPTION_CALL ? event_filter_set_call(filter, text, error)
-                             : add_lines(filter, id, argument, error);
+    return event_filter_take(filter, rules[id].text, argument, &is_taken, error) &&
+           (is_taken || add_lines(filter, id, argument, error));
 }
 
 /* `argument` is NULL for the options that take none. */

@@ -23,19 +23,16 @@ static bool option_take(struct show_options *options,
                         const char *argument,
                         struct error *error)
 {
-    struct event_filter *filter = &options->filter;
-    struct glob_list *globs = event_filter_list(filter, rules[id].text);
+    bool is_taken;
 
-    if (globs != NULL) {
-        return event_filter_add_glob(filter, globs, slice_of(argument), error);
+    if (!event_filter_take(&options->filter, rules[id].text, argument, &is_taken,
+                           error)) {
+        return false;
+    }
+    if (is_taken) {
+        return true;
     }
     switch (id) {
-    case OPTION_LINE:
-        return event_filter_add_line(filter, slice_of(argument), error);
-    case OPTION_KIND:
-        return event_filter_add_kinds(filter, slice_of(argument), error);
-    case OPTION_CALL:
-        return event_filter_set_call(filter, slice_of(argument), error);
     case OPTION_HEAD:
         return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
                                    "a number of events", &options->head, error);
@@ -44,12 +41,6 @@ static bool option_take(struct show_options *options,
                                    "a number of events", &options->tail, error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
-    case OPTION_CHANGED:
-        filter->is_changed = true;
-        return true;
-    case OPTION_NAN:
-        filter->is_nonfinite = true;
-        return true;
     case OPTION_SOURCE:
         options->has_source = true;
         return true;

@@ -10,30 +10,17 @@ static int raise_memory(void)
 }
 
 static int
-add_condition(struct event_filter *filter, const char *option, struct slice text)
+add_condition(struct event_filter *filter, const char *option, const char *text)
 {
-    struct glob_list *globs = event_filter_list(filter, option);
     struct error error = ERROR_INIT;
-    bool is_done = true;
+    bool is_taken;
 
-    if (globs != NULL) {
-        is_done = event_filter_add_glob(filter, globs, text, &error);
-    } else if (strcmp(option, "line") == 0) {
-        is_done = event_filter_add_line(filter, text, &error);
-    } else if (strcmp(option, "kind") == 0) {
-        is_done = event_filter_add_kinds(filter, text, &error);
-    } else if (strcmp(option, "call") == 0) {
-        is_done = event_filter_set_call(filter, text, &error);
-    } else if (strcmp(option, "changed") == 0) {
-        filter->is_changed = true;
-    } else if (strcmp(option, "nan") == 0) {
-        filter->is_nonfinite = true;
-    } else {
-        PyErr_Format(PyExc_ValueError, "there is no filter %.80s", option);
+    if (!event_filter_take(filter, option, text, &is_taken, &error)) {
+        view_raise(&error);
         return -1;
     }
-    if (!is_done) {
-        view_raise(&error);
+    if (!is_taken) {
+        PyErr_Format(PyExc_ValueError, "there is no filter %.80s", option);
         return -1;
     }
     return 0;
@@ -45,12 +32,9 @@ int load_take_filter(struct load *load, PyObject *conditions)
         PyObject *condition = PyTuple_GetItem(conditions, i);
         const char *option;
         const char *text;
-        Py_ssize_t size;
 
-        if (condition == NULL ||
-            !PyArg_ParseTuple(condition, "ss#", &option, &text, &size) ||
-            add_condition(&load->filter, option, (struct slice){text, (size_t)size}) <
-                0) {
+        if (condition == NULL || !PyArg_ParseTuple(condition, "ss", &option, &text) ||
+            add_condition(&load->filter, option, text) < 0) {
             return -1;
         }
     }

@@ -205,6 +205,38 @@ bool event_filter_set_call(struct event_filter *filter,
     return true;
 }
 
+bool event_filter_take(struct event_filter *filter,
+                       const char *option,
+                       const char *argument,
+                       bool *is_taken,
+                       struct error *error)
+{
+    struct glob_list *globs = event_filter_list(filter, option);
+    struct slice text = argument == NULL ? SLICE("") : slice_of(argument);
+
+    *is_taken = true;
+    if (globs != NULL) {
+        return event_filter_add_glob(filter, globs, text, error);
+    }
+    if (strcmp(option, "line") == 0) {
+        return event_filter_add_line(filter, text, error);
+    }
+    if (strcmp(option, "kind") == 0) {
+        return event_filter_add_kinds(filter, text, error);
+    }
+    if (strcmp(option, "call") == 0) {
+        return event_filter_set_call(filter, text, error);
+    }
+    if (strcmp(option, "changed") == 0) {
+        filter->is_changed = true;
+    } else if (strcmp(option, "nan") == 0) {
+        filter->is_nonfinite = true;
+    } else {
+        *is_taken = false;
+    }
+    return true;
+}
+
 /* ---- judging ---- */
 
 static bool glob_list_match(const struct glob_list *list, struct slice text)

@@ -66,6 +66,14 @@ bool event_filter_set_call(struct event_filter *filter,
                            struct slice text,
                            struct error *error);
 
+/* Any of these, `changed` and `nan` too, by the option's name; `argument` is NULL where it
+ * takes none. `is_taken`: there is such an option. */
+bool event_filter_take(struct event_filter *filter,
+                       const char *option,
+                       const char *argument,
+                       bool *is_taken,
+                       struct error *error);
+
 /* To be asked once for each new call, before its events. */
 void event_filter_judge(const struct event_filter *filter,
                         struct open_call *call,
