@@ -13,7 +13,7 @@ const char check_help[] =
     "name, as `-torch.inf`, and -Inf that may have come of them):\n"
     "  --no-nan           no value holds NaN\n"
     "  --no-inf           no value holds an infinity\n"
-    "  --max-abs X        no finite value is beyond X or -X\n"
+    "  --max-abs X        no finite floating value is beyond X or -X\n"
     "  --dtype DTYPE      all floating tensors have this dtype; given again: or that one\n"
     "  --shape NAME=SIZES arrays of that name (a glob) have this shape: x=2,_,64. `_` is any\n"
     "                     size, `...` any number of sizes, a word such as B the same size\n"

@@ -177,32 +177,29 @@ static double absmax(const struct log_event_view *event)
 {
     const struct statistics *statistics = &event->statistics;
 
-    switch (event->kind) {
-    case VALUE_INT:
-        return fabs((double)event->integer);
-    case VALUE_FLOAT:
+    if (event->kind == VALUE_FLOAT) {
         return isfinite(event->real) ? fabs(event->real) : -1;
-    case VALUE_COMPLEX:
+    }
+    if (event->kind == VALUE_COMPLEX) {
         return isfinite(event->real) && isfinite(event->imaginary)
                    ? hypot(event->real, event->imaginary)
                    : -1;
-    default:
-        break;
     }
-    if (statistics_finite_count(statistics) == 0) {
-        return -1;
+    return statistics_finite_count(statistics) == 0
+               ? -1
+               : fmax(fabs(statistics->min.real), fabs(statistics->max.real));
+}
+
+/* Integers count and name things: token ids and sizes are no magnitudes. */
+static bool has_magnitude(const struct log_event_view *event)
+{
+    enum dtype_class class;
+
+    if (event->kind != VALUE_TENSOR) {
+        return true;
     }
-    switch (dtype_class(event->shape->dtype)) {
-    case DTYPE_CLASS_SIGNED:
-        return fmax(fabs((double)statistics->min.integer),
-                    fabs((double)statistics->max.integer));
-    case DTYPE_CLASS_UNSIGNED:
-        return (double)statistics->max.natural;
-    case DTYPE_CLASS_OPAQUE:
-        return -1;
-    default:
-        return fmax(fabs(statistics->min.real), fabs(statistics->max.real));
-    }
+    class = dtype_class(event->shape->dtype);
+    return class == DTYPE_CLASS_FLOATING || class == DTYPE_CLASS_COMPLEX;
 }
 
 static bool is_measured(const struct log_event_view *event)
@@ -219,7 +216,6 @@ static bool is_measured(const struct log_event_view *event)
     }
 }
 
-/* Of a Python int, magnitudes alone are of interest. */
 bool check_values(struct check *check,
                   const struct log_event_view *event,
                   struct open_call *call,
@@ -250,7 +246,7 @@ bool check_values(struct check *check,
             }
         }
     }
-    if (!is_wanted[CHECK_MAX_ABS] || (!measured && event->kind != VALUE_INT)) {
+    if (!is_wanted[CHECK_MAX_ABS] || !measured || !has_magnitude(event)) {
         return true;
     }
     check->checked[CHECK_MAX_ABS]++;
