@@ -6,7 +6,6 @@ times that; each export takes at most five times as long. Exit code 1 where a cl
 The peers take turns, and the best time of each counts, since all that disturbs only adds to it.
 """
 
-import importlib.util
 import pathlib
 import shutil
 import subprocess
@@ -21,20 +20,12 @@ except ImportError:
     sys.exit(0)
 
 import monitorch
+from bench_show_speed import record
 
 TURNS = 90000
 ROUNDS = 5
 SIX = ["seq", "file", "line", "name", "mean", "nan"]
 COMMAND = shutil.which("monitorch")
-
-
-def record(path):
-    """The trace of bench_show_speed.py."""
-    place = pathlib.Path(__file__).with_name("bench_show_speed.py")
-    spec = importlib.util.spec_from_file_location("bench_show_speed", place)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.record(path, TURNS)
 
 
 def run(*words):
@@ -44,7 +35,7 @@ def run(*words):
 def main():
     with tempfile.TemporaryDirectory(prefix="monitorch-bench-") as folder:
         trace = str(pathlib.Path(folder, "run.mtrace"))
-        record(trace)
+        record(trace, TURNS)
         count = len(monitorch.load(trace, columns=["mean"]))
         total = float(numpy.nansum(numpy.asarray(monitorch.load(trace, columns=["mean"])["mean"])))
         works = {

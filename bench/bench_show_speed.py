@@ -48,13 +48,15 @@ SHOW = shutil.which("monitorch")
 SQLITE = shutil.which("sqlite3")
 
 
-def record(path, turns):
+def record(path, turns, source=SOURCE):
+    """Gives how many events there are."""
     x = numpy.linspace(-3, 3, 64, dtype=numpy.float32).reshape(8, 8)
     names = {"__name__": "model"}
-    text = _instrument.instrument(SOURCE.encode(), "model.py", all=True).text
+    text = _instrument.instrument(source.encode(), "model.py", all=True).text
     exec(compile(text, "model.py", "exec"), names)
-    with monitorch.record(str(path)):
+    with monitorch.record(str(path)) as recording:
         names["run"](x, turns)
+    return recording.summary.events
 
 
 def import_rows(trace, database):
@@ -76,19 +78,19 @@ def import_rows(trace, database):
 
 
 def run(words):
-    """Seconds."""
+    """Seconds. Exit code 0 is expected."""
     started = time.perf_counter()
     subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - started
 
 
 def peak_memory(words):
-    """In kilobytes, asked again and again while the output is read: the figure that is told at
-    the end of a process counts what it was forked from too."""
-    process = subprocess.Popen(words, stdout=subprocess.PIPE)
+    """In kilobytes, asked again and again while it works: the figure that is told at the end of
+    a process counts what it was forked from too."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     status = pathlib.Path(f"/proc/{process.pid}/status")
     peak = 0
-    while process.stdout.read(1 << 18):
+    while process.poll() is None:
         lines = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
         peak = max([peak, *(int(line.split()[1]) for line in lines)])
     assert process.wait() == 0

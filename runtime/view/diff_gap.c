@@ -343,7 +343,6 @@ static void find_places(struct diff_work *work,
     }
 }
 
-/* One recording was cut where the other goes on: nothing can be said of what follows. */
 /* Whether what follows is another thread's, or nothing. */
 static bool is_end_of_thread(const struct diff_point *point,
                              const struct diff_step *step)
@@ -364,6 +363,7 @@ bool diff_is_cut(const struct diff_work *work, unsigned side)
            log_reader_damage_count(work->readers[side]) > 0;
 }
 
+/* One recording was cut where the other goes on: nothing can be said of what follows. */
 static bool is_cut(struct diff_work *work, const struct diff_step *step)
 {
     const struct diff_gap *gap = &work->gap;

@@ -63,14 +63,12 @@ static void ask(struct sql_session *session, const char *query, enum sql_format 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int file = memfd_create("trace", MFD_CLOEXEC);
+    char path[SHORT_TRACE_PATH_SIZE];
+    const char *paths[1] = {path};
+    int file = short_trace_file(path);
     struct error error = ERROR_INIT;
     struct sql_session *session;
-    const char *paths[1];
-    char path[64];
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    paths[0] = path;
     short_trace_put(file, data, size);
     session = sql_session_new(paths, 1, NULL, &error);
     for (size_t i = 0; session != NULL && i < sizeof queries / sizeof *queries; i++) {

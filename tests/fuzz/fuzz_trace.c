@@ -69,12 +69,11 @@ static uint64_t read_all(struct log_reader *reader)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int file = memfd_create("trace", MFD_CLOEXEC);
+    char path[SHORT_TRACE_PATH_SIZE];
+    int file = short_trace_file(path);
     struct error error = ERROR_INIT;
     struct log_reader *reader;
-    char path[64];
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     short_trace_put(file, data, size);
     reader = log_reader_new(path, &error);
     if (reader == NULL) {

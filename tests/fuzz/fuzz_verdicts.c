@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct pair {
     int files[2];
-    char paths[2][64];
+    char paths[2][SHORT_TRACE_PATH_SIZE];
 };
 
 struct seen {
@@ -50,9 +50,7 @@ static struct pair pair_make(const uint8_t *data, size_t size)
     size -= 3;
     length = length > size ? size : length;
     for (int i = 0; i < 2; i++) {
-        pair.files[i] = memfd_create("trace", MFD_CLOEXEC);
-        snprintf(pair.paths[i], sizeof pair.paths[i], "/proc/self/fd/%d",
-                 pair.files[i]);
+        pair.files[i] = short_trace_file(pair.paths[i]);
     }
     short_trace_put(pair.files[0], data, length);
     if (has_two) {

@@ -77,17 +77,27 @@ static inline void short_trace_put(int file, const uint8_t *data, size_t size)
     short_trace_put_at(file, 0, &header, sizeof header);
 }
 
+#define SHORT_TRACE_PATH_SIZE 64
+
+/* An empty file, to be closed, and the path that it goes by. */
+static inline int short_trace_file(char path[SHORT_TRACE_PATH_SIZE])
+{
+    int file = memfd_create("trace", MFD_CLOEXEC);
+
+    snprintf(path, SHORT_TRACE_PATH_SIZE, "/proc/self/fd/%d", file);
+    return file;
+}
+
 /* Has the input read as a trace, where it is one. */
 static inline void short_trace_read(const uint8_t *data,
                                     size_t size,
                                     void (*use)(struct log_reader *reader))
 {
-    int file = memfd_create("trace", MFD_CLOEXEC);
+    char path[SHORT_TRACE_PATH_SIZE];
+    int file = short_trace_file(path);
     struct error error = ERROR_INIT;
     struct log_reader *reader;
-    char path[64];
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     short_trace_put(file, data, size);
     reader = log_reader_new(path, &error);
     if (reader != NULL) {
