@@ -215,6 +215,13 @@ static bool is_ignored(const struct diff_work *work, const struct log_event_view
     return false;
 }
 
+static bool does_not_count(struct diff_work *work,
+                           const struct log_item *const items[2],
+                           const struct diff_inputs *inputs)
+{
+    return is_ignored(work, &items[1]->event) || is_clock(work, items, inputs);
+}
+
 static void settle_clock(struct diff_work *work,
                          struct diff_frame *frame,
                          const struct log_event_view *event,
@@ -281,7 +288,7 @@ static void settle_differing(struct diff_work *work,
     if (work->scope.has_hidden && comparison->cause == DIFF_CAUSE_VALUES) {
         inputs.differ = true;
     }
-    if (is_ignored(work, event) || is_clock(work, items, &inputs)) {
+    if (does_not_count(work, items, &inputs)) {
         settle_clock(work, frame, event, calls[1]);
         return;
     }
@@ -400,6 +407,23 @@ void diff_settle_pending(struct diff_work *work)
     }
 }
 
+/* Two times may be within tolerance, and what is made of them may not. */
+static void settle_close(struct diff_work *work,
+                         struct diff_frame *frame,
+                         const struct log_item *const items[2],
+                         const struct open_call *call)
+{
+    const struct log_event_view *event = &items[1]->event;
+    struct diff_inputs inputs = diff_inputs_find(work, frame, event, call);
+
+    if (does_not_count(work, items, &inputs)) {
+        settle_clock(work, frame, event, call);
+        return;
+    }
+    work->result->close++;
+    settle_equal(work, frame, event, call);
+}
+
 void diff_meet_events(struct diff_work *work, const struct diff_step *step)
 {
     const struct log_event_view *a = &step->items[0]->event;
@@ -434,8 +458,9 @@ void diff_meet_events(struct diff_work *work, const struct diff_step *step)
         }
         return;
     }
-    if (comparison.cause == DIFF_CAUSE_NONE) {
-        work->result->close += comparison.is_close;
+    if (comparison.cause == DIFF_CAUSE_NONE && comparison.is_close) {
+        settle_close(work, frame, step->items, step->calls[1]);
+    } else if (comparison.cause == DIFF_CAUSE_NONE) {
         settle_equal(work, frame, b, step->calls[1]);
     } else {
         settle_differing(work, frame, step->items, step->calls, &comparison);

@@ -385,6 +385,21 @@ rate = 100 / elapsed
     assert told == "program.py:4: first divergence: work: 4851, A has 4950"
 
 
+def test_times_within_tolerance_are_clocks_too(recorded):
+    source = """
+def perf_counter():
+    return 1e-6
+
+
+elapsed = perf_counter()
+rate = 100 / elapsed
+"""
+    later = recorded(("1e-6", "1.0005e-6"), source=source)
+    run = diff(recorded(source=source), later)
+    assert run.returncode == 0, run.stdout
+    assert "2 left out, read from a clock or ignored" in run.stdout
+
+
 def test_tolerance(recorded):
     a, b = recorded(), recorded(("self.norm(x)", "self.norm(x) * 1.000001"))
     run = diff(a, b)
