@@ -1,4 +1,5 @@
 /* Dispatch key sets: what kind of tensor it is, in 64 bits whose meaning is each release's own. */
+#include "runtime/base/peek.h"
 #include "runtime/python/tensor_private.h"
 
 /* Releases before 2.5 have no function that tells the bits of a set. They are the value of a

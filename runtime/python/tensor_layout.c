@@ -7,6 +7,8 @@
 #define COUNTER_MAX  64 /* bytes of a version counter that are looked at; it has 24 */
 #define OBJECT_WORDS 8  /* of a Python object, at most */
 #define NOT_FOUND    SIZE_MAX
+/* Where memory cannot be read for a moment, it is another time. */
+#define SEARCH_MAX 3
 
 /* ---- the places ---- */
 
@@ -274,5 +276,6 @@ void layout_search(struct torch_access *torch)
             return;
         }
     }
-    torch->layout.state = LAYOUT_REFUSED;
+    torch->layout.state =
+        ++torch->layout.search_count < SEARCH_MAX ? LAYOUT_UNKNOWN : LAYOUT_REFUSED;
 }

@@ -51,7 +51,7 @@ const char *text_set_add_object(struct text_set *set, PyObject *object);
 /* ---- tensor_layout.c: where a tensor object keeps what has no fast getter ---- */
 
 enum layout_state {
-    LAYOUT_UNKNOWN,  /* not looked for yet, or the moment was not good */
+    LAYOUT_UNKNOWN,  /* not found yet, and to be looked for again */
     LAYOUT_SEARCHED, /* being looked for: this call met itself */
     LAYOUT_KNOWN,
     LAYOUT_REFUSED, /* something did not fit: the public getters are used */
@@ -60,6 +60,7 @@ enum layout_state {
 /* Offsets in bytes. */
 struct tensor_layout {
     enum layout_state state;
+    unsigned search_count; /* searches that found nothing */
     size_t impl; /* in the PyObject: the pointer to the TensorImpl */
     size_t keys; /* in the TensorImpl: the dispatch key set, 64 bits */
     size_t
@@ -120,15 +121,6 @@ struct torch_objects {
     PyObject *disable_function, *inference_mode; /* context managers */
     PyObject *disabled_dispatch;
 };
-
-/* ---- tensor_peek.c ---- */
-struct peek {
-    int pipe[2];
-};
-bool peek_init(struct peek *peek);
-void peek_release(struct peek *peek);
-/* Reads what can be read from `address` on; returns how many bytes that was. */
-size_t peek_read(const struct peek *peek, uint64_t address, void *bytes, size_t size);
 
 struct torch_access {
     bool is_ready;           /* what follows was looked up */

@@ -2,6 +2,7 @@
 #ifndef MONITORCH_PYTHON_TENSOR_SAMPLES_H
 #define MONITORCH_PYTHON_TENSOR_SAMPLES_H
 
+#include "runtime/base/peek.h"
 #include "runtime/python/tensor_private.h"
 
 #define SAMPLE_MAX 12

@@ -1,9 +1,11 @@
-/* Reading memory that may not be there: the system refuses bad addresses instead of faulting. */
-#include "runtime/python/tensor_private.h"
+#include "runtime/base/peek.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* No page is smaller: what lies between two multiples of it is there as a whole or not at all. */
+#define PAGE_SIZE_MIN 4096
 
 bool peek_init(struct peek *peek)
 {
@@ -23,7 +25,8 @@ void peek_release(struct peek *peek)
     close(peek->pipe[1]);
 }
 
-size_t peek_read(const struct peek *peek, uint64_t address, void *bytes, size_t size)
+static size_t
+read_within_page(const struct peek *peek, uint64_t address, void *bytes, size_t size)
 {
 #ifdef SYS_write
     /* Not by write(): a checker of memory would take it for a mistake to look beyond objects. */
@@ -37,4 +40,22 @@ size_t peek_read(const struct peek *peek, uint64_t address, void *bytes, size_t 
     }
     ssize_t got = read(peek->pipe[0], bytes, (size_t)written);
     return got == written ? (size_t)got : 0;
+}
+
+/* The system writes all or nothing where only the first of two pages is there. */
+size_t peek_read(const struct peek *peek, uint64_t address, void *bytes, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        size_t room = PAGE_SIZE_MIN - (address + done) % PAGE_SIZE_MIN;
+        size_t part = room < size - done ? room : size - done;
+        size_t got =
+            read_within_page(peek, address + done, (char *)bytes + done, part);
+        done += got;
+        if (got < part) {
+            break;
+        }
+    }
+    return done;
 }
