@@ -1,0 +1,42 @@
+/* One tensor in the file format of torch.save: a zip archive, stored, with a pickle that names
+ * the tensor's shape and storage. `torch.load(…, weights_only=True)` reads what is written here,
+ * and what torch.save writes of a plain tensor is read here, with no pickle ever run. */
+#ifndef MONITORCH_TRACE_PT_FILE_H
+#define MONITORCH_TRACE_PT_FILE_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/error.h"
+#include "runtime/trace/saved.h"
+
+#include <stdbool.h>
+
+enum pt_write_result {
+    PT_WRITTEN,
+    PT_REPLACED, /* a file of that name was there */
+    PT_EXISTS,   /* it was there, and is as it was: it may not be replaced */
+    PT_FAILED,   /* `error` tells; no half file is left */
+};
+
+/* Whether the format has the dtype: all but quantised ones, which need their scales, and those
+ * whose elements are no whole bytes. */
+bool pt_has_dtype(enum dtype dtype);
+
+/* Writes tensor->array (its values, packed, whatever its strides; conjugation and negation
+ * resolved) beside `path` and renames. Where the array is contiguous nothing is copied. No lock
+ * is needed: several threads may write at once. */
+enum pt_write_result pt_write(const char *path,
+                              const struct saved_tensor *tensor,
+                              bool may_replace,
+                              struct error *error);
+
+/* A file that is read; everything in `tensor` is borrowed from here. */
+struct pt_file;
+
+/* The file is not trusted: sizes and offsets are checked. Fails where it is no such file, or
+ * holds something else than one plain tensor; the error says what. */
+struct pt_file *pt_file_open(const char *path, struct error *error);
+void pt_file_close(struct pt_file *file); /* may be NULL */
+/* Its array's data points into the file, with the strides that it was saved with. */
+const struct saved_tensor *pt_file_tensor(const struct pt_file *file);
+
+#endif

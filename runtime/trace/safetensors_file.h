@@ -1,0 +1,42 @@
+/* Many tensors in one file of the format safetensors: a header in JSON, then the values, packed.
+ * While it is written the values stand in a file beside it (`….part`); the file itself appears
+ * when it is finished, whole. */
+#ifndef MONITORCH_TRACE_SAFETENSORS_FILE_H
+#define MONITORCH_TRACE_SAFETENSORS_FILE_H
+
+#include "runtime/base/error.h"
+#include "runtime/trace/saved.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct safetensors_writer;
+
+/* `path` may be replaced when the file is finished. */
+struct safetensors_writer *safetensors_writer_new(const char *path,
+                                                  struct error *error);
+/* Adds one, named `module_path.name.callN` without the context's prefix. The whole of what the
+ * key says stands in the metadata. After a failure (a full disk) those before it are still to be
+ * finished. */
+bool safetensors_writer_add(struct safetensors_writer *writer,
+                            const struct saved_tensor *tensor,
+                            struct error *error);
+size_t safetensors_writer_count(const struct safetensors_writer *writer);
+/* Finishes the file and frees the writer, in any case. Without tensors there is no file. */
+bool safetensors_writer_finish(struct safetensors_writer *writer, struct error *error);
+/* Frees the writer and leaves no file. */
+void safetensors_writer_abandon(struct safetensors_writer *writer);
+
+bool safetensors_has_dtype(enum dtype dtype);
+
+/* A file that is read, not trusted; everything is borrowed from here. */
+struct safetensors_file;
+
+struct safetensors_file *safetensors_file_open(const char *path, struct error *error);
+void safetensors_file_close(struct safetensors_file *file); /* may be NULL */
+size_t safetensors_file_count(const struct safetensors_file *file);
+/* In the order in which they were saved; in files of others, as they stand in the file. */
+const struct saved_tensor *safetensors_file_tensor(const struct safetensors_file *file,
+                                                   size_t index);
+
+#endif
