@@ -212,13 +212,13 @@ static bool tensor_add(struct device_queue *queue,
     const struct array *array = &tensor->array;
     int64_t strides[ARRAY_DIMENSION_MAX], item = (int64_t)dtype_size(array->dtype);
     size_t row_count = queue->row_count;
-    void *impl;
+    void *impl = torch_find_impl(&queue->access->torch, object);
 
-    if (!memory_grow((void **)&queue->pending, &queue->pending_capacity,
+    if (impl == NULL ||
+        !memory_grow((void **)&queue->pending, &queue->pending_capacity,
                      queue->pending_count + 1, sizeof *queue->pending)) {
         return false;
     }
-    memcpy(&impl, (const char *)object + queue->access->torch.layout.impl, sizeof impl);
     struct piece piece = {
         .whole =
             (struct aten_tensor *)&impl, /* a handle is a pointer to such a pointer */
@@ -253,8 +253,7 @@ bool device_queue_add(struct device_queue *queue,
     const struct torch_access *torch = &queue->access->torch;
     PyObject *error_type, *error, *traceback;
 
-    if (!tensor->is_on_device || torch->layout.state != LAYOUT_KNOWN ||
-        tensor->array.strides == NULL ||
+    if (!tensor->is_on_device || tensor->array.strides == NULL ||
         dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE ||
         array_count(&tensor->array) > ELEMENT_COUNT_MAX) {
         return false;

@@ -68,6 +68,25 @@ void torch_guard_leave(struct torch_guard *guard)
     }
 }
 
+void *torch_find_impl(const struct torch_access *torch, PyObject *object)
+{
+    struct torch_guard guard;
+    void *impl = NULL;
+
+    if (torch->layout.state == LAYOUT_KNOWN) {
+        memcpy(&impl, (const char *)object + torch->layout.impl, sizeof impl);
+    } else if (torch_guard_enter(torch, &guard)) {
+        PyObject *address = descriptor_get(torch->objects.cdata, object);
+        if (address != NULL && PyLong_CheckExact(address)) {
+            impl = PyLong_AsVoidPtr(address);
+        }
+        Py_XDECREF(address);
+        PyErr_Clear();
+        torch_guard_leave(&guard);
+    }
+    return impl;
+}
+
 static bool ask_integer(PyObject *number, int64_t *value)
 {
     bool is_known = false;

@@ -225,8 +225,8 @@ static void describe_plain(struct tensor_access *access,
                             torch_ask_storage_size(torch, object)) ||
         (data == 0 && array_count(&tensor->array) != 0)) {
         tensor->note = "storage too small";
-    } else if ((keys & torch->keys.cpu) == 0) {
-        tensor->note = "other device";
+    } else if ((keys & torch->keys.cpu) == 0 || torch->tests_devices) {
+        torch_set_on_device(torch, tensor);
     } else if (tensor->note[0] == '\0') {
         tensor->array.data = data == 0 ? (const void *)tensor->dimensions
                                        : (const void *)(uintptr_t)data;

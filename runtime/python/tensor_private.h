@@ -181,6 +181,9 @@ int torch_read_plain(struct tensor_access *access,
                      uint64_t keys,
                      struct tensor *tensor);
 
+/* A tensor whose memory is a device's is measured there, or described only. */
+void torch_set_on_device(const struct torch_access *torch, struct tensor *tensor);
+
 /* ---- tensor_ask.c: one fact each, by torch's public getters, between guard_enter and
  * guard_leave; no exception is left set. What is false, "" or -1 is not known. ---- */
 bool torch_ask_method_integer(PyObject *method, PyObject *object, int64_t *value);
@@ -198,6 +201,9 @@ torch_ask_text(struct tensor_access *access, PyObject *descriptor, PyObject *obj
 void torch_ask_state(struct tensor_access *access,
                      PyObject *object,
                      struct tensor *tensor);
+
+/* The TensorImpl behind the object, outside guards too; NULL: there is none, or it is not told. */
+void *torch_find_impl(const struct torch_access *torch, PyObject *object);
 
 /* Whether torch calls made now reach nobody else: no mode, transform, tracer, profiler. */
 bool torch_is_quiet(const struct torch_access *torch);

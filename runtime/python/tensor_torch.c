@@ -174,6 +174,14 @@ set_device(struct tensor_access *access, void *handle, struct tensor *tensor)
     }
 }
 
+void torch_set_on_device(const struct torch_access *torch, struct tensor *tensor)
+{
+    tensor->is_on_device = tensor->note[0] == '\0' && torch->measures_devices;
+    if (!tensor->is_on_device && tensor->note[0] == '\0') {
+        tensor->note = "other device";
+    }
+}
+
 int torch_read_plain(struct tensor_access *access,
                      PyObject *object,
                      void *impl,
@@ -214,11 +222,7 @@ int torch_read_plain(struct tensor_access *access,
                (data == NULL && array_count(&tensor->array) != 0)) {
         tensor->note = "storage too small"; /* resized under it, as sharding does */
     } else if ((keys & access->torch.keys.cpu) == 0 || access->torch.tests_devices) {
-        tensor->is_on_device =
-            tensor->note[0] == '\0' && access->torch.measures_devices;
-        if (!tensor->is_on_device && tensor->note[0] == '\0') {
-            tensor->note = "other device";
-        }
+        torch_set_on_device(&access->torch, tensor);
     } else if (tensor->note[0] == '\0') {
         /* Without elements nothing is read, but the values are known: there are none. */
         tensor->array.data = data == NULL ? (const void *)tensor->dimensions : data;
