@@ -7,6 +7,7 @@
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/recorder_measure.h"
 #include "runtime/python/recorder_session.h"
+#include "runtime/python/spy_save.h"
 
 PyDoc_STRVAR(
     start_doc,
@@ -240,6 +241,9 @@ static PyMethodDef methods[] = {
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},
     {"kernels", kernels, METH_NOARGS, kernels_doc},
+    {"spy_save", (PyCFunction)(void (*)(void))spy_save, METH_FASTCALL | METH_KEYWORDS,
+     spy_save_doc},
+    {"spy_begin", spy_begin, METH_O, spy_begin_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -270,6 +274,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     struct session *session = PyModule_GetState(module);
 
     Py_VISIT(session->hook_type);
+    Py_VISIT(session->spy_contexts);
     return 0;
 }
 
@@ -278,6 +283,7 @@ static int module_clear(PyObject *module)
     struct session *session = PyModule_GetState(module);
 
     Py_CLEAR(session->hook_type);
+    Py_CLEAR(session->spy_contexts);
     return 0;
 }
 

@@ -36,6 +36,7 @@ struct session {
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */
     PyObject *name_f_back, *name_co_flags, *name_co_name; /* owned: interned */
     PyTypeObject *hook_type;                              /* owned */
+    PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
 };
 
 /* How often this process was forked off another since it was started. */
