@@ -1,0 +1,154 @@
+"""How TensorSaver writes: a file a tensor (pt), or a file a context (safetensors, mtrace)."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _recorder
+from monitorch.spy._ownership import Ownership
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from monitorch.spy._names import FullName, Place
+
+    Leaves = Sequence[tuple[str, Any]]
+
+
+def make_format(name: str, ownership: Ownership) -> PtFiles | ContextFiles:
+    """ValueError where there is no such format."""
+    if name == "pt":
+        return PtFiles(ownership)
+    if name == "safetensors":
+        return ContextFiles(ownership, ".safetensors", _recorder.SafetensorsWriter)
+    if name == "mtrace":
+        from monitorch.spy._mtrace import TraceWriter
+
+        return ContextFiles(ownership, ".mtrace", TraceWriter)
+    raise ValueError(f"format is {name!r}; there are 'pt', 'safetensors' and 'mtrace'")
+
+
+class PtFiles:
+    """`{full name}.call{n}.pt`, each with one tensor."""
+
+    def __init__(self, ownership: Ownership) -> None:
+        self._ownership = ownership
+
+    def save(
+        self,
+        folder: str,
+        name: FullName,
+        leaves: Leaves,
+        call: int,
+        place: Place,
+        norm_only: bool,
+    ) -> int:
+        """Saves as this call, or as a later one whose files are free, and returns its number."""
+        for leaf, tensor in leaves:
+            stem = os.path.join(folder, _recorder.saved_file_stem(name + leaf))
+
+            def write(path: str, number: int, may_replace: bool) -> bool:
+                result = _recorder.save_pt(
+                    path,
+                    tensor,
+                    name.key(leaf, number),
+                    may_replace=may_replace,
+                    norm_only=norm_only,
+                    place=place,
+                )
+                return result != "exists"
+
+            call = self._ownership.write(lambda number: f"{stem}.call{number}.pt", call, write)
+        return call
+
+    def end(self, context: object) -> None:
+        """All is written already."""
+
+    def close(self) -> None:
+        """All is written already."""
+
+
+class ContextFiles:
+    """`{prefix}.context{n}.{suffix}`, with all that is saved in one context; what is saved outside
+    of any is in a file that close() ends."""
+
+    def __init__(self, ownership: Ownership, suffix: str, make_writer: Any) -> None:
+        self._ownership = ownership
+        self._suffix = suffix
+        self._make_writer = make_writer
+        self._counts: dict[str, int] = {}
+        self._lock = threading.RLock()
+        self._writers: dict[int, _Writer] = {}  # id of a context, 0 for none
+        self._finalizer = weakref.finalize(self, _finish_all, self._writers)
+
+    def save(
+        self,
+        folder: str,
+        name: FullName,
+        leaves: Leaves,
+        call: int,
+        place: Place,
+        norm_only: bool,
+    ) -> int:
+        """Saves as this call; a context's file is new, so that no call of it is taken."""
+        with self._lock:
+            key = 0 if name.context is None else id(name.context)
+            writer = self._writers.get(key)
+            if writer is None or writer.process != os.getpid():
+                writer = self._writers[key] = self._open(folder, name.prefix, writer)
+            for leaf, tensor in leaves:
+                writer.file.add(tensor, name.key(leaf, call), place=place, norm_only=norm_only)
+        return call
+
+    def end(self, context: object) -> None:
+        """The context is left: its file is finished."""
+        with self._lock:
+            writer = self._writers.pop(id(context), None)
+        _finish(writer)
+
+    def close(self) -> None:
+        """Finishes the files of all contexts."""
+        with self._lock:
+            _finish_all(self._writers)
+
+    def _open(self, folder: str, prefix: str, former: _Writer | None) -> _Writer:
+        stem = _recorder.saved_file_stem(prefix)
+        stem = os.path.join(folder, stem + "." if stem else "")
+        made: list[_Writer] = []
+
+        def open_file(path: str, number: int, may_replace: bool) -> bool:
+            if not may_replace and os.path.lexists(path):
+                return False
+            made.append(_Writer(self._make_writer(path), former))
+            return True
+
+        number = self._ownership.write(
+            lambda number: f"{stem}context{number}{self._suffix}",
+            self._counts.get(stem, 0),
+            open_file,
+        )
+        self._counts[stem] = number + 1
+        return made[0]
+
+
+class _Writer:
+    """A file that is being written, by the process that began it."""
+
+    def __init__(self, file: Any, former: _Writer | None) -> None:
+        self.file = file
+        self.process = os.getpid()
+        # Its parent's, in a forked process: that one is not to be touched here.
+        self.former = former
+
+
+def _finish(writer: _Writer | None) -> None:
+    if writer is not None and writer.process == os.getpid():
+        writer.file.finish()
+
+
+def _finish_all(writers: dict[int, _Writer]) -> None:
+    while writers:
+        _finish(writers.popitem()[1])

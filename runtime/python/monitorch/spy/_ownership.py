@@ -1,0 +1,92 @@
+"""Which files a saver may replace.
+
+Its own ones it may. Those of the other savers of this process it may not, nor those that another
+process has written since this one started: it takes the next number that is free. Those that
+an earlier run has left are replaced, with one warning; `overwrite` decides otherwise.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import logging
+import os
+import time
+from collections.abc import Callable
+
+_Write = Callable[[str, int, bool], bool]
+
+logger = logging.getLogger("monitorch.spy.saver")
+
+# File systems take their times from a clock that may be a tick behind.
+_STARTED = time.time() - 0.01
+_serials = itertools.count()
+_owners: dict[str, tuple[int, int]] = {}  # path -> process and serial number of its saver
+
+
+class Ownership:
+    """What one saver may replace; `overwrite` is True, False, or None for the rules above."""
+
+    def __init__(self, overwrite: bool | None) -> None:
+        self.overwrite = overwrite
+        self._serial = next(_serials)
+        self._warned: set[str] = set()
+
+    def write(self, find_path: Callable[[int], str], number: int, write: _Write) -> int:
+        """Calls `write(path, number, may_replace)` with the first path that may be had, and
+        returns its number; `write` returns False where a file is there and was not replaced."""
+        while True:
+            path = find_path(number)
+            if self._write_at(path, number, write):
+                return number
+            number += 1
+            self._warn(
+                "taken",
+                "%s is of another saver or process of this run: what would replace it is saved under "
+                "the next free number (overwrite=True replaces)",
+                path,
+            )
+
+    def _write_at(self, path: str, number: int, write: _Write) -> bool:
+        me = os.getpid(), self._serial
+        if self.overwrite:
+            _owners[path] = me
+        if _owners.get(path) == me:
+            return write(path, number, True)
+        if _owners.setdefault(path, me) != me:
+            if self.overwrite is False:
+                raise _exists(path)
+            return False
+        is_written = False
+        try:
+            is_written = self._write_first(path, number, write)
+        finally:
+            if not is_written:
+                del _owners[path]
+        return is_written
+
+    def _write_first(self, path: str, number: int, write: _Write) -> bool:
+        """As _write_at, where no saver of this process has written the file."""
+        if write(path, number, False):
+            return True
+        if self.overwrite is False:
+            raise _exists(path)
+        if os.stat(path).st_mtime >= _STARTED:
+            return False
+        self._warn(
+            "earlier",
+            "%s is of an earlier run: it is replaced, and so are others (overwrite=True: without "
+            "this warning; overwrite=False: an error)",
+            path,
+        )
+        return write(path, number, True)
+
+    def _warn(self, kind: str, text: str, path: str) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            logger.warning(text, path)
+
+
+def _exists(path: str) -> FileExistsError:
+    text = "the file is there (overwrite=True replaces it)"
+    return FileExistsError(errno.EEXIST, text, path)

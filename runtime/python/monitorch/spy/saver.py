@@ -1,0 +1,236 @@
+"""TensorSaver, DebugContext and spy_save."""
+
+from __future__ import annotations
+
+import logging
+import operator
+import os
+import threading
+from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal
+
+from monitorch import _recorder
+from monitorch._recorder import spy_save
+from monitorch.spy import _threads
+from monitorch.spy._formats import make_format
+from monitorch.spy._leaves import find_leaves, is_container
+from monitorch.spy._names import FullName, find_place
+from monitorch.spy._ownership import Ownership
+from monitorch.spy.base import BaseDebugger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from monitorch.spy._names import Place
+    from monitorch.spy._threads import Contexts
+
+__all__ = ["DebugContext", "TensorSaver", "get_debug_context", "spy_save"]
+
+logger = logging.getLogger(__name__)
+
+# The innermost open context and the others, (innermost, (next, …)): contexts may be closed in
+# another order than they were opened in, as tasks and generators do.
+_contexts: ContextVar[Contexts | None] = ContextVar("monitorch_spy_contexts", default=None)
+_recorder.spy_begin(_contexts.get)
+
+
+def get_debug_context() -> DebugContext | None:
+    """The innermost open context of this thread or task; None where none is open."""
+    contexts = _contexts.get()
+    return None if contexts is None else contexts[0]
+
+
+class TensorSaver(BaseDebugger):
+    """Saves tensors in a folder, each counted under its name.
+
+    `format`: "pt" (a file a tensor, for torch.load), "safetensors" or "mtrace" (a file a context).
+    `overwrite`: what becomes of files that are there: True replaces them, False is an error, None
+    replaces those of earlier runs with one warning, and no others.
+    `names`, `modules`, `lines`, `calls`, `when`: what instrumented code saves without a spy_save
+    in it, while a context is open.
+    """
+
+    def __init__(
+        self,
+        output_dir: str | os.PathLike[str],
+        enabled: bool = True,
+        *,
+        format: Literal["pt", "safetensors", "mtrace"] = "pt",
+        overwrite: bool | None = None,
+        names: str | Iterable[str] | None = None,
+        modules: str | Iterable[str] | None = None,
+        lines: str | Iterable[str] | None = None,
+        calls: int | Iterable[int] | None = None,
+        when: str | Callable[[Any], bool] | None = None,
+    ) -> None:
+        super().__init__(output_dir, enabled)
+        #: name -> how many tensors were saved under it
+        self.call_counts: dict[str, int] = {}
+        self._lock = threading.Lock()
+        self._format = make_format(format, Ownership(overwrite))
+        self._folders: dict[str, str] = {}  # as given -> absolute, without links
+        self._watch: Any = None
+        selection = (names, modules, lines, calls, when)
+        if any(part is not None for part in selection):
+            from monitorch.spy._watch import Watch
+
+            self._watch = Watch(self, *selection)
+
+    def save(
+        self, name: str, tensor: Any, call_idx: int | None = None, norm_only: bool = False
+    ) -> None:
+        """Saves the tensor as `{name}.call{n}.pt`, detached, on the CPU.
+
+        n counts per name unless `call_idx` is given. Of a tuple, list, dict or dataclass each tensor
+        is saved. `norm_only`: the L2 norm of each row of the first dimension.
+        """
+        if not self.enabled:
+            return
+        full_name = self._full_name(name)
+        leaves = find_leaves(tensor) if is_container(tensor) else [("", tensor)]
+        if not leaves:
+            logger.warning("No tensor in '%s': nothing is saved", full_name)
+            return
+        call = self._begin_call(full_name, call_idx)
+        place = full_name.place or find_place()
+        used = self._format.save(self._folder(), full_name, leaves, call, place, norm_only)
+        if call_idx is None and used != call:
+            with self._lock:
+                key = str(full_name)
+                self.call_counts[key] = max(self.call_counts.get(key, 0), used + 1)
+
+    def reset_counts(self) -> None:
+        """Counts from 0 again: what this saver has saved before is replaced."""
+        with self._lock:
+            self.call_counts.clear()
+
+    def close(self) -> None:
+        """Finishes the files that hold more than one tensor; contexts do so when they are left."""
+        self._format.close()
+
+    def _full_name(self, name: object) -> FullName:
+        if isinstance(name, FullName):
+            return name
+        context = get_debug_context()
+        while context is not None and context.saver is not self:
+            context = None
+        return FullName.of("", "", str(name), context)
+
+    def _begin_call(self, full_name: FullName, call_idx: int | None) -> int:
+        if call_idx is not None:
+            if operator.index(call_idx) < 0:
+                raise ValueError(f"call_idx is {call_idx}: calls count from 0")
+            return operator.index(call_idx)
+        key = str(full_name)
+        with self._lock:
+            call = self.call_counts.get(key, 0)
+            self.call_counts[key] = call + 1
+        return call
+
+    def _folder(self) -> str:
+        given = os.fspath(self.output_dir)
+        folder = self._folders.get(given)
+        if folder is None:
+            folder = self._folders[given] = os.path.realpath(given)
+        return folder
+
+    def _begin(self, context: DebugContext) -> None:
+        if self._watch is not None:
+            self._watch.begin()
+
+    def _end(self, context: DebugContext, is_last: bool) -> None:
+        """The context is left; `is_last`: it is open nowhere now."""
+        if self._watch is not None:
+            self._watch.end()
+        if is_last:
+            self._format.end(context)
+
+
+class DebugContext:
+    """While it is open, spy_save saves with this saver.
+
+        with DebugContext(saver, prefix="step0"):
+            output = model(inputs)
+
+    It is open for the thread or task that opened it and the tasks begun there; with `threads`, for
+    the threads and what is submitted to a ThreadPoolExecutor as well. Contexts nest: the innermost
+    saves. The saver is anything with `get_module_path(module)` and `save(name, tensor)`.
+    """
+
+    def __init__(
+        self,
+        saver: Any,
+        prefix: str = "",
+        module_path_override: str | None = None,
+        *,
+        threads: bool = False,
+    ) -> None:
+        self.saver = saver
+        self.prefix = prefix
+        self.module_path_override = module_path_override
+        self.threads = threads
+        self._lock = threading.Lock()
+        self._open_count = 0
+
+    @property
+    def debugger(self) -> Any:
+        """The saver, by its older name."""
+        return self.saver
+
+    def __enter__(self) -> DebugContext:
+        with self._lock:
+            self._open_count += 1
+        _contexts.set((self, _contexts.get()))
+        if self.threads:
+            _threads.begin(_contexts)
+        begin = getattr(self.saver, "_begin", None)
+        if begin is not None:
+            begin(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _contexts.set(_without(_contexts.get(), self))
+        with self._lock:
+            self._open_count -= 1
+            is_last = self._open_count == 0
+        if self.threads:
+            _threads.end()
+        end = getattr(self.saver, "_end", None)
+        if end is not None:
+            end(self, is_last)
+
+    def _save(self, name: object, tensor: Any, module: Any = None) -> None:
+        """What spy_save calls; classes derived from this one may change it."""
+        saver = self.saver
+        if not getattr(saver, "enabled", True):
+            return
+        path = None
+        if self.module_path_override is None and module is not None:
+            path = saver.get_module_path(module)
+            if path == "unknown":
+                logger.warning(
+                    "Module path unknown for tensor '%s': %s is not registered, nothing is saved",
+                    name,
+                    type(module).__name__,
+                )
+                return
+        self._save_at(name, tensor, path, None)
+
+    def _save_at(
+        self, name: object, tensor: Any, module_path: str | None, place: Place | None
+    ) -> None:
+        """Saves as of the module of that path, None for none."""
+        path = self.module_path_override or module_path or "manual"
+        prefix = "" if self.prefix is None else str(self.prefix)
+        place = place or find_place()
+        self.saver.save(FullName.of(prefix, path, str(name), self, place), tensor)
+
+
+def _without(contexts: Contexts | None, context: DebugContext) -> Contexts | None:
+    """The open contexts but for the innermost that is this one."""
+    if contexts is None:
+        return None
+    if contexts[0] is context:
+        return contexts[1]
+    return contexts[0], _without(contexts[1], context)
