@@ -36,7 +36,15 @@ struct pt_file;
  * holds something else than one plain tensor; the error says what. */
 struct pt_file *pt_file_open(const char *path, struct error *error);
 void pt_file_close(struct pt_file *file); /* may be NULL */
-/* Its array's data points into the file, with the strides that it was saved with. */
+
+/* Its array's data is NULL, its strides are those that it was saved with. The key is that of the
+ * file's JSON line, else of its name. */
 const struct saved_tensor *pt_file_tensor(const struct pt_file *file);
+
+/* Where the values stand in the file: all bytes between the first element and the last. */
+void pt_file_place(const struct pt_file *file, uint64_t *offset, uint64_t *size);
+
+/* Reads the values; `array` is borrowed from here. */
+bool pt_file_read(struct pt_file *file, struct array *array, struct error *error);
 
 #endif

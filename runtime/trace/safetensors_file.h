@@ -35,8 +35,19 @@ struct safetensors_file;
 struct safetensors_file *safetensors_file_open(const char *path, struct error *error);
 void safetensors_file_close(struct safetensors_file *file); /* may be NULL */
 size_t safetensors_file_count(const struct safetensors_file *file);
-/* In the order in which they were saved; in files of others, as they stand in the file. */
+/* In the order in which they were saved; in files of others, as they stand in the file. The
+ * array's data is NULL. The key is that of the tensor's metadata, else of its name. */
 const struct saved_tensor *safetensors_file_tensor(const struct safetensors_file *file,
                                                    size_t index);
+/* Where the values stand in the file. */
+void safetensors_file_place(const struct safetensors_file *file,
+                            size_t index,
+                            uint64_t *offset,
+                            uint64_t *size);
+/* Reads the values; `array` is borrowed from here until the next read. */
+bool safetensors_file_read(struct safetensors_file *file,
+                           size_t index,
+                           struct array *array,
+                           struct error *error);
 
 #endif

@@ -20,6 +20,9 @@ struct saved_key {
     uint64_t call;     /* as which time of that full name, from 0 */
 };
 
+/* The order of a tensor whose file does not tell it. */
+#define SAVED_ORDER_UNKNOWN UINT64_MAX
+
 struct saved_tensor {
     struct saved_key key;
     uint64_t order; /* how many this process had saved before, in whatever folder */
@@ -44,14 +47,16 @@ void saved_add_file_stem(struct slice full_name, struct buffer *text);
  * file's metadata. */
 void saved_add_json(const struct saved_tensor *tensor, struct buffer *text);
 
-/* Reads such a line, which is not trusted; texts are copied to `arena`. False: it is none. */
 struct arena;
+/* Reads such a line, which is not trusted; texts are copied to `arena`, `array` stays. What the
+ * line does not tell is empty, 0, or SAVED_ORDER_UNKNOWN. False: it is none, or no memory. */
 bool saved_read_json(struct saved_tensor *tensor,
                      struct slice text,
                      struct arena *arena);
 
 /* What a file's name tells, for files without such a line: `a.b.q.call3.pt` is call 3 of the
- * name q; what stands in front is all taken for the module's path. */
+ * name q; what stands in front is all taken for the module's path. Without `.callN` it is call 0.
+ * False: out of memory. */
 bool saved_read_file_name(struct saved_tensor *tensor,
                           struct slice file_name,
                           struct arena *arena);

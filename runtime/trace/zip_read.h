@@ -1,0 +1,52 @@
+/* The members of a zip archive, as far as they are stored and not compressed. The file is not
+ * trusted. */
+#ifndef MONITORCH_TRACE_ZIP_READ_H
+#define MONITORCH_TRACE_ZIP_READ_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/error.h"
+#include "runtime/base/mapping.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct zip_member {
+    struct slice name; /* in the arena */
+    uint64_t size;
+    uint64_t header; /* where its own header stands in the file */
+    uint32_t checksum;
+    bool is_stored;
+};
+
+struct zip_directory {
+    struct zip_member *members; /* in the arena */
+    size_t member_count;
+};
+
+/* Reads the directory at the archive's end. */
+bool zip_directory_read(struct zip_directory *directory,
+                        const struct mapping *file,
+                        struct arena *arena,
+                        struct error *error);
+
+/* The first member whose name is `folder` and `name`; NULL where there is none. */
+const struct zip_member *zip_directory_find(const struct zip_directory *directory,
+                                            struct slice folder,
+                                            struct slice name);
+
+/* Where the member's bytes begin in the file; all of them are there. */
+bool zip_member_place(const struct zip_member *member,
+                      const struct mapping *file,
+                      uint64_t *offset,
+                      struct error *error);
+
+/* Reads a member of at most `limit` bytes into the arena. */
+bool zip_member_read(const struct zip_member *member,
+                     const struct mapping *file,
+                     size_t limit,
+                     struct arena *arena,
+                     struct slice *bytes,
+                     struct error *error);
+
+#endif
