@@ -4,6 +4,7 @@
 #include "runtime/python/recorder_frames.h"
 #include "runtime/python/recorder_sources.h"
 #include "runtime/python/recorder_values.h"
+#include "runtime/python/watcher.h"
 
 #define HOOK_NAME "site"
 
@@ -17,6 +18,7 @@ struct hook_object {
     uint64_t number; /* of the recording that it has joined */
     struct recorded_module
         *recorded; /* borrowed from that recording; NULL: it failed */
+    struct watched_module watched;
 };
 
 static void hook_dealloc(PyObject *self)
@@ -27,6 +29,7 @@ static void hook_dealloc(PyObject *self)
 
     Py_XDECREF(hook->module);
     Py_XDECREF(hook->texts);
+    watched_module_release(&hook->watched);
     release(self);
     Py_DECREF(type);
 }
@@ -190,14 +193,32 @@ static bool must_raise(const struct hook_object *hook)
     return stop->is_met && stop->thread == session_thread_key() && stop_raise(stop);
 }
 
+/* Not inlined: seldom is anything watched. */
+static __attribute__((noinline)) bool tell_watchers(struct hook_object *hook,
+                                                    unsigned long site,
+                                                    PyObject *const *values,
+                                                    Py_ssize_t count)
+{
+    return watchers_visit(hook->session, &hook->watched, hook_text(hook, 0),
+                          hook_text(hook, 2), site, values, count);
+}
+
 static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
+    struct hook_object *hook = (struct hook_object *)self;
+
     if (count > 0) {
         unsigned long site = PyLong_AsUnsignedLong(arguments[0]);
 
         PyErr_Clear();
-        hook_visit_object((struct hook_object *)self, site, arguments + 1, count - 1);
-        if (must_raise((struct hook_object *)self)) {
+        if (!hook->session->is_muted) {
+            hook_visit_object(hook, site, arguments + 1, count - 1);
+        }
+        if (hook->session->watchers != NULL &&
+            !tell_watchers(hook, site, arguments + 1, count - 1)) {
+            return NULL;
+        }
+        if (must_raise(hook)) {
             return NULL;
         }
     }

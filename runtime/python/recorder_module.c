@@ -8,6 +8,8 @@
 #include "runtime/python/recorder_measure.h"
 #include "runtime/python/recorder_session.h"
 #include "runtime/python/spy_save.h"
+#include "runtime/python/watcher.h"
+#include "runtime/python/watcher_modules.h"
 
 PyDoc_STRVAR(
     start_doc,
@@ -223,6 +225,46 @@ static PyObject *kernels(PyObject *module, PyObject *unused)
     return PyUnicode_FromString(statistics_kernels());
 }
 
+PyDoc_STRVAR(
+    mute_doc,
+    "mute(is_muted)\n\n"
+    "Whether a recording that goes on is to leave instrumented code out, which has\n"
+    "its hooks for watchers alone.");
+
+static PyObject *mute(PyObject *module, PyObject *is_muted)
+{
+    struct session *session = PyModule_GetState(module);
+    int is_true = PyObject_IsTrue(is_muted);
+
+    if (is_true < 0) {
+        return NULL;
+    }
+    session->is_muted = is_true;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(
+    make_watcher_doc,
+    "make_watcher(names, lines)\n\n"
+    "Watches values by names, globs as bytes, and by lines, (file, first, last);\n"
+    "empty tuples stand for all.");
+
+PyDoc_STRVAR(
+    set_watchers_doc,
+    "set_watchers(pairs)\n\n"
+    "From now on these functions are called with what their watchers watch:\n"
+    "visit(name, value, may_be_unchanged, module). What they raise is raised in\n"
+    "the program.");
+
+PyDoc_STRVAR(running_modules_doc,
+             "running_modules() -> list\n\n"
+             "The torch.nn.Modules whose methods run in this thread, innermost first.");
+
+PyDoc_STRVAR(is_nonfinite_doc,
+             "is_nonfinite(tensor, wanted) -> bool | NotImplemented\n\n"
+             "Whether it holds NaN (1), infinities (2) or either (3); NotImplemented\n"
+             "where its values cannot be read here.");
+
 #define WITH_KEYWORDS(function)                                                        \
     (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
 
@@ -241,6 +283,11 @@ static PyMethodDef methods[] = {
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},
     {"kernels", kernels, METH_NOARGS, kernels_doc},
+    {"mute", mute, METH_O, mute_doc},
+    {"make_watcher", WITH_KEYWORDS(watcher_make), make_watcher_doc},
+    {"set_watchers", watchers_set, METH_O, set_watchers_doc},
+    {"running_modules", watcher_running_modules, METH_NOARGS, running_modules_doc},
+    {"is_nonfinite", watcher_is_nonfinite, METH_VARARGS, is_nonfinite_doc},
     {"spy_save", (PyCFunction)(void (*)(void))spy_save, METH_FASTCALL | METH_KEYWORDS,
      spy_save_doc},
     {"spy_begin", spy_begin, METH_O, spy_begin_doc},
@@ -261,9 +308,12 @@ static int module_exec(PyObject *module)
     session->name_co_flags = PyUnicode_InternFromString("co_flags");
     session->name_co_name = PyUnicode_InternFromString("co_name");
     session->hook_type = (PyTypeObject *)hook_make_type(module);
+    session->watcher_type = (PyTypeObject *)watcher_make_type(module);
+    session->first_parameters = PyDict_New();
     if (session->module_paths == NULL || session->name_f_back == NULL ||
         session->name_co_flags == NULL || session->name_co_name == NULL ||
-        session->hook_type == NULL) {
+        session->hook_type == NULL || session->watcher_type == NULL ||
+        session->first_parameters == NULL) {
         return -1;
     }
     return type_cache_init(&session->types, session->access);
@@ -274,6 +324,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     struct session *session = PyModule_GetState(module);
 
     Py_VISIT(session->hook_type);
+    Py_VISIT(session->watcher_type);
+    Py_VISIT(session->watchers);
     Py_VISIT(session->spy_contexts);
     return 0;
 }
@@ -283,6 +335,8 @@ static int module_clear(PyObject *module)
     struct session *session = PyModule_GetState(module);
 
     Py_CLEAR(session->hook_type);
+    Py_CLEAR(session->watchers);
+    Py_CLEAR(session->watcher_type);
     Py_CLEAR(session->spy_contexts);
     return 0;
 }
@@ -302,6 +356,7 @@ static void module_free(void *module)
     device_queue_free(session->devices);
     type_cache_release(&session->types);
     Py_XDECREF(session->module_paths);
+    Py_XDECREF(session->first_parameters);
     Py_XDECREF(session->name_f_back);
     Py_XDECREF(session->name_co_flags);
     Py_XDECREF(session->name_co_name);

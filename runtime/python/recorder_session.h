@@ -36,6 +36,11 @@ struct session {
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */
     PyObject *name_f_back, *name_co_flags, *name_co_name; /* owned: interned */
     PyTypeObject *hook_type;                              /* owned */
+
+    bool is_muted; /* instrumented code is not recorded: it has its hooks for others */
+    PyObject *watchers;         /* owned: a tuple of (watcher, function); NULL: none */
+    PyTypeObject *watcher_type; /* owned */
+    PyObject *first_parameters; /* owned: a dict, see watcher_modules.c */
     PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
 };
 

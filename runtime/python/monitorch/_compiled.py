@@ -231,9 +231,9 @@ _RESUMED = "torch_dynamo_resume_in_"
 
 
 def _note(text: str, is_warning: bool) -> None:
-    from monitorch import _record, _recorder
+    from monitorch import _hooks, _recorder
 
-    _recorder.note(_record.clean(text), is_warning)
+    _recorder.note(_hooks.clean(text), is_warning)
 
 
 def _warn(text: str, file: str, line: int) -> None:

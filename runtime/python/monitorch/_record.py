@@ -6,7 +6,7 @@ from _thread import RLock
 from atexit import register as _register_at_exit
 from time import time_ns
 
-from monitorch import _options, _registry, _source
+from monitorch import _hooks, _options, _registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,13 +157,13 @@ class Recording:
         with _lock:
             if self.is_active and not self.is_paused:
                 self.is_paused = True
-                _switch_off()
+                _hooks.end_recording()
 
     def resume(self) -> None:
         with _lock:
             if self.is_active and self.is_paused:
                 self.is_paused = False
-                _switch_on(self)
+                _hooks.begin_recording(self._mode, self.is_quiet)
 
     def __enter__(self) -> "Recording":
         return self.start()
@@ -445,32 +445,18 @@ def _start(recording: Recording) -> None:
     recording._process = posix.getpid()
     recording._has_begun = True
     try:
-        _switch_on(recording)
+        _hooks.begin_recording(recording._mode, recording.is_quiet)
     except BaseException:
         _finish(recording)
         raise
     _stop_with_worker(recording)
 
 
-def _switch_on(recording: Recording) -> None:
-    from monitorch import _compiled
-
-    _compiled.begin(recording._mode, recording.is_quiet)
-    _registry.set_hook(_FACTORIES[recording._mode])
-
-
-def _switch_off() -> None:
-    from monitorch import _compiled
-
-    _registry.set_hook(None)
-    _compiled.end()
-
-
 def _finish(recording: Recording) -> None:
     global _active
 
     try:
-        _switch_off()
+        _hooks.end_recording()
     finally:
         try:
             _close(recording)
@@ -496,40 +482,6 @@ def _is_idle_child(recording: Recording) -> bool:
     from monitorch import _recorder
 
     return posix.getpid() != recording._process and _recorder.path() == recording._absolute
-
-
-def clean(text: str) -> str:
-    """A text that the trace can hold: undecodable bytes of a file's name are spelled out."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> object:
-    """A module's hook. Runs while that module is being imported: it must not raise."""
-    from monitorch import _compiled, _recorder
-
-    name = module_globals.get("__name__")
-    name = name if isinstance(name, str) else ""
-    try:
-        file, source, kind = _source.find(table, module_globals, _recorder.source_hash)
-        hook = _recorder.make_hook(table, clean(name), clean(file), source, kind)
-        _compiled.add(hook, mode)
-    except Exception as error:
-        _recorder.note(clean(f"module {name} is not recorded: {error}"), True)
-        return None
-    return hook
-
-
-def _make_breaking_hook(table: str, module_globals: "dict[str, object]") -> object:
-    return _make_hook(table, module_globals, "break")
-
-
-def _make_skipping_hook(table: str, module_globals: "dict[str, object]") -> object:
-    return _make_hook(table, module_globals, "skip")
-
-
-# Two functions, so that a module has a hook for each of the two: code that torch.compile has
-# made for the one must not be taken for the other.
-_FACTORIES = {"break": _make_breaking_hook, "skip": _make_skipping_hook}
 
 
 def _set_up_once() -> None:

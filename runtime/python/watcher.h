@@ -1,0 +1,44 @@
+/* Watchers: others than the recorder who are told of visits, with the values themselves. Each
+ * names what it wants by names and lines; which sites these are is found once for a module. */
+#ifndef MONITORCH_PYTHON_WATCHER_H
+#define MONITORCH_PYTHON_WATCHER_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "runtime/base/slice.h"
+#include "runtime/trace/site_table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+
+/* A module as watchers know it. Zeroed is how it begins. */
+struct watched_module {
+    uint64_t number; /* unlike any other's, from 1; 0: its table was not read yet */
+    struct arena arena;
+    struct site_table table;
+};
+
+void watched_module_release(struct watched_module *module);
+
+/* Tells the session's watchers of a visit, with its values as the hook got them. `table` and
+ * `file` are the module's. False with an exception set where a watcher raised. */
+bool watchers_visit(struct session *session,
+                    struct watched_module *module,
+                    struct slice table,
+                    struct slice file,
+                    unsigned long site,
+                    PyObject *const *values,
+                    Py_ssize_t count);
+
+/* The type of watchers. A new reference, or NULL with an exception. */
+PyObject *watcher_make_type(PyObject *module);
+
+/* The functions `make_watcher`, `set_watchers` and `is_nonfinite` of the module. */
+PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *watchers_set(PyObject *module, PyObject *watchers);
+PyObject *watcher_is_nonfinite(PyObject *module, PyObject *args);
+
+#endif

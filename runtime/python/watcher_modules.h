@@ -1,0 +1,14 @@
+/* The torch.nn.Modules whose methods run. */
+#ifndef MONITORCH_PYTHON_WATCHER_MODULES_H
+#define MONITORCH_PYTHON_WATCHER_MODULES_H
+
+#include "runtime/python/recorder_session.h"
+
+/* The module that is the first argument of the innermost function of this thread that has one
+ * there; None where no function has. A new reference, or NULL with an exception. */
+PyObject *watcher_find_module(struct session *session);
+
+/* The function `running_modules` of the module: all of them, the innermost first. */
+PyObject *watcher_running_modules(PyObject *module, PyObject *unused);
+
+#endif
