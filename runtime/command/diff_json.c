@@ -17,8 +17,9 @@ start(const struct diff_report *report, const char *record, struct buffer *text)
     }
 }
 
-static void
-add_value(struct buffer *text, struct slice key, const struct log_event_view *event)
+void diff_json_add_value(struct buffer *text,
+                         struct slice key,
+                         const struct log_event_view *event)
 {
     struct buffer value = BUFFER_INIT;
 
@@ -68,7 +69,7 @@ static void add_side(struct diff_report *report,
     json_number_add(text, keys[side].call, item->event.call);
     json_number_add(text, keys[side].iteration, item->event.visit);
     if (item->event.kind != VALUE_NOTHING && finding->cause != DIFF_CAUSE_FLOW) {
-        add_value(text, keys[side].value, &item->event);
+        diff_json_add_value(text, keys[side].value, &item->event);
     }
 }
 
@@ -86,7 +87,7 @@ static void add_function(struct diff_report *report,
     }
 }
 
-static void add_distance(struct buffer *text, const struct diff_distance *distance)
+void diff_json_add_distance(struct buffer *text, const struct diff_distance *distance)
 {
     json_boolean_add(text, SLICE("whole_values"), distance->is_exact);
     json_real_add(text, SLICE("max_abs"), distance->max_abs);
@@ -123,7 +124,7 @@ void diff_json_add_finding(struct diff_report *report,
     add_side(report, 0, finding, text);
     add_function(report, finding, text);
     if (finding->distance != NULL) {
-        add_distance(text, finding->distance);
+        diff_json_add_distance(text, finding->distance);
     }
     if (finding->is_first) {
         json_text_add(text, SLICE("text"), finding->text);

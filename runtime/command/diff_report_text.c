@@ -1,33 +1,11 @@
 /* What `monitorch diff` says of two traces, in words. */
 #include "runtime/base/memory.h"
 #include "runtime/command/diff_report.h"
+#include "runtime/command/diff_text.h"
 #include "runtime/view/number_text.h"
 #include "runtime/view/paint.h"
 
 #include <math.h>
-
-#define LIST_LIMIT  20
-#define WORDS_LIMIT 110
-#define COLUMN_MOST 40
-
-/* `12,345` */
-static void add_grouped(struct buffer *text, uint64_t number)
-{
-    if (number >= 1000) {
-        add_grouped(text, number / 1000);
-        buffer_add_format(text, ",%03u", (unsigned)(number % 1000));
-    } else {
-        buffer_add_number(text, number);
-    }
-}
-
-static void add_count(struct buffer *text, uint64_t count, const char *noun)
-{
-    add_grouped(text, count);
-    buffer_add_byte(text, ' ');
-    buffer_add(text, slice_of(noun));
-    buffer_add(text, count == 1 ? SLICE("") : SLICE("s"));
-}
 
 static bool is_wanted_row(const struct diff_report_row *row,
                           enum diff_class class_,
@@ -51,16 +29,10 @@ static size_t width_of(const struct diff_report *report,
     for (size_t i = 0; i < count; i++) {
         size_t width = is_name ? rows[i]->name_size : rows[i]->place_size;
 
-        widest = width > widest && width <= COLUMN_MOST ? width : widest;
+        widest = width > widest && width <= DIFF_COLUMN_MOST ? width : widest;
     }
     (void)report;
     return widest;
-}
-
-static void add_column(struct buffer *text, struct slice column, size_t width)
-{
-    buffer_add(text, column);
-    text_add_blanks(text, (column.size < width ? width - column.size : 0) + 2);
 }
 
 static void add_row_text(const struct diff_report *report,
@@ -70,11 +42,12 @@ static void add_row_text(const struct diff_report *report,
                          struct buffer *text)
 {
     buffer_add(text, SLICE("    "));
-    add_column(text, diff_report_text(report, row->place, row->place_size),
-               place_width);
-    add_column(text, diff_report_text(report, row->name, row->name_size), name_width);
+    diff_text_add_column(text, diff_report_text(report, row->place, row->place_size),
+                         place_width);
+    diff_text_add_column(text, diff_report_text(report, row->name, row->name_size),
+                         name_width);
     text_add_shortened(text, diff_report_text(report, row->words, row->words_size),
-                       WORDS_LIMIT);
+                       DIFF_WORDS_LIMIT);
     if (row->count > 1) {
         buffer_add(text, row->words_size > 0 ? SLICE("  (") : SLICE("("));
         buffer_add_number(text, row->count);
@@ -99,7 +72,7 @@ static void add_list(struct diff_report *report,
                      unsigned side,
                      struct buffer *text)
 {
-    size_t limit = report->options->is_all ? SIZE_MAX : LIST_LIMIT;
+    size_t limit = report->options->is_all ? SIZE_MAX : DIFF_LIST_LIMIT;
     const struct diff_report_row **rows =
         memory_allocate(report->row_count, sizeof(const struct diff_report_row *));
     size_t count = 0, shown;
@@ -125,9 +98,7 @@ static void add_list(struct diff_report *report,
             add_row_text(report, rows[i], place_width, name_width, text);
         }
         if (shown < count) {
-            buffer_add(text, SLICE("    and "));
-            add_count(text, count - shown, "more line");
-            buffer_add(text, SLICE(" (--all)\n"));
+            diff_text_add_more(text, count - shown, "line");
         }
     }
     memory_free(rows);
@@ -163,11 +134,11 @@ static void add_likeness(const struct diff_result *result, struct buffer *text)
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
-        add_grouped(text, parts[i].both);
+        diff_text_add_grouped(text, parts[i].both);
         buffer_add(text, SLICE(" of A's "));
-        add_count(text, parts[i].counts[0], parts[i].noun);
+        diff_text_add_count(text, parts[i].counts[0], parts[i].noun);
         buffer_add(text, SLICE(" (B has "));
-        add_grouped(text, parts[i].counts[1]);
+        diff_text_add_grouped(text, parts[i].counts[1]);
         buffer_add_byte(text, ')');
     }
     buffer_add(text, SLICE(" are in both"));
@@ -178,12 +149,12 @@ static void add_allowed(const struct diff_result *result, struct buffer *text)
 {
     if (result->layout > 0) {
         buffer_add(text, SLICE("; "));
-        add_grouped(text, result->layout);
+        diff_text_add_grouped(text, result->layout);
         buffer_add(text, SLICE(" equal but for their strides"));
     }
     if (result->clocks > 0) {
         buffer_add(text, SLICE("; "));
-        add_grouped(text, result->clocks);
+        diff_text_add_grouped(text, result->clocks);
         buffer_add(text, SLICE(" left out, read from a clock or ignored"));
     }
 }
@@ -194,14 +165,14 @@ static void add_outside(const struct diff_result *result, struct buffer *text)
     for (unsigned side = 0; side < 2; side++) {
         if (result->before[side] > 0) {
             buffer_add(text, SLICE("; "));
-            add_grouped(text, result->before[side]);
+            diff_text_add_grouped(text, result->before[side]);
             buffer_add(text, side == 0 ? SLICE(" of A come before B's first")
                                        : SLICE(" of B come before A's first"));
         }
         if (result->beyond[side] > 0) {
             buffer_add(text, side == 0 ? SLICE("; B ends there, A goes on for ")
                                        : SLICE("; A ends there, B goes on for "));
-            add_grouped(text, result->beyond[side]);
+            diff_text_add_grouped(text, result->beyond[side]);
         }
     }
 }
@@ -218,18 +189,18 @@ static void add_equal_line(const struct diff_report *report,
                            struct buffer *text)
 {
     buffer_add(text, SLICE("equal: "));
-    add_count(text, result->equal, "event");
+    diff_text_add_count(text, result->equal, "event");
     if (report->options->is_exact) {
         buffer_add(text, SLICE(" to the bit"));
     } else if (result->close > 0) {
         buffer_add(text, SLICE(", "));
-        add_grouped(text, result->close);
+        diff_text_add_grouped(text, result->close);
         buffer_add(text, SLICE(" of them within tolerance"));
     }
     add_allowed(result, text);
     if (report->changed_count > 0) {
         buffer_add(text, SLICE("; "));
-        add_count(text, report->changed_count, "line");
+        diff_text_add_count(text, report->changed_count, "line");
         buffer_add(text, report->changed_count == 1
                              ? SLICE(" reads differently (--all)")
                              : SLICE(" read differently (--all)"));
@@ -237,7 +208,7 @@ static void add_equal_line(const struct diff_report *report,
     for (unsigned side = 0; side < 2; side++) {
         if (result->code[side] > 0) {
             buffer_add(text, SLICE("; "));
-            add_grouped(text, result->code[side]);
+            diff_text_add_grouped(text, result->code[side]);
             buffer_add(text, side == 0 ? SLICE(" of lines that only A has (--all)")
                                        : SLICE(" of lines that only B has (--all)"));
         }
@@ -248,29 +219,29 @@ static void add_equal_line(const struct diff_report *report,
 
 void diff_report_add_counts(const struct diff_result *result, struct buffer *text)
 {
-    add_count(text, result->equal + result->own + result->inherited, "event");
+    diff_text_add_count(text, result->equal + result->own + result->inherited, "event");
     buffer_add(text, SLICE(" in both: "));
-    add_grouped(text, result->equal);
+    diff_text_add_grouped(text, result->equal);
     buffer_add(text, SLICE(" equal"));
     if (result->close > 0) {
         buffer_add(text, SLICE(" ("));
-        add_grouped(text, result->close);
+        diff_text_add_grouped(text, result->close);
         buffer_add(text, SLICE(" within tolerance)"));
     }
     buffer_add(text, SLICE(", "));
-    add_count(text, result->own + result->own_flow, "own difference");
+    diff_text_add_count(text, result->own + result->own_flow, "own difference");
     buffer_add(text, SLICE(", "));
-    add_grouped(text, result->inherited);
+    diff_text_add_grouped(text, result->inherited);
     buffer_add(text, SLICE(" inherited"));
     if (result->flow > 0) {
         buffer_add(text, SLICE("; another way was taken "));
-        add_count(text, result->flow, "time");
+        diff_text_add_count(text, result->flow, "time");
     }
     add_allowed(result, text);
     for (unsigned side = 0; side < 2; side++) {
         if (result->only[side] > 0) {
             buffer_add(text, SLICE("; "));
-            add_grouped(text, result->only[side]);
+            diff_text_add_grouped(text, result->only[side]);
             buffer_add(text, side == 0 ? SLICE(" in A alone") : SLICE(" in B alone"));
         }
     }
@@ -288,7 +259,7 @@ static void add_lists(struct diff_report *report,
         add_list(report, "inherited", DIFF_INHERITED, 0, 0, text);
     } else if (result->inherited > 0) {
         buffer_add(text, SLICE("  inherited: "));
-        add_count(text, count_rows(report, DIFF_INHERITED), "line");
+        diff_text_add_count(text, count_rows(report, DIFF_INHERITED), "line");
         buffer_add(text, SLICE(" (--inherited lists them)\n"));
     }
     add_list(report, "A alone came to", DIFF_ONLY, DIFF_CAUSE_FLOW, 0, text);
@@ -324,9 +295,7 @@ static void add_changed(const struct diff_report *report, struct buffer *text)
     buffer_add(text, SLICE("  lines that read differently:\n"));
     buffer_add(text, buffer_slice(&report->changed));
     if (report->changed_count > CHANGED_LIMIT && !report->options->is_all) {
-        buffer_add(text, SLICE("    and "));
-        add_count(text, report->changed_count - CHANGED_LIMIT, "more line");
-        buffer_add(text, SLICE(" (--all)\n"));
+        diff_text_add_more(text, report->changed_count - CHANGED_LIMIT, "line");
     }
 }
 

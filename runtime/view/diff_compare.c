@@ -69,9 +69,9 @@ static bool differs_in_strides(const struct log_shape *a, const struct log_shape
     return false;
 }
 
-static enum diff_cause compare_forms(const struct diff_tolerance *tolerance,
-                                     const struct log_shape *a,
-                                     const struct log_shape *b)
+enum diff_cause diff_compare_forms(const struct diff_tolerance *tolerance,
+                                   const struct log_shape *a,
+                                   const struct log_shape *b)
 {
     bool is_other_dtype =
         a->dtype != b->dtype || !slice_equal(a->dtype_text, b->dtype_text);
@@ -104,7 +104,7 @@ static const struct diff_form_pair *find_pair(struct diff_compare *compare,
     if (pair->shapes[0] != a || pair->shapes[1] != b) {
         *pair = (struct diff_form_pair){
             .shapes = {a, b},
-            .cause = compare_forms(&compare->tolerance, a, b),
+            .cause = diff_compare_forms(&compare->tolerance, a, b),
             .differs_in_grad = ((a->flags ^ b->flags) & LOG_FORM_REQUIRES_GRAD) != 0,
         };
     }

@@ -39,6 +39,7 @@ enum diff_seen {
     DIFF_SEEN_LENGTH, /* of a text, bytes, a container */
     DIFF_SEEN_TEXT,
     DIFF_SEEN_VALUES, /* of whole values */
+    DIFF_SEEN_BYTES,  /* of whole values that are the same numbers, or no numbers */
 };
 
 struct diff_comparison {
@@ -63,6 +64,11 @@ void diff_compare_init(struct diff_compare *compare, struct diff_tolerance toler
 bool diff_compare_is_same(struct diff_compare *compare,
                           const struct log_event_view *a,
                           const struct log_event_view *b);
+
+/* The first difference of two forms; of requires_grad nothing is said. */
+enum diff_cause diff_compare_forms(const struct diff_tolerance *tolerance,
+                                   const struct log_shape *a,
+                                   const struct log_shape *b);
 
 void diff_compare_events(struct diff_compare *compare,
                          const struct log_event_view *a,

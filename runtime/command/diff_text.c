@@ -1,0 +1,37 @@
+/* What the reports of `monitorch diff` are made of. */
+#include "runtime/command/diff_text.h"
+
+#include "runtime/view/paint.h"
+
+void diff_text_add_grouped(struct buffer *text, uint64_t number)
+{
+    if (number >= 1000) {
+        diff_text_add_grouped(text, number / 1000);
+        buffer_add_format(text, ",%03u", (unsigned)(number % 1000));
+    } else {
+        buffer_add_number(text, number);
+    }
+}
+
+void diff_text_add_count(struct buffer *text, uint64_t count, const char *noun)
+{
+    diff_text_add_grouped(text, count);
+    buffer_add_byte(text, ' ');
+    buffer_add(text, slice_of(noun));
+    buffer_add(text, count == 1 ? SLICE("") : SLICE("s"));
+}
+
+void diff_text_add_column(struct buffer *text, struct slice column, size_t width)
+{
+    buffer_add(text, column);
+    text_add_blanks(text, (column.size < width ? width - column.size : 0) + 2);
+}
+
+void diff_text_add_more(struct buffer *text, uint64_t count, const char *noun)
+{
+    buffer_add(text, SLICE("    and "));
+    diff_text_add_grouped(text, count);
+    buffer_add(text, SLICE(" more "));
+    buffer_add(text, slice_of(noun));
+    buffer_add(text, count == 1 ? SLICE(" (--all)\n") : SLICE("s (--all)\n"));
+}

@@ -1,0 +1,26 @@
+/* What the reports of `monitorch diff` are made of. */
+#ifndef MONITORCH_COMMAND_DIFF_TEXT_H
+#define MONITORCH_COMMAND_DIFF_TEXT_H
+
+#include "runtime/base/buffer.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* So many lines of a list are shown without --all. */
+#define DIFF_LIST_LIMIT 20
+/* So much of what differs is shown in a list. */
+#define DIFF_WORDS_LIMIT 110
+/* Longer texts make no column wider. */
+#define DIFF_COLUMN_MOST 40
+
+/* `12,345` */
+void diff_text_add_grouped(struct buffer *text, uint64_t number);
+/* `1 event`, `12,345 events` */
+void diff_text_add_count(struct buffer *text, uint64_t count, const char *noun);
+/* The text, and blanks up to the width and two more. */
+void diff_text_add_column(struct buffer *text, struct slice column, size_t width);
+/* What is not shown of a list: `    and 12 more lines (--all)`. */
+void diff_text_add_more(struct buffer *text, uint64_t count, const char *noun);
+
+#endif
