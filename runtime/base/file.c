@@ -68,7 +68,10 @@ bool file_operation_fails(void)
 
 static bool fail_errno(struct error *error, const char *path, const char *what)
 {
-    error_set_at(error, ERROR_SYSTEM, path, 1, 1, "%s: %s", what, strerror(errno));
+    int number = errno;
+
+    error_set_at(error, ERROR_SYSTEM, path, 1, 1, "%s: %s", what, strerror(number));
+    errno = number; /* told by it, too */
     return false;
 }
 

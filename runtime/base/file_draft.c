@@ -16,6 +16,7 @@ static bool fail(struct file_draft *draft, int number, struct error *error)
     file_draft_abandon(draft);
     error_set_at(error, ERROR_SYSTEM, draft->path, 1, 1, "cannot write: %s",
                  strerror(number));
+    errno = number;
     return false;
 }
 
@@ -40,6 +41,7 @@ bool file_draft_open(struct file_draft *draft,
     draft->descriptor = -1;
     draft->is_direct = false;
     if (info.is_directory) {
+        errno = EISDIR;
         error_set_at(error, ERROR_INPUT, path, 1, 1,
                      "is a directory, expected the name of a file");
         return false;
@@ -65,28 +67,52 @@ bool file_draft_open(struct file_draft *draft,
 bool file_draft_add(struct file_draft *draft, struct slice bytes, struct error *error)
 {
     if (!file_write_descriptor(draft->descriptor, draft->path, bytes, error)) {
+        int number = errno;
         file_draft_abandon(draft);
+        errno = number;
         return false;
     }
     return true;
 }
 
-bool file_draft_finish(struct file_draft *draft, struct error *error)
+static bool close_draft(struct file_draft *draft, struct error *error)
 {
     /* A full disk may show only now. */
     bool is_closed = close(draft->descriptor) == 0 && !file_operation_fails();
     int number = errno;
 
     draft->descriptor = -1;
-    if (!is_closed) {
-        if (!draft->is_direct) {
-            file_temporary_remove(&draft->temporary);
-        }
-        return fail(draft, number, error);
+    if (is_closed) {
+        return true;
     }
-    return draft->is_direct ||
-           file_temporary_rename(&draft->temporary, draft->target) ||
-           fail(draft, errno, error);
+    if (!draft->is_direct) {
+        file_temporary_remove(&draft->temporary);
+    }
+    return fail(draft, number, error);
+}
+
+bool file_draft_finish(struct file_draft *draft, struct error *error)
+{
+    return close_draft(draft, error) &&
+           (draft->is_direct ||
+            file_temporary_rename(&draft->temporary, draft->target) ||
+            fail(draft, errno, error));
+}
+
+bool file_draft_finish_new(struct file_draft *draft,
+                           bool *is_there,
+                           struct error *error)
+{
+    *is_there = false;
+    if (!close_draft(draft, error)) {
+        return false;
+    }
+    if (draft->is_direct ||
+        file_temporary_rename_new(&draft->temporary, draft->target)) {
+        return true;
+    }
+    *is_there = errno == EEXIST;
+    return *is_there || fail(draft, errno, error);
 }
 
 void file_draft_abandon(struct file_draft *draft)

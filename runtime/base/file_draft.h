@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* It may not move while it is open. Each function that fails closes the draft too, and removes
- * what it wrote; the file that was there is as it was. */
+ * what it wrote; the file that was there is as it was. Errors of the system leave errno too. */
 struct file_draft {
     const char *path; /* as the caller named it; borrowed */
     int descriptor;   /* -1: closed */
@@ -30,6 +30,10 @@ bool file_draft_open(struct file_draft *draft,
 bool file_draft_add(struct file_draft *draft, struct slice bytes, struct error *error);
 /* The file takes its name. */
 bool file_draft_finish(struct file_draft *draft, struct error *error);
+/* The same, but a file that has come to be there is left as it is: `is_there`, and true. */
+bool file_draft_finish_new(struct file_draft *draft,
+                           bool *is_there,
+                           struct error *error);
 /* Nothing happens where it is closed. */
 void file_draft_abandon(struct file_draft *draft);
 

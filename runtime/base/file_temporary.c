@@ -96,13 +96,31 @@ int file_temporary_open(struct file_temporary *temporary, const char *beside)
     return descriptor;
 }
 
-bool file_temporary_rename(struct file_temporary *temporary, const char *path)
+/* Some file systems have no hard links; there a file that appears just now may be replaced. */
+static bool rename_new(const char *from, const char *to)
 {
-    bool is_renamed;
+    if (link(from, to) == 0) {
+        unlink(from);
+        return true;
+    }
+    if (errno == EEXIST || access(to, F_OK) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(from, to) == 0;
+}
+
+static bool
+temporary_rename(struct file_temporary *temporary, const char *path, bool may_replace)
+{
+    bool is_renamed = false;
     int number;
 
     pthread_mutex_lock(&temporaries_lock);
-    is_renamed = !file_operation_fails() && rename(temporary->path, path) == 0;
+    if (!file_operation_fails()) {
+        is_renamed = may_replace ? rename(temporary->path, path) == 0
+                                 : rename_new(temporary->path, path);
+    }
     number = errno;
     if (!is_renamed) {
         unlink(temporary->path);
@@ -111,6 +129,16 @@ bool file_temporary_rename(struct file_temporary *temporary, const char *path)
     pthread_mutex_unlock(&temporaries_lock);
     errno = number;
     return is_renamed;
+}
+
+bool file_temporary_rename(struct file_temporary *temporary, const char *path)
+{
+    return temporary_rename(temporary, path, true);
+}
+
+bool file_temporary_rename_new(struct file_temporary *temporary, const char *path)
+{
+    return temporary_rename(temporary, path, false);
 }
 
 void file_temporary_remove(struct file_temporary *temporary)

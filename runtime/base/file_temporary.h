@@ -21,6 +21,8 @@ struct file_temporary {
 int file_temporary_open(struct file_temporary *temporary, const char *beside);
 /* The file takes the name `path`; on failure, with errno, it is gone. */
 bool file_temporary_rename(struct file_temporary *temporary, const char *path);
+/* The same where nothing has that name yet; errno is EEXIST where something has. */
+bool file_temporary_rename_new(struct file_temporary *temporary, const char *path);
 void file_temporary_remove(struct file_temporary *temporary);
 
 #endif

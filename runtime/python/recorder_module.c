@@ -7,6 +7,7 @@
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/recorder_measure.h"
 #include "runtime/python/recorder_session.h"
+#include "runtime/python/saver.h"
 #include "runtime/python/spy_save.h"
 #include "runtime/python/watcher.h"
 #include "runtime/python/watcher_modules.h"
@@ -288,6 +289,8 @@ static PyMethodDef methods[] = {
     {"set_watchers", watchers_set, METH_O, set_watchers_doc},
     {"running_modules", watcher_running_modules, METH_NOARGS, running_modules_doc},
     {"is_nonfinite", watcher_is_nonfinite, METH_VARARGS, is_nonfinite_doc},
+    {"save_pt", WITH_KEYWORDS(saver_save_pt), saver_save_pt_doc},
+    {"saved_file_stem", saver_stem, METH_O, saver_stem_doc},
     {"spy_save", (PyCFunction)(void (*)(void))spy_save, METH_FASTCALL | METH_KEYWORDS,
      spy_save_doc},
     {"spy_begin", spy_begin, METH_O, spy_begin_doc},

@@ -41,6 +41,7 @@ struct session {
     PyObject *watchers;         /* owned: a tuple of (watcher, function); NULL: none */
     PyTypeObject *watcher_type; /* owned */
     PyObject *first_parameters; /* owned: a dict, see watcher_modules.c */
+    uint64_t saved_count;   /* of tensors saved by this process, see saver.h */
     PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
 };
 

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from os import PathLike
 from types import CodeType, FrameType
 from typing import Any, Literal, TypedDict
 
@@ -87,6 +88,19 @@ def running_modules() -> list[Any]: ...
 def is_nonfinite(tensor: object, wanted: int, /) -> Any: ...
 
 # Saving tensors, see spy/saver.py.
+_Key = tuple[str, str, str, int]  # prefix, module path, name, call
+_Place = tuple[str, int, str]  # file, line, function
+
+def save_pt(
+    path: str | PathLike[str],
+    tensor: object,
+    key: _Key,
+    *,
+    may_replace: bool,
+    norm_only: bool = False,
+    place: _Place | None = None,
+) -> Literal["written", "replaced", "exists"]: ...
+def saved_file_stem(full_name: str, /) -> str: ...
 def spy_save(name: object, tensor: object, module: object = None) -> None: ...
 def spy_begin(get: Callable[[], tuple[Any, ...] | None], /) -> None: ...
 
