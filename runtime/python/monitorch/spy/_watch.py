@@ -1,0 +1,107 @@
+"""Tensors that are saved without a spy_save: what instrumented code makes under certain names, in
+certain modules, on certain lines, at certain calls, or with certain values.
+
+Names and lines are chosen in C, once for each instrumented file; the rest is asked here, at each
+visit of a chosen site.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _hooks, _recorder
+from monitorch.spy import _wishes
+from monitorch.spy._leaves import find_leaves
+from monitorch.spy._names import FullName
+from monitorch.spy._watch_paths import Paths
+
+if TYPE_CHECKING:
+    from monitorch.spy.saver import DebugContext, TensorSaver
+
+
+class Watch:
+    """What a TensorSaver saves by itself, in the contexts that it is the saver of."""
+
+    def __init__(
+        self,
+        saver: TensorSaver,
+        names: _wishes.Texts | None = None,
+        modules: _wishes.Texts | None = None,
+        lines: _wishes.Lines | None = None,
+        calls: _wishes.Calls | None = None,
+        when: _wishes.When | None = None,
+    ) -> None:
+        self._saver = weakref.ref(saver)  # which holds this
+        self._watcher = _recorder.make_watcher(
+            _wishes.read_names(names), _wishes.read_lines(lines)
+        )
+        self._paths = Paths(saver, _wishes.read_texts("modules", modules))
+        self._calls = _wishes.read_calls(calls)
+        self._is_met = _wishes.read_when(when)
+        self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
+
+    def begin(self) -> None:
+        """A context of the saver is entered."""
+        _learn_layout()
+        _hooks.begin_watching(self._watcher, self._visit)
+
+    def end(self) -> None:
+        """And left."""
+        _hooks.end_watching(self._watcher)
+
+    def _visit(self, name: str, value: Any, may_be_unchanged: bool, module: Any) -> None:
+        """Instrumented code has given the name this value, in a method of the module."""
+        from monitorch.spy.saver import get_debug_context
+
+        saver = self._saver()
+        context = get_debug_context()
+        if saver is None or context is None or context.saver is not saver or not saver.enabled:
+            return  # another thread's context, or one within the saver's
+        path = self._paths.find(module, context.module_path_override)
+        if path is None:
+            return
+        full_name = str(FullName.of(str(context.prefix or ""), path, name))
+        is_changed = self._note_version(full_name, value)
+        if is_changed or not may_be_unchanged:
+            self._save(context, saver, full_name, name, value, module)
+
+    def _note_version(self, full_name: str, value: Any) -> bool:
+        """Whether it differs from what was met under this name the last time. A line such as
+        `x.add_(y)` visits y too: what add_ does to it is not known."""
+        try:
+            version = value._version
+            known = self._versions.get(full_name)
+            self._versions[full_name] = weakref.ref(value), version
+        except (AttributeError, RuntimeError, TypeError):
+            return True  # an array, a container, or a tensor made in inference mode
+        return known is None or known[0]() is not value or known[1] != version
+
+    def _save(
+        self,
+        context: DebugContext,
+        saver: TensorSaver,
+        full_name: str,
+        name: str,
+        value: Any,
+        module: Any,
+    ) -> None:
+        """Saves it, or counts at least that it was met: a file's number tells which of all the
+        values it is that had this name."""
+        leaves = [leaf for _, leaf in find_leaves(value)]
+        number = saver.call_counts.get(full_name, 0)
+        if not leaves:
+            return
+        is_wanted = self._calls is None or number in self._calls
+        if is_wanted and self._is_met is not None:
+            is_wanted = any(self._is_met(leaf) for leaf in leaves)
+        if is_wanted:
+            context._save(name, value, module)
+        else:
+            saver.call_counts[full_name] = number + 1
+
+
+def _learn_layout() -> None:
+    """How this Python's frames are read: by them it is known whose method runs."""
+    value = object()
+    _recorder.learn_layout(value)

@@ -1,0 +1,110 @@
+"""What a TensorSaver is told to save by itself: its arguments, read and checked."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Container, Iterable
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _recorder, _selected
+
+if TYPE_CHECKING:
+    Texts = str | Iterable[str]
+    Lines = int | str | Iterable[int | str]
+    Calls = int | Container[int]
+    When = str | Callable[[Any], Any]
+
+#: What `when` names, as `_recorder.is_nonfinite` wants it.
+_NONFINITE = {"nan": 1, "inf": 2, "nonfinite": 3}
+
+
+def read_texts(what: str, texts: Texts | None) -> tuple[str, ...]:
+    """`"q,k"` and `["q", "k"]` are the same; nothing stands for all."""
+    if texts is None:
+        return ()
+    if isinstance(texts, str):
+        texts = texts.split(",")
+    expected = f"{what} must be globs such as 'q,attn*' or ['q', 'attn*']"
+    try:
+        found = tuple(texts)
+    except TypeError:
+        raise TypeError(f"{expected}, not {texts!r}") from None
+    for text in found:
+        if not isinstance(text, str):
+            raise TypeError(f"{expected}; {text!r} is none")
+    found = tuple(text.strip() for text in found)
+    if not found or not all(found):
+        raise ValueError(f"{expected}; one is empty" if found else f"{expected}: there is none")
+    return found
+
+
+def read_names(names: Texts | None) -> tuple[bytes, ...]:
+    return tuple(name.encode("utf-8", "replace") for name in read_texts("names", names))
+
+
+def read_lines(lines: Lines | None) -> tuple[tuple[bytes, int, int], ...]:
+    """(file, first, last) of 12, "10-20", "model.py:12", "nets/model.py:10-20", or several."""
+    if lines is None:
+        return ()
+    if isinstance(lines, (int, str)):
+        lines = [lines]
+    expected = "lines must be such as 12, '10-20' or 'model.py:10-20', or a list of them"
+    found = []
+    try:
+        items = list(lines)
+    except TypeError:
+        raise TypeError(f"{expected}, not {lines!r}") from None
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, (int, str)):
+            raise TypeError(f"{expected}; not {item!r}")
+        try:
+            file, first, last = _selected.read_lines(str(item))
+        except ValueError as error:
+            raise ValueError(f"{expected}; {error}") from None
+        found.append((file.encode("utf-8", "surrogateescape"), first, last))
+    if not found:
+        raise ValueError(f"{expected}: there is none")
+    return tuple(found)
+
+
+def read_calls(calls: Calls | None) -> Container[int] | None:
+    """What answers `number in calls`; None stands for all."""
+    if calls is None:
+        return None
+    expected = "calls must be a number, or holds numbers: 0, range(0, 100, 10), {1, 5}"
+    if isinstance(calls, bool):
+        raise TypeError(f"{expected}; not {calls!r}")
+    if hasattr(calls, "__index__"):
+        number = operator.index(calls)
+        if number < 0:
+            raise ValueError(f"{expected}; {number} is negative: calls count from 0")
+        return (number,)
+    if isinstance(calls, (str, bytes)) or not hasattr(calls, "__contains__"):
+        raise TypeError(f"{expected}; not {calls!r}")
+    return calls
+
+
+def read_when(when: When | None) -> Callable[[Any], bool] | None:
+    """Whether a tensor is to be saved."""
+    if when is None:
+        return None
+    if callable(when):
+        return lambda tensor: bool(when(tensor))
+    if not isinstance(when, str) or when not in _NONFINITE:
+        names = ", ".join(repr(name) for name in _NONFINITE)
+        raise ValueError(f"when must be {names} or a function of a tensor, not {when!r}")
+    wanted = _NONFINITE[when]
+    return lambda tensor: _holds(tensor, wanted)
+
+
+def _holds(tensor: Any, wanted: int) -> bool:
+    """Whether it holds NaN or infinities, wherever it lies."""
+    answer = _recorder.is_nonfinite(tensor, wanted)
+    if answer is not NotImplemented:
+        return bool(answer)
+    try:
+        values = tensor.detach()
+        is_nan = wanted & 1 and bool(values.isnan().any())
+        return bool(is_nan or (wanted & 2 and bool(values.isinf().any())))
+    except (AttributeError, NotImplementedError, RuntimeError, TypeError):
+        return False  # a meta tensor, or another without values
