@@ -13,7 +13,7 @@ from monitorch.spy._ownership import Ownership
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from monitorch.spy._names import FullName, Place
+    from monitorch.spy._names import FullName
 
     Leaves = Sequence[tuple[str, Any]]
 
@@ -38,13 +38,7 @@ class PtFiles:
         self._ownership = ownership
 
     def save(
-        self,
-        folder: str,
-        name: FullName,
-        leaves: Leaves,
-        call: int,
-        place: Place,
-        norm_only: bool,
+        self, folder: str, name: FullName, leaves: Leaves, call: int, norm_only: bool
     ) -> int:
         """Saves as this call, or as a later one whose files are free, and returns its number."""
         for leaf, tensor in leaves:
@@ -57,7 +51,7 @@ class PtFiles:
                     name.key(leaf, number),
                     may_replace=may_replace,
                     norm_only=norm_only,
-                    place=place,
+                    place=name.place,
                 )
                 return result != "exists"
 
@@ -66,6 +60,9 @@ class PtFiles:
 
     def end(self, context: object) -> None:
         """All is written already."""
+
+    def reset(self) -> None:
+        """Files are known by their calls' numbers alone."""
 
     def close(self) -> None:
         """All is written already."""
@@ -85,22 +82,21 @@ class ContextFiles:
         self._finalizer = weakref.finalize(self, _finish_all, self._writers)
 
     def save(
-        self,
-        folder: str,
-        name: FullName,
-        leaves: Leaves,
-        call: int,
-        place: Place,
-        norm_only: bool,
+        self, folder: str, name: FullName, leaves: Leaves, call: int, norm_only: bool
     ) -> int:
-        """Saves as this call; a context's file is new, so that no call of it is taken."""
+        """Saves as this call, or as a later one that no other saver has in this folder."""
+
+        def find_path(number: int) -> str:
+            return os.path.join(folder, f"{name}.call{number}")
+
         with self._lock:
+            call = self._ownership.claim(find_path, call)
             key = 0 if name.context is None else id(name.context)
             writer = self._writers.get(key)
             if writer is None or writer.process != os.getpid():
                 writer = self._writers[key] = self._open(folder, name.prefix, writer)
             for leaf, tensor in leaves:
-                writer.file.add(tensor, name.key(leaf, call), place=place, norm_only=norm_only)
+                writer.file.add(tensor, name.key(leaf, call), place=name.place, norm_only=norm_only)
         return call
 
     def end(self, context: object) -> None:
@@ -108,6 +104,12 @@ class ContextFiles:
         with self._lock:
             writer = self._writers.pop(id(context), None)
         _finish(writer)
+
+    def reset(self) -> None:
+        """Begins with the first file again."""
+        with self._lock:
+            _finish_all(self._writers)
+            self._counts.clear()
 
     def close(self) -> None:
         """Finishes the files of all contexts."""

@@ -1,13 +1,10 @@
-"""Under which names tensors are saved, and where the program stands that saves them."""
+"""Under which names tensors are saved."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     #: file, line and function
     Place = tuple[str, int, str]
     #: prefix, module path, name and call
@@ -16,7 +13,8 @@ if TYPE_CHECKING:
 
 class FullName(str):
     """`prefix.module_path.name`, the parts that are not empty: what is counted, and what files
-    are named after. It knows its parts, and in which context it is saved."""
+    are named after. It knows its parts, and in which context it is saved; and where in
+    the program, if that is not the nearest line outside of this package."""
 
     __slots__ = ("prefix", "module_path", "name", "context", "place")
 
@@ -46,14 +44,3 @@ class FullName(str):
     def key(self, leaf: str, call: int) -> Key:
         """Of one tensor that is saved under this name: `leaf` tells which of several."""
         return self.prefix, self.module_path, self.name + leaf, call
-
-
-def find_place() -> Place:
-    """Where the program stands that called this package."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("monitorch."):
-        frame = frame.f_back
-    if frame is None:
-        return "", 0, ""
-    code = frame.f_code
-    return code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name)

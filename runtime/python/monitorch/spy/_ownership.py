@@ -35,17 +35,14 @@ class Ownership:
     def write(self, find_path: Callable[[int], str], number: int, write: _Write) -> int:
         """Calls `write(path, number, may_replace)` with the first path that may be had, and
         returns its number; `write` returns False where a file is there and was not replaced."""
-        while True:
-            path = find_path(number)
-            if self._write_at(path, number, write):
-                return number
+        while not self._write_at(find_path(number), number, write):
+            self._warn_taken(find_path(number))
             number += 1
-            self._warn(
-                "taken",
-                "%s is of another saver or process of this run: what would replace it is saved under "
-                "the next free number (overwrite=True replaces)",
-                path,
-            )
+        return number
+
+    def claim(self, find_path: Callable[[int], str], number: int) -> int:
+        """The same for names within files: nothing is written, and no file is looked at."""
+        return self.write(find_path, number, lambda path, number, may_replace: True)
 
     def _write_at(self, path: str, number: int, write: _Write) -> bool:
         me = os.getpid(), self._serial
@@ -71,7 +68,7 @@ class Ownership:
             return True
         if self.overwrite is False:
             raise _exists(path)
-        if os.stat(path).st_mtime >= _STARTED:
+        if _is_of_this_run(path):
             return False
         self._warn(
             "earlier",
@@ -81,10 +78,26 @@ class Ownership:
         )
         return write(path, number, True)
 
+    def _warn_taken(self, path: str) -> None:
+        self._warn(
+            "taken",
+            "%s is of another saver or process of this run: what would replace it is saved under "
+            "the next free number (overwrite=True replaces)",
+            path,
+        )
+
     def _warn(self, kind: str, text: str, path: str) -> None:
         if kind not in self._warned:
             self._warned.add(kind)
             logger.warning(text, path)
+
+
+def _is_of_this_run(path: str) -> bool:
+    """Whether the file was written since this process started; another must have done it."""
+    try:
+        return os.stat(path).st_mtime >= _STARTED
+    except FileNotFoundError:
+        return False  # it has just been removed
 
 
 def _exists(path: str) -> FileExistsError:

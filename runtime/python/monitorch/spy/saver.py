@@ -15,7 +15,7 @@ from monitorch._recorder import spy_save
 from monitorch.spy import _threads
 from monitorch.spy._formats import make_format
 from monitorch.spy._leaves import find_leaves, is_container
-from monitorch.spy._names import FullName, find_place
+from monitorch.spy._names import FullName
 from monitorch.spy._ownership import Ownership
 from monitorch.spy.base import BaseDebugger
 
@@ -93,8 +93,7 @@ class TensorSaver(BaseDebugger):
             logger.warning("No tensor in '%s': nothing is saved", full_name)
             return
         call = self._begin_call(full_name, call_idx)
-        place = full_name.place or find_place()
-        used = self._format.save(self._folder(), full_name, leaves, call, place, norm_only)
+        used = self._format.save(self._folder(), full_name, leaves, call, norm_only)
         if call_idx is None and used != call:
             with self._lock:
                 key = str(full_name)
@@ -104,6 +103,7 @@ class TensorSaver(BaseDebugger):
         """Counts from 0 again: what this saver has saved before is replaced."""
         with self._lock:
             self.call_counts.clear()
+        self._format.reset()
 
     def close(self) -> None:
         """Finishes the files that hold more than one tensor; contexts do so when they are left."""
@@ -223,7 +223,6 @@ class DebugContext:
         """Saves as of the module of that path, None for none."""
         path = self.module_path_override or module_path or "manual"
         prefix = "" if self.prefix is None else str(self.prefix)
-        place = place or find_place()
         self.saver.save(FullName.of(prefix, path, str(name), self, place), tensor)
 
 
