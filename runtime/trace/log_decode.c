@@ -322,7 +322,7 @@ decode_note(const struct log_reader *reader, const char *bytes, struct log_item 
     struct rest rest = rest_of(bytes, sizeof *note);
     uint32_t ignored;
 
-    if (note->record.tag < LOG_NOTE_REMARK || note->record.tag > LOG_NOTE_GUESS) {
+    if (note->record.tag < LOG_NOTE_REMARK || note->record.tag > LOG_NOTE_SAVED) {
         return "a note is of an unknown kind";
     }
     item->note.time = note->time;

@@ -294,6 +294,8 @@ enum log_note_tag {
     LOG_NOTE_WARNING = 2,
     LOG_NOTE_GUESS = 3, /* an argument of the call that follows was made up: its text is
                            `function\tparameter\thow` */
+    LOG_NOTE_SAVED = 4, /* what the tensor of the event before was saved as: its text is the
+                           line of saved_add_json (runtime/trace/saved.h) */
 };
 
 struct log_note {
