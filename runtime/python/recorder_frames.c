@@ -56,7 +56,7 @@ static PyObject *find_thread_name(struct session *session)
     return name;
 }
 
-static struct call_thread *find_thread(struct session *session)
+struct call_thread *frame_thread(struct session *session)
 {
     if (current_thread.session == session->number &&
         current_thread.fork_count == session->fork_count) {
@@ -96,6 +96,13 @@ static bool is_suspended_code(struct session *session, const void *code)
     return (bits & CODE_FLAGS_SUSPENDED) != 0;
 }
 
+static uint32_t line_of(PyObject *frame)
+{
+    int number = PyFrame_GetLineNumber((PyFrameObject *)frame);
+
+    return number > 0 ? (uint32_t)number : 0;
+}
+
 /* The nearest frame below that a call is known by; `line` is where it stands now. */
 static struct call *
 find_parent(struct session *session, PyObject *frame, uint32_t *line)
@@ -109,18 +116,18 @@ find_parent(struct session *session, PyObject *frame, uint32_t *line)
     Py_INCREF(frame);
     while (parent == NULL) {
         PyObject *back = PyObject_GetAttr(frame, session->name_f_back);
-        Py_DECREF(frame);
-        frame = back;
-        if (frame == NULL || frame == Py_None) {
+        if (back == NULL || back == Py_None) {
+            Py_XDECREF(back);
             break;
         }
-        parent = call_table_find(calls, frame, code_of(frame));
+        parent = call_table_find(calls, back, code_of(back));
         if (parent != NULL) {
-            int number = PyFrame_GetLineNumber((PyFrameObject *)frame);
-            *line = number > 0 ? (uint32_t)number : 0;
+            *line = line_of(parent->function->is_observed ? frame : back);
         }
+        Py_DECREF(frame);
+        frame = back;
     }
-    Py_XDECREF(frame);
+    Py_DECREF(frame);
     PyErr_Clear();
     return parent;
 }
@@ -147,7 +154,7 @@ static bool is_initializer(const struct recorded_module *module, uint32_t functi
 static struct call *begin_call(struct session *session,
                                struct call_start *start,
                                PyObject *frame,
-                               PyObject *first)
+                               const struct frame_owner *owner)
 {
     struct call_table *calls = recorder_calls(session->recorder);
     struct call_function *function = &start->module->functions[start->function];
@@ -157,17 +164,18 @@ static struct call *begin_call(struct session *session,
 
     if (!function->is_known) {
         function->is_generator = is_suspended_code(session, start->code);
+        function->is_observed = owner->has_path;
         function->is_known = true;
     }
     start->parent = find_parent(session, frame, &start->line);
     call_table_run(calls, start->thread, (struct call *)start->parent);
     start->self = start->parent != NULL ? start->parent->self : NULL;
-    if (first != NULL &&
-        path_find(session, first, start->self,
+    if (owner->object != NULL &&
+        path_find(session, owner->object, start->self,
                   is_initializer(start->module, start->function), &path, &class_name)) {
-        start->self = first;
+        start->self = owner->object;
     }
-    start->path = buffer_slice(&path);
+    start->path = owner->has_path ? owner->path : buffer_slice(&path);
     start->class_name = buffer_slice(&class_name);
     /* Once more: the search for a path may have run finalizers that visit sites. */
     call_table_run(calls, start->thread, (struct call *)start->parent);
@@ -183,12 +191,12 @@ static struct call *begin_call(struct session *session,
 struct call *frame_find_call(struct session *session,
                              struct recorded_module *module,
                              uint32_t index,
-                             PyObject *first)
+                             const struct frame_owner *owner)
 {
     const struct site *site = &module->table.sites[index];
     struct call_function *function = &module->functions[site->function];
     PyObject *frame = (PyObject *)PyEval_GetFrame();
-    struct call_thread *thread = find_thread(session);
+    struct call_thread *thread = frame_thread(session);
 
     if (frame == NULL || thread == NULL) {
         return NULL;
@@ -223,7 +231,7 @@ struct call *frame_find_call(struct session *session,
         .code = code,
         .is_joined = !is_enter && site->function != 0,
     };
-    return begin_call(session, &start, frame, first);
+    return begin_call(session, &start, frame, owner);
 }
 
 /* The text of a code object's attribute; a new reference that it is borrowed from, or NULL. */
@@ -280,7 +288,7 @@ frame_join(struct session *session, struct recorded_module *module, PyObject *fr
     struct call *call = NULL;
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
     uint32_t function = find_function(&module->table, code);
-    struct call_thread *thread = find_thread(session);
+    struct call_thread *thread = frame_thread(session);
 
     if (thread != NULL && function < module->table.function_count &&
         call_table_find(recorder_calls(session->recorder), frame, code) == NULL) {
@@ -292,7 +300,7 @@ frame_join(struct session *session, struct recorded_module *module, PyObject *fr
             .code = code,
             .is_joined = function != 0,
         };
-        call = begin_call(session, &start, frame, NULL);
+        call = begin_call(session, &start, frame, &(struct frame_owner){0});
         /* Those which it makes name it before it has an event. */
         if (call != NULL && recorder_log(session->recorder) != NULL) {
             recorder_tell_call(session->recorder, call);

@@ -4,13 +4,22 @@
 
 #include "runtime/python/recorder_session.h"
 
+/* The torch.nn.Module that a call belongs to, where the call turns out to be new. */
+struct frame_owner {
+    PyObject *object; /* borrowed; may be anything, or NULL: then it is the caller's */
+    bool has_path;    /* it goes by `path`, whatever it stands below */
+    struct slice path;
+};
+
 /* The call that the running frame belongs to, which visits a site of `module`; made where it is
- * new. `first` is the enter site's first value, or NULL. NULL where there is none: no memory,
- * no frame, a thread that is not recorded. */
+ * new. NULL where there is none: no memory, no frame, a thread that is not recorded. */
 struct call *frame_find_call(struct session *session,
                              struct recorded_module *module,
                              uint32_t site,
-                             PyObject *first);
+                             const struct frame_owner *owner);
+
+/* This thread as the recording that goes on knows it. NULL: no memory. */
+struct call_thread *frame_thread(struct session *session);
 
 /* Makes the call that `frame` is in the middle of known, so that those which it makes before its
  * first event know where they were made. NULL where it is known, or not of that module. */

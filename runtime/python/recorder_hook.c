@@ -141,25 +141,28 @@ static void tell_values(struct session *session,
 
 /* The module whose method began is told with the call: an enter site's first value, where it
  * is the value that stands first. */
-static PyObject *
-find_first(const struct site *site, PyObject *const *values, Py_ssize_t count)
+static struct frame_owner
+find_owner(const struct site *site, PyObject *const *values, Py_ssize_t count)
 {
     bool has_value = site->kind == SITE_ENTER && site->write_count > 0 &&
                      site->writes[0].source == SITE_SOURCE_VALUE && count > 0;
 
-    return has_value ? values[0] : NULL;
+    return (struct frame_owner){.object = has_value ? values[0] : NULL};
 }
 
+/* `owner` may be NULL: then the values tell it. */
 static void visit_site(struct session *session,
                        struct recorded_module *module,
                        uint32_t index,
+                       const struct frame_owner *owner,
                        PyObject *const *values,
                        Py_ssize_t count)
 {
     const struct site *site = &module->table.sites[index];
+    struct frame_owner found = find_owner(site, values, count);
     struct visit visit;
     struct call *call =
-        frame_find_call(session, module, index, find_first(site, values, count));
+        frame_find_call(session, module, index, owner != NULL ? owner : &found);
 
     if (call != NULL &&
         recorder_begin_visit(session->recorder, module, index, call, &visit)) {
@@ -169,6 +172,7 @@ static void visit_site(struct session *session,
 
 static void hook_visit_object(struct hook_object *hook,
                               unsigned long site,
+                              const struct frame_owner *owner,
                               PyObject *const *values,
                               Py_ssize_t count)
 {
@@ -180,7 +184,7 @@ static void hook_visit_object(struct hook_object *hook,
     }
     recorded = find_recorded(hook);
     if (recorded != NULL && site < recorded->table.site_count) {
-        visit_site(session, recorded, (uint32_t)site, values, count);
+        visit_site(session, recorded, (uint32_t)site, owner, values, count);
     }
     session_leave(session);
 }
@@ -212,7 +216,7 @@ static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_
 
         PyErr_Clear();
         if (!hook->session->is_muted) {
-            hook_visit_object(hook, site, arguments + 1, count - 1);
+            hook_visit_object(hook, site, NULL, arguments + 1, count - 1);
         }
         if (hook->session->watchers != NULL &&
             !tell_watchers(hook, site, arguments + 1, count - 1)) {
@@ -240,8 +244,30 @@ void hook_visit(PyObject *hook,
                 PyObject *const *values,
                 Py_ssize_t count)
 {
-    hook_visit_object((struct hook_object *)PyCFunction_GetSelf(hook), site, values,
-                      count);
+    hook_visit_object((struct hook_object *)PyCFunction_GetSelf(hook), site, NULL,
+                      values, count);
+}
+
+bool hook_observe(PyObject *hook,
+                  uint32_t site,
+                  const struct frame_owner *owner,
+                  PyObject *const *values,
+                  Py_ssize_t count)
+{
+    struct hook_object *object = (struct hook_object *)PyCFunction_GetSelf(hook);
+
+    if (hook_is_recording(hook)) {
+        hook_visit_object(object, site, owner, values, count);
+    }
+    return !must_raise(object);
+}
+
+bool hook_is_recording(PyObject *hook)
+{
+    struct session *session =
+        ((struct hook_object *)PyCFunction_GetSelf(hook))->session;
+
+    return session->recorder != NULL && !session->is_closing && !session->is_muted;
 }
 
 void hook_join(PyObject *hook, PyObject *frame)

@@ -2,6 +2,7 @@
 #ifndef MONITORCH_PYTHON_RECORDER_HOOK_H
 #define MONITORCH_PYTHON_RECORDER_HOOK_H
 
+#include "runtime/python/recorder_frames.h"
 #include "runtime/python/recorder_session.h"
 
 /* The type of what a hook is bound to. A new reference, or NULL with an exception. */
@@ -18,6 +19,17 @@ void hook_visit(PyObject *hook,
                 uint32_t site,
                 PyObject *const *values,
                 Py_ssize_t count);
+
+/* The same for what stands in no instrumented code: the running frame's call belongs to that
+ * module. False: the recording is to stop at such a value, and an exception is set. */
+bool hook_observe(PyObject *hook,
+                  uint32_t site,
+                  const struct frame_owner *owner,
+                  PyObject *const *values,
+                  Py_ssize_t count);
+
+/* Whether a visit would be told at all. */
+bool hook_is_recording(PyObject *hook);
 
 /* `frame`, of this thread, runs code of the hook's module: its call is known from now on. */
 void hook_join(PyObject *hook, PyObject *frame);

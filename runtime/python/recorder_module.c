@@ -4,6 +4,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/follow.h"
+#include "runtime/python/observe.h"
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/recorder_measure.h"
 #include "runtime/python/recorder_session.h"
@@ -371,6 +372,7 @@ static void module_free(void *module)
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
     {Py_mod_exec, follow_exec},
+    {Py_mod_exec, observe_exec},
     {0, NULL},
 };
 

@@ -27,6 +27,7 @@ struct call_function {
     /* Filled in at the first call, from the code object. */
     bool is_known;
     bool is_generator;   /* or a coroutine */
+    bool is_observed;    /* its calls are known by the frame that calls it */
     struct call *unused; /* owned: ended calls, to be used again; may be NULL */
 };
 void call_function_release(struct call_function *function);

@@ -1,0 +1,171 @@
+"""CallTracer: which modules were called, in which order."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _observe
+from monitorch.spy.base import BaseDebugger, select_modules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+
+
+_DEPTH_MAX = 8
+
+
+class TracedCall(str):
+    """A module's path, and what went into that call of it and what came out: its `shape` is
+    "[2, 8] -> [2, 4]"."""
+
+    __slots__ = ("shape",)
+
+    shape: str
+
+    def __new__(cls, path: str, shape: str) -> TracedCall:
+        call = super().__new__(cls, path)
+        call.shape = shape
+        return call
+
+    def __reduce__(self) -> tuple[type[TracedCall], tuple[str, str]]:
+        return TracedCall, (str(self), self.shape)
+
+
+class HookHandle:
+    """The hooks that one module has for a tracer."""
+
+    def __init__(self, module: Any, path: str, hook: Callable[..., None]) -> None:
+        self.path = path
+        self._module = weakref.ref(module)
+        self._handle = module.register_forward_hook(hook, with_kwargs=True)
+        self._observation = _observe.observe(module, path)
+
+    def is_of(self, module: Any) -> bool:
+        """Whether these are that module's."""
+        return self._module() is module
+
+    def remove(self) -> None:
+        """Takes them away; may be called again."""
+        self._handle.remove()
+        if self._observation is not None:
+            self._observation.remove()
+
+
+class CallTracer(BaseDebugger):
+    """Writes down the paths of the modules that are called, by forward hooks: each module when
+    its forward has ended, so those inside another one stand before it.
+
+        tracer = CallTracer("./traces")
+        tracer.register_hooks(model, target_classes=(nn.Linear,))
+        model(inputs)
+        tracer.save_trace("forward.txt")
+
+    As a context manager it is enabled and begins anew on entry; its hooks stay where it is left,
+    unless `remove` was asked for, here or in register_hooks.
+
+    While monitorch records, the calls stand in that trace too, with their inputs and outputs.
+    """
+
+    def __init__(
+        self, output_dir: str | os.PathLike[str], enabled: bool = True, *, remove: bool = False
+    ) -> None:
+        super().__init__(output_dir, enabled)
+        self.call_trace: list[str] = []
+        self.hooks: list[HookHandle] = []
+        self._removes = remove
+
+    def register_hooks(
+        self,
+        model: Any,
+        target_classes: type | Iterable[type] | None = None,
+        target_names: Iterable[str] | None = None,
+        exclude_names: Iterable[str] | None = None,
+        *,
+        shapes: bool = False,
+        remove: bool | None = None,
+        unwrap: bool = False,
+    ) -> None:
+        """Hooks the modules that register_modules would register; the model itself is "root".
+
+        A module that is hooked already goes on under the path that it has. With `shapes`, each
+        call has a `shape`, which save_trace writes too. `remove` says whether the end of the
+        `with` block takes the hooks away.
+        """
+        if remove is not None:
+            self._removes = remove
+        for path, module in select_modules(
+            model, target_classes, target_names, exclude_names, unwrap=unwrap
+        ):
+            if not any(hook.is_of(module) for hook in self.hooks):
+                self._register(module, path)
+                self.hooks.append(HookHandle(module, path, self._make_hook(path, shapes)))
+
+    def get_trace(self) -> list[str]:
+        """The paths in the order of the calls: a copy."""
+        return list(self.call_trace)
+
+    def save_trace(self, filename: str = "call_trace.txt") -> Path:
+        """Writes one path a line into the folder, and a tab and the shape behind it where that
+        was asked for; gives the file's path."""
+        path = self.output_dir / filename
+        path.write_text("\n".join(_write_line(call) for call in self.get_trace()), "utf-8")
+        return path
+
+    def reset_trace(self) -> None:
+        """Forgets the calls so far."""
+        self.call_trace.clear()
+
+    def remove_hooks(self) -> None:
+        """Takes the hooks away; what was traced stays."""
+        while self.hooks:
+            self.hooks.pop().remove()
+
+    def _make_hook(self, path: str, shapes: bool) -> Callable[..., None]:
+        def trace(module: Any, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+            if self.enabled:
+                call = TracedCall(path, _describe(args, kwargs, output)) if shapes else path
+                self.call_trace.append(call)
+
+        return trace
+
+    def __enter__(self) -> CallTracer:
+        self.enabled = True
+        self.reset_trace()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._removes:
+            self.remove_hooks()
+
+
+def _write_line(call: str) -> str:
+    return f"{call}\t{call.shape}" if isinstance(call, TracedCall) else call
+
+
+def _describe(args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> str:
+    """The shapes of the tensors that went in and of those that came out: "[2, 8] -> [2, 4]"."""
+    given = ", ".join(_list_shapes((*args, *kwargs.values())))
+    made = ", ".join(_list_shapes(output))
+    return f"{given} -> {made}"
+
+
+def _list_shapes(value: Any, depth: int = 0) -> Iterator[str]:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        yield str(list(shape))
+    elif depth < _DEPTH_MAX and isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _list_shapes(item, depth + 1)
+    elif depth < _DEPTH_MAX and isinstance(value, Mapping):
+        for item in value.values():
+            yield from _list_shapes(item, depth + 1)
