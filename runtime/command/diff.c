@@ -5,6 +5,7 @@
 #include "runtime/command/diff_output.h"
 #include "runtime/command/diff_pairs.h"
 #include "runtime/command/diff_report.h"
+#include "runtime/command/diff_saved.h"
 #include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/trace_remarks.h"
@@ -274,28 +275,43 @@ static enum exit_code diff_many(const struct diff_command_options *options,
     return exit_code;
 }
 
+static enum exit_code diff_of_traces(const struct diff_command_options *options)
+{
+    struct error error = ERROR_INIT;
+    struct diff_pairs pairs = {.count = 0};
+    enum exit_code exit_code;
+
+    if (!diff_pairs_find(&pairs, options, &error)) {
+        print_message("", error.text);
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    } else if (options->output != NULL && pairs.count != 1) {
+        error_set(&error, ERROR_USAGE,
+                  "-o %.80s: one pair of traces can be drawn, these are %zu pairs",
+                  options->output, pairs.count);
+        exit_code = refuse(NAME, &error);
+    } else {
+        exit_code = pairs.count == 1 ? diff_one(options, &pairs.pairs[0])
+                                     : diff_many(options, &pairs);
+    }
+    diff_pairs_release(&pairs);
+    return exit_code;
+}
+
 enum exit_code diff_run(int word_count, char **words)
 {
     struct error error = ERROR_INIT;
     struct diff_command_options options;
-    struct diff_pairs pairs = {.count = 0};
     enum exit_code exit_code;
 
     if (!diff_options_read(&options, word_count, words, &error)) {
         exit_code = refuse(NAME, &error);
-    } else if (!diff_pairs_find(&pairs, &options, &error)) {
-        print_message("", error.text);
-        exit_code = EXIT_CODE_INPUT_FAILED;
-    } else if (options.output != NULL && pairs.count != 1) {
-        error_set(&error, ERROR_USAGE,
-                  "-o %.80s: one pair of traces can be drawn, these are %zu pairs",
-                  options.output, pairs.count);
+    } else if (!diff_saved_is_wanted(&options)) {
+        exit_code = diff_of_traces(&options);
+    } else if (!diff_saved_check(&options, &error)) {
         exit_code = refuse(NAME, &error);
     } else {
-        exit_code = pairs.count == 1 ? diff_one(&options, &pairs.pairs[0])
-                                     : diff_many(&options, &pairs);
+        exit_code = diff_saved_run(&options);
     }
-    diff_pairs_release(&pairs);
     diff_options_release(&options);
     return exit_code;
 }

@@ -122,7 +122,9 @@ static bool list_folder(struct diff_pairs *pairs,
     }
     buffer_release(&path);
     if (is_done && list->count == 0) {
-        error_set(error, ERROR_INPUT, "%s: no traces in it, expected files *" ENDING,
+        error_set(error, ERROR_INPUT,
+                  "%s: no traces in it, expected files *" ENDING
+                  ", or saved tensors: *.pt, *.safetensors",
                   folder);
         is_done = false;
     }

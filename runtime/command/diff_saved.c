@@ -1,0 +1,188 @@
+/* `monitorch diff` of tensors that were saved one by one. */
+#include "runtime/command/diff_saved.h"
+
+#include "runtime/base/file.h"
+#include "runtime/base/output.h"
+#include "runtime/command/arguments.h"
+#include "runtime/command/diff_saved_report.h"
+#include "runtime/command/progress.h"
+#include "runtime/command/subcommand.h"
+#include "runtime/view/diff_saved.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+/* ---- what is compared ---- */
+
+static bool is_saved_name(const char *name)
+{
+    struct slice text = slice_of(name);
+
+    return slice_ends(text, SLICE(".pt")) || slice_ends(text, SLICE(".safetensors"));
+}
+
+static bool has_saved(const char *path)
+{
+    struct dirent *entry;
+    DIR *directory;
+    bool is_found = false;
+
+    if (!file_inspect(path).is_directory) {
+        return is_saved_name(path);
+    }
+    directory = opendir(path);
+    if (directory == NULL) {
+        return false; /* told by who reads it */
+    }
+    while (!is_found && (entry = readdir(directory)) != NULL) {
+        is_found = is_saved_name(entry->d_name);
+    }
+    closedir(directory);
+    return is_found;
+}
+
+bool diff_saved_is_wanted(const struct diff_command_options *options)
+{
+    return !options->is_ranks &&
+           (has_saved(options->traces[0]) || has_saved(options->traces[1]));
+}
+
+bool diff_saved_check(const struct diff_command_options *options, struct error *error)
+{
+    if (options->output != NULL) {
+        error_set(
+            error, ERROR_USAGE,
+            "-o %.80s: saved tensors cannot be drawn, nothing tells which was made "
+            "of which: expected two traces (--format mtrace saves such)",
+            options->output);
+        return false;
+    }
+    if (options->has_inherited) {
+        return arguments_refuse("--inherited: of saved tensors nothing tells which was "
+                                "made of which: expected two traces",
+                                error);
+    }
+    return true;
+}
+
+/* ---- comparing ---- */
+
+struct job {
+    const struct diff_command_options *options; /* borrowed */
+    struct saved_folder *folders[2];            /* owned */
+    size_t damage_counts[2];
+    struct diff_saved_report report;
+    struct diff_saved_result result;
+};
+
+static bool tell_progress(void *context, uint64_t tensors)
+{
+    progress_tell(context, "monitorch diff: comparing, %llu tensors", tensors);
+    return true;
+}
+
+static bool compare(struct job *job, struct error *error)
+{
+    const struct diff_command_options *options = job->options;
+    struct progress progress;
+    struct diff_saved_options saved = {
+        .tolerance =
+            {
+                .is_exact = options->is_exact,
+                .is_across_precision = options->is_across_precision,
+                .rtol = options->rtol,
+                .atol = options->atol,
+                .renames = options->renames,
+                .rename_count = options->rename_count,
+            },
+        .ignored = options->ignored,
+        .ignored_count = options->ignored_count,
+        .are_files = !file_inspect(options->traces[0]).is_directory &&
+                     !file_inspect(options->traces[1]).is_directory,
+        .found = diff_saved_report_found,
+        .context = &job->report,
+        .progress = tell_progress,
+        .progress_context = &progress,
+    };
+    bool is_done;
+
+    progress_init(&progress, options->is_quiet);
+    is_done = diff_saved(job->folders, &saved, &job->result, error);
+    progress_clear(&progress);
+    return is_done;
+}
+
+/* Files that could not be read at all, and then those that did not hold what they told. */
+static void tell_damage(struct job *job)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        const char *text;
+
+        while ((text = saved_folder_damage(job->folders[side],
+                                           job->damage_counts[side])) != NULL) {
+            job->damage_counts[side]++;
+            print_message(job->options->traces[side], text);
+        }
+    }
+    output_print_error(buffer_slice(&job->report.unread));
+}
+
+static bool print_report(struct job *job)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_done;
+
+    if (job->options->is_json) {
+        buffer_add(&text, buffer_slice(&job->report.json));
+        diff_saved_json_add_verdict(&text, &job->result, job->damage_counts);
+    } else {
+        diff_saved_report_add(&job->report, &job->result, &text);
+    }
+    if (text.has_failed) {
+        print_message("", "out of memory");
+    }
+    is_done = !text.has_failed && output_print(buffer_slice(&text));
+    buffer_release(&text);
+    return is_done;
+}
+
+static enum exit_code verdict_of(const struct job *job)
+{
+    const struct diff_saved_result *result = &job->result;
+
+    if (job->damage_counts[0] + job->damage_counts[1] + result->unread > 0) {
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    if (result->equal + result->different + result->ignored == 0) {
+        return EXIT_CODE_CHECK_FAILED;
+    }
+    return diff_saved_is_equal(result) ? EXIT_CODE_DONE : EXIT_CODE_CHECK_FAILED;
+}
+
+enum exit_code diff_saved_run(const struct diff_command_options *options)
+{
+    struct error error = ERROR_INIT;
+    struct job job = {.options = options};
+    enum exit_code exit_code = EXIT_CODE_INPUT_FAILED;
+    bool is_done = true;
+
+    diff_saved_report_init(&job.report, options);
+    job.report.has_color = color_is_wanted(options->color, STDOUT_FILENO);
+    for (unsigned side = 0; is_done && side < 2; side++) {
+        job.folders[side] = saved_folder_open(options->traces[side], &error);
+        is_done = job.folders[side] != NULL;
+    }
+    is_done = is_done && compare(&job, &error);
+    if (is_done) {
+        tell_damage(&job);
+        if (print_report(&job)) {
+            exit_code = verdict_of(&job);
+        }
+    } else {
+        print_message("", error.text);
+    }
+    saved_folder_close(job.folders[0]);
+    saved_folder_close(job.folders[1]);
+    diff_saved_report_release(&job.report);
+    return exit_code;
+}
