@@ -47,7 +47,8 @@ bool call_graph_build(struct call_graph *graph,
                       const struct call_graph_options *options,
                       struct error *error);
 
-/* The size of the page in inches; 0: as large as what is on it. */
+/* The size of the page in inches; 0: as large as what is on it. One alone: in proportion. */
+#define CALL_PAGE_MOST 1000.0
 struct call_page {
     double width;
     double height;

@@ -1,0 +1,262 @@
+/* What the command line of `monitorch calls` asks for. */
+#include "runtime/command/calls_options.h"
+
+#include "runtime/command/arguments.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define DPI_LEAST    10
+#define DPI_MOST     2400
+#define DPI_DEFAULT  150
+#define INCHES_LEAST 0.1
+#define FORMATS      "png, svg, pdf, dot or json"
+
+enum option_id {
+#define OPTION(name, letter, text, argument) OPTION_##name,
+#include "runtime/command/calls_options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument) {letter, text, argument},
+#include "runtime/command/calls_options.def"
+#undef OPTION
+};
+
+/* What was given, as far as options depend on each other. */
+struct given {
+    bool format;
+    bool leaves;
+    bool dpi;
+    bool page;
+    bool look; /* the theme or the title */
+    bool squash_name;
+};
+
+static bool is_json(struct slice name)
+{
+    return name.size == 4 && strncasecmp(name.bytes, "json", 4) == 0;
+}
+
+static bool
+read_format(struct calls_options *options, struct slice name, struct error *error)
+{
+    if (is_json(name)) {
+        options->kind = CALLS_JSON;
+        return true;
+    }
+    options->kind = CALLS_PICTURE;
+    if (render_format_read(name, &options->render.format)) {
+        return true;
+    }
+    return argument_refuse(&rules[OPTION_FORMAT], name.bytes, FORMATS, error);
+}
+
+static bool
+read_theme(struct calls_options *options, const char *argument, struct error *error)
+{
+    if (strcmp(argument, "light") != 0 && strcmp(argument, "dark") != 0) {
+        return argument_refuse(&rules[OPTION_THEME], argument, "light or dark", error);
+    }
+    options->render.picture.theme =
+        strcmp(argument, "dark") == 0 ? PICTURE_DARK : PICTURE_LIGHT;
+    return true;
+}
+
+static bool
+read_inches(enum option_id id, const char *argument, double *size, struct error *error)
+{
+    return argument_read_number(&rules[id], argument, INCHES_LEAST, CALL_PAGE_MOST,
+                                "inches, 0.1 to 1000", size, error);
+}
+
+/* Those that say how it looks. `argument` is NULL for the options that take none. */
+static bool look_take(struct calls_options *options,
+                      struct given *given,
+                      enum option_id id,
+                      const char *argument,
+                      struct error *error)
+{
+    struct call_picture_options *picture = &options->render.picture;
+
+    switch (id) {
+    case OPTION_DPI:
+        given->dpi = true;
+        return argument_read_number(&rules[id], argument, DPI_LEAST, DPI_MOST,
+                                    "dots for each inch, 10 to 2400",
+                                    &options->render.dpi, error);
+    case OPTION_FIGWIDTH:
+        given->page = true;
+        return read_inches(id, argument, &picture->page.width, error);
+    case OPTION_FIGHEIGHT:
+        given->page = true;
+        return read_inches(id, argument, &picture->page.height, error);
+    case OPTION_THEME:
+        given->look = true;
+        return read_theme(options, argument, error);
+    case OPTION_TITLE:
+        given->look = true;
+        picture->title = slice_of(argument);
+        return true;
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+static bool option_take(struct calls_options *options,
+                        struct given *given,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
+{
+    switch (id) {
+    case OPTION_OUTPUT:
+        options->output = argument;
+        return true;
+    case OPTION_FORMAT:
+        given->format = true;
+        return read_format(options, slice_of(argument), error);
+    case OPTION_SHOW_REPETITION:
+    case OPTION_NO_SHOW_REPETITION:
+        options->graph.has_repetition = id == OPTION_SHOW_REPETITION;
+        return true;
+    case OPTION_PRUNE_LEAVES:
+    case OPTION_NO_PRUNE_LEAVES:
+        given->leaves = true;
+        options->graph.has_leaves = id == OPTION_NO_PRUNE_LEAVES;
+        return true;
+    case OPTION_SQUASH_NAME:
+        given->squash_name = true;
+        options->graph.merges_names = true;
+        return true;
+    case OPTION_SHAPES:
+    case OPTION_NO_SHAPES:
+        options->graph.has_shapes = id == OPTION_SHAPES;
+        return true;
+    case OPTION_SAVE_JSON:
+        options->json_path = argument;
+        return true;
+    case OPTION_VERBOSE:
+        options->is_verbose = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default:
+        return look_take(options, given, id, argument, error);
+    }
+}
+
+/* The name's suffix. */
+static bool find_format(struct calls_options *options, struct error *error)
+{
+    struct slice name = slice_last_part(slice_of(options->output), '/');
+    struct slice suffix = slice_last_part(name, '.');
+    bool has_suffix = suffix.size > 0 && suffix.size + 1 < name.size;
+
+    if (strcmp(options->output, "-") == 0) {
+        return arguments_refuse("-o -: expected --format too: " FORMATS, error);
+    }
+    if (has_suffix && is_json(suffix)) {
+        options->kind = CALLS_JSON;
+        return true;
+    }
+    options->kind = CALLS_PICTURE;
+    if (has_suffix && render_format_read(suffix, &options->render.format)) {
+        return true;
+    }
+    error_set(error, ERROR_USAGE,
+              "-o %.200s: the name has to end in .png, .svg, .pdf, .dot or .json",
+              options->output);
+    return false;
+}
+
+static bool
+check_look(const struct calls_options *options, struct given given, struct error *error)
+{
+    bool is_painted =
+        options->kind == CALLS_PICTURE && options->render.format != RENDER_DOT;
+
+    if (given.look && !is_painted) {
+        return arguments_refuse("--theme and --title go with png, svg and pdf", error);
+    }
+    if (given.page && options->kind != CALLS_PICTURE) {
+        return arguments_refuse("--figwidth and --figheight go with a picture or dot",
+                                error);
+    }
+    if (given.dpi && (options->kind != CALLS_PICTURE ||
+                      (is_painted && options->render.format != RENDER_PNG))) {
+        return arguments_refuse("--dpi goes with png and dot", error);
+    }
+    if (given.squash_name && options->kind != CALLS_PICTURE) {
+        return arguments_refuse(
+            "--squash-name goes with a picture: what it makes is no tree", error);
+    }
+    return true;
+}
+
+static bool
+check(struct calls_options *options, struct given given, struct error *error)
+{
+    if (options->input == NULL) {
+        return arguments_refuse(
+            "no trace, expected TRACE, such as run.mtrace or call_trace.txt", error);
+    }
+    if (options->output == NULL && given.format) {
+        return arguments_refuse("--format: expected -o FILE too", error);
+    }
+    if (options->output != NULL && !given.format && !find_format(options, error)) {
+        return false;
+    }
+    /* The leaves are most of what a tree on a terminal tells. */
+    if (options->kind == CALLS_TEXT && !given.leaves) {
+        options->graph.has_leaves = true;
+    }
+    return check_look(options, given, error);
+}
+
+static bool
+take_input(struct calls_options *options, const char *word, struct error *error)
+{
+    if (options->input != NULL) {
+        error_set(error, ERROR_USAGE, "%.200s: one trace at a time", word);
+        return false;
+    }
+    options->input = word;
+    return true;
+}
+
+bool calls_options_read(struct calls_options *options,
+                        int word_count,
+                        char **words,
+                        struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+    struct given given = {0};
+
+    *options = (struct calls_options){
+        .graph = CALL_GRAPH_OPTIONS_DEFAULT,
+        .render.dpi = DPI_DEFAULT,
+    };
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule == ARGUMENT_WORD) {
+            if (!take_input(options, found.text, error)) {
+                return false;
+            }
+        } else if (found.rule >= 0 &&
+                   !option_take(options, &given, (enum option_id)found.rule, found.text,
+                                error)) {
+            return false;
+        }
+    } while (found.rule != ARGUMENT_END);
+    return check(options, given, error);
+}
