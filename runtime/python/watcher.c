@@ -101,6 +101,13 @@ static bool may_hold_tensors(struct session *session, PyObject *value)
     return info->kind == TYPE_TENSOR || type_is_container(info);
 }
 
+/* A parameter may be what the caller has under the same name, and an argument of a call such as
+ * `x.add_(y)` may be as it was. */
+static bool may_be_unchanged(const struct site *site)
+{
+    return site->kind == SITE_ENTER || site->kind == SITE_MUTATE;
+}
+
 /* visit(name, value, may_be_unchanged, module), in the module's method or below it. */
 static bool tell_value(struct session *session,
                        PyObject *visit,
@@ -120,7 +127,7 @@ static bool tell_value(struct session *session,
                  ? NULL
                  : PyObject_CallFunctionObjArgs(
                        visit, name, value,
-                       site->kind == SITE_MUTATE ? Py_True : Py_False, module, NULL);
+                       may_be_unchanged(site) ? Py_True : Py_False, module, NULL);
     Py_XDECREF(module);
     Py_XDECREF(name);
     Py_XDECREF(result);

@@ -15,7 +15,7 @@ import sys
 added = {folder!r} not in sys.path and not sys.path.append({folder!r})
 try:
     from monitorch import _children
-    _children.begin({settings!r}, {recorded!r}, {seed!r})
+    _children.begin({settings!r}, {recorded!r}, {seed!r}, {spied!r})
 except Exception as error:
     sys.stderr.write(f"monitorch: a process of multiprocessing is not recorded: {{error}}\\n")
 finally:
@@ -25,6 +25,8 @@ finally:
 
 recorded: "tuple[str, dict[str, object], bool] | None" = None
 """What this process was told to record: path, options, and whether to be quiet about it."""
+spied: "tuple[str, str] | None" = None
+"""Which names' tensors it was told to save, and into which folder."""
 
 
 class _Arrival:
@@ -50,6 +52,7 @@ def change(spawn: "Any") -> None:
                 settings=hook.selected.settings,
                 recorded=recorded if _goes_on() else None,
                 seed=_seed.find_for_child(name),
+                spied=spied,
             )
             data["monitorch"] = _Arrival(program)
         return data
@@ -66,6 +69,7 @@ def begin(
     settings: "dict[str, Any]",
     wanted: "tuple[str, dict[str, object], bool] | None",
     seed: "tuple[int | None, str | None]",
+    saved: "tuple[str, str] | None",
 ) -> None:
     """In the child."""
     global recorded
@@ -79,3 +83,7 @@ def begin(
         _automatic._start(path, options, is_quiet).gives_way = True
     _import.install(_import.Hook(Selected(settings), _import.be_silent))
     _seed.begin(*seed)
+    if saved is not None:
+        from monitorch.spy import _run_saver
+
+        _run_saver.begin_child(*saved)

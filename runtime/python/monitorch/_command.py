@@ -56,6 +56,11 @@ Recording:
   --no-record        only instrument: for a program that records itself
   -q, --quiet        no warnings and no line at the end on standard error
 
+Tensors as files:
+  --spy NAMES        save the tensors that get these names: q,k,v or 'attn*'; repeatable
+  --spy-to DIR       where to, spy by default: a file a tensor, for torch.load and
+                     monitorch.spy.spy_load (docs/spy.md)
+
 Again the same:
   --deterministic    ask torch for deterministic algorithms, and seed with 0;
                      =warn: only warn of operations that have none
@@ -74,6 +79,7 @@ Examples:
   python -m monitorch run --include . --include 'timm.*' train.py
   python -m monitorch run --deterministic --seed 7 -o a.mtrace train.py
   python -m monitorch run -m pytest tests/test_model.py
+  python -m monitorch run --no-record --spy q,k,v --spy-to qkv train.py
   torchrun --nproc-per-node 2 -m monitorch run train.py
 
 Exit codes: the program's own; 2 wrong usage; 3 the trace cannot be written.
@@ -90,12 +96,14 @@ _OPTIONS = {
     "--function": ("functions", True),
     "--lines": ("lines", True),
     "--forward": ("forward", False),
+    "--spy": ("spy", True),
+    "--spy-to": ("spy-to", True),
     "-q": ("quiet", False),
     "--quiet": ("quiet", False),
     "--seed": ("seed", True),
     "--deterministic": ("deterministic", False),
 }
-_REPEATABLE = ("include", "exclude", "functions", "lines")
+_REPEATABLE = ("include", "exclude", "functions", "lines", "spy")
 
 
 class Usage(Exception):

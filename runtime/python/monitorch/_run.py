@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from monitorch._program import Program
 
 _DEFAULT_OUTPUT = "run.mtrace"
+_DEFAULT_FOLDER = "spy"
 
 
 def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Program":
@@ -37,7 +38,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     the trace cannot be written. Does not return for what `python` itself would not run."""
     if _torchrun.is_launcher(kind, words[0]):
         words = _torchrun.change_words(words, options)
-        options = {**options, "no-record": True, "output": None, "record": None}
+        options = {**options, "no-record": True, "output": None, "record": None, "spy": []}
     seed, mode = _read_seed(options)
     if seed is not None:
         _seed.restart(seed)
@@ -55,6 +56,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
         _begin(path, recorded, is_quiet, "output" in options)
     if not is_quiet:
         atexit.register(_tell_unused, hook, os.getpid())
+    _begin_to_spy(options, is_quiet)
     _import.install(hook)
     _seed.begin(seed, mode)
     return program
@@ -135,6 +137,17 @@ def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, o
         return path, _options.parse("trace," + options["record"])[1]
     except ValueError as error:
         raise Usage(f"--record: {error}") from None
+
+
+def _begin_to_spy(options: "dict[str, Any]", is_quiet: bool) -> None:
+    if not options["spy"]:
+        return
+    from monitorch.spy import _run_saver
+
+    try:
+        _run_saver.begin(",".join(options["spy"]), options.get("spy-to", _DEFAULT_FOLDER), is_quiet)
+    except ValueError as error:
+        raise Usage(f"--spy: {error}") from None
 
 
 # Recording

@@ -18,6 +18,8 @@ _WORDS = {
     "functions": "--function",
     "lines": "--lines",
     "forward": "--forward",
+    "spy": "--spy",
+    "spy-to": "--spy-to",
     "quiet": "--quiet",
     "seed": "--seed",
     "deterministic": "--deterministic",

@@ -36,7 +36,7 @@ class Watch:
         self._watcher = _recorder.make_watcher(
             _wishes.read_names(names), _wishes.read_lines(lines)
         )
-        self._paths = Paths(saver, _wishes.read_texts("modules", modules))
+        self.paths = Paths(saver, _wishes.read_texts("modules", modules))
         self._calls = _wishes.read_calls(calls)
         self._is_met = _wishes.read_when(when)
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
@@ -58,7 +58,7 @@ class Watch:
         context = get_debug_context()
         if saver is None or context is None or context.saver is not saver or not saver.enabled:
             return  # another thread's context, or one within the saver's
-        path = self._paths.find(module, context.module_path_override)
+        path = self.paths.find(module, context.module_path_override)
         if path is None:
             return
         full_name = str(FullName.of(str(context.prefix or ""), path, name))

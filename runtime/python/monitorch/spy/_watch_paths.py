@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
+from monitorch.spy.base import BaseDebugger
 
 if TYPE_CHECKING:
     from monitorch.spy.saver import TensorSaver
@@ -26,7 +27,6 @@ class Paths:
     def __init__(self, saver: TensorSaver, globs: tuple[str, ...]) -> None:
         self._saver = weakref.ref(saver)
         self._globs = globs
-        self._by_hand: bool | None = None  # whether somebody else has registered modules
         self._roots: list[str] = []  # what stands before the paths of each model
         self._wanted: dict[str, bool] = {}
 
@@ -45,38 +45,41 @@ class Paths:
         saver = self._saver()
         if saver is None:
             return _UNKNOWN
-        path = saver.get_module_path(module)
+        path = find_registered(saver, module)
         if path != _UNKNOWN:
             return path
-        if self._by_hand is None:
-            self._by_hand = bool(saver.module_paths)
-        if not self._by_hand:
-            register_running(saver, module, self._roots)
-        return saver.get_module_path(module)
+        if saver.module_paths and not self._roots:
+            return _UNKNOWN  # somebody has said by hand which modules there are
+        return self.register(saver, module)
+
+    def register(self, saver: TensorSaver, module: Any) -> str:
+        """Registers the outermost of the modules whose methods run, then the next, until
+        `module` is known; returns its path."""
+        for model in [*reversed(_recorder.running_modules()), module]:
+            if find_registered(saver, model) == _UNKNOWN:
+                self._register_model(saver, model)
+            path = find_registered(saver, module)
+            if path != _UNKNOWN:
+                return path
+        return _UNKNOWN
+
+    def _register_model(self, saver: TensorSaver, model: Any) -> None:
+        """The first model's modules have their plain paths; those of others, `Teacher.encoder`,
+        `Teacher-2.encoder` and so on."""
+        prefix = ""
+        if self._roots:
+            kind = prefix = type(model).__name__
+            number = 1
+            while prefix in self._roots:
+                number += 1
+                prefix = f"{kind}-{number}"
+        self._roots.append(prefix)
+        for path, part in model.named_modules():
+            if find_registered(saver, part) == _UNKNOWN:
+                name = ".".join(word for word in (prefix, path) if word)
+                saver._register(part, name or _ROOT)
 
 
-def register_running(saver: TensorSaver, module: Any, roots: list[str]) -> None:
-    """Registers the outermost of the modules whose methods run, until `module` is known."""
-    running = _recorder.running_modules()
-    for model in [*reversed(running), module]:
-        if saver.get_module_path(model) == _UNKNOWN:
-            _register(saver, model, roots)
-        if saver.get_module_path(module) != _UNKNOWN:
-            return
-
-
-def _register(saver: TensorSaver, model: Any, roots: list[str]) -> None:
-    """The first model's modules have their plain paths; of the next ones, `Teacher.encoder`,
-    `Teacher-2.encoder` and so on."""
-    prefix = ""
-    if roots:
-        kind = prefix = type(model).__name__
-        number = 1
-        while prefix in roots:
-            number += 1
-            prefix = f"{kind}-{number}"
-    roots.append(prefix)
-    for path, part in model.named_modules():
-        if saver.get_module_path(part) == _UNKNOWN:
-            name = ".".join(word for word in (prefix, path) if word)
-            saver._register(part, name or _ROOT)
+def find_registered(saver: TensorSaver, module: Any) -> str:
+    """The path that the module has already, "unknown" if it has none."""
+    return BaseDebugger.get_module_path(saver, module)
