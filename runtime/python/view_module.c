@@ -7,6 +7,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/python/view_error.h"
 #include "runtime/python/view_load.h"
+#include "runtime/python/view_saved.h"
 #include "runtime/view/event_filter.h"
 #include "runtime/view/render.h"
 
@@ -287,6 +288,8 @@ static PyMethodDef module_methods[] = {
      render_doc},
     {"load", view_load, METH_VARARGS, view_load_doc},
     {"records", view_records, METH_VARARGS, view_records_doc},
+    {"saved_open", view_saved_open, METH_O, view_saved_open_doc},
+    {"saved_read", view_saved_read, METH_VARARGS, view_saved_read_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -44,3 +44,23 @@ def load(
 
 # The sites of the trace at `path`, else its calls and their ends: lines of JSON.
 def records(path: bytes, has_sites: bool) -> bytes: ...
+
+# A folder of saved tensors, or one file of them; what is in it: (prefix, module, name, call, order or None,
+# file, function, line, dtype, shape, format, file name); and what could not be read.
+def saved_open(
+    path: str,
+) -> tuple[
+    object,
+    list[
+        tuple[
+            str, str, str, int, int | None, str, str, int, str, tuple[int, ...], str, str
+        ]
+    ],
+    list[str],
+]: ...
+
+# The values of an entry: packed, or as they stand in the file, with strides in bytes (None: packed), and
+# whether their conjugates and negatives are meant. One thread at a time.
+def saved_read(
+    folder: object, index: int, is_packed: bool
+) -> tuple[bytearray, tuple[int, ...] | None, bool, bool]: ...
