@@ -16,12 +16,10 @@ static bool has_name(const struct watcher_wish *wish, struct slice name)
 /* `model.py` and `nets/model.py` stand for any file whose path ends so. */
 static bool is_file(struct slice path, struct slice wanted)
 {
-    size_t start = path.size - wanted.size;
-
     if (wanted.size == 0 || slice_match(path, wanted)) {
         return true;
     }
-    for (start = 0; start < path.size; start++) {
+    for (size_t start = 0; start < path.size; start++) {
         if (path.bytes[start] == '/' &&
             slice_match(slice_part(path, start + 1, path.size), wanted)) {
             return true;
@@ -80,7 +78,8 @@ struct watcher_choice *watcher_choose(const struct watcher_wish *wish,
         return NULL;
     }
     for (size_t i = 0; i < wish->line_count; i++) {
-        is_here[i] = is_file(file, wish->lines[i].file);
+        is_here[i] = is_file(file, wish->lines[i].file) ||
+                     is_file(table->path, wish->lines[i].file);
     }
     for (uint32_t i = 0; i < table->site_count; i++) {
         const struct site *site = &table->sites[i];

@@ -30,7 +30,7 @@ struct watcher_choice {
     bool *has_any;   /* of each site: whether any of its writes is wanted */
 };
 
-/* NULL: no memory. */
+/* `file` is the one that runs; the one that it was made of has the same lines. NULL: no memory. */
 struct watcher_choice *watcher_choose(const struct watcher_wish *wish,
                                       const struct site_table *table,
                                       struct slice file);

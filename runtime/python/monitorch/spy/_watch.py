@@ -7,6 +7,7 @@ visit of a chosen site.
 
 from __future__ import annotations
 
+import logging
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from monitorch.spy._watch_paths import Paths
 
 if TYPE_CHECKING:
     from monitorch.spy.saver import DebugContext, TensorSaver
+
+logger = logging.getLogger("monitorch.spy.saver")
 
 
 class Watch:
@@ -61,7 +64,8 @@ class Watch:
         path = self.paths.find(module, context.module_path_override)
         if path is None:
             return
-        full_name = str(FullName.of(str(context.prefix or ""), path, name))
+        prefix = "" if context.prefix is None else str(context.prefix)
+        full_name = str(FullName.of(prefix, path, name))
         is_changed = self._note_version(full_name, value)
         if is_changed or not may_be_unchanged:
             self._save(context, saver, full_name, name, value, module)
@@ -95,10 +99,15 @@ class Watch:
         is_wanted = self._calls is None or number in self._calls
         if is_wanted and self._is_met is not None:
             is_wanted = any(self._is_met(leaf) for leaf in leaves)
-        if is_wanted:
+        if not is_wanted:
+            with saver._lock:
+                saver.call_counts[full_name] = number + 1
+            return
+        try:
             context._save(name, value, module)
-        else:
-            saver.call_counts[full_name] = number + 1
+        except (NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+            # Nobody has asked for this very tensor: the program goes on.
+            logger.warning("%s is not saved: %s", full_name, error)
 
 
 def _learn_layout() -> None:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
-from monitorch.spy.base import BaseDebugger
+from monitorch.spy.base import BaseDebugger, select_modules
 
 if TYPE_CHECKING:
     from monitorch.spy.saver import TensorSaver
@@ -27,7 +27,7 @@ class Paths:
     def __init__(self, saver: TensorSaver, globs: tuple[str, ...]) -> None:
         self._saver = weakref.ref(saver)
         self._globs = globs
-        self._roots: list[str] = []  # what stands before the paths of each model
+        self._root_counts: dict[str, int] = {}  # class -> models that were met
         self._wanted: dict[str, bool] = {}
 
     def find(self, module: Any, override: str | None) -> str | None:
@@ -45,39 +45,39 @@ class Paths:
         saver = self._saver()
         if saver is None:
             return _UNKNOWN
-        path = find_registered(saver, module)
-        if path != _UNKNOWN:
-            return path
-        if saver.module_paths and not self._roots:
-            return _UNKNOWN  # somebody has said by hand which modules there are
+        path = saver.get_module_path(module)
+        if path != _UNKNOWN or (saver.module_paths and not self._root_counts):
+            return path  # unknown, where somebody has said by hand which modules there are
         return self.register(saver, module)
 
     def register(self, saver: TensorSaver, module: Any) -> str:
         """Registers the outermost of the modules whose methods run, then the next, until
         `module` is known; returns its path."""
         for model in [*reversed(_recorder.running_modules()), module]:
-            if find_registered(saver, model) == _UNKNOWN:
-                self._register_model(saver, model)
+            self._register_below(saver, model)
             path = find_registered(saver, module)
             if path != _UNKNOWN:
                 return path
         return _UNKNOWN
 
-    def _register_model(self, saver: TensorSaver, model: Any) -> None:
+    def _register_below(self, saver: TensorSaver, model: Any) -> None:
+        """All that the model holds and that is not known yet."""
+        above = find_registered(saver, model)
+        if above == _UNKNOWN:
+            above = self._name_root(model)
+            saver._register(model, above)  # what wraps a model goes by its path
+        for path, part in select_modules(model, unwrap=True):
+            if find_registered(saver, part) == _UNKNOWN:
+                words = [word for word in (above, path) if word != _ROOT]
+                saver._register(part, ".".join(words) or _ROOT)
+
+    def _name_root(self, model: Any) -> str:
         """The first model's modules have their plain paths; those of others, `Teacher.encoder`,
         `Teacher-2.encoder` and so on."""
-        prefix = ""
-        if self._roots:
-            kind = prefix = type(model).__name__
-            number = 1
-            while prefix in self._roots:
-                number += 1
-                prefix = f"{kind}-{number}"
-        self._roots.append(prefix)
-        for path, part in model.named_modules():
-            if find_registered(saver, part) == _UNKNOWN:
-                name = ".".join(word for word in (prefix, path) if word)
-                saver._register(part, name or _ROOT)
+        kind = type(model).__name__ if self._root_counts else _ROOT
+        count = self._root_counts.get(kind, 0) + 1
+        self._root_counts[kind] = count
+        return kind if count == 1 else f"{kind}-{count}"
 
 
 def find_registered(saver: TensorSaver, module: Any) -> str:
