@@ -5,17 +5,26 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from monitorch import _recorder
 from monitorch.spy._ownership import Ownership
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from monitorch.spy._names import FullName
 
-    Leaves = Sequence[tuple[str, Any]]
+
+class Saving(NamedTuple):
+    """One call of TensorSaver.save."""
+
+    folder: str
+    name: FullName
+    leaves: list[tuple[str, Any]]  # how each is reached, and the tensor
+    call: int
+    advance: Callable[[int], int]  # the call's number to be tried behind one that is taken
+    norm_only: bool
 
 
 def make_format(name: str, ownership: Ownership) -> PtFiles | ContextFiles:
@@ -25,9 +34,7 @@ def make_format(name: str, ownership: Ownership) -> PtFiles | ContextFiles:
     if name == "safetensors":
         return ContextFiles(ownership, ".safetensors", _recorder.SafetensorsWriter)
     if name == "mtrace":
-        from monitorch.spy._mtrace import TraceWriter
-
-        return ContextFiles(ownership, ".mtrace", TraceWriter)
+        return ContextFiles(ownership, ".mtrace", _recorder.TraceWriter)
     raise ValueError(f"format is {name!r}; there are 'pt', 'safetensors' and 'mtrace'")
 
 
@@ -37,10 +44,9 @@ class PtFiles:
     def __init__(self, ownership: Ownership) -> None:
         self._ownership = ownership
 
-    def save(
-        self, folder: str, name: FullName, leaves: Leaves, call: int, norm_only: bool
-    ) -> int:
-        """Saves as this call, or as a later one whose files are free, and returns its number."""
+    def save(self, saving: Saving) -> None:
+        """Saves as this call, or as a later one whose files are free."""
+        folder, name, leaves, call, advance, norm_only = saving
         for leaf, tensor in leaves:
             stem = os.path.join(folder, _recorder.saved_file_stem(name + leaf))
 
@@ -55,8 +61,10 @@ class PtFiles:
                 )
                 return result != "exists"
 
-            call = self._ownership.write(lambda number: f"{stem}.call{number}.pt", call, write)
-        return call
+            def find_path(number: int) -> str:
+                return f"{stem}.call{number}.pt"
+
+            call = self._ownership.write(find_path, call, advance, write)
 
     def end(self, context: object) -> None:
         """All is written already."""
@@ -81,23 +89,21 @@ class ContextFiles:
         self._writers: dict[int, _Writer] = {}  # id of a context, 0 for none
         self._finalizer = weakref.finalize(self, _finish_all, self._writers)
 
-    def save(
-        self, folder: str, name: FullName, leaves: Leaves, call: int, norm_only: bool
-    ) -> int:
+    def save(self, saving: Saving) -> None:
         """Saves as this call, or as a later one that no other saver has in this folder."""
+        folder, name, leaves, call, advance, norm_only = saving
 
         def find_path(number: int) -> str:
             return os.path.join(folder, f"{name}.call{number}")
 
         with self._lock:
-            call = self._ownership.claim(find_path, call)
+            call = self._ownership.claim(find_path, call, advance)
             key = 0 if name.context is None else id(name.context)
             writer = self._writers.get(key)
             if writer is None or writer.process != os.getpid():
                 writer = self._writers[key] = self._open(folder, name.prefix, writer)
             for leaf, tensor in leaves:
                 writer.file.add(tensor, name.key(leaf, call), place=name.place, norm_only=norm_only)
-        return call
 
     def end(self, context: object) -> None:
         """The context is left: its file is finished."""
@@ -130,6 +136,7 @@ class ContextFiles:
         number = self._ownership.write(
             lambda number: f"{stem}context{number}{self._suffix}",
             self._counts.get(stem, 0),
+            lambda number: number + 1,
             open_file,
         )
         self._counts[stem] = number + 1

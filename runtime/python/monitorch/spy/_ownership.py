@@ -32,25 +32,37 @@ class Ownership:
         self._serial = next(_serials)
         self._warned: set[str] = set()
 
-    def write(self, find_path: Callable[[int], str], number: int, write: _Write) -> int:
+    def write(
+        self,
+        find_path: Callable[[int], str],
+        number: int,
+        advance: Callable[[int], int],
+        write: _Write,
+    ) -> int:
         """Calls `write(path, number, may_replace)` with the first path that may be had, and
-        returns its number; `write` returns False where a file is there and was not replaced."""
-        while not self._write_at(find_path(number), number, write):
+        returns its number; `write` returns False where a file is there and was not replaced.
+        `advance(number)` gives the next number to be tried."""
+        is_free = self._write_at(find_path(number), number, write, may_be_own=True)
+        while not is_free:
             self._warn_taken(find_path(number))
-            number += 1
+            number = advance(number)
+            is_free = self._write_at(find_path(number), number, write, may_be_own=False)
         return number
 
-    def claim(self, find_path: Callable[[int], str], number: int) -> int:
+    def claim(
+        self, find_path: Callable[[int], str], number: int, advance: Callable[[int], int]
+    ) -> int:
         """The same for names within files: nothing is written, and no file is looked at."""
-        return self.write(find_path, number, lambda path, number, may_replace: True)
+        return self.write(find_path, number, advance, lambda path, number, may_replace: True)
 
-    def _write_at(self, path: str, number: int, write: _Write) -> bool:
+    def _write_at(self, path: str, number: int, write: _Write, *, may_be_own: bool) -> bool:
         me = os.getpid(), self._serial
         if self.overwrite:
             _owners[path] = me
-        if _owners.get(path) == me:
+        owner = _owners.get(path)
+        if owner == me and may_be_own:
             return write(path, number, True)
-        if _owners.setdefault(path, me) != me:
+        if owner is not None or _owners.setdefault(path, me) != me:
             if self.overwrite is False:
                 raise _exists(path)
             return False

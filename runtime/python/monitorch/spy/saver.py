@@ -8,12 +8,13 @@ import os
 import threading
 from collections.abc import Iterable
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from monitorch import _recorder
 from monitorch._recorder import spy_save
 from monitorch.spy import _threads
-from monitorch.spy._formats import make_format
+from monitorch.spy._formats import Saving, make_format
 from monitorch.spy._leaves import find_leaves, is_container
 from monitorch.spy._names import FullName
 from monitorch.spy._ownership import Ownership
@@ -92,12 +93,12 @@ class TensorSaver(BaseDebugger):
         if not leaves:
             logger.warning("No tensor in '%s': nothing is saved", full_name)
             return
-        call = self._begin_call(full_name, call_idx)
-        used = self._format.save(self._folder(), full_name, leaves, call, norm_only)
-        if call_idx is None and used != call:
-            with self._lock:
-                key = str(full_name)
-                self.call_counts[key] = max(self.call_counts.get(key, 0), used + 1)
+        if call_idx is None:
+            call, advance = self._count(full_name), partial(self._count, full_name)
+        else:
+            call, advance = _check_call(call_idx), (1).__add__
+        folder = self._find_folder()
+        self._format.save(Saving(folder, full_name, leaves, call, advance, norm_only))
 
     def reset_counts(self) -> None:
         """Counts from 0 again: what this saver has saved before is replaced."""
@@ -113,22 +114,18 @@ class TensorSaver(BaseDebugger):
         if isinstance(name, FullName):
             return name
         context = get_debug_context()
-        while context is not None and context.saver is not self:
-            context = None
-        return FullName.of("", "", str(name), context)
+        is_in = context is not None and context.saver is self
+        return FullName.of("", "", str(name), context if is_in else None)
 
-    def _begin_call(self, full_name: FullName, call_idx: int | None) -> int:
-        if call_idx is not None:
-            if operator.index(call_idx) < 0:
-                raise ValueError(f"call_idx is {call_idx}: calls count from 0")
-            return operator.index(call_idx)
+    def _count(self, full_name: FullName, former: int = -1) -> int:
+        """The next number of the name that no other thread has got, behind the former."""
         key = str(full_name)
         with self._lock:
-            call = self.call_counts.get(key, 0)
+            call = max(self.call_counts.get(key, 0), former + 1)
             self.call_counts[key] = call + 1
         return call
 
-    def _folder(self) -> str:
+    def _find_folder(self) -> str:
         given = os.fspath(self.output_dir)
         folder = self._folders.get(given)
         if folder is None:
@@ -145,6 +142,13 @@ class TensorSaver(BaseDebugger):
             self._watch.end()
         if is_last:
             self._format.end(context)
+
+
+def _check_call(call_idx: int) -> int:
+    call = operator.index(call_idx)
+    if call < 0:
+        raise ValueError(f"call_idx is {call}: calls count from 0")
+    return call
 
 
 class DebugContext:
