@@ -184,19 +184,57 @@ static bool measure(const struct array *array, uint64_t *size)
     return true;
 }
 
+/* Numbers of a type that only torch has become floats of 32 bits, which hold them exactly. */
+static size_t wide_size(enum dtype dtype)
+{
+    size_t size = dtype_size(dtype);
+
+    switch (dtype_class(dtype)) {
+    case DTYPE_CLASS_FLOATING:
+        return size < sizeof(float) ? sizeof(float) : size;
+    case DTYPE_CLASS_COMPLEX:
+        return size < 2 * sizeof(float) ? 2 * sizeof(float) : size;
+    default:
+        return size;
+    }
+}
+
+static void widen(const struct array *array, uint64_t first, float *to)
+{
+    unsigned char item[16]; /* of the largest dtype */
+    struct dtype_value value;
+
+    array_read(array, first, 1, item);
+    value = dtype_read(array->dtype, item);
+    to[0] = (float)value.real;
+    if (value.class == DTYPE_CLASS_COMPLEX) {
+        to[1] = (float)value.imaginary;
+    }
+}
+
+/* In row-major order, all resolved; as wide as above. */
 static PyObject *packed_new(const struct array *array)
 {
     uint64_t count = array_count(array);
+    size_t item = wide_size(array->dtype);
     uint64_t size;
     PyObject *bytes;
+    char *next;
 
-    if (__builtin_mul_overflow(count, (uint64_t)dtype_size(array->dtype), &size) ||
-        size > PY_SSIZE_T_MAX) {
+    if (__builtin_mul_overflow(count, (uint64_t)item, &size) || size > PY_SSIZE_T_MAX) {
         return PyErr_NoMemory();
     }
     bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size);
-    if (bytes != NULL) {
-        array_read(array, 0, count, PyByteArray_AsString(bytes));
+    if (bytes == NULL) {
+        return NULL;
+    }
+    next = PyByteArray_AsString(bytes);
+    if (item == dtype_size(array->dtype)) {
+        array_read(array, 0, count, next);
+        return bytes;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        widen(array, i, (float *)(void *)(next + i * item));
     }
     return bytes;
 }

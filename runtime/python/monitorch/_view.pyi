@@ -59,7 +59,8 @@ def saved_open(
     list[str],
 ]: ...
 
-# The values of an entry: packed, or as they stand in the file, with strides in bytes (None: packed), and
+# The values of an entry. Packed: in row-major order, all resolved, floats of fewer than 32 bits as float32,
+# complex32 as complex64. Else as they stand in the file, with strides in bytes (None: row-major order), and
 # whether their conjugates and negatives are meant. One thread at a time.
 def saved_read(
     folder: object, index: int, is_packed: bool

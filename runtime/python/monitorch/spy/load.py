@@ -1,0 +1,217 @@
+"""Saved tensors read again: spy_load()."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import threading
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from monitorch.spy import _values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+#: What a tensor is known by: its prefix, module path, name and call.
+Key = tuple[str, str, str, int]
+
+_LEVELS = ("prefix", "module", "name", "call")
+
+
+class _Folder:
+    """An open folder. One thread reads at a time."""
+
+    def __init__(self, path: str, folder: object) -> None:
+        self.path = path
+        self._folder = folder
+        self._lock = threading.Lock()
+
+    def read(self, index: int, is_packed: bool) -> _values.Raw:
+        from monitorch import _view
+
+        with self._lock:
+            return _view.saved_read(self._folder, index, is_packed)
+
+
+@dataclass(frozen=True)
+class SavedTensor:
+    """What is known of a saved tensor without its values, which `load()` reads."""
+
+    prefix: str
+    module: str
+    name: str
+    call: int
+    #: How many tensors the process had saved before; None where the file does not tell.
+    order: int | None
+    #: Where the program saved it; "" and 0 where that is not known.
+    file: str
+    function: str
+    line: int
+    dtype: str
+    shape: tuple[int, ...]
+    #: "pt", "safetensors" or "mtrace"
+    format: str
+    #: The file that it stands in, in the folder.
+    file_name: str
+    _folder: _Folder = field(repr=False, compare=False)
+    _index: int = field(repr=False, compare=False)
+
+    @property
+    def key(self) -> Key:
+        return self.prefix, self.module, self.name, self.call
+
+    def load(self) -> Any:
+        """The tensor; a NumPy array or a memoryview where torch is not imported. Each time a new
+        one, read from its file."""
+        return _values.load(self._folder.read, self._index, self.dtype, self.shape)
+
+
+class SavedTensors(Mapping[Any, Any]):
+    """Saved tensors by prefix, module path, name and call, in the order in which they were saved.
+
+        saved = spy_load("debug_tensors")
+        saved["step0"]["encoder.attn"]["q"][0]      # a tensor, read now
+        saved["step0", "encoder.attn", "q", 0]      # the same one
+        saved["step0", None, "q", None]             # SavedTensors: every q of that step
+        saved.find(module="encoder.*", name="attn*").tensors()
+
+    Nothing is read but names and shapes before a tensor is asked for, and nothing is kept then.
+    Where two files hold the same key it means the one that was saved last; `entries()` has both.
+    """
+
+    def __init__(
+        self, path: str, entries: Sequence[SavedTensor], damage: Sequence[str] = (), level: int = 0
+    ) -> None:
+        #: What was given to spy_load.
+        self.path = path
+        #: What could not be read, as "file: why".
+        self.damage = list(damage)
+        self._entries = entries
+        self._level = level
+        self._groups: dict[Any, list[SavedTensor]] = {}
+        for entry in entries:
+            self._groups.setdefault(entry.key[level], []).append(entry)
+
+    # Mapping
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._groups)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, tuple):
+            return _is_hashable(key) and key in self._groups
+        return len(key) <= 4 - self._level and bool(self._matching(key))
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, tuple):
+            key = (key,)
+        if len(key) > 4 - self._level:
+            levels = ", ".join(_LEVELS[self._level :])
+            raise KeyError(f"{key!r} has more parts than ({levels})")
+        found = self._matching(key)
+        if not found:
+            raise KeyError(self._explain(key))
+        if None in key:
+            return self._part(found, self._level)
+        if len(key) == 4 - self._level:
+            return found[-1].load()
+        return self._part(found, self._level + len(key))
+
+    def _matching(self, key: tuple[Any, ...]) -> list[SavedTensor]:
+        """Those whose keys begin so; None is any."""
+        wanted = [(self._level + i, part) for i, part in enumerate(key) if part is not None]
+        if key and key[0] is not None and _is_hashable(key[0]):
+            candidates: Sequence[SavedTensor] = self._groups.get(key[0], ())
+        else:
+            candidates = self._entries
+        return [e for e in candidates if all(e.key[level] == part for level, part in wanted)]
+
+    def _part(self, entries: Sequence[SavedTensor], level: int) -> SavedTensors:
+        return SavedTensors(self.path, entries, self.damage, level)
+
+    def _explain(self, key: tuple[Any, ...]) -> str:
+        there = list(self._groups)
+        some = ", ".join(map(repr, there[:8])) + (", …" if len(there) > 8 else "")
+        wanted = key[0] if len(key) == 1 else key
+        return f"{wanted!r} is not among what was saved ({_LEVELS[self._level]}: {some})"
+
+    # What is there
+
+    def find(
+        self,
+        prefix: str | None = None,
+        module: str | None = None,
+        name: str | None = None,
+        call: str | int | None = None,
+    ) -> SavedTensors:
+        """Those that match all the patterns given: `*`, `?`, `[abc]`, `[!abc]`, as in file names.
+
+        A call may be a number too. A bracket that means itself is written `[[]`.
+        """
+        patterns = (prefix, module, name, call)
+        wanted = [(i, str(pattern)) for i, pattern in enumerate(patterns) if pattern is not None]
+        found = [
+            entry
+            for entry in self._entries
+            if all(fnmatch.fnmatchcase(str(entry.key[i]), pattern) for i, pattern in wanted)
+        ]
+        return self._part(found, self._level)
+
+    def entries(self) -> list[SavedTensor]:
+        """All that is here, each with its key, shape, dtype and place, without values."""
+        return list(self._entries)
+
+    def tensors(self) -> list[Any]:
+        """All that is here, read now, in the order of entries()."""
+        return [entry.load() for entry in self._entries]
+
+    def flat(self) -> dict[Key, Any]:
+        """All that is here, read now, by (prefix, module, name, call)."""
+        return {entry.key: entry.load() for entry in self._entries}
+
+    def __repr__(self) -> str:
+        count = len(self._entries)
+        some = ", ".join(map(repr, list(self._groups)[:4])) + (", …" if len(self) > 4 else "")
+        words = "tensor" if count == 1 else "tensors"
+        return f"<SavedTensors: {count} {words} of {self.path}; {_LEVELS[self._level]}: {some}>"
+
+    def _ipython_key_completions_(self) -> list[Any]:
+        return list(self._groups)
+
+
+def _is_hashable(key: object) -> bool:
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True
+
+
+def spy_load(path: str | os.PathLike[str]) -> SavedTensors:
+    """The tensors that were saved to a folder, or to one file of it: see SavedTensors.
+
+    Reads .pt files, also those that torch.save itself wrote of a plain tensor, .safetensors files
+    and .mtrace traces with whole values. No pickle is ever run. A tensor comes as a torch tensor
+    where the program has imported torch, else as a NumPy array, else as a memoryview.
+
+    A missing folder is a FileNotFoundError; for a file in the folder that cannot be read there
+    is a RuntimeWarning, and `.damage` says why.
+    """
+    from monitorch import _view
+
+    name = os.fsdecode(path)
+    os.stat(name)  # says what is wrong as open() does
+    opened, found, damage = _view.saved_open(name)
+    folder = _Folder(name, opened)
+    entries = [SavedTensor(*facts, folder, index) for index, facts in enumerate(found)]
+    if damage:
+        more = f" (and {len(damage) - 1} more, see .damage)" if len(damage) > 1 else ""
+        warnings.warn(f"{name}: {damage[0]}{more}", RuntimeWarning, stacklevel=2)
+    return SavedTensors(name, entries, damage)
+
