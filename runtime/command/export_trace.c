@@ -172,7 +172,7 @@ static void add_note(struct export_trace *trace, const struct log_item *item)
     if (jsonl != NULL) {
         json_log_add_note(&trace->json, item, jsonl);
     }
-    if (perfetto != NULL) {
+    if (perfetto != NULL && item->note.tag != LOG_NOTE_SAVED) {
         perfetto_log_add_note(&trace->perfetto, item, perfetto);
     }
 }

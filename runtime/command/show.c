@@ -121,9 +121,12 @@ static void show_note(struct show *show, const struct log_item *item)
     bool is_wanted = event_filter_is_empty(&show->options->filter) ||
                      item->note.tag == LOG_NOTE_WARNING;
     bool is_now = show->thread == NULL || show->canonical.thread_count == 1;
+    /* What a tensor was saved as is for programs. */
+    bool is_readable = show->options->is_json || item->note.tag != LOG_NOTE_SAVED;
     struct log_item note = *item;
 
-    if (show->is_counting || !is_wanted || !is_now || show->matched < show->first) {
+    if (show->is_counting || !is_readable || !is_wanted || !is_now ||
+        show->matched < show->first) {
         return;
     }
     if (show->options->is_canonical) {

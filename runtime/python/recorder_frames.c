@@ -32,8 +32,7 @@ static PyObject *peek_text(PyObject *object, const char *name)
     return text;
 }
 
-/* The name that the module threading gave the running thread, or NULL. */
-static PyObject *find_thread_name(struct session *session)
+PyObject *frame_thread_name(struct session *session)
 {
     PyObject *threading = PyDict_GetItemString(session->types.modules, "threading");
     PyObject *dict = threading != NULL && PyModule_Check(threading)
@@ -56,13 +55,13 @@ static PyObject *find_thread_name(struct session *session)
     return name;
 }
 
-struct call_thread *frame_thread(struct session *session)
+static struct call_thread *find_thread(struct session *session)
 {
     if (current_thread.session == session->number &&
         current_thread.fork_count == session->fork_count) {
         return current_thread.thread;
     }
-    PyObject *name = find_thread_name(session);
+    PyObject *name = frame_thread_name(session);
     Py_ssize_t size = 0;
     const char *text = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, &size);
     struct call_thread *thread = recorder_thread(
@@ -196,7 +195,7 @@ struct call *frame_find_call(struct session *session,
     const struct site *site = &module->table.sites[index];
     struct call_function *function = &module->functions[site->function];
     PyObject *frame = (PyObject *)PyEval_GetFrame();
-    struct call_thread *thread = frame_thread(session);
+    struct call_thread *thread = find_thread(session);
 
     if (frame == NULL || thread == NULL) {
         return NULL;
@@ -288,7 +287,7 @@ frame_join(struct session *session, struct recorded_module *module, PyObject *fr
     struct call *call = NULL;
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
     uint32_t function = find_function(&module->table, code);
-    struct call_thread *thread = frame_thread(session);
+    struct call_thread *thread = find_thread(session);
 
     if (thread != NULL && function < module->table.function_count &&
         call_table_find(recorder_calls(session->recorder), frame, code) == NULL) {

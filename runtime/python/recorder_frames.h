@@ -18,8 +18,8 @@ struct call *frame_find_call(struct session *session,
                              uint32_t site,
                              const struct frame_owner *owner);
 
-/* This thread as the recording that goes on knows it. NULL: no memory. */
-struct call_thread *frame_thread(struct session *session);
+/* The name that the module threading gave the running thread; a new reference, or NULL. */
+PyObject *frame_thread_name(struct session *session);
 
 /* Makes the call that `frame` is in the middle of known, so that those which it makes before its
  * first event know where they were made. NULL where it is known, or not of that module. */

@@ -103,15 +103,9 @@ static __attribute__((noinline)) bool stops_at(struct session *session,
                            array, &counts);
 }
 
-static void tell_array(struct session *session,
-                       const struct visit *visit,
-                       uint32_t write,
-                       struct slice path,
-                       const struct tensor *tensor)
+struct recorded_array value_array(const struct tensor *tensor)
 {
-    const struct recorder_options *options = recorder_options(session->recorder);
-    struct statistics statistics;
-    struct recorded_array array = {
+    return (struct recorded_array){
         .array = &tensor->array,
         .data = tensor->data,
         .offset = tensor->offset,
@@ -123,6 +117,17 @@ static void tell_array(struct session *session,
         .layout = slice_of(tensor->layout),
         .note = slice_of(tensor->note),
     };
+}
+
+static void tell_array(struct session *session,
+                       const struct visit *visit,
+                       uint32_t write,
+                       struct slice path,
+                       const struct tensor *tensor)
+{
+    const struct recorder_options *options = recorder_options(session->recorder);
+    struct statistics statistics;
+    struct recorded_array array = value_array(tensor);
     struct value value = {
         .kind = VALUE_TENSOR, .object = tensor->object, .array = &array};
 

@@ -22,6 +22,9 @@ void value_tell_peeked(struct session *session,
                        uint32_t write,
                        PyObject *root);
 
+/* What is told of a tensor before it is measured; it borrows from that. */
+struct recorded_array value_array(const struct tensor *tensor);
+
 /* Measures a tensor that was described: statistics and hash, as far as they are wanted and its
  * values can be read. Other threads may run meanwhile where it is large. */
 void value_measure(const struct tensor *tensor,

@@ -62,4 +62,7 @@ PyObject *saver_stem(PyObject *module, PyObject *name);
 /* The class SafetensorsWriter, added to the module. 0, or -1 with an exception set. */
 int saver_safetensors_exec(PyObject *module);
 
+/* The same for TraceWriter, which tells the tensors as the events of a trace. */
+int saver_trace_exec(PyObject *module);
+
 #endif

@@ -135,6 +135,10 @@ void json_log_add_note(const struct json_log *log,
         json_text_add(text, SLICE("parameter"), guess.parameter);
         json_text_add(text, SLICE("text"), guess.how);
         break;
+    case LOG_NOTE_SAVED:
+        json_text_add(text, SLICE("tag"), SLICE("saved"));
+        json_text_add(text, SLICE("text"), item->note.text);
+        break;
     default:
         json_text_add(text, SLICE("tag"),
                       item->note.tag == LOG_NOTE_WARNING ? SLICE("warning")
