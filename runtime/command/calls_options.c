@@ -206,6 +206,10 @@ check(struct calls_options *options, struct given given, struct error *error)
         return arguments_refuse(
             "no trace, expected TRACE, such as run.mtrace or call_trace.txt", error);
     }
+    if (options->json_path != NULL && strcmp(options->json_path, "-") == 0) {
+        return arguments_refuse(
+            "--save-json -: expected a file (-o - --format json prints it)", error);
+    }
     if (options->output == NULL && given.format) {
         return arguments_refuse("--format: expected -o FILE too", error);
     }

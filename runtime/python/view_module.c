@@ -5,6 +5,7 @@
 
 #include "instrument/strip.h"
 #include "runtime/base/buffer.h"
+#include "runtime/python/view_calls.h"
 #include "runtime/python/view_error.h"
 #include "runtime/python/view_load.h"
 #include "runtime/python/view_saved.h"
@@ -290,6 +291,13 @@ static PyMethodDef module_methods[] = {
     {"records", view_records, METH_VARARGS, view_records_doc},
     {"saved_open", view_saved_open, METH_O, view_saved_open_doc},
     {"saved_read", view_saved_read, METH_VARARGS, view_saved_read_doc},
+    {"call_paths", view_call_paths, METH_O, view_call_paths_doc},
+    {"call_tree", view_call_tree, METH_O, view_call_tree_doc},
+    {"call_prune", view_call_prune, METH_O, view_call_prune_doc},
+    {"call_squash", view_call_squash, METH_O, view_call_squash_doc},
+    {"call_json", view_call_json, METH_O, view_call_json_doc},
+    {"call_graph", (PyCFunction)(void (*)(void))view_call_graph,
+     METH_VARARGS | METH_KEYWORDS, view_call_graph_doc},
     {NULL, NULL, 0, NULL},
 };
 

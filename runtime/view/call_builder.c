@@ -64,12 +64,14 @@ add_node(struct call_builder *builder, uint32_t parent, struct slice name)
     return node;
 }
 
-bool call_builder_init(struct call_builder *builder, struct call_tree *tree)
+bool call_builder_init(struct call_builder *builder,
+                       struct call_tree *tree,
+                       struct slice root_name)
 {
     *builder = (struct call_builder){.tree = tree};
     flow_map_init(&builder->children);
     if (!flow_texts_init(&builder->names) ||
-        add_node(builder, CALL_NODE_NONE, CALL_ROOT_NAME) == CALL_NODE_NONE) {
+        add_node(builder, CALL_NODE_NONE, root_name) == CALL_NODE_NONE) {
         return false;
     }
     tree->nodes[0].first_seen = 0;

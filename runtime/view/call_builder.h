@@ -22,7 +22,9 @@ struct call_builder {
 };
 
 /* The tree has its root then. To be released in any case. false: out of memory, here and below. */
-bool call_builder_init(struct call_builder *builder, struct call_tree *tree);
+bool call_builder_init(struct call_builder *builder,
+                       struct call_tree *tree,
+                       struct slice root_name);
 void call_builder_release(struct call_builder *builder);
 
 /* The child of that name; made, with count 0, where there is none. CALL_NODE_NONE: out of memory,

@@ -34,6 +34,9 @@ static bool draws_root(const struct call_tree *tree)
 {
     uint32_t count = 0;
 
+    if (!slice_equal(tree->nodes[0].name, CALL_ROOT_NAME)) {
+        return true; /* a part of another tree */
+    }
     for (uint32_t i = tree->nodes[0].first_child; i != CALL_NODE_NONE;
          i = tree->nodes[i].next) {
         if (is_model(tree, i)) {

@@ -121,7 +121,7 @@ bool call_graph_add_dot(const struct call_graph *graph,
               "    graph [rankdir=TB];\n"
               "    node [shape=box style=\"rounded,filled\" fillcolor=\"#eef1f4\" "
               "color=\"#8d99a8\" fontname=\"DejaVu Sans,Helvetica,sans-serif\"];\n"
-              "    edge [color=\"#55616f\" arrowsize=0.7];\n"));
+              "    edge [color=\"#55616f\"];\n"));
     for (size_t i = 0; i < attribute_count; i++) {
         add_attribute(text, &attributes[i]);
     }

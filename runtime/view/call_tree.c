@@ -158,7 +158,7 @@ bool call_tree_build(struct call_tree *tree,
                      struct error *error)
 {
     struct call_builder builder;
-    bool is_done = call_builder_init(&builder, tree);
+    bool is_done = call_builder_init(&builder, tree, CALL_ROOT_NAME);
 
     for (size_t i = 0; i < count && is_done; i++) {
         is_done = add_path(&builder, &paths[i], i);
@@ -173,7 +173,7 @@ static bool convert(struct call_tree *tree,
                     struct error *error)
 {
     struct conversion conversion = {.from = from, .map = map};
-    bool is_done = call_builder_init(&conversion.builder, tree) &&
+    bool is_done = call_builder_init(&conversion.builder, tree, from->nodes[0].name) &&
                    call_builder_absorb(&conversion.builder, 0, &from->nodes[0]);
 
     map[0] = 0;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define CALL_NODE_NONE UINT32_MAX
-/* The name of node 0, and the path of the model itself. */
+/* What node 0 is called where a tree is built of paths, and the path of the model itself. */
 #define CALL_ROOT_NAME SLICE("root")
 
 /* Texts and indices are borrowed from the tree's arena. */

@@ -65,3 +65,32 @@ def saved_open(
 def saved_read(
     folder: object, index: int, is_packed: bool
 ) -> tuple[bytearray, tuple[int, ...] | None, bool, bool]: ...
+
+# A node of a call tree: (name, parent, count, calls, first_seen, indices, shape). A tree is a list of them,
+# parents first; `parent` is a place in it, -1 for the root.
+CallNode = tuple[str, int, int, int, int, tuple[int, ...], str]
+
+# The modules called, as (path, shape), in a trace or a list of paths. OSError, MemoryError.
+def call_paths(path: bytes) -> list[tuple[str, str]]: ...
+def call_tree(paths: list[tuple[str, str]]) -> list[CallNode]: ...
+def call_prune(nodes: list[CallNode]) -> list[CallNode]: ...
+def call_squash(nodes: list[CallNode]) -> list[CallNode]: ...
+def call_json(nodes: list[CallNode]) -> bytes: ...
+
+# The bytes of a file. `attributes` are (kind, name, value) for DOT, kind being graph, node or edge; width and
+# height are inches, 0 where they are free. ValueError tells what is wrong with an option.
+def call_graph(
+    nodes: list[CallNode],
+    format: Literal["png", "svg", "pdf", "dot"],
+    *,
+    show_repetition: bool = True,
+    prune_leaves: bool = True,
+    squash_name: bool = False,
+    shapes: bool = True,
+    attributes: tuple[tuple[str, str, str], ...] = (),
+    dpi: float = 150.0,
+    width: float = 0.0,
+    height: float = 0.0,
+    theme: Literal["light", "dark"] = "light",
+    title: str = "",
+) -> bytes: ...

@@ -1,0 +1,321 @@
+"""Which modules were called, as a tree and as a picture of it.
+
+    tree = build_tree(parse_trace("call_trace.txt"))
+    render_graph(construct_graph(tree), "calls")         # calls.png
+
+`trace_to_graph` is the same as a command; so is `monitorch calls`, which needs no Python. The
+rules are in docs/calls.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from monitorch import _view
+
+if TYPE_CHECKING:
+    from monitorch._view import CallNode
+
+__all__ = [
+    "Graph",
+    "Node",
+    "apply_graph_render_options",
+    "build_tree",
+    "construct_graph",
+    "main",
+    "parse_trace",
+    "prune_leaves",
+    "render_graph",
+    "save_tree_json",
+    "squash_numeric_indices",
+]
+
+_FORMATS = ("png", "svg", "pdf", "dot")
+_FREE = 1000  # inches: graphviz reads a size of both sides
+
+
+@dataclass(eq=False)
+class Node:
+    """A segment of the modules' paths.
+
+    `count` paths go through it, `calls` of them end there; the first was number `first_seen`.
+    `children` stand in the order in which they were first seen. `indices` are the numbers that
+    followed it: 0 and 1 for `layers.0.norm` and `layers.1.norm`.
+    """
+
+    name: str
+    children: dict[str, Node] = field(default_factory=dict)
+    count: int = 0
+    first_seen: int = 0
+    parents: set[str] = field(default_factory=set)
+    indices: set[int] = field(default_factory=set)
+    calls: int = 0
+    shape: str = ""
+
+    def __repr__(self) -> str:
+        return f"Node({self.name!r}, count={self.count}, children={list(self.children)})"
+
+
+# ---- trees
+
+
+def _nodes_of(tree: Node) -> list[CallNode]:
+    """The tree as the extension module takes it. Paths may be longer than Python's stack."""
+    nodes: list[CallNode] = []
+    waiting = [(tree, -1)]
+    while waiting:
+        node, parent = waiting.pop()
+        place = len(nodes)
+        indices = tuple(sorted(node.indices))
+        nodes.append(
+            (node.name, parent, node.count, node.calls, node.first_seen, indices, node.shape)
+        )
+        children = node.children
+        below = children.values() if isinstance(children, Mapping) else children
+        waiting.extend((child, place) for child in reversed(list(below)))
+    return nodes
+
+
+def _tree_of(nodes: list[CallNode]) -> Node:
+    made: list[Node] = []
+    for name, parent, count, calls, first_seen, indices, shape in nodes:
+        node = Node(
+            name, count=count, first_seen=first_seen, indices=set(indices), calls=calls, shape=shape
+        )
+        if parent >= 0:
+            made[parent].children[name] = node
+            node.parents.add(made[parent].name)
+        made.append(node)
+    return made[0]
+
+
+def parse_trace(path: str | os.PathLike[str], *, shapes: bool = False) -> list[str]:
+    """The paths of the modules called, in their order.
+
+    Reads what CallTracer.save_trace writes, and traces (.mtrace). With `shapes`, those that were
+    told follow behind a tab; build_tree knows what to do with them.
+    """
+    os.stat(path)
+    found = _view.call_paths(os.fsencode(path))
+    if not found:
+        raise ValueError("trace file is empty")
+    if shapes:
+        return [f"{name}\t{shape}" if shape else name for name, shape in found]
+    return [name for name, _ in found]
+
+
+def build_tree(paths: Iterable[str]) -> Node:
+    """The tree of the paths' segments; segments of digits alone are `indices` of the name before."""
+    parts = (path.partition("\t") for path in paths)
+    return _tree_of(_view.call_tree([(name, shape) for name, _, shape in parts]))
+
+
+def squash_numeric_indices(tree: Node) -> Node:
+    """A new tree, where nodes of digits alone became `indices` of those above them.
+
+    build_tree does so already; this is for trees that were made by hand.
+    """
+    return _tree_of(_view.call_squash(_nodes_of(tree)))
+
+
+def prune_leaves(tree: Node) -> Node:
+    """A new tree without the last segment of each path; paths of one segment stay."""
+    return _tree_of(_view.call_prune(_nodes_of(tree)))
+
+
+def save_tree_json(tree: Node, path: str | os.PathLike[str]) -> None:
+    """Writes {name, count, indices, children}, nested."""
+    Path(path).write_bytes(_view.call_json(_nodes_of(tree)))
+
+
+# ---- graphs
+
+
+class Graph:
+    """What construct_graph gives: DOT text, and pictures drawn without graphviz."""
+
+    def __init__(
+        self, nodes: list[CallNode], show_repetition: bool, prune: bool, squash_name: bool
+    ) -> None:
+        self._nodes = nodes
+        self._show_repetition = show_repetition
+        self._prune = prune
+        self._squash_name = squash_name
+        self._attributes: dict[tuple[str, str], str] = {}
+        self._dpi = 150.0
+        self._width = 0.0
+        self._height = 0.0
+
+    def attr(
+        self, kw: str | None = None, _attributes: Mapping[str, str] | None = None, **attrs: str
+    ) -> None:
+        """Sets attributes of the graph, or of all its nodes or edges, as graphviz's attr does.
+
+        They stand in `source`; what monitorch draws itself follows apply_graph_render_options alone.
+        """
+        kind = "graph" if kw is None else kw.lower()
+        if kind not in ("graph", "node", "edge"):
+            raise ValueError(f"attr statement must target graph, node, or edge: {kw!r}")
+        for name, value in {**(_attributes or {}), **attrs}.items():
+            self._attributes[kind, name] = str(value)
+
+    @property
+    def source(self) -> str:
+        """The graph as DOT text."""
+        return self._draw("dot").decode("utf-8", "surrogatepass")
+
+    def render(
+        self,
+        filename: str | os.PathLike[str] = "calls",
+        cleanup: bool = False,
+        *,
+        format: str | None = None,
+    ) -> str:
+        """Draws the graph and returns the picture's path.
+
+        The name's suffix tells the format: .png, .svg or .pdf; without one, `.png` is added. Without
+        `cleanup` the DOT text is written too, beside it, with the suffix .gv.
+        """
+        path = Path(os.fspath(filename))
+        known = path.suffix[1:].lower()
+        if format is None:
+            format = known if known in _FORMATS else "png"
+        if known != format:
+            path = path.with_name(f"{path.name}.{format}")
+        data = self._draw(format)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        if not cleanup and format != "dot":
+            path.with_suffix(".gv").write_bytes(self._draw("dot"))
+        return str(path)
+
+    def _set_page(self, dpi: float, width: float | None, height: float | None) -> None:
+        self._dpi = float(dpi)
+        self._width = float(width or 0)
+        self._height = float(height or 0)
+
+    def _draw(self, format: str) -> bytes:
+        attributes = tuple(
+            (kind, name, value) for (kind, name), value in self._attributes.items()
+        )
+        return _view.call_graph(
+            self._nodes,
+            format,
+            show_repetition=self._show_repetition,
+            prune_leaves=self._prune,
+            squash_name=self._squash_name,
+            attributes=attributes,
+            dpi=self._dpi,
+            width=self._width,
+            height=self._height,
+        )
+
+
+def construct_graph(
+    tree: Node,
+    show_repetition: bool = True,
+    prune_leaves_flag: bool = True,
+    squash_name: bool = False,
+) -> Graph:
+    """The graph of a tree: a box for each node, an arrow to each of its children.
+
+    `show_repetition` labels a node "layers x 2" where more than one index was seen;
+    `prune_leaves_flag` leaves out the last segments, as prune_leaves does; `squash_name` makes
+    nodes of one name one.
+    """
+    return Graph(_nodes_of(tree), show_repetition, prune_leaves_flag, squash_name)
+
+
+def apply_graph_render_options(
+    graph: Graph,
+    dpi: float = 150,
+    figwidth: float | None = None,
+    figheight: float | None = None,
+) -> Graph:
+    """Sets dots for each inch, and the picture's width and height in inches."""
+    graph.attr(dpi=str(dpi))
+    if figwidth is not None or figheight is not None:
+        width = _FREE if figwidth is None else figwidth
+        height = _FREE if figheight is None else figheight
+        graph.attr(size=f"{width},{height}!")
+    if figwidth is not None and figheight is not None:
+        graph.attr(ratio="fill")
+    graph._set_page(dpi, figwidth, figheight)
+    return graph
+
+
+def render_graph(
+    graph: Graph,
+    filename: str | os.PathLike[str] = "calls",
+    dpi: float = 150,
+    figwidth: float | None = None,
+    figheight: float | None = None,
+    cleanup: bool = True,
+) -> str:
+    """Sets the options and draws: returns the picture's path."""
+    return apply_graph_render_options(graph, dpi, figwidth, figheight).render(filename, cleanup)
+
+
+# ---- the command trace_to_graph
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="trace_to_graph",
+        description="Draws which modules were called, from what CallTracer wrote or a trace.",
+    )
+    flag = argparse.BooleanOptionalAction
+    add = parser.add_argument
+    add("--trace-file", required=True, metavar="F", help="call_trace.txt, or run.mtrace")
+    add("--out", required=True, metavar="F", help=".png, .svg, .pdf or .dot; else .png is added")
+    add("--show-repetition", action=flag, default=True, help="labels such as `layers x 2`")
+    add("--prune-leaves", action=flag, default=True, help="leave out each path's last part")
+    add("--squash-name", action="store_true", help="nodes of one name are one")
+    add("--dpi", type=int, default=150, metavar="N", help="dots for each inch")
+    add("--figwidth", type=float, metavar="W", help="inches")
+    add("--figheight", type=float, metavar="H", help="inches")
+    add("--save-json", metavar="F", help="write the tree as JSON too")
+    add("--verbose", action="store_true", help="say what was read and written")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    def tell(text: str) -> None:
+        if options.verbose:
+            print(text, file=sys.stderr)
+
+    paths = parse_trace(options.trace_file, shapes=True)
+    tell(f"{options.trace_file}: {len(paths)} calls")
+    tree = build_tree(paths)
+    if options.save_json is not None:
+        save_tree_json(tree, options.save_json)
+        tell(f"{options.save_json}: the tree written as JSON")
+    graph = construct_graph(
+        tree, options.show_repetition, options.prune_leaves, options.squash_name
+    )
+    path = render_graph(graph, options.out, options.dpi, options.figwidth, options.figheight)
+    tell(f"{path}: written")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """trace_to_graph: 0 done, 2 wrong usage, 3 a file could not be read or written."""
+    options = _parser().parse_args(argv)
+    try:
+        _run(options)
+    except ValueError as error:
+        print(f"trace_to_graph: {options.trace_file}: {error}", file=sys.stderr)
+        return 3
+    except OSError as error:
+        print(f"trace_to_graph: {error}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
