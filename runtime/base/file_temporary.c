@@ -148,3 +148,10 @@ void file_temporary_remove(struct file_temporary *temporary)
     temporary_forget(temporary);
     pthread_mutex_unlock(&temporaries_lock);
 }
+
+void file_temporary_forget(struct file_temporary *temporary)
+{
+    pthread_mutex_lock(&temporaries_lock);
+    temporary_forget(temporary);
+    pthread_mutex_unlock(&temporaries_lock);
+}

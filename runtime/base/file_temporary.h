@@ -1,5 +1,5 @@
 /* Files that are written beside the name that they are to have, and take it when they are whole.
- * Private to the files of this folder that write. */
+ * Private to the files that write. */
 #ifndef MONITORCH_BASE_FILE_TEMPORARY_H
 #define MONITORCH_BASE_FILE_TEMPORARY_H
 
@@ -24,5 +24,7 @@ bool file_temporary_rename(struct file_temporary *temporary, const char *path);
 /* The same where nothing has that name yet; errno is EEXIST where something has. */
 bool file_temporary_rename_new(struct file_temporary *temporary, const char *path);
 void file_temporary_remove(struct file_temporary *temporary);
+/* For a process that was forked off the one which made it: the file stays as it is. */
+void file_temporary_forget(struct file_temporary *temporary);
 
 #endif

@@ -373,6 +373,7 @@ static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
     {Py_mod_exec, follow_exec},
     {Py_mod_exec, observe_exec},
+    {Py_mod_exec, saver_safetensors_exec},
     {Py_mod_exec, saver_trace_exec},
     {0, NULL},
 };

@@ -29,7 +29,8 @@ bool saver_request_init(struct saver_request *request,
                         PyObject *place);
 void saver_request_release(struct saver_request *request);
 
-/* Raises what `error` and `number`, an errno, tell; the text has the tensor's name. NULL. */
+/* Raises what `error` and `number`, an errno, tell; the text has the tensor's name. `request` may
+ * be NULL: of no one tensor. Gives back NULL. */
 PyObject *saver_raise(const struct error *error,
                       int number,
                       const struct saver_request *request,

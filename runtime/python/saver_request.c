@@ -164,10 +164,12 @@ static PyObject *make_message(const struct saver_request *request, const char *r
     PyObject *message = NULL;
 
     buffer_add(&text, SLICE("cannot save "));
-    saved_key_add_full_name(&request->saved.key, &text);
-    buffer_add(&text, SLICE(" (call "));
-    buffer_add_number(&text, request->saved.key.call);
-    buffer_add(&text, SLICE("): "));
+    if (request != NULL) {
+        saved_key_add_full_name(&request->saved.key, &text);
+        buffer_add(&text, SLICE(" (call "));
+        buffer_add_number(&text, request->saved.key.call);
+        buffer_add(&text, SLICE("): "));
+    }
     buffer_add(&text, slice_of(reason));
     if (text.has_failed) {
         PyErr_NoMemory();
@@ -188,7 +190,7 @@ PyObject *saver_raise(const struct error *error,
     if (error->kind == ERROR_MEMORY) {
         return PyErr_NoMemory();
     }
-    if (error->kind != ERROR_SYSTEM || number == 0) {
+    if (error->kind == ERROR_USAGE || number == 0) {
         message = make_message(request, error->text);
         if (message != NULL) {
             PyErr_SetObject(PyExc_ValueError, message);

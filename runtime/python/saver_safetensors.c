@@ -1,0 +1,247 @@
+/* The class SafetensorsWriter: many tensors, one file. */
+#include "runtime/python/saver.h"
+#include "runtime/trace/safetensors_file.h"
+
+#include <errno.h>
+
+/* The lock is taken without the GIL, and held while the writer is at work. */
+struct saver_file {
+    PyObject_HEAD struct session *session; /* borrowed from the module */
+    PyObject *module;                      /* owned: keeps the session */
+    PyThread_type_lock lock;               /* owned */
+    struct safetensors_writer *writer;     /* owned; NULL: finished or abandoned */
+    PyObject *path;                        /* owned: bytes */
+    size_t count;                          /* of what was added */
+};
+
+static PyObject *file_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"path", NULL};
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct error error = ERROR_INIT;
+    struct saver_file *file;
+    PyObject *module = PyType_GetModule(type);
+    PyObject *path;
+
+    if (module == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O&:SafetensorsWriter", names,
+                                     PyUnicode_FSConverter, &path)) {
+        return NULL;
+    }
+    file = (struct saver_file *)allocate(type, 0);
+    if (file == NULL) {
+        Py_DECREF(path);
+        return NULL;
+    }
+    file->session = PyModule_GetState(module);
+    file->module = Py_NewRef(module);
+    file->path = path;
+    file->lock = PyThread_allocate_lock();
+    file->writer = file->lock == NULL
+                       ? NULL
+                       : safetensors_writer_new(PyBytes_AsString(path), &error);
+    if (file->writer == NULL) {
+        Py_DECREF(file);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)file;
+}
+
+static void file_dealloc(PyObject *self)
+{
+    struct saver_file *file = (struct saver_file *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+    if (file->writer != NULL) {
+        safetensors_writer_abandon(file->writer);
+    }
+    if (file->lock != NULL) {
+        PyThread_free_lock(file->lock);
+    }
+    Py_XDECREF(file->path);
+    Py_XDECREF(file->module);
+    release(self);
+    Py_DECREF(type);
+}
+
+/* Without the GIL. */
+static bool add_value(struct saver_file *file,
+                      struct saved_tensor *saved,
+                      const struct array *array,
+                      bool norm_only,
+                      struct error *error)
+{
+    struct row_norms norms;
+    bool is_added;
+
+    if (!norm_only) {
+        saved->array = *array;
+        return safetensors_writer_add(file->writer, saved, error);
+    }
+    if (!row_norms_init(&norms, array)) {
+        error_set_memory(error);
+        return false;
+    }
+    saved->array = norms.array;
+    is_added = safetensors_writer_add(file->writer, saved, error);
+    row_norms_release(&norms);
+    return is_added;
+}
+
+static PyObject *add(struct saver_file *file,
+                     struct saver_request *request,
+                     const struct saver_value *value,
+                     bool norm_only)
+{
+    struct error error = ERROR_INIT;
+    bool is_added = false, is_open;
+    int number;
+
+    Py_BEGIN_ALLOW_THREADS;
+    PyThread_acquire_lock(file->lock, WAIT_LOCK);
+    is_open = file->writer != NULL;
+    errno = 0;
+    if (is_open) {
+        is_added =
+            add_value(file, &request->saved, &value->tensor.array, norm_only, &error);
+    }
+    number = errno;
+    file->count += is_added;
+    PyThread_release_lock(file->lock);
+    Py_END_ALLOW_THREADS;
+    if (!is_open) {
+        PyErr_SetString(PyExc_ValueError, "the file is finished");
+        return NULL;
+    }
+    if (!is_added) {
+        return saver_raise(&error, number, request, PyBytes_AsString(file->path));
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(
+    add_doc,
+    "add(tensor, key, place=None, norm_only=False)\n\n"
+    "Adds a tensor, as save_pt() writes it. Where that fails, those before it are\n"
+    "still to be finished.");
+
+static PyObject *file_add(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"tensor", "key", "place", "norm_only", NULL};
+    struct saver_file *file = (struct saver_file *)self;
+    struct saver_request request;
+    struct saver_value value;
+    PyObject *tensor, *key, *place = Py_None, *result = NULL;
+    int norm_only = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|Op:add", names, &tensor, &key,
+                                     &place, &norm_only) ||
+        !saver_request_init(&request, file->session, key, place)) {
+        return NULL;
+    }
+    if (saver_value_init(&value, file->session, tensor)) {
+        enum dtype dtype = value.tensor.array.dtype;
+        if (norm_only || safetensors_has_dtype(dtype)) {
+            result = add(file, &request, &value, norm_only);
+        } else {
+            PyErr_Format(PyExc_TypeError, "the format safetensors has no dtype %s",
+                         dtype_text(dtype));
+        }
+        saver_value_release(&value);
+    }
+    saver_request_release(&request);
+    return result;
+}
+
+PyDoc_STRVAR(finish_doc,
+             "finish()\n\n"
+             "The file takes its name, whole; without tensors there is none.");
+
+static PyObject *file_finish(PyObject *self, PyObject *unused)
+{
+    struct saver_file *file = (struct saver_file *)self;
+    struct safetensors_writer *writer;
+    struct error error = ERROR_INIT;
+    bool is_finished = true;
+    int number = 0;
+
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS;
+    PyThread_acquire_lock(file->lock, WAIT_LOCK);
+    writer = file->writer;
+    file->writer = NULL;
+    if (writer != NULL) {
+        errno = 0;
+        is_finished = safetensors_writer_finish(writer, &error);
+        number = errno;
+    }
+    PyThread_release_lock(file->lock);
+    Py_END_ALLOW_THREADS;
+    if (!is_finished) {
+        return saver_raise(&error, number, NULL, PyBytes_AsString(file->path));
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(abandon_doc, "abandon()\n\nLeaves no file.");
+
+static PyObject *file_abandon(PyObject *self, PyObject *unused)
+{
+    struct saver_file *file = (struct saver_file *)self;
+
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS;
+    PyThread_acquire_lock(file->lock, WAIT_LOCK);
+    if (file->writer != NULL) {
+        safetensors_writer_abandon(file->writer);
+        file->writer = NULL;
+    }
+    PyThread_release_lock(file->lock);
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
+}
+
+static PyObject *file_count(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(((struct saver_file *)self)->count);
+}
+
+int saver_safetensors_exec(PyObject *module)
+{
+    static PyMethodDef methods[] = {
+        {"add", (PyCFunction)(void (*)(void))file_add, METH_VARARGS | METH_KEYWORDS,
+         add_doc},
+        {"finish", file_finish, METH_NOARGS, finish_doc},
+        {"abandon", file_abandon, METH_NOARGS, abandon_doc},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyGetSetDef attributes[] = {
+        {"count", file_count, NULL, "How many tensors were added.", NULL},
+        {NULL, NULL, NULL, NULL, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_new, file_new},
+        {Py_tp_dealloc, file_dealloc},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, attributes},
+        {Py_tp_doc, "SafetensorsWriter(path): many tensors saved into one file."},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "monitorch._recorder.SafetensorsWriter",
+        .basicsize = sizeof(struct saver_file),
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = slots,
+    };
+    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
+    int status;
+
+    if (type == NULL) {
+        return -1;
+    }
+    status = PyModule_AddObjectRef(module, "SafetensorsWriter", type);
+    Py_DECREF(type);
+    return status;
+}
