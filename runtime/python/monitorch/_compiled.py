@@ -26,6 +26,7 @@ _met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip
 _warned: "set[str]" = set()
 _mode: "str | None" = None  # while something is recorded
 _is_quiet = False
+_has_left_out_savers = False
 _must_reset = False  # Dynamo does not notice by itself that recording has ended
 
 
@@ -133,6 +134,7 @@ def _announce(hook: "Any", mode: str) -> None:
     """Tells Dynamo what to trace in the hook's place."""
     global _must_reset
     dynamo = sys.modules[_DYNAMO]
+    _leave_out_savers(dynamo)
     substitute = getattr(dynamo.decorators, "substitute_in_graph", None)
     if substitute is None:
         # Before torch 2.5. A builtin function breaks the graph wherever it is met, but what
@@ -147,6 +149,15 @@ def _announce(hook: "Any", mode: str) -> None:
             break_graph()
 
     substitute(hook, skip_signature_check=True)(visit)
+
+
+def _leave_out_savers(dynamo: "Any") -> None:
+    """What saves tensors runs between two graphs: Dynamo is not to make graphs of that."""
+    global _has_left_out_savers
+    rules = getattr(dynamo, "trace_rules", None)
+    if not _has_left_out_savers and hasattr(rules, "add"):
+        _has_left_out_savers = True
+        rules.add("monitorch.spy")
 
 
 def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
