@@ -1,8 +1,8 @@
-/* The header of a file of the format safetensors. */
+/* The header of a safetensors file that is written. Private to safetensors_write.c. */
 #ifndef MONITORCH_TRACE_SAFETENSORS_HEADER_H
 #define MONITORCH_TRACE_SAFETENSORS_HEADER_H
 
-#include "runtime/base/arena.h"
+#include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
 #include "runtime/trace/saved.h"
 
@@ -10,30 +10,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A tensor, as it stands in the header. */
-struct safetensors_stored {
-    struct saved_tensor tensor;
-    struct slice name;
-    struct slice line; /* its metadata; "" */
-    uint64_t offset;   /* behind the header */
-    uint64_t size;
-    size_t place; /* among those of the header */
+struct safetensors_entry {
+    size_t name, name_size; /* in `texts`, as JSON has it */
+    uint64_t hash;          /* of the name */
+    size_t line, line_size; /* of metadata, as JSON has it */
+    size_t shape, shape_size;
+    enum dtype dtype;
+    uint64_t offset, size; /* where the values stand while the file is written */
+    size_t index;          /* in the order in which they were added */
 };
 
 struct safetensors_header {
-    const char *path;                  /* borrowed: what messages call the file */
-    struct arena *arena;               /* borrowed: holds what the tensors point to */
-    uint64_t values_size;              /* how much stands behind the header */
-    struct safetensors_stored *stored; /* owned */
-    size_t count;
-    size_t capacity;
+    struct safetensors_entry *entries; /* owned */
+    size_t count, capacity;
+    struct buffer texts; /* owned */
+    size_t size;         /* that the header has at most */
 };
 
-/* Reads the text, which is not trusted and has to stay; the tensors are then in the order in
- * which they were saved. Releasing is due in any case. */
-bool safetensors_header_read(struct safetensors_header *header,
-                             struct slice text,
-                             struct error *error);
+/* A run of bytes in the file of the values. */
+struct safetensors_run {
+    uint64_t offset, size;
+};
+
+/* The format's word for it; NULL: it has none. */
+const char *safetensors_dtype_text(enum dtype dtype);
+
+void safetensors_header_init(struct safetensors_header *header);
 void safetensors_header_release(struct safetensors_header *header);
+
+/* A tensor whose values stand at `offset`. Fails where there is no room or no memory. */
+bool safetensors_header_add(struct safetensors_header *header,
+                            const struct saved_tensor *tensor,
+                            uint64_t offset,
+                            struct error *error);
+
+/* Puts the entries in the order that the file has, and appends all that stands in front of the
+ * values. Of tensors of one name the last is kept. Nothing may be added any more. */
+bool safetensors_header_write(struct safetensors_header *header,
+                              struct buffer *text,
+                              struct error *error);
+/* After that: the runs of values as they follow each other in the file. `next` is 0 at first;
+ * false behind the last. */
+bool safetensors_header_run(const struct safetensors_header *header,
+                            size_t *next,
+                            struct safetensors_run *run);
 
 #endif
