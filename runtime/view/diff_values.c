@@ -1,6 +1,7 @@
 /* The whole values of two arrays. */
 #include "runtime/view/diff_values.h"
 
+#include "runtime/view/diff_reals.h"
 #include "runtime/view/diff_tolerance.h"
 
 #include <math.h>
@@ -46,13 +47,25 @@ void diff_values_begin(struct diff_values *values,
 
 /* ---- one element ---- */
 
+static uint64_t bits_of_float(const unsigned char *bytes, size_t size)
+{
+    uint32_t bits_32;
+    uint64_t bits = 0;
+
+    if (size == sizeof bits_32) {
+        memcpy(&bits_32, bytes, sizeof bits_32);
+        return bits_32;
+    }
+    memcpy(&bits, bytes, size);
+    return bits;
+}
+
 /* A float's bits as a number that goes up by 1 from each float to the next. */
 static int64_t place_of_float(const unsigned char *bytes, size_t size)
 {
-    uint64_t bits = 0;
+    uint64_t bits = bits_of_float(bytes, size);
     uint64_t sign = (uint64_t)1 << (8 * size - 1);
 
-    memcpy(&bits, bytes, size);
     return (bits & sign) != 0 ? -(int64_t)(bits & ~sign) : (int64_t)bits;
 }
 
@@ -78,11 +91,11 @@ static void add_products(struct diff_values *values, double a, double b)
     }
 }
 
-/* The element is not equal: a NaN against a number is the farthest. */
+/* The element is not equal: a NaN against a number is the farthest. `size` is b's. */
 static void add_apart(struct diff_values *values,
                       uint64_t index,
-                      const struct dtype_value *a,
-                      const struct dtype_value *b,
+                      double a,
+                      double b,
                       double apart,
                       double size)
 {
@@ -91,16 +104,20 @@ static void add_apart(struct diff_values *values,
     if (!isfinite(apart)) {
         distance->beyond_count++;
     } else {
+        double relative = size > 0 ? apart / size : INFINITY;
+
         distance->beyond_count +=
             !(apart <= values->atol + values->rtol * (size + values->scale));
-        distance->max_rel = fmax(distance->max_rel, size > 0 ? apart / size : INFINITY);
+        if (relative > distance->max_rel) {
+            distance->max_rel = relative;
+        }
     }
-    distance->max_abs = fmax(distance->max_abs, apart);
     if (apart > values->worst) {
         values->worst = apart;
+        distance->max_abs = apart;
         distance->worst = index;
-        distance->worst_values[0] = diff_element_real(a);
-        distance->worst_values[1] = diff_element_real(b);
+        distance->worst_values[0] = a;
+        distance->worst_values[1] = b;
     }
 }
 
@@ -141,9 +158,57 @@ add_element(struct diff_values *values, const unsigned char *a, const unsigned c
     if (apart == 0) {
         return;
     }
-    add_apart(values, index, &x, &y, apart, size);
+    add_apart(values, index, diff_element_real(&x), diff_element_real(&y), apart, size);
     if (!has_nan(&x) && !has_nan(&y)) {
         add_ulp(values, a, b);
+    }
+}
+
+/* Elements that doubles hold, `count` of them. */
+static void add_reals(struct diff_values *values,
+                      const unsigned char *a,
+                      const unsigned char *b,
+                      size_t count)
+{
+    size_t sizes[2] = {dtype_size(values->dtypes[0]), dtype_size(values->dtypes[1])};
+    double x[DIFF_REALS_BLOCK], y[DIFF_REALS_BLOCK];
+    uint64_t first = values->distance.count;
+
+    diff_reals_read(values->dtypes[0], a, count, x);
+    diff_reals_read(values->dtypes[1], b, count, y);
+    values->distance.count += count;
+    for (size_t i = 0; i < count; i++) {
+        double apart = diff_reals_apart(x[i], y[i]);
+
+        add_products(values, x[i], y[i]);
+        if (apart == 0) {
+            continue;
+        }
+        add_apart(values, first + i, x[i], y[i], apart, fabs(y[i]));
+        if (!isnan(x[i]) && !isnan(y[i])) {
+            add_ulp(values, a + i * sizes[0], b + i * sizes[1]);
+        }
+    }
+}
+
+static void add_elements(struct diff_values *values,
+                         const unsigned char *a,
+                         const unsigned char *b,
+                         size_t count)
+{
+    size_t sizes[2] = {dtype_size(values->dtypes[0]), dtype_size(values->dtypes[1])};
+    bool are_real = diff_is_real(values->dtypes[0]) && diff_is_real(values->dtypes[1]);
+    size_t step = are_real ? DIFF_REALS_BLOCK : 1;
+
+    for (size_t i = 0; i < count; i += step) {
+        const unsigned char *x = a + i * sizes[0];
+        const unsigned char *y = b + i * sizes[1];
+
+        if (are_real) {
+            add_reals(values, x, y, count - i < step ? count - i : step);
+        } else {
+            add_element(values, x, y);
+        }
     }
 }
 
@@ -171,9 +236,7 @@ static void match(struct diff_values *values)
         values->is_broken = true;
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        add_element(values, a + i * sizes[0], b + i * sizes[1]);
-    }
+    add_elements(values, a, b, count);
     drop(&values->waiting[0], count * sizes[0]);
     drop(&values->waiting[1], count * sizes[1]);
 }
