@@ -5,6 +5,13 @@
 
 enum row_state { ROW_DEFAULT, ROW_ON, ROW_OFF };
 
+bool selection_is_empty(const struct selection *selection)
+{
+    return !selection->everything && !selection->forward &&
+           selection->function_count == 0 && selection->line_count == 0 &&
+           selection->spy_count == 0;
+}
+
 /* Only visible calls were asked for: the file's pragmas are about recording. */
 static bool is_spy_alone(const struct selection *selection)
 {

@@ -32,6 +32,18 @@ carry_in_header(struct rewriter *rewriter, uint32_t statement, struct pending *p
     }
 }
 
+/* A header that is read once on the way; the turns of loops are recorded as they are. */
+static void
+mark_header(struct rewriter *rewriter, uint32_t statement, struct pending *pending)
+{
+    uint32_t start;
+    uint32_t end;
+
+    if (header_range(rewriter, statement, &start, &end)) {
+        line_in_header(rewriter, statement, pending);
+    }
+}
+
 /* Drafts the site of an arm that is named by a condition's text. */
 static void draft_arm(struct rewriter *rewriter,
                       uint32_t node,
@@ -99,6 +111,18 @@ static void rewrite_arm(struct rewriter *rewriter,
     rewrite_block(rewriter, block, &pending, false);
 }
 
+/* An `elif` that is asked gives its line an event of its own. */
+static void mark_elif(struct rewriter *rewriter, uint32_t clause, uint32_t condition)
+{
+    struct pending pending = {.count = 0};
+
+    if (!node_at(rewriter, condition)->has_error) {
+        line_in_header(rewriter, clause, &pending);
+        insert_header(rewriter, node_at(rewriter, condition)->start,
+                      node_at(rewriter, condition)->end, &pending);
+    }
+}
+
 /* One `if` or `elif`, and the `else` behind it. Returns the next `elif`, or 0. */
 static uint32_t rewrite_condition(struct rewriter *rewriter,
                                   uint32_t statement,
@@ -117,6 +141,9 @@ static uint32_t rewrite_condition(struct rewriter *rewriter,
 
     if (condition == 0 || block == 0) {
         return 0;
+    }
+    if (clause != statement) {
+        mark_elif(rewriter, clause, condition);
     }
     rewrite_walruses(rewriter, condition, node_at(rewriter, condition)->next);
     before = scope_save(&rewriter->place->scope);
@@ -557,6 +584,9 @@ void rewrite_compound(struct rewriter *rewriter,
     }
     for (uint32_t i = 0; kind == KIND_WHILE_STATEMENT && i < pending->count; i++) {
         rewriter->sites.items[pending->items[i].site].repeats = true;
+    }
+    if (kind != KIND_WHILE_STATEMENT && kind != KIND_FOR_STATEMENT) {
+        mark_header(rewriter, statement, pending);
     }
     carry_in_header(rewriter, statement, pending);
     switch (kind) {

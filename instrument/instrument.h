@@ -39,10 +39,14 @@ struct selection {
     size_t function_count;
     const struct line_range *lines;
     size_t line_count;
+    bool every_line; /* statements and headers that bind nothing have sites too */
     /* Globs: visible spy_save calls after their assignments. */
     const struct slice *spy_names;
     size_t spy_count;
 };
+
+/* Whether nothing at all is named: the default is taken, whatever sites are wanted of it. */
+bool selection_is_empty(const struct selection *selection);
 
 /* One insertion: `size` bytes of `text` stand before `offset` of the original. Offsets and
  * sizes are bytes of the UTF-8 text without its byte order mark. */

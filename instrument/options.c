@@ -103,6 +103,9 @@ static bool select_with(struct options *options,
     case OPTION_FORWARD:
         selection->forward = true;
         return true;
+    case OPTION_EVERY_LINE:
+        selection->every_line = true;
+        return true;
     case OPTION_FUNCTION:
         return function_glob_add(selection, slice_of(argument), arena, error);
     case OPTION_LINES:
@@ -340,7 +343,8 @@ static bool options_check(const struct options *options, struct error *error)
 
     if (options->has_selection && !selects) {
         error_set(error, ERROR_USAGE,
-                  "%s takes no --all, --forward, --function, --lines or --spy",
+                  "%s takes no --all, --forward, --function, --lines, --every-line or "
+                  "--spy",
                   mode_words[options->mode]);
         return false;
     }
@@ -396,7 +400,7 @@ bool options_parse(struct options *options,
     if (!options_check(options, error)) {
         return false;
     }
-    if (!options->has_selection) {
+    if (selection_is_empty(&options->selection)) {
         options->selection.forward = true;
     }
     return true;

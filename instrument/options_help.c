@@ -15,6 +15,7 @@ const char options_help[] =
     "  --function GLOB    functions whose qualified name matches: 'Attention.*'; repeatable\n"
     "  --lines A-B        statements that start on these lines; A, A- and -B too; repeatable\n"
     "  --all              every function, and the module\n"
+    "  --every-line       in what is selected, statements that bind nothing too\n"
     "  --spy NAMES        visible spy_save(...) calls behind assignments in methods to these\n"
     "                     names: q,k,v or '*'\n"
     "In the file: `# monitorch: on` and `# monitorch: off` to the end of a block, and\n"

@@ -171,6 +171,19 @@ static bool can_take_over(const struct rewriter *rewriter, uint32_t next)
            (is_sound(rewriter, next) && !has_no_code(rewriter, next));
 }
 
+/* Rewrites a simple statement; where every line is wanted and it has no site, it gets one. */
+static void
+rewrite_and_mark(struct rewriter *rewriter, uint32_t statement, bool is_last)
+{
+    uint32_t count = rewriter->place->emitted_count;
+
+    line_before_simple(rewriter, statement);
+    rewrite_simple(rewriter, statement, is_last);
+    if (rewriter->place->emitted_count == count && !has_no_code(rewriter, statement)) {
+        line_after_simple(rewriter, statement, is_last);
+    }
+}
+
 /* Rewrites one statement that is no definition. */
 static void rewrite_statement(struct rewriter *rewriter,
                               uint32_t block,
@@ -192,7 +205,7 @@ static void rewrite_statement(struct rewriter *rewriter,
         if (is_on_several_lines(rewriter, statement) && can_take_over(rewriter, next)) {
             rewriter->place->later = pending;
         }
-        rewrite_simple(rewriter, statement, next == 0);
+        rewrite_and_mark(rewriter, statement, next == 0);
         rewriter->place->later = NULL;
     }
 }

@@ -15,8 +15,9 @@
 #include "instrument/syntax.h"
 
 /* Records that wait for the next statement that can carry them. More than these never wait:
- * each comes from one enclosing construct whose block begins with another. */
-#define PENDING_LIMIT 8
+ * each comes from one enclosing construct whose block begins with another, or is the header's
+ * own line. */
+#define PENDING_LIMIT 9
 
 struct pending {
     struct record items[PENDING_LIMIT];
@@ -143,6 +144,15 @@ void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
 
 /* Whether the statement is complete: after it comes a line's end, `;` or a comment. */
 bool is_sound(const struct rewriter *rewriter, uint32_t statement);
+
+/* every_line.c: do nothing where --every-line is not asked for */
+
+/* Before a statement that is left: raise, break, continue. */
+void line_before_simple(struct rewriter *rewriter, uint32_t statement);
+/* Behind another one, which has got no site. */
+void line_after_simple(struct rewriter *rewriter, uint32_t statement, bool is_last);
+/* The record of a header that is read once on the way: if, elif, with, match. */
+void line_in_header(struct rewriter *rewriter, uint32_t node, struct pending *pending);
 
 /* assignment.c */
 void rewrite_assignment(struct rewriter *rewriter, uint32_t statement, bool is_last);

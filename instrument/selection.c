@@ -51,6 +51,9 @@ void selection_write(const struct selection *selection, struct buffer *text)
     if (selection->forward) {
         start_word(text, start, SLICE("--forward"));
     }
+    if (selection->every_line) {
+        start_word(text, start, SLICE("--every-line"));
+    }
     for (size_t i = 0; i < selection->function_count; i++) {
         start_word(text, start, SLICE("--function="));
         add_glob(text, selection->functions[i], false);
@@ -298,6 +301,10 @@ static bool read_word(struct selection *selection,
         selection->forward = true;
         return true;
     }
+    if (slice_equal(word, SLICE("--every-line"))) {
+        selection->every_line = true;
+        return true;
+    }
     if (take_value(word, SLICE("--function="), &value)) {
         return unescape(&value, arena, error) &&
                function_glob_add(selection, value, arena, error);
@@ -308,11 +315,10 @@ static bool read_word(struct selection *selection,
     if (take_value(word, SLICE("--spy="), &value)) {
         return read_spy(selection, value, arena, error);
     }
-    error_set(
-        error, ERROR_INPUT,
-        "\"%.*s\" selects nothing, expected --all, --forward, --function=, --lines= "
-        "or --spy=",
-        (int)(word.size < 80 ? word.size : 80), word.bytes);
+    error_set(error, ERROR_INPUT,
+              "\"%.*s\" selects nothing, expected --all, --forward, --every-line, "
+              "--function=, --lines= or --spy=",
+              (int)(word.size < 80 ? word.size : 80), word.bytes);
     return false;
 }
 

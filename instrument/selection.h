@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* Appends the words that make this selection on a command line, one blank apart: --all,
- * --forward, the functions, the lines, then --spy. Blanks, `%` and control characters inside a
+ * --forward, --every-line, the functions, the lines, then --spy. Blanks, `%` and control characters inside a
  * word are written %XX. A selection of nothing gives no words. */
 void selection_write(const struct selection *selection, struct buffer *text);
 

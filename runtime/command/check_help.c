@@ -31,7 +31,7 @@ const char check_help[] =
     "  --file GLOB        in files whose path, or its last part, matches: 'model.py'\n"
     "  --module GLOB      in methods of the nn.Modules at these paths: 'layers.*.attn'\n"
     "  --kind KINDS       of sites of these kinds: enter, assign, mutate, loop, branch, return,\n"
-    "                     spy, with commas between\n"
+    "                     spy, line, with commas between\n"
     "  --call N           in the call `#N`; N+: and in the calls made within it\n"
     "  --thread N         in this thread: its number, or a glob for its name\n"
     "\n"

@@ -34,7 +34,7 @@ const char export_help[] =
     "  --file GLOB        in files whose path, or its last part, matches: 'model.py'\n"
     "  --module GLOB      in methods of the nn.Modules at these paths: 'layers.*.attn'\n"
     "  --kind KINDS       of sites of these kinds: enter, assign, mutate, loop, branch, return,\n"
-    "                     spy, with commas between\n"
+    "                     spy, line, with commas between\n"
     "  --changed          whose name has another value than before in the same call\n"
     "  --nan              with NaN or Inf in them\n"
     "  --call N           in the call `#N` of `monitorch show`; N+: and in those within it\n"

@@ -223,13 +223,13 @@ static int selection_read(struct request *request,
         return -1;
     }
     selection->everything = arguments->everything != 0;
+    selection->every_line = arguments->every_line != 0;
     if (arguments->forward != NULL && arguments->forward != Py_None) {
         int is_true = PyObject_IsTrue(arguments->forward);
         selection->forward = is_true > 0;
         return is_true < 0 ? -1 : 0;
     }
-    selection->forward = !selection->everything && selection->function_count == 0 &&
-                         selection->line_count == 0 && selection->spy_count == 0;
+    selection->forward = selection_is_empty(selection);
     return 0;
 }
 

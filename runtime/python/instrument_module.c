@@ -14,24 +14,27 @@ static struct module_state *module_get_state(PyObject *module)
 PyDoc_STRVAR(
     instrument_doc,
     "instrument(source, path='<string>', *, all=False, forward=None, functions=(),\n"
-    "           lines=(), spy=()) -> Result\n\n"
+    "           lines=(), spy=(), every_line=False) -> Result\n\n"
     "Inserts calls into a source, bytes or str. `path` is what messages and site keys\n"
-    "call it. `forward` is on where nothing else is selected. Raises InstrumentError\n"
-    "where the source cannot be instrumented.");
+    "call it. `forward` is on where nothing else is selected; `every_line` gives sites "
+    "to\n"
+    "statements that bind nothing too. Raises InstrumentError where the source cannot "
+    "be\n"
+    "instrumented.");
 
 static PyObject *module_instrument(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"source",    "path",  "all", "forward",
-                            "functions", "lines", "spy", NULL};
+    static char *names[] = {"source", "path", "all",        "forward", "functions",
+                            "lines",  "spy",  "every_line", NULL};
     struct selection_arguments selection = {0};
     PyObject *source;
     PyObject *path = NULL;
     struct request request;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$pOOOO:instrument", names,
-                                     &source, &path, &selection.everything,
-                                     &selection.forward, &selection.functions,
-                                     &selection.lines, &selection.spy)) {
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O|O$pOOOOp:instrument", names, &source, &path,
+            &selection.everything, &selection.forward, &selection.functions,
+            &selection.lines, &selection.spy, &selection.every_line)) {
         return NULL;
     }
     PyObject *name =
@@ -52,8 +55,8 @@ static PyObject *module_instrument(PyObject *module, PyObject *args, PyObject *k
 PyDoc_STRVAR(
     compile_source_doc,
     "compile_source(source, filename, *, all=False, forward=None, functions=(),\n"
-    "               lines=(), spy=(), prefix=None, optimize=-1, flags=0)\n"
-    "-> (code, Result)\n\n"
+    "               lines=(), spy=(), prefix=None, optimize=-1, flags=0,\n"
+    "               every_line=False) -> (code, Result)\n\n"
     "Instruments a source and compiles it. The code's positions are the original's:\n"
     "tracebacks, carets and debuggers see the original. A source that Python itself\n"
     "refuses raises what compile() raises for it. `prefix`, `_mt3x` for instance, is "
@@ -63,9 +66,9 @@ PyDoc_STRVAR(
 static PyObject *
 module_compile_source(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"source",    "filename", "all", "forward",
-                            "functions", "lines",    "spy", "prefix",
-                            "optimize",  "flags",    NULL};
+    static char *names[] = {"source",    "filename", "all",        "forward",
+                            "functions", "lines",    "spy",        "prefix",
+                            "optimize",  "flags",    "every_line", NULL};
     struct selection_arguments selection = {0};
     PyObject *source, *filename;
     int optimize = -1;
@@ -73,9 +76,10 @@ module_compile_source(PyObject *module, PyObject *args, PyObject *keywords)
     struct request request;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "OO|$pOOOOOii:compile_source", names, &source, &filename,
+            args, keywords, "OO|$pOOOOOiip:compile_source", names, &source, &filename,
             &selection.everything, &selection.forward, &selection.functions,
-            &selection.lines, &selection.spy, &selection.prefix, &optimize, &flags)) {
+            &selection.lines, &selection.spy, &selection.prefix, &optimize, &flags,
+            &selection.every_line)) {
         return NULL;
     }
     if (request_init(&request, source, filename, &selection) < 0) {

@@ -31,6 +31,7 @@ struct request {
 /* The selection's arguments as Python gave them: borrowed, each may be NULL. */
 struct selection_arguments {
     int everything;
+    int every_line;
     PyObject *forward;
     PyObject *functions;
     PyObject *lines;

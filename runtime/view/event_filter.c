@@ -172,8 +172,8 @@ bool event_filter_add_kinds(struct event_filter *filter,
         if (!add_kind(filter, part)) {
             error_set(
                 error, ERROR_USAGE,
-                "--kind %.*s: expected enter, assign, mutate, loop, branch, return "
-                "or spy, several with commas between",
+                "--kind %.*s: expected enter, assign, mutate, loop, branch, return, "
+                "spy or line, several with commas between",
                 shown_size(part), part.bytes);
             return false;
         }

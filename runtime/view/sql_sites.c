@@ -21,7 +21,7 @@ enum column {
 static const struct sql_column columns[COLUMN_COUNT] = {
     {"trace", "TEXT", "the trace's file name"},
     {"site", "INTEGER", "number of the site"},
-    {"kind", "TEXT", "enter, assign, mutate, loop, branch, return, spy"},
+    {"kind", "TEXT", "enter, assign, mutate, loop, branch, return, spy, line"},
     {"file", "TEXT", "source file"},
     {"line", "INTEGER", "line in it"},
     {"column", "INTEGER", "character of the line, from 1"},

@@ -302,6 +302,22 @@ static void add_branch(struct tree_log *log,
     }
 }
 
+/* The statement that was run, unless its line stands above already. */
+static void add_line(struct tree_log *log,
+                     const struct log_event_view *event,
+                     struct buffer *text)
+{
+    struct slice source =
+        source_lines_get(log->sources, event->module_number, event->site->line);
+
+    if (log->has_source && source.size > 0) {
+        buffer_add(text, SLICE("ran"));
+    } else {
+        buffer_add(text, source.size > 0 ? SLICE("line ") : SLICE("line"));
+        text_add_shortened(text, source, SOURCE_LIMIT);
+    }
+}
+
 static void add_name(struct buffer *text, const struct log_event_view *event)
 {
     if (event->name.size == 0 && event->site->kind == SITE_RETURN) {
@@ -338,6 +354,9 @@ static void add_kind(struct tree_log *log,
         if (is_new_visit) {
             add_branch(log, event, text);
         }
+        break;
+    case SITE_LINE:
+        add_line(log, event, text);
         break;
     default:
         break;

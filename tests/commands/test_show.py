@@ -732,6 +732,18 @@ def test_branches_without_a_source(folder):
     assert show("--source", path).stdout.endswith("     3  branch arm 1\n")
 
 
+def test_lines_that_bind_nothing(folder):
+    trace = Trace()
+    trace.module(
+        "m.py", [("<module>", 1), ("f", 1)], [("line", 2, 1, "")], source="def f():\n  print(1)\n"
+    )
+    trace.event(0, trace.call(1), change="none")
+    path = trace.write(folder / "line.mtrace")
+    assert show(path).stdout.endswith("     2  line print(1)\n")
+    assert show("--source", path).stdout.endswith("     2| print(1)\n        ran\n")
+    assert json.loads(show("--json", path).stdout.splitlines()[1])["kind"] == "line"
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("is_last_ended", [False, True])
 def test_line_ends(folder, end, is_last_ended):

@@ -75,9 +75,9 @@ class Totals:
 
 
 def _check_file(job):
-    path, keep = job
+    path, keep, every_line = job
     source = pathlib.Path(path).read_bytes()
-    report = check_source(source, path)
+    report = check_source(source, path, {"all": True, "every_line": every_line})
     if keep and report.text is not None and report.compiles:
         pathlib.Path(keep).write_bytes(report.text)
     report.text = None
@@ -102,7 +102,7 @@ def _compile_elsewhere(pairs):
     return problems, lines
 
 
-def check_files(files, jobs=1, elsewhere=None):
+def check_files(files, jobs=1, elsewhere=None, every_line=False):
     """Totals for the files, and lines about other CPythons: `elsewhere` is how many outputs
     they compile, None for all."""
     totals = Totals()
@@ -112,7 +112,7 @@ def check_files(files, jobs=1, elsewhere=None):
         if elsewhere is not None and elsewhere < len(files):
             chosen = set(random.Random(1).sample(range(len(files)), elsewhere))
         work = [
-            (str(file), str(folder / f"{i}.py") if i in chosen else None)
+            (str(file), str(folder / f"{i}.py") if i in chosen else None, every_line)
             for i, file in enumerate(files)
         ]
         pairs = []

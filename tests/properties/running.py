@@ -113,19 +113,20 @@ def has_long_statement(source):
     )
 
 
-def differing(source):
+def differing(source, every_line=False):
     """How an instrumented run differs from the plain one; None where it does not."""
+    selection = {"all": True, "every_line": every_line}
     if compile_quietly(source, "program.py"):
         return None
     try:
         expected = watch(compile(source, "program.py", "exec", dont_inherit=True))
     except TooLong:
         return None
-    text = compiler.instrument(source, "program.py", all=True).text
+    text = compiler.instrument(source, "program.py", **selection).text
     written = compile(text, "program.py", "exec", dont_inherit=True)
     runs = [("off", written), ("on", written)]
     if compiler.EXTENSION is not None:
-        made, _ = compiler.EXTENSION.compile_source(source, "program.py", all=True)
+        made, _ = compiler.EXTENSION.compile_source(source, "program.py", **selection)
         runs.append(("on, compiled", made))
     for mode, code in runs:
         with recording.active(mode.split(",")[0]):
@@ -143,21 +144,22 @@ def complaint(seed):
     source = runnable(random.Random(seed).randrange)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = differing(source)
+        every_line = seed % 2 == 1
+        found = differing(source, every_line)
         if found is None:
             return None
         kind = found.split(":")[1]
 
         def fails(candidate):
             try:
-                return kind in (differing(candidate) or "")
+                return kind in (differing(candidate, every_line) or "")
             except Exception:
                 return False
 
         small = reduce.reduce_source(source, fails, 1500)
-        text = compiler.instrument(small, "program.py", all=True).text
+        text = compiler.instrument(small, "program.py", all=True, every_line=every_line).text
         return (
-            f"{differing(small)}\n--- source:\n{small.decode()}\n--- text:\n{text.decode()}"
+            f"{differing(small, every_line)}\n--- source:\n{small.decode()}\n--- text:\n{text.decode()}"
         )
 
 

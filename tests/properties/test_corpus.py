@@ -15,8 +15,8 @@ def sample(files, count, seed=3):
     return random.Random(seed).sample(files, min(count, len(files)))
 
 
-def assert_clean(files, jobs=1, elsewhere=None):
-    totals, lines = check_files(files, jobs, elsewhere)
+def assert_clean(files, jobs=1, elsewhere=None, every_line=False):
+    totals, lines = check_files(files, jobs, elsewhere, every_line)
     print(totals.line(), *lines, sep="\n")
     assert not totals.problems, "\n".join(totals.problems[:20])
     assert totals.changed > totals.files * 0.5
@@ -34,10 +34,15 @@ def test_sample_of_torch():
     assert_clean(sample(files, 100), elsewhere=20)
 
 
+def test_sample_with_every_line():
+    assert_clean(sample(paths.stdlib_files(), 100, seed=4), elsewhere=40, every_line=True)
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("every_line", [False, True])
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_everything(corpus):
+def test_everything(corpus, every_line):
     files = CORPORA[corpus]()
     if not files:
         pytest.skip(f"{corpus} is not installed")
-    assert_clean(files, jobs=2)
+    assert_clean(files, jobs=2, every_line=every_line)

@@ -51,6 +51,12 @@ def test_everything_selected(seed):
     assert_sound(make(seed), {"all": True})
 
 
+@settings(max_examples=120, **COMMON)
+@given(st.integers(0, 2**40))
+def test_every_line_selected(seed):
+    assert_sound(make(seed), {"all": True, "every_line": True})
+
+
 @settings(max_examples=80, **COMMON)
 @given(st.integers(0, 2**40), st.integers(1, 60), st.integers(0, 30))
 def test_lines_and_functions_selected(seed, first, count):

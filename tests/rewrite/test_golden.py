@@ -34,6 +34,8 @@ def selection_of(words):
         word = words.pop(0)
         if word in ("--all", "--forward"):
             selection[word[2:]] = True
+        elif word == "--every-line":
+            selection["every_line"] = True
         elif word == "--function":
             selection.setdefault("functions", []).append(words.pop(0))
         elif word == "--lines":

@@ -36,8 +36,9 @@ def is_built():
     return EXTENSION is not None or paths.COMMAND.exists()
 
 
-def _options(all=False, forward=False, functions=(), lines=(), spy=()):
+def _options(all=False, forward=False, functions=(), lines=(), spy=(), every_line=False):
     words = ["--all"] if all else []
+    words += ["--every-line"] if every_line else []
     for name in functions:
         words += ["--function", name]
     for first, last in lines:

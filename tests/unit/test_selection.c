@@ -59,6 +59,7 @@ static void test_words(void)
     expect_words("", "");
     expect_words("--forward", "--forward");
     expect_words(" --forward  --all ", "--all --forward");
+    expect_words("--every-line --forward", "--forward --every-line");
     expect_words("--lines=3- --lines=-4 --lines=5 --lines=6-7",
                  "--lines=3- --lines=1-4 --lines=5 --lines=6-7");
     expect_words("--function=A.* --function=f%20%25 --function=b --function=c",
@@ -71,8 +72,8 @@ static void test_words(void)
     CHECK_TEXT(selection.functions[0], "a b");
     CHECK(!selection_read(&selection, SLICE("--none"), &arena, &error));
     CHECK_TEXT(slice_of(error.text),
-               "\"--none\" selects nothing, expected --all, --forward, --function=, "
-               "--lines= or --spy=");
+               "\"--none\" selects nothing, expected --all, --forward, --every-line, "
+               "--function=, --lines= or --spy=");
     CHECK(!selection_read(&selection, SLICE("--lines=x"), &arena, &error));
     arena_release(&arena);
 }

@@ -32,7 +32,7 @@ class Result:
 
 class Site(TypedDict):
     id: int
-    kind: Literal["enter", "assign", "mutate", "loop", "branch", "return", "spy"]
+    kind: Literal["enter", "assign", "mutate", "loop", "branch", "return", "spy", "line"]
     line: int
     column: int
     function: str
@@ -54,6 +54,7 @@ def instrument(
     functions: Iterable[str] = (),
     lines: Iterable[int | tuple[int, int]] = (),
     spy: Iterable[str] = (),
+    every_line: bool = False,
 ) -> Result: ...
 def compile_source(
     source: str | Buffer,
@@ -67,6 +68,7 @@ def compile_source(
     prefix: str | None = None,
     optimize: int = -1,
     flags: int = 0,
+    every_line: bool = False,
 ) -> tuple[CodeType, Result]: ...
 def map_positions(code: CodeType, source: str | Buffer, result: Result) -> CodeType: ...
 def make_program(
