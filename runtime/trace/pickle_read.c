@@ -1,10 +1,6 @@
 /* A pickle read as data. The opcodes are those that Python's pickle writes with the protocols 2
  * to 5; those of the older ones, which are text, are not known. */
-#include "runtime/trace/pickle_read.h"
-
-#include "runtime/base/buffer.h"
-#include "runtime/base/memory.h"
-#include "runtime/base/utf8.h"
+#include "runtime/trace/pickle_machine.h"
 
 enum opcode {
     OP_MARK = '(',
@@ -58,356 +54,36 @@ enum opcode {
     OP_FRAME = 0x95,
 };
 
-typedef const struct pickle_value *value_pointer;
-
-struct values {
-    value_pointer *items; /* owned */
-    size_t count;
-    size_t capacity;
-};
-
-struct reader {
-    struct slice bytes;
-    size_t offset;
-    struct arena *arena;
-    struct error *error;
-    struct values stack; /* NULL: a mark */
-    struct values memo;  /* NULL: nothing was put there */
-};
-
 static const struct pickle_value none = {.kind = PICKLE_NONE};
 
-/* ---- failures ---- */
-
-static bool fail(struct reader *reader, const char *what)
+static bool push_integer(struct pickle_machine *machine, int64_t integer)
 {
-    error_set(reader->error, ERROR_INPUT, "a damaged pickle: %s at byte %zu", what,
-              reader->offset);
-    return false;
+    return pickle_machine_push_new(
+        machine, (struct pickle_value){.kind = PICKLE_INTEGER, .integer = integer});
 }
 
-static bool fail_memory(struct reader *reader)
-{
-    error_set_memory(reader->error);
-    return false;
-}
-
-/* ---- bytes ---- */
-
-static bool take(struct reader *reader, size_t size, const unsigned char **bytes)
-{
-    if (reader->bytes.size - reader->offset < size) {
-        return fail(reader, "it is cut off");
-    }
-    *bytes = (const unsigned char *)reader->bytes.bytes + reader->offset;
-    reader->offset += size;
-    return true;
-}
-
-/* Little-endian, of at most 8 bytes. */
-static bool take_number(struct reader *reader, size_t size, uint64_t *number)
-{
-    const unsigned char *bytes;
-
-    if (!take(reader, size, &bytes)) {
-        return false;
-    }
-    *number = 0;
-    for (size_t i = 0; i < size; i++) {
-        *number |= (uint64_t)bytes[i] << (8 * i);
-    }
-    return true;
-}
-
-/* Bytes whose count stands in front of them, in `size` bytes. */
-static bool take_counted(struct reader *reader, size_t size, struct slice *text)
-{
-    const unsigned char *bytes;
-    uint64_t count;
-
-    if (!take_number(reader, size, &count)) {
-        return false;
-    }
-    if (count > SIZE_MAX || !take(reader, (size_t)count, &bytes)) {
-        return fail(reader, "it is cut off");
-    }
-    *text = (struct slice){(const char *)bytes, (size_t)count};
-    return true;
-}
-
-static bool take_line(struct reader *reader, struct slice *line)
-{
-    size_t end = slice_find(reader->bytes, SLICE("\n"), reader->offset);
-
-    if (end == reader->bytes.size) {
-        return fail(reader, "it is cut off");
-    }
-    *line = slice_part(reader->bytes, reader->offset, end);
-    reader->offset = end + 1;
-    return true;
-}
-
-/* ---- stack and memo ---- */
-
-static bool values_reserve(struct reader *reader, struct values *values, size_t count)
-{
-    void *items = values->items;
-    bool is_done = memory_grow(&items, &values->capacity, count, sizeof *values->items);
-
-    values->items = items;
-    return is_done || fail_memory(reader);
-}
-
-static bool push(struct reader *reader, value_pointer value)
-{
-    if (!values_reserve(reader, &reader->stack, reader->stack.count + 1)) {
-        return false;
-    }
-    reader->stack.items[reader->stack.count++] = value;
-    return true;
-}
-
-static bool push_new(struct reader *reader, struct pickle_value value)
-{
-    struct pickle_value *copy = arena_allocate(reader->arena, 1, sizeof *copy);
-
-    if (copy == NULL) {
-        return fail_memory(reader);
-    }
-    *copy = value;
-    return push(reader, copy);
-}
-
-static bool push_kind(struct reader *reader, enum pickle_kind kind)
-{
-    return push_new(reader, (struct pickle_value){.kind = kind});
-}
-
-/* The value on top; a mark is none. */
-static bool pop(struct reader *reader, value_pointer *value)
-{
-    if (reader->stack.count == 0 ||
-        reader->stack.items[reader->stack.count - 1] == NULL) {
-        return fail(reader, "a value is missing");
-    }
-    *value = reader->stack.items[--reader->stack.count];
-    return true;
-}
-
-/* The place of the last mark in the stack. */
-static bool find_mark(struct reader *reader, size_t *mark)
-{
-    for (size_t i = reader->stack.count; i > 0; i--) {
-        if (reader->stack.items[i - 1] == NULL) {
-            *mark = i - 1;
-            return true;
-        }
-    }
-    return fail(reader, "a mark is missing");
-}
-
-static bool memo_put(struct reader *reader, uint64_t place)
-{
-    struct values *memo = &reader->memo;
-    value_pointer value;
-
-    /* Python numbers them one by one, and each takes a byte of the pickle at least. */
-    if (place > reader->bytes.size) {
-        return fail(reader, "a memo far away");
-    }
-    if (!pop(reader, &value) || !push(reader, value) ||
-        !values_reserve(reader, memo, (size_t)place + 1)) {
-        return false;
-    }
-    while (memo->count <= place) {
-        memo->items[memo->count++] = NULL;
-    }
-    memo->items[place] = value;
-    return true;
-}
-
-static bool memo_get(struct reader *reader, uint64_t place)
-{
-    if (place >= reader->memo.count || reader->memo.items[place] == NULL) {
-        return fail(reader, "nothing was kept in the memo");
-    }
-    return push(reader, reader->memo.items[place]);
-}
-
-/* ---- values made of others ---- */
-
-/* The topmost `count` values, none of which is a mark, become one. */
-static bool fold(struct reader *reader, enum pickle_kind kind, size_t count)
-{
-    value_pointer *items = arena_allocate(reader->arena, count, sizeof *items);
-
-    if (items == NULL) {
-        return fail_memory(reader);
-    }
-    for (size_t i = count; i > 0; i--) {
-        if (!pop(reader, &items[i - 1])) {
-            return false;
-        }
-    }
-    return push_new(reader, (struct pickle_value){
-                                .kind = kind, .items = items, .item_count = count});
-}
-
-static bool fold_marked(struct reader *reader, enum pickle_kind kind)
-{
-    size_t mark;
-
-    if (!find_mark(reader, &mark) ||
-        !fold(reader, kind, reader->stack.count - mark - 1)) {
-        return false;
-    }
-    /* The new value takes the mark's place. */
-    reader->stack.items[mark] = reader->stack.items[mark + 1];
-    reader->stack.count = mark + 1;
-    return true;
-}
-
-/* Forgets what stands above the last mark, and the mark. */
-static bool drop_marked(struct reader *reader)
-{
-    return find_mark(reader, &reader->stack.count);
-}
-
-static bool drop(struct reader *reader)
-{
-    value_pointer value;
-
-    return pop(reader, &value);
-}
-
-static bool push_text(struct reader *reader, struct slice text)
-{
-    if (utf8_find_invalid(text) != text.size) {
-        /* Python writes lone surrogates too: no text of ours. */
-        return push_kind(reader, PICKLE_OTHER);
-    }
-    return push_new(reader, (struct pickle_value){.kind = PICKLE_TEXT, .text = text});
-}
-
-static bool push_global(struct reader *reader, struct slice module, struct slice name)
-{
-    struct buffer text = BUFFER_INIT;
-    struct slice copy = {NULL, 0};
-
-    buffer_add(&text, module);
-    buffer_add_byte(&text, ' ');
-    buffer_add(&text, name);
-    if (!text.has_failed) {
-        copy = arena_copy(reader->arena, buffer_slice(&text));
-    }
-    buffer_release(&text);
-    return copy.bytes == NULL
-               ? fail_memory(reader)
-               : push_new(reader,
-                          (struct pickle_value){.kind = PICKLE_GLOBAL, .text = copy});
-}
-
-static bool read_global(struct reader *reader)
-{
-    struct slice module, name;
-
-    return take_line(reader, &module) && take_line(reader, &name) &&
-           push_global(reader, module, name);
-}
-
-static bool read_stack_global(struct reader *reader)
-{
-    value_pointer name, module;
-
-    if (!pop(reader, &name) || !pop(reader, &module)) {
-        return false;
-    }
-    if (name->kind != PICKLE_TEXT || module->kind != PICKLE_TEXT) {
-        return fail(reader, "a global without a name");
-    }
-    return push_global(reader, module->text, name->text);
-}
-
-static bool add_pair(struct reader *reader,
-                     value_pointer dictionary,
-                     value_pointer key,
-                     value_pointer value)
-{
-    struct pickle_value *changed =
-        (struct pickle_value *)dictionary; /* from push_new */
-    struct pickle_pair *pair;
-
-    if (dictionary->kind != PICKLE_DICT && dictionary->kind != PICKLE_CALL) {
-        return fail(reader, "an item of what is no dictionary");
-    }
-    pair = arena_allocate(reader->arena, 1, sizeof *pair);
-    if (pair == NULL) {
-        return fail_memory(reader);
-    }
-    *pair = (struct pickle_pair){key, value, dictionary->pairs};
-    changed->pairs = pair;
-    return true;
-}
-
-static bool set_item(struct reader *reader)
-{
-    value_pointer dictionary, key, value;
-
-    return pop(reader, &value) && pop(reader, &key) && pop(reader, &dictionary) &&
-           add_pair(reader, dictionary, key, value) && push(reader, dictionary);
-}
-
-static bool set_items(struct reader *reader)
-{
-    size_t mark;
-    value_pointer *items;
-
-    if (!find_mark(reader, &mark)) {
-        return false;
-    }
-    items = reader->stack.items;
-    if (mark == 0 || items[mark - 1] == NULL || (reader->stack.count - mark) % 2 == 0) {
-        return fail(reader, "items without a dictionary");
-    }
-    for (size_t i = mark + 1; i < reader->stack.count; i += 2) {
-        if (!add_pair(reader, items[mark - 1], items[i], items[i + 1])) {
-            return false;
-        }
-    }
-    reader->stack.count = mark;
-    return true;
-}
-
-/* ---- opcodes ---- */
-
-static bool push_integer(struct reader *reader, int64_t integer)
-{
-    return push_new(reader,
-                    (struct pickle_value){.kind = PICKLE_INTEGER, .integer = integer});
-}
-
-static bool read_integer(struct reader *reader, size_t size, bool is_signed)
+static bool read_integer(struct pickle_machine *machine, size_t size, bool is_signed)
 {
     uint64_t number;
 
-    if (!take_number(reader, size, &number)) {
+    if (!pickle_machine_take_number(machine, size, &number)) {
         return false;
     }
-    return push_integer(reader,
+    return push_integer(machine,
                         is_signed ? (int32_t)(uint32_t)number : (int64_t)number);
 }
 
 /* A number of any size in two's complement. */
-static bool read_long(struct reader *reader)
+static bool read_long(struct pickle_machine *machine)
 {
     struct slice digits;
     uint64_t number = 0;
 
-    if (!take_counted(reader, 1, &digits)) {
+    if (!pickle_machine_take_counted(machine, 1, &digits)) {
         return false;
     }
     if (digits.size > 8) {
-        return push_kind(reader, PICKLE_OTHER);
+        return pickle_machine_push_kind(machine, PICKLE_OTHER);
     }
     if (digits.size > 0 && (digits.bytes[digits.size - 1] & 0x80) != 0) {
         number = UINT64_MAX;
@@ -415,91 +91,94 @@ static bool read_long(struct reader *reader)
     for (size_t i = digits.size; i > 0; i--) {
         number = number << 8 | (unsigned char)digits.bytes[i - 1];
     }
-    return push_integer(reader, (int64_t)number);
+    return push_integer(machine, (int64_t)number);
 }
 
-static bool read_text(struct reader *reader, size_t count_size, bool is_text)
+static bool read_text(struct pickle_machine *machine, size_t count_size, bool is_text)
 {
     struct slice text;
 
-    return take_counted(reader, count_size, &text) &&
-           (is_text ? push_text(reader, text) : push_kind(reader, PICKLE_OTHER));
+    return pickle_machine_take_counted(machine, count_size, &text) &&
+           (is_text ? pickle_machine_push_text(machine, text)
+                    : pickle_machine_push_kind(machine, PICKLE_OTHER));
 }
 
-static bool skip(struct reader *reader, size_t size)
+static bool skip(struct pickle_machine *machine, size_t size)
 {
     const unsigned char *bytes;
 
-    return take(reader, size, &bytes);
+    return pickle_machine_take(machine, size, &bytes);
 }
 
-static bool read_memo(struct reader *reader, size_t size, bool is_get)
+static bool read_memo(struct pickle_machine *machine, size_t size, bool is_get)
 {
     uint64_t place;
 
-    return take_number(reader, size, &place) &&
-           (is_get ? memo_get(reader, place) : memo_put(reader, place));
+    return pickle_machine_take_number(machine, size, &place) &&
+           (is_get ? pickle_machine_memo_get(machine, place)
+                   : pickle_machine_memo_put(machine, place));
 }
 
-static bool run_bool(struct reader *reader, bool value)
+static bool run_bool(struct pickle_machine *machine, bool value)
 {
-    return push_new(reader,
-                    (struct pickle_value){.kind = PICKLE_BOOL, .integer = value});
+    return pickle_machine_push_new(
+        machine, (struct pickle_value){.kind = PICKLE_BOOL, .integer = value});
 }
 
 /* Opcodes that put a new value on the stack, or keep or fetch one. */
-static bool run_simple(struct reader *reader, unsigned char opcode, bool *is_known)
+static bool
+run_simple(struct pickle_machine *machine, unsigned char opcode, bool *is_known)
 {
     *is_known = true;
     switch (opcode) {
     case OP_PROTO:
-        return skip(reader, 1);
+        return skip(machine, 1);
     case OP_FRAME:
-        return skip(reader, 8);
+        return skip(machine, 8);
     case OP_MARK:
-        return push(reader, NULL);
+        return pickle_machine_push(machine, NULL);
     case OP_NONE:
-        return push(reader, &none);
+        return pickle_machine_push(machine, &none);
     case OP_NEWTRUE:
     case OP_NEWFALSE:
-        return run_bool(reader, opcode == OP_NEWTRUE);
+        return run_bool(machine, opcode == OP_NEWTRUE);
     case OP_BININT:
-        return read_integer(reader, 4, true);
+        return read_integer(machine, 4, true);
     case OP_BININT1:
-        return read_integer(reader, 1, false);
+        return read_integer(machine, 1, false);
     case OP_BININT2:
-        return read_integer(reader, 2, false);
+        return read_integer(machine, 2, false);
     case OP_LONG1:
-        return read_long(reader);
+        return read_long(machine);
     case OP_BINFLOAT:
-        return skip(reader, 8) && push_kind(reader, PICKLE_OTHER);
+        return skip(machine, 8) && pickle_machine_push_kind(machine, PICKLE_OTHER);
     case OP_SHORT_BINUNICODE:
-        return read_text(reader, 1, true);
+        return read_text(machine, 1, true);
     case OP_BINUNICODE:
-        return read_text(reader, 4, true);
+        return read_text(machine, 4, true);
     case OP_BINUNICODE8:
-        return read_text(reader, 8, true);
+        return read_text(machine, 8, true);
     case OP_SHORT_BINBYTES:
     case OP_SHORT_BINSTRING:
-        return read_text(reader, 1, false);
+        return read_text(machine, 1, false);
     case OP_BINBYTES:
     case OP_BINSTRING:
-        return read_text(reader, 4, false);
+        return read_text(machine, 4, false);
     case OP_BINBYTES8:
     case OP_BYTEARRAY8:
-        return read_text(reader, 8, false);
+        return read_text(machine, 8, false);
     case OP_GLOBAL:
-        return read_global(reader);
+        return pickle_machine_global(machine);
     case OP_BINPUT:
-        return read_memo(reader, 1, false);
+        return read_memo(machine, 1, false);
     case OP_LONG_BINPUT:
-        return read_memo(reader, 4, false);
+        return read_memo(machine, 4, false);
     case OP_BINGET:
-        return read_memo(reader, 1, true);
+        return read_memo(machine, 1, true);
     case OP_LONG_BINGET:
-        return read_memo(reader, 4, true);
+        return read_memo(machine, 4, true);
     case OP_MEMOIZE:
-        return memo_put(reader, reader->memo.count);
+        return pickle_machine_memo_put(machine, machine->memo.count);
     default:
         *is_known = false;
         return true;
@@ -507,69 +186,70 @@ static bool run_simple(struct reader *reader, unsigned char opcode, bool *is_kno
 }
 
 /* Opcodes that make a value of those on the stack. */
-static bool run_fold(struct reader *reader, unsigned char opcode)
+static bool run_fold(struct pickle_machine *machine, unsigned char opcode)
 {
     switch (opcode) {
     case OP_POP:
-        return drop(reader);
+        return pickle_machine_drop(machine);
     case OP_POP_MARK:
     case OP_APPENDS:
     case OP_ADDITEMS:
-        return drop_marked(reader);
+        return pickle_machine_drop_marked(machine);
     case OP_APPEND:
     case OP_BUILD:
-        return drop(reader);
+        return pickle_machine_drop(machine);
     case OP_EMPTY_TUPLE:
-        return fold(reader, PICKLE_TUPLE, 0);
+        return pickle_machine_fold(machine, PICKLE_TUPLE, 0);
     case OP_TUPLE1:
     case OP_TUPLE2:
     case OP_TUPLE3:
-        return fold(reader, PICKLE_TUPLE, (size_t)(opcode - OP_TUPLE1) + 1);
+        return pickle_machine_fold(machine, PICKLE_TUPLE,
+                                   (size_t)(opcode - OP_TUPLE1) + 1);
     case OP_TUPLE:
-        return fold_marked(reader, PICKLE_TUPLE);
+        return pickle_machine_fold_marked(machine, PICKLE_TUPLE);
     case OP_FROZENSET:
-        return fold_marked(reader, PICKLE_OTHER);
+        return pickle_machine_fold_marked(machine, PICKLE_OTHER);
     case OP_EMPTY_LIST:
-        return push_kind(reader, PICKLE_LIST);
+        return pickle_machine_push_kind(machine, PICKLE_LIST);
     case OP_EMPTY_DICT:
-        return push_kind(reader, PICKLE_DICT);
+        return pickle_machine_push_kind(machine, PICKLE_DICT);
     case OP_EMPTY_SET:
-        return push_kind(reader, PICKLE_OTHER);
+        return pickle_machine_push_kind(machine, PICKLE_OTHER);
     case OP_SETITEM:
-        return set_item(reader);
+        return pickle_machine_set_item(machine);
     case OP_SETITEMS:
-        return set_items(reader);
+        return pickle_machine_set_items(machine);
     case OP_STACK_GLOBAL:
-        return read_stack_global(reader);
+        return pickle_machine_stack_global(machine);
     case OP_REDUCE:
     case OP_NEWOBJ:
-        return fold(reader, PICKLE_CALL, 2);
+        return pickle_machine_fold(machine, PICKLE_CALL, 2);
     case OP_NEWOBJ_EX:
-        return fold(reader, PICKLE_OTHER, 3);
+        return pickle_machine_fold(machine, PICKLE_OTHER, 3);
     case OP_BINPERSID:
-        return fold(reader, PICKLE_PERSISTENT, 1);
+        return pickle_machine_fold(machine, PICKLE_PERSISTENT, 1);
     default:
-        error_set(reader->error, ERROR_INPUT,
+        error_set(machine->error, ERROR_INPUT,
                   "a pickle with an opcode that is not known here: 0x%02x at byte %zu",
-                  opcode, reader->offset - 1);
+                  opcode, machine->offset - 1);
         return false;
     }
 }
 
-static bool run(struct reader *reader, value_pointer *result)
+static bool run(struct pickle_machine *machine, const struct pickle_value **result)
 {
     const unsigned char *opcode;
     bool is_known;
 
     for (;;) {
-        if (!take(reader, 1, &opcode)) {
+        if (!pickle_machine_take(machine, 1, &opcode)) {
             return false;
         }
         if (*opcode == OP_STOP) {
-            return pop(reader, result);
+            return pickle_machine_pop(machine, result);
         }
-        if (!run_simple(reader, *opcode, &is_known) ||
-            (!is_known && !run_fold(reader, *opcode))) {
+        if (!run_simple(machine, *opcode, &is_known) ||
+            (!is_known && !run_fold(machine, *opcode))) {
             return false;
         }
     }
@@ -578,14 +258,13 @@ static bool run(struct reader *reader, value_pointer *result)
 const struct pickle_value *
 pickle_read(struct slice bytes, struct arena *arena, struct error *error)
 {
-    struct reader reader = {.bytes = bytes, .arena = arena, .error = error};
-    value_pointer result;
+    struct pickle_machine machine = {.bytes = bytes, .arena = arena, .error = error};
+    const struct pickle_value *result;
 
-    if (!run(&reader, &result)) {
+    if (!run(&machine, &result)) {
         result = NULL;
     }
-    memory_free(reader.stack.items);
-    memory_free(reader.memo.items);
+    pickle_machine_release(&machine);
     return result;
 }
 

@@ -1,54 +1,25 @@
 /* Tensors read from a file of the format safetensors: the size of the header in 8 bytes, the
  * header, which is JSON, and the values. */
-#include "runtime/base/arena.h"
-#include "runtime/base/json_read.h"
 #include "runtime/base/mapping.h"
 #include "runtime/base/memory.h"
 #include "runtime/trace/safetensors_file.h"
+#include "runtime/trace/safetensors_index.h"
 #include "runtime/trace/values_read.h"
-
-#include <stdlib.h>
 
 #define HEADER_MAX ((uint64_t)100 << 20) /* the format's own limit */
 #define SIZE_BYTES 8
 
-/* A tensor, as it stands in the header. */
-struct stored {
-    struct saved_tensor tensor;
-    struct slice name;
-    struct slice line; /* its metadata; "" */
-    uint64_t offset;   /* behind the header */
-    uint64_t size;
-    size_t place; /* among those of the header */
-};
-
 struct safetensors_file {
     struct arena arena;
-    char *path;            /* in the arena */
-    struct stored *stored; /* owned */
-    size_t count;
-    size_t capacity;
-    uint64_t values; /* where the values begin in the file */
-    uint64_t values_size;
+    struct safetensors_index index;
+    uint64_t values;     /* where the values begin in the file */
     struct buffer bytes; /* of the tensor that was read last */
-};
-
-/* The metadata of a tensor, which may stand in front of it or behind. */
-struct note {
-    struct slice name;
-    struct slice line;
-};
-
-struct notes {
-    struct note *items; /* owned */
-    size_t count;
-    size_t capacity;
 };
 
 static bool
 fail(const struct safetensors_file *file, struct error *error, const char *what)
 {
-    error_set(error, ERROR_INPUT, "%s: %s", file->path, what);
+    error_set(error, ERROR_INPUT, "%s: %s", file->index.path, what);
     return false;
 }
 
@@ -58,272 +29,9 @@ static bool fail_memory(struct error *error)
     return false;
 }
 
-static enum dtype find_dtype(struct slice text)
-{
-    static const struct {
-        const char *text;
-        enum dtype dtype;
-    } dtypes[] = {
-#define SAFETENSORS_DTYPE(name, text) {text, DTYPE_##name},
-#include "runtime/trace/safetensors_dtypes.def"
-#undef SAFETENSORS_DTYPE
-    };
-
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-        if (slice_equal(text, slice_of(dtypes[i].text))) {
-            return dtypes[i].dtype;
-        }
-    }
-    return DTYPE_OTHER;
-}
-
-/* ---- a tensor ---- */
-
-static bool read_shape(struct json_reader *reader, struct array *array)
-{
-    int64_t shape[ARRAY_DIMENSION_MAX];
-    int64_t *copy;
-    uint32_t count = 0;
-
-    json_reader_begin_array(reader);
-    while (json_reader_next_item(reader)) {
-        uint64_t size;
-
-        if (count == ARRAY_DIMENSION_MAX || !json_reader_natural(reader, &size) ||
-            size > INT64_MAX) {
-            return false;
-        }
-        shape[count++] = (int64_t)size;
-    }
-    copy = arena_allocate(reader->arena, count, sizeof *copy);
-    if (reader->has_failed || copy == NULL) {
-        return false;
-    }
-    if (count > 0) {
-        memcpy(copy, shape, count * sizeof *shape);
-    }
-    array->shape = copy;
-    array->dimension_count = count;
-    return true;
-}
-
-/* [begin, end] */
-static bool read_range(struct json_reader *reader, struct stored *stored)
-{
-    uint64_t begin, end;
-
-    if (!json_reader_begin_array(reader) || !json_reader_next_item(reader) ||
-        !json_reader_natural(reader, &begin) || !json_reader_next_item(reader) ||
-        !json_reader_natural(reader, &end) || json_reader_next_item(reader) ||
-        end < begin) {
-        return false;
-    }
-    stored->offset = begin;
-    stored->size = end - begin;
-    return !reader->has_failed;
-}
-
-static bool is_consistent(const struct stored *stored, uint64_t values_size)
-{
-    uint64_t count = array_count(&stored->tensor.array);
-    uint64_t size;
-
-    return !__builtin_mul_overflow(
-               count, (uint64_t)dtype_size(stored->tensor.array.dtype), &size) &&
-           size == stored->size && stored->size <= values_size &&
-           stored->offset <= values_size - stored->size;
-}
-
-/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]} */
-static bool read_facts(struct json_reader *reader, struct stored *stored)
-{
-    bool has_dtype = false, has_shape = false, has_range = false;
-    struct slice key;
-
-    json_reader_begin_object(reader);
-    while (json_reader_next_key(reader, &key)) {
-        struct slice text;
-
-        if (slice_equal(key, SLICE("dtype"))) {
-            has_dtype = json_reader_text(reader, &text);
-            stored->tensor.array.dtype = has_dtype ? find_dtype(text) : DTYPE_OTHER;
-        } else if (slice_equal(key, SLICE("shape"))) {
-            has_shape = read_shape(reader, &stored->tensor.array);
-        } else if (slice_equal(key, SLICE("data_offsets"))) {
-            has_range = read_range(reader, stored);
-        } else {
-            json_reader_skip(reader);
-        }
-        if (reader->has_failed) {
-            return false;
-        }
-    }
-    return !reader->has_failed && has_dtype && has_shape && has_range;
-}
-
-static bool add_stored(struct safetensors_file *file,
-                       struct json_reader *reader,
-                       struct slice name,
-                       struct error *error)
-{
-    struct stored stored = {.name = name, .line = SLICE(""), .place = file->count};
-    void *items = file->stored;
-    bool has_room;
-
-    if (!read_facts(reader, &stored)) {
-        return reader->arena->has_failed
-                   ? fail_memory(error)
-                   : fail(file, error, "a header of safetensors that is damaged");
-    }
-    if (stored.tensor.array.dtype == DTYPE_OTHER) {
-        return fail(file, error, "a tensor with elements of a type that is not known");
-    }
-    if (!is_consistent(&stored, file->values_size)) {
-        return fail(file, error, "a tensor that does not fit its values");
-    }
-    has_room = memory_grow(&items, &file->capacity, file->count + 1, sizeof stored);
-    file->stored = items;
-    if (!has_room) {
-        return fail_memory(error);
-    }
-    file->stored[file->count++] = stored;
-    return true;
-}
-
-/* ---- the header ---- */
-
-static bool read_notes(struct json_reader *reader, struct notes *notes)
-{
-    struct note note;
-
-    json_reader_begin_object(reader);
-    while (json_reader_next_key(reader, &note.name) &&
-           json_reader_text(reader, &note.line)) {
-        void *items = notes->items;
-        bool has_room =
-            memory_grow(&items, &notes->capacity, notes->count + 1, sizeof note);
-
-        notes->items = items;
-        if (!has_room) {
-            reader->arena->has_failed = true;
-            return false;
-        }
-        notes->items[notes->count++] = note;
-    }
-    return !reader->has_failed;
-}
-
-static int compare_texts(struct slice a, struct slice b)
-{
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size == 0 ? 0 : memcmp(a.bytes, b.bytes, size);
-
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    const struct stored *first = a;
-    const struct stored *second = b;
-
-    return compare_texts(first->name, second->name);
-}
-
-static int compare_notes(const void *a, const void *b)
-{
-    const struct note *first = a;
-    const struct note *second = b;
-
-    return compare_texts(first->name, second->name);
-}
-
-/* As they were saved, as far as that is known. */
-static int compare_orders(const void *a, const void *b)
-{
-    const struct stored *first = a;
-    const struct stored *second = b;
-
-    if (first->tensor.order != second->tensor.order) {
-        return first->tensor.order < second->tensor.order ? -1 : 1;
-    }
-    return (first->place > second->place) - (first->place < second->place);
-}
-
-static void sort_stored(struct safetensors_file *file,
-                        int (*compare)(const void *, const void *))
-{
-    if (file->count > 1) {
-        qsort(file->stored, file->count, sizeof *file->stored, compare);
-    }
-}
-
-/* Gives each tensor its metadata: both lists in the order of names, side by side. */
-static void join_notes(struct safetensors_file *file, struct notes *notes)
-{
-    size_t next = 0;
-
-    sort_stored(file, compare_names);
-    if (notes->count > 1) {
-        qsort(notes->items, notes->count, sizeof *notes->items, compare_notes);
-    }
-    for (size_t i = 0; i < file->count; i++) {
-        struct stored *stored = &file->stored[i];
-
-        while (next < notes->count &&
-               compare_texts(notes->items[next].name, stored->name) < 0) {
-            next++;
-        }
-        if (next < notes->count && slice_equal(notes->items[next].name, stored->name)) {
-            stored->line = notes->items[next].line;
-        }
-    }
-}
-
-static bool read_keys(struct safetensors_file *file, struct error *error)
-{
-    for (size_t i = 0; i < file->count; i++) {
-        struct stored *stored = &file->stored[i];
-
-        if (!(stored->line.size > 0 &&
-              saved_read_json(&stored->tensor, stored->line, &file->arena)) &&
-            !saved_read_file_name(&stored->tensor, stored->name, &file->arena)) {
-            return fail_memory(error);
-        }
-    }
-    sort_stored(file, compare_orders);
-    return true;
-}
-
-static bool read_header(struct safetensors_file *file,
-                        struct slice header,
-                        struct notes *notes,
-                        struct error *error)
-{
-    struct json_reader reader;
-    struct slice name;
-
-    json_reader_init(&reader, header, &file->arena);
-    json_reader_begin_object(&reader);
-    while (json_reader_next_key(&reader, &name)) {
-        if (slice_equal(name, SLICE("__metadata__"))) {
-            read_notes(&reader, notes);
-        } else if (!add_stored(file, &reader, name, error)) {
-            return false;
-        }
-    }
-    if (file->arena.has_failed) {
-        return fail_memory(error);
-    }
-    if (!json_reader_finish(&reader)) {
-        return fail(file, error, "a header of safetensors that is damaged");
-    }
-    join_notes(file, notes);
-    return read_keys(file, error);
-}
-
 static bool load_header(struct safetensors_file *file,
                         const struct mapping *mapping,
-                        struct slice *header,
+                        struct slice *text,
                         struct error *error)
 {
     unsigned char start[SIZE_BYTES];
@@ -350,29 +58,28 @@ static bool load_header(struct safetensors_file *file,
         return false;
     }
     file->values = SIZE_BYTES + size;
-    file->values_size = file_size - file->values;
-    *header = (struct slice){bytes, count};
+    file->index.values_size = file_size - file->values;
+    *text = (struct slice){bytes, count};
     return true;
 }
 
 static bool
 open_file(struct safetensors_file *file, const char *path, struct error *error)
 {
-    struct notes notes = {NULL, 0, 0};
     struct mapping mapping;
-    struct slice header;
+    struct slice text;
     bool is_read;
 
-    file->path = (char *)arena_copy(&file->arena, slice_of(path)).bytes;
-    if (file->path == NULL) {
+    file->index.arena = &file->arena;
+    file->index.path = arena_copy(&file->arena, slice_of(path)).bytes;
+    if (file->index.path == NULL) {
         return fail_memory(error);
     }
-    if (!mapping_open_to_read(&mapping, file->path, error)) {
+    if (!mapping_open_to_read(&mapping, file->index.path, error)) {
         return false;
     }
-    is_read = load_header(file, &mapping, &header, error) &&
-              read_header(file, header, &notes, error);
-    memory_free(notes.items);
+    is_read = load_header(file, &mapping, &text, error) &&
+              safetensors_index_read(&file->index, text, error);
     mapping_close(&mapping);
     return is_read;
 }
@@ -401,20 +108,20 @@ void safetensors_file_close(struct safetensors_file *file)
         return;
     }
     buffer_release(&file->bytes);
-    memory_free(file->stored);
+    safetensors_index_release(&file->index);
     arena_release(&file->arena);
     memory_free(file);
 }
 
 size_t safetensors_file_count(const struct safetensors_file *file)
 {
-    return file->count;
+    return file->index.count;
 }
 
 const struct saved_tensor *safetensors_file_tensor(const struct safetensors_file *file,
                                                    size_t index)
 {
-    return &file->stored[index].tensor;
+    return &file->index.stored[index].tensor;
 }
 
 void safetensors_file_place(const struct safetensors_file *file,
@@ -422,8 +129,8 @@ void safetensors_file_place(const struct safetensors_file *file,
                             uint64_t *offset,
                             uint64_t *size)
 {
-    *offset = file->values + file->stored[index].offset;
-    *size = file->stored[index].size;
+    *offset = file->values + file->index.stored[index].offset;
+    *size = file->index.stored[index].size;
 }
 
 bool safetensors_file_read(struct safetensors_file *file,
@@ -434,10 +141,10 @@ bool safetensors_file_read(struct safetensors_file *file,
     uint64_t offset, size;
 
     safetensors_file_place(file, index, &offset, &size);
-    if (!values_read(file->path, offset, size, &file->bytes, error)) {
+    if (!values_read(file->index.path, offset, size, &file->bytes, error)) {
         return false;
     }
-    *array = file->stored[index].tensor.array;
+    *array = file->index.stored[index].tensor.array;
     array->data = buffer_slice(&file->bytes).bytes;
     return true;
 }

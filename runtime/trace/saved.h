@@ -48,6 +48,12 @@ void saved_add_file_stem(struct slice full_name, struct buffer *text);
 void saved_add_json(const struct saved_tensor *tensor, struct buffer *text);
 
 struct arena;
+/* The tensor with all that it points to in `arena`, but its data, which is NULL. False: out of
+ * memory. */
+bool saved_tensor_copy(struct saved_tensor *copy,
+                       const struct saved_tensor *tensor,
+                       struct arena *arena);
+
 /* Reads such a line, which is not trusted; texts are copied to `arena`, `array` stays. What the
  * line does not tell is empty, 0, or SAVED_ORDER_UNKNOWN. False: it is none, or no memory. */
 bool saved_read_json(struct saved_tensor *tensor,

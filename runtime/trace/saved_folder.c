@@ -139,44 +139,6 @@ static bool tell_damage(struct saved_folder *folder,
 
 /* ---- entries ---- */
 
-static struct slice copy_text(struct saved_folder *folder, struct slice text)
-{
-    return arena_copy(&folder->arena, text);
-}
-
-static const int64_t *
-copy_sizes(struct saved_folder *folder, const int64_t *sizes, uint32_t count)
-{
-    int64_t *copy;
-
-    if (sizes == NULL) {
-        return NULL;
-    }
-    copy = arena_allocate(&folder->arena, count, sizeof *copy);
-    if (copy != NULL && count > 0) {
-        memcpy(copy, sizes, count * sizeof *copy);
-    }
-    return copy;
-}
-
-/* The tensor with all that it points to in the folder's arena. */
-static struct saved_tensor copy_tensor(struct saved_folder *folder,
-                                       const struct saved_tensor *tensor)
-{
-    struct saved_tensor copy = *tensor;
-    uint32_t count = tensor->array.dimension_count;
-
-    copy.key.prefix = copy_text(folder, tensor->key.prefix);
-    copy.key.module_path = copy_text(folder, tensor->key.module_path);
-    copy.key.name = copy_text(folder, tensor->key.name);
-    copy.file = copy_text(folder, tensor->file);
-    copy.function = copy_text(folder, tensor->function);
-    copy.array.data = NULL;
-    copy.array.shape = copy_sizes(folder, tensor->array.shape, count);
-    copy.array.strides = copy_sizes(folder, tensor->array.strides, count);
-    return copy;
-}
-
 static bool add_entry(struct saved_folder *folder,
                       const struct saved_source *source,
                       struct slice name,
@@ -193,13 +155,10 @@ static bool add_entry(struct saved_folder *folder,
     }
     entry = &folder->entries[folder->count++];
     *entry = (struct saved_entry){
-        .tensor = copy_tensor(folder, saved_source_tensor(source, index)),
-        .format = source->format,
-        .file_name = name,
-        .index = index,
-    };
+        .format = source->format, .file_name = name, .index = index};
     saved_source_place(source, index, &entry->offset, &entry->size);
-    return !folder->arena.has_failed;
+    return saved_tensor_copy(&entry->tensor, saved_source_tensor(source, index),
+                             &folder->arena);
 }
 
 static bool add_source(struct saved_folder *folder,

@@ -70,6 +70,38 @@ static bool copy_texts(struct saved_tensor *tensor, struct arena *arena)
     return true;
 }
 
+static const int64_t *
+copy_sizes(const int64_t *sizes, uint32_t count, struct arena *arena)
+{
+    int64_t *copy;
+
+    if (sizes == NULL) {
+        return NULL;
+    }
+    copy = arena_allocate(arena, count, sizeof *copy);
+    if (copy != NULL && count > 0) {
+        memcpy(copy, sizes, count * sizeof *copy);
+    }
+    return copy;
+}
+
+bool saved_tensor_copy(struct saved_tensor *copy,
+                       const struct saved_tensor *tensor,
+                       struct arena *arena)
+{
+    uint32_t count = tensor->array.dimension_count;
+    struct saved_tensor result = *tensor;
+
+    result.array.data = NULL;
+    result.array.shape = copy_sizes(tensor->array.shape, count, arena);
+    result.array.strides = copy_sizes(tensor->array.strides, count, arena);
+    if (!copy_texts(&result, arena) || arena->has_failed) {
+        return false;
+    }
+    *copy = result;
+    return true;
+}
+
 /* Nothing is known but the array. */
 static struct saved_tensor begin(const struct saved_tensor *tensor)
 {
