@@ -23,6 +23,7 @@ _DYNAMO = "torch._dynamo"
 _announced: "list[object]" = []  # kept alive: Dynamo knows them by their addresses
 _waiting: "list[tuple[ref[Any], str]]" = []  # hooks, until Dynamo is there
 _met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
+_MODULE = "module"  # the mode of what torch calls around a module
 _warned: "set[str]" = set()
 _mode: "str | None" = None  # while something is recorded
 _is_quiet = False
@@ -40,8 +41,7 @@ def begin(mode: str, is_quiet: bool) -> None:
         _note(text, is_warning)
     if _is_loaded():
         _announce_waiting()
-    elif _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
+    _look_out()
 
 
 def end() -> None:
@@ -50,7 +50,7 @@ def end() -> None:
     _mode = None
     if _must_reset:
         sys.modules[_DYNAMO].reset()
-    if _Finder in sys.meta_path:
+    if _Finder in sys.meta_path and not any(mode == _MODULE for _, mode in _waiting):
         sys.meta_path.remove(_Finder)
 
 
@@ -61,9 +61,28 @@ def add(hook: object, mode: str) -> None:
         _announce_waiting()
 
 
+def add_module_hook(hook: object) -> None:
+    """torch calls this function around a module: a graph is to end there, so that it is called;
+    where that may not be, it is left out."""
+    add(hook, _MODULE)
+    _look_out()
+
+
+def _look_out() -> None:
+    """Sees to it that hooks are announced when Dynamo comes."""
+    if not _is_loaded() and _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
+
+
+def forget_compiled() -> None:
+    """Hooks of modules have changed, which Dynamo does not notice in what it has compiled."""
+    if _is_loaded():
+        sys.modules[_DYNAMO].reset()
+
+
 def _forget(gone: "ref[Any]") -> None:
     """A hook died with its module before Dynamo was there."""
-    for mode in ("break", "skip"):
+    for mode in ("break", "skip", _MODULE):
         if (gone, mode) in _waiting:
             _waiting.remove((gone, mode))
 
@@ -148,7 +167,11 @@ def _announce(hook: "Any", mode: str) -> None:
         if must_break(site):
             break_graph()
 
-    substitute(hook, skip_signature_check=True)(visit)
+    def visit_module(*arguments: object) -> None:
+        if must_break(0):
+            break_graph()
+
+    substitute(hook, skip_signature_check=True)(visit_module if mode == _MODULE else visit)
 
 
 def _leave_out_savers(dynamo: "Any") -> None:
@@ -166,7 +189,10 @@ def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
     def must_break(site: int) -> bool:
         try:
             is_left_out = mode == "skip" or _must_be_whole(dynamo)
-            _tell(mode, is_left_out)
+            if mode != _MODULE:
+                _tell(mode, is_left_out)
+            elif is_left_out:
+                _warn_of_modules()
         except Exception:
             # Another torch, with other insides: as with any function that it cannot trace.
             return mode != "skip"
@@ -213,6 +239,13 @@ def _tell(mode: str, is_left_out: bool) -> None:
         _warned.add(what)
         name = file.rpartition("/")[2]
         _warn(f"monitorch: {function} ({name}:{line}): {what}; {advice}", file, line)
+
+
+def _warn_of_modules() -> None:
+    what = "modules in a graph that may not be broken are not traced"
+    if not _is_quiet and what not in _warned:
+        _warned.add(what)
+        _warn(f"monitorch: {what}; compile without fullgraph=True to see them", "torch.compile", 1)
 
 
 def _find_place() -> "tuple[str, int, str] | None":

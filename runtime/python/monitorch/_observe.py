@@ -43,7 +43,7 @@ class _Shared:
     """The hooks of a module, however many asked for them: its calls are told once."""
 
     def __init__(self, module: Any, path: str, function: Any) -> None:
-        from monitorch import _recorder
+        from monitorch import _compiled, _recorder
 
         self.user_count = 0
         self.module = weakref.ref(module)
@@ -52,10 +52,13 @@ class _Shared:
         )
         # First of all hooks before the call, last of all behind it: what others do in theirs
         # belongs to the call, and what they change is what is told.
+        enter, leave = observer.enter, observer.leave
         self._handles = (
-            module.register_forward_pre_hook(observer.enter, prepend=True, with_kwargs=True),
-            module.register_forward_hook(observer.leave),
+            module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True),
+            module.register_forward_hook(leave),
         )
+        _compiled.add_module_hook(enter)
+        _compiled.add_module_hook(leave)
 
     def release(self) -> None:
         self.user_count -= 1

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _observe
+from monitorch import _compiled, _observe
 from monitorch.spy.base import BaseDebugger, select_modules
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class HookHandle:
         self.path = path
         self._module = weakref.ref(module)
         self._handle = module.register_forward_hook(hook, with_kwargs=True)
+        _compiled.add_module_hook(hook)
         self._observation = _observe.observe(module, path)
 
     def is_of(self, module: Any) -> bool:
@@ -51,6 +52,11 @@ class HookHandle:
 
     def remove(self) -> None:
         """Takes them away; may be called again."""
+        self.take_away()
+        _compiled.forget_compiled()
+
+    def take_away(self) -> None:
+        """The same, but code that torch.compile has made may go on calling them."""
         self._handle.remove()
         if self._observation is not None:
             self._observation.remove()
@@ -104,6 +110,7 @@ class CallTracer(BaseDebugger):
             if not any(hook.is_of(module) for hook in self.hooks):
                 self._register(module, path)
                 self.hooks.append(HookHandle(module, path, self._make_hook(path, shapes)))
+        _compiled.forget_compiled()
 
     def get_trace(self) -> list[str]:
         """The paths in the order of the calls: a copy."""
@@ -122,14 +129,19 @@ class CallTracer(BaseDebugger):
 
     def remove_hooks(self) -> None:
         """Takes the hooks away; what was traced stays."""
-        while self.hooks:
-            self.hooks.pop().remove()
+        for hook in self.hooks:
+            hook.take_away()
+        self.hooks.clear()
+        _compiled.forget_compiled()
 
     def _make_hook(self, path: str, shapes: bool) -> Callable[..., None]:
+        reference = weakref.ref(self)  # torch.compile never lets go of a hook
+
         def trace(module: Any, args: Any, kwargs: dict[str, Any], output: Any) -> None:
-            if self.enabled:
+            tracer = reference()
+            if tracer is not None and tracer.enabled:
                 call = TracedCall(path, _describe(args, kwargs, output)) if shapes else path
-                self.call_trace.append(call)
+                tracer.call_trace.append(call)
 
         return trace
 
