@@ -39,6 +39,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     if _torchrun.is_launcher(kind, words[0]):
         words = _torchrun.change_words(words, options)
         options = {**options, "no-record": True, "output": None, "record": None, "spy": []}
+        options.pop("spy-to", None)
     seed, mode = _read_seed(options)
     if seed is not None:
         _seed.restart(seed)
@@ -141,6 +142,8 @@ def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, o
 
 def _begin_to_spy(options: "dict[str, Any]", is_quiet: bool) -> None:
     if not options["spy"]:
+        if "spy-to" in options:
+            raise Usage(f"--spy-to {options['spy-to']}: --spy says which tensors")
         return
     from monitorch.spy import _run_saver
 
