@@ -40,6 +40,7 @@ bool file_draft_open(struct file_draft *draft,
     draft->path = path;
     draft->descriptor = -1;
     draft->is_direct = false;
+    draft->replaces = info.is_there;
     if (info.is_directory) {
         errno = EISDIR;
         error_set_at(error, ERROR_INPUT, path, 1, 1,

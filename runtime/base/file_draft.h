@@ -17,6 +17,7 @@ struct file_draft {
     int descriptor;   /* -1: closed */
     bool
         is_direct; /* the name is no regular file's (a device, a pipe): written as it is */
+    bool replaces; /* a file was there when it was opened */
     struct file_temporary temporary;
     char target[PATH_MAX]; /* the path without symbolic links */
 };

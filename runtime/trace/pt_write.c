@@ -110,16 +110,16 @@ enum pt_write_result pt_write(const char *path,
 {
     struct zip_writer zip = ZIP_WRITER_INIT;
     struct file_draft draft;
-    bool is_there = file_inspect(path).is_there;
-    bool is_finished;
+    bool is_there, is_finished;
     int number;
 
-    if (is_there && !may_replace) {
+    if (!may_replace && file_inspect(path).is_there) {
         return PT_EXISTS;
     }
     if (!file_draft_open(&draft, path, FILE_MODE_DEFAULT, error)) {
         return PT_FAILED;
     }
+    is_there = draft.replaces;
     if (!write_all(&zip, &draft, tensor, error)) {
         is_finished = false;
     } else if (may_replace) {
