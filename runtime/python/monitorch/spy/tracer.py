@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import weakref
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 
 _DEPTH_MAX = 8
+
+logger = logging.getLogger(__name__)
 
 
 class TracedCall(str):
@@ -42,13 +45,15 @@ class HookHandle:
     def __init__(self, module: Any, path: str, hook: Callable[..., None]) -> None:
         self.path = path
         self._module = weakref.ref(module)
+        self._is_there = True
         self._handle = module.register_forward_hook(hook, with_kwargs=True)
         _compiled.add_module_hook(hook)
         self._observation = _observe.observe(module, path)
 
-    def is_of(self, module: Any) -> bool:
-        """Whether these are that module's."""
-        return self._module() is module
+    @property
+    def module(self) -> Any:
+        """The module; None where it is gone, or the hooks are."""
+        return self._module() if self._is_there else None
 
     def remove(self) -> None:
         """Takes them away; may be called again."""
@@ -57,6 +62,7 @@ class HookHandle:
 
     def take_away(self) -> None:
         """The same, but code that torch.compile has made may go on calling them."""
+        self._is_there = False
         self._handle.remove()
         if self._observation is not None:
             self._observation.remove()
@@ -104,12 +110,13 @@ class CallTracer(BaseDebugger):
         """
         if remove is not None:
             self._removes = remove
+        hooked = {id(hook.module) for hook in self.hooks if hook.module is not None}
         for path, module in select_modules(
             model, target_classes, target_names, exclude_names, unwrap=unwrap
         ):
-            if not any(hook.is_of(module) for hook in self.hooks):
+            if id(module) not in hooked:
                 self._register(module, path)
-                self.hooks.append(HookHandle(module, path, self._make_hook(path, shapes)))
+                self._hook(module, path, shapes)
         _compiled.forget_compiled()
 
     def get_trace(self) -> list[str]:
@@ -133,6 +140,12 @@ class CallTracer(BaseDebugger):
             hook.take_away()
         self.hooks.clear()
         _compiled.forget_compiled()
+
+    def _hook(self, module: Any, path: str, shapes: bool) -> None:
+        try:
+            self.hooks.append(HookHandle(module, path, self._make_hook(path, shapes)))
+        except RuntimeError as error:  # a ScriptModule
+            logger.warning("The calls of module '%s' are not traced: %s", path, error)
 
     def _make_hook(self, path: str, shapes: bool) -> Callable[..., None]:
         reference = weakref.ref(self)  # torch.compile never lets go of a hook
