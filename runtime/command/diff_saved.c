@@ -1,12 +1,14 @@
 /* `monitorch diff` of tensors that were saved one by one. */
 #include "runtime/command/diff_saved.h"
 
+#include "runtime/base/buffer.h"
 #include "runtime/base/file.h"
 #include "runtime/base/output.h"
 #include "runtime/command/arguments.h"
 #include "runtime/command/diff_saved_report.h"
 #include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/trace/log_reader.h"
 #include "runtime/view/diff_saved.h"
 
 #include <dirent.h>
@@ -14,13 +16,47 @@
 
 /* ---- what is compared ---- */
 
-static bool is_saved_name(const char *name)
+static bool is_saved_name(struct slice name)
 {
-    struct slice text = slice_of(name);
-
-    return slice_ends(text, SLICE(".pt")) || slice_ends(text, SLICE(".safetensors"));
+    return slice_ends(name, SLICE(".pt")) || slice_ends(name, SLICE(".safetensors"));
 }
 
+/* Whether a saver wrote the trace, not a recording: of its first event stands there what it was
+ * saved as. */
+static bool is_of_saver(const char *path)
+{
+    struct error ignored = ERROR_INIT;
+    struct log_reader *reader = log_reader_new(path, &ignored);
+    struct log_item item;
+    unsigned event_count = 0;
+    bool is_found = false;
+
+    while (reader != NULL && !is_found && event_count < 2 &&
+           log_reader_next(reader, &item)) {
+        event_count += item.kind == LOG_EVENT;
+        is_found = item.kind == LOG_NOTE && item.note.tag == LOG_NOTE_SAVED;
+    }
+    log_reader_free(reader);
+    return is_found;
+}
+
+static bool is_saved_file(const char *folder, struct slice name)
+{
+    struct buffer path = BUFFER_INIT;
+    bool is_saved = is_saved_name(name);
+
+    if (!is_saved && slice_ends(name, SLICE(".mtrace"))) {
+        buffer_add(&path, slice_of(folder));
+        buffer_add_byte(&path, '/');
+        buffer_add(&path, name);
+        buffer_add_byte(&path, '\0');
+        is_saved = !path.has_failed && is_of_saver(path.bytes);
+        buffer_release(&path);
+    }
+    return is_saved;
+}
+
+/* A trace that is named itself is compared as a trace, whoever wrote it. */
 static bool has_saved(const char *path)
 {
     struct dirent *entry;
@@ -28,14 +64,14 @@ static bool has_saved(const char *path)
     bool is_found = false;
 
     if (!file_inspect(path).is_directory) {
-        return is_saved_name(path);
+        return is_saved_name(slice_of(path));
     }
     directory = opendir(path);
     if (directory == NULL) {
         return false; /* told by who reads it */
     }
     while (!is_found && (entry = readdir(directory)) != NULL) {
-        is_found = is_saved_name(entry->d_name);
+        is_found = is_saved_file(path, slice_of(entry->d_name));
     }
     closedir(directory);
     return is_found;

@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-/* Whether one of A and B is a file of saved tensors, or a folder that has one. */
+/* Whether one of A and B is a file of saved tensors, or a folder that has one, also in a trace that
+ * a saver wrote. */
 bool diff_saved_is_wanted(const struct diff_command_options *options);
 
 /* Fails, with the message for the user, where an option is for traces alone. */
