@@ -159,7 +159,7 @@ def test_whole_program(tmp_path):
     (tmp_path / "train.py").write_text(MODEL + PROGRAM + "model(x)\n")
     run(tmp_path, "-m", "monitorch", "run", "--spy", "q,attn*", "--spy-to", "here", "train.py")
     found = spy_load(tmp_path / "here")
-    saved = {(module, name) for _, module, name, _ in found.find(name="*")}
+    saved = {(entry.module, entry.name) for entry in found.entries()}
     assert saved == {(p, n) for p in ATTENTIONS for n in ("q", "attn_scores", "attn_weights")}
     assert (tmp_path / "train.py").read_text() == MODEL + PROGRAM + "model(x)\n"
 

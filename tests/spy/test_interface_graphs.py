@@ -28,8 +28,7 @@ PATHS = [
 
 
 def children_of(node):
-    found = node.children
-    return list(found.values()) if isinstance(found, dict) else list(found)
+    return list(node.children.values())
 
 
 def shape_of(node):
@@ -107,14 +106,18 @@ def test_digits_within_a_name_stay():
 def test_squash_of_a_built_tree_changes_no_shape():
     tree = spy.build_tree(PATHS)
     before = shape_of(tree)
-    result = spy.squash_numeric_indices(tree)
-    assert shape_of(result if result is not None else tree) == before
+    assert shape_of(spy.squash_numeric_indices(tree)) == before
+
+
+def test_squash_of_a_tree_made_by_hand():
+    tree = spy.Node("root", {"layers": spy.Node("layers", {"1": spy.Node("1"), "0": spy.Node("0")})})
+    squashed = spy.squash_numeric_indices(tree)
+    assert shape_of(squashed) == {"layers": {}}
+    assert sorted(find(squashed, "layers").indices) == [0, 1]
 
 
 def pruned(paths):
-    tree = spy.build_tree(paths)
-    result = spy.prune_leaves(tree)
-    return result if result is not None else tree
+    return spy.prune_leaves(spy.build_tree(paths))
 
 
 def test_prune_drops_the_last_segment_and_keeps_single_ones():
