@@ -73,6 +73,7 @@ static int look(struct saver_value *value, struct session *session)
         return -1;
     }
     if (value->tensor.array.data != NULL && pt_has_dtype(value->tensor.array.dtype)) {
+        value->storage = tensor_hold(session->access, object);
         return 1;
     }
     method = next_method(&value->tensor, class);

@@ -60,4 +60,8 @@ int tensor_describe(struct tensor_access *access,
                     struct tensor *tensor);
 void tensor_release(struct tensor *tensor);
 
+/* What keeps the memory of a torch tensor alive while the GIL is not held and other threads may
+ * give the tensor another: a new reference; NULL, with no exception, where there is none. */
+PyObject *tensor_hold(struct tensor_access *access, PyObject *object);
+
 #endif
