@@ -25,11 +25,11 @@ static bool is_saved_name(struct slice name)
  * saved as. */
 static bool is_of_saver(const char *path)
 {
-    struct error ignored = ERROR_INIT;
-    struct log_reader *reader = log_reader_new(path, &ignored);
+    struct error error = ERROR_INIT;
+    struct log_reader *reader = log_reader_new(path, &error);
     struct log_item item;
     unsigned event_count = 0;
-    bool is_found = false;
+    bool is_found = error.kind == ERROR_MEMORY; /* then that is told */
 
     while (reader != NULL && !is_found && event_count < 2 &&
            log_reader_next(reader, &item)) {

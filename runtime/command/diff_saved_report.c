@@ -70,10 +70,13 @@ static bool add_row(struct diff_saved_report *report,
     return !report->texts.has_failed;
 }
 
-static void note_unread(struct diff_saved_report *report, struct slice words)
+static void note_unread(struct diff_saved_report *report,
+                        const struct diff_saved_finding *finding)
 {
-    buffer_add_printable(&report->unread, words);
-    buffer_add_byte(&report->unread, '\n');
+    buffer_add_printable(&report->unread, finding->words);
+    buffer_add(&report->unread, SLICE(" ("));
+    diff_saved_add_name(&report->unread, finding->entries[1]);
+    buffer_add(&report->unread, SLICE(")\n"));
 }
 
 static void flush_json(struct diff_saved_report *report)
@@ -94,7 +97,7 @@ bool diff_saved_report_found(void *context, const struct diff_saved_finding *fin
         diff_saved_first_add(&report->first, finding, report->has_color && !is_json);
     }
     if (finding->cause == DIFF_CAUSE_NONE) {
-        note_unread(report, finding->words);
+        note_unread(report, finding);
     }
     if (is_json) {
         diff_saved_json_add(&report->json, finding, buffer_slice(&report->first));

@@ -350,7 +350,8 @@ def test_two_files_are_a_pair_whatever_they_are_called(tmp_path):
 
 
 @pytest.mark.parametrize("formats", [("pt", "safetensors"), ("safetensors", "pt"),
-                                     ("safetensors", "safetensors"), ("pt", "mtrace")])  # fmt: skip
+                                     ("safetensors", "safetensors"), ("pt", "mtrace"),
+                                     ("mtrace", "mtrace")])  # fmt: skip
 def test_formats_are_compared_with_each_other(tmp_path, formats):
     tensors = {"step0/enc/q": noise(), "step0/enc/k": torch.arange(5)}
     a = save(tmp_path / "a", tensors, format=formats[0])
