@@ -10,6 +10,8 @@
 #define PADDING      11.0
 #define BORDER       6.0 /* above and below the lines */
 #define NAME_MAX     200.0
+#define SHAPE_MAX    200.0
+#define MORE         SLICE(", \xE2\x80\xA6")
 #define WIDTH_LEAST  52.0
 /* So many runs of indices are told one by one. */
 #define RUN_MAX 4
@@ -57,26 +59,26 @@ static void add_indices(struct buffer *text, const struct call_node *node)
     }
 }
 
-/* How many calls there were is told where it is no surprise: more than once, and not once for each
- * index. */
 static void prepare_calls(struct call_box *box,
                           struct sheet *sheet,
-                          const struct call_node *node,
-                          const struct call_graph *graph)
+                          const struct call_graph *graph,
+                          uint32_t node)
 {
+    const struct call_node *shown = &graph->tree->nodes[node];
+    const struct call_node *told = call_graph_told(graph, node);
+    bool has_calls = call_graph_tells_calls(graph, told);
     struct buffer *text = &sheet->scratch;
-    bool has_calls = node->call_count > 1 && node->call_count != node->index_count;
 
     text->size = 0;
     if (!graph->options.has_repetition) {
         return;
     }
-    if (node->index_count > 1) {
-        add_indices(text, node);
+    if (shown->index_count > 1) {
+        add_indices(text, shown);
         buffer_add(text, has_calls ? SLICE(" \xC2\xB7 ") : SLICE(""));
     }
     if (has_calls) {
-        buffer_add_number(text, node->call_count);
+        buffer_add_number(text, told->call_count);
         buffer_add(text, SLICE(" calls"));
     }
     box->calls = sheet_keep(sheet);
@@ -94,6 +96,56 @@ static void prepare_times(struct call_box *box,
     buffer_add(&sheet->scratch, SLICE("\xC3\x97 "));
     buffer_add_number(&sheet->scratch, node->index_count);
     pill_add(&box->times, sheet, sheet_keep(sheet), sheet->palette->argument, 0);
+}
+
+/* The first of several shapes, as many as are at most `width` wide. */
+static struct slice shorten_shapes(struct sheet *sheet,
+                                   struct text_style style,
+                                   struct slice shapes,
+                                   double width)
+{
+    size_t end = shapes.size;
+
+    if (style_width(style, shapes) <= width) {
+        return shapes;
+    }
+    while (end > 0 &&
+           (shapes.bytes[end - 1] != ']' ||
+            style_width(style, slice_part(shapes, 0, end)) + style_width(style, MORE) >
+                width)) {
+        end--;
+    }
+    if (end == 0) {
+        return sheet_shorten(sheet, style, shapes, width, SHORTEN_END);
+    }
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, slice_part(shapes, 0, end));
+    buffer_add(&sheet->scratch, MORE);
+    return sheet_keep(sheet);
+}
+
+/* Of many arguments the first are told, and what came out. */
+static void prepare_shape(struct call_box *box,
+                          struct sheet *sheet,
+                          const struct call_graph *graph,
+                          uint32_t node)
+{
+    struct text_style style = shape_style(sheet);
+    struct slice shape = sheet_clean(sheet, call_graph_told(graph, node)->shape);
+    size_t arrow = slice_find(shape, SLICE(" -> "), 0);
+    struct slice inputs = slice_part(shape, 0, arrow);
+    struct slice outputs = slice_part(shape, arrow, shape.size);
+
+    if (!graph->options.has_shapes || shape.size == 0) {
+        return;
+    }
+    outputs = shorten_shapes(sheet, style, outputs, SHAPE_MAX / 2);
+    inputs =
+        shorten_shapes(sheet, style, inputs, SHAPE_MAX - style_width(style, outputs));
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, inputs);
+    buffer_add(&sheet->scratch, outputs);
+    box->shape = sheet_keep(sheet);
 }
 
 static double name_width(const struct call_box *box, const struct sheet *sheet)
@@ -114,12 +166,8 @@ void call_box_prepare(struct call_box *box,
     box->name = sheet_shorten(sheet, name_style(sheet), sheet_clean(sheet, shown->name),
                               NAME_MAX, SHORTEN_MIDDLE);
     prepare_times(box, sheet, shown, graph);
-    prepare_calls(box, sheet, shown, graph);
-    if (graph->options.has_shapes) {
-        box->shape =
-            sheet_shorten(sheet, shape_style(sheet), sheet_clean(sheet, shown->shape),
-                          NAME_MAX, SHORTEN_MIDDLE);
-    }
+    prepare_calls(box, sheet, graph, node);
+    prepare_shape(box, sheet, graph, node);
     width =
         fmax(name_width(box, sheet), fmax(style_width(small_style(sheet), box->calls),
                                           style_width(shape_style(sheet), box->shape)));

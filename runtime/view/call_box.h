@@ -8,7 +8,9 @@
 struct call_box {
     double width;
     double height;
-    bool has_children; /* in the graph: set by the caller before it is drawn */
+    /* The caller's: where it stands in its column, and whether it has children in the graph. */
+    double y;
+    bool has_children;
     struct slice name;
     struct pills times; /* "× 6"; none where it was met once */
     struct slice calls; /* "0–5 · 12 calls"; "" */

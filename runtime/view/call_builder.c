@@ -134,7 +134,9 @@ bool call_builder_absorb(struct call_builder *builder,
     if (from->first_seen < to->first_seen) {
         to->first_seen = from->first_seen;
     }
-    if (to->shape.size == 0 && from->shape.size > 0) {
+    if (from->shape.size > 0 &&
+        (to->shape.size == 0 || (from->has_own_shape && !to->has_own_shape))) {
+        to->has_own_shape = from->has_own_shape;
         to->shape = arena_copy(&tree->arena, from->shape);
         if (to->shape.bytes == NULL) {
             return false;

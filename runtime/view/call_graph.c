@@ -84,6 +84,7 @@ static bool connect(struct call_graph *graph, struct making *making)
         uint32_t parent = tree->nodes[i].parent;
 
         if (is_model(tree, i)) {
+            graph->model = &tree->nodes[i];
             continue;
         }
         graph->is_drawn[making->map[i]] = true;

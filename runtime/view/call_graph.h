@@ -30,7 +30,8 @@ struct call_graph {
     /* Whether the root is drawn: where paths begin with more than one name, and where there was
      * the path "root", which is the model itself and no node besides. */
     bool has_root;
-    bool *is_drawn; /* owned; for each node */
+    const struct call_node *model; /* of that path; borrowed from a tree; may be NULL */
+    bool *is_drawn;                /* owned; for each node */
     uint32_t drawn_count;
     struct call_graph_edge *edges; /* owned; between drawn nodes, each once */
     size_t edge_count;
@@ -46,6 +47,22 @@ bool call_graph_build(struct call_graph *graph,
                       const struct call_tree *tree,
                       const struct call_graph_options *options,
                       struct error *error);
+
+/* The node whose calls and shape are told for a node: the model's own for the root. */
+static inline const struct call_node *call_graph_told(const struct call_graph *graph,
+                                                      uint32_t node)
+{
+    return node == 0 && graph->model != NULL ? graph->model : &graph->tree->nodes[node];
+}
+
+/* Whether it is told how many calls there were: where that is no surprise it is not, being one,
+ * or one for each index. */
+static inline bool call_graph_tells_calls(const struct call_graph *graph,
+                                          const struct call_node *told)
+{
+    return graph->options.has_repetition && told->call_count > 1 &&
+           told->call_count != told->index_count;
+}
 
 /* The size of the page in inches; 0: as large as what is on it. One alone: in proportion. */
 #define CALL_PAGE_MOST 1000.0

@@ -95,7 +95,7 @@ static void add_attribute(struct buffer *text, const struct call_attribute *attr
 
 static void add_node(struct buffer *text, const struct call_graph *graph, uint32_t node)
 {
-    const struct call_node *shown = &graph->tree->nodes[node];
+    const struct call_node *shown = call_graph_told(graph, node);
     struct buffer label = BUFFER_INIT;
 
     buffer_add_format(text, "    n%lu [label=\"", (unsigned long)node);

@@ -2,6 +2,7 @@
 #include "runtime/view/call_graph.h"
 
 #include "runtime/view/call_box.h"
+#include "runtime/view/call_frames.h"
 #include "runtime/view/layout.h"
 #include "runtime/view/picture_parts.h"
 
@@ -15,19 +16,21 @@
 /* The title has at least so much room, however narrow the graph is. */
 #define HEAD_WIDTH_LEAST 240.0
 /* What is much wider or higher than that is wrapped. */
-#define PROPORTION 0.6
+#define PROPORTION     0.6
+#define WIDTH_MOST     1600.0
+#define COLUMN_PADDING 7.0
+#define COLUMN_GAP     6.0
+/* Of so many boxes nobody sees where columns begin. */
+#define ALIGNED_MOST 5000
 
 struct drawing {
     struct sheet sheet;
     const struct call_graph *graph;             /* borrowed */
     const struct call_picture_options *options; /* borrowed */
     struct layout layout;
-    uint32_t *places; /* for each node its box; owned by `arena`, as the next */
-    uint32_t *nodes;  /* for each box its node */
-    struct call_box *boxes;
-    struct layout_box *layout_boxes;
-    struct layout_edge *routes;
-    uint32_t box_count;
+    struct call_frames frames; /* what all of these point to is owned by `arena` */
+    struct layout_box *places; /* for each frame */
+    struct call_box *boxes;    /* for each node */
     struct slice title;
     struct slice line;
     double head_width;
@@ -43,60 +46,126 @@ static bool allocate(struct drawing *drawing)
 {
     const struct call_graph *graph = drawing->graph;
     struct arena *arena = &drawing->arena;
-    size_t count = graph->drawn_count;
 
+    drawing->boxes =
+        arena_allocate(arena, graph->tree->node_count, sizeof *drawing->boxes);
     drawing->places =
-        arena_allocate(arena, graph->tree->node_count, sizeof *drawing->places);
-    drawing->nodes = arena_allocate(arena, count, sizeof *drawing->nodes);
-    drawing->boxes = arena_allocate(arena, count, sizeof *drawing->boxes);
-    drawing->layout_boxes = arena_allocate(arena, count, sizeof *drawing->layout_boxes);
-    drawing->routes = arena_allocate(arena, graph->edge_count, sizeof *drawing->routes);
-    return !arena->has_failed;
+        arena_allocate(arena, graph->drawn_count, sizeof *drawing->places);
+    return !arena->has_failed && call_frames_find(&drawing->frames, graph, arena);
+}
+
+/* How much larger a column is than what is in it, on each side. */
+static double padding_of(const struct call_frame *frame)
+{
+    return frame->is_column ? COLUMN_PADDING : 0;
 }
 
 static void measure_boxes(struct drawing *drawing)
 {
     const struct call_graph *graph = drawing->graph;
+    struct call_frames *frames = &drawing->frames;
 
     for (uint32_t i = 0; i < graph->tree->node_count; i++) {
-        uint32_t place = drawing->box_count;
-        struct call_box *box = &drawing->boxes[place];
+        struct call_frame *frame;
 
         if (!graph->is_drawn[i]) {
             continue;
         }
-        call_box_prepare(box, &drawing->sheet, graph, i);
-        drawing->layout_boxes[place] = (struct layout_box){
-            .width = box->width, .height = box->height, .group = LAYOUT_NONE};
-        drawing->nodes[place] = i;
-        drawing->places[i] = place;
-        drawing->box_count++;
+        call_box_prepare(&drawing->boxes[i], &drawing->sheet, graph, i);
+        drawing->boxes[i].has_children = frames->has_children[i];
+        frame = &frames->frames[frames->frame_of[i]];
+        frame->width = fmax(frame->width, drawing->boxes[i].width);
+        drawing->boxes[i].y = frame->height;
+        frame->height += drawing->boxes[i].height + COLUMN_GAP;
     }
-    for (size_t i = 0; i < graph->edge_count; i++) {
-        drawing->routes[i] =
-            (struct layout_edge){.source = drawing->places[graph->edges[i].source],
-                                 .target = drawing->places[graph->edges[i].target]};
-        drawing->boxes[drawing->routes[i].source].has_children = true;
+    for (uint32_t i = 0; i < frames->frame_count; i++) {
+        struct call_frame *frame = &frames->frames[i];
+
+        frame->height -= COLUMN_GAP;
+        drawing->places[i] =
+            (struct layout_box){.width = frame->width + 2 * padding_of(frame),
+                                .height = frame->height + 2 * padding_of(frame),
+                                .group = LAYOUT_NONE};
     }
 }
 
+static bool
+lay_out_once(struct drawing *drawing, double proportion, struct error *error)
+{
+    drawing->layout.options = (struct layout_options){
+        .box_gap = 14.0,
+        .layer_gap = 34.0,
+        .edge_gap = 8.0,
+        .proportion = proportion,
+    };
+    return layout_compute(&drawing->layout, error);
+}
+
+/* The top of the highest frame in the layer of `place`: the middles of all stand at one height. */
+static double layer_top(const struct drawing *drawing, const struct layout_box *place)
+{
+    double middle = place->y + place->height / 2;
+    double top = place->y;
+
+    for (uint32_t i = 0; i < drawing->frames.frame_count; i++) {
+        const struct layout_box *other = &drawing->places[i];
+
+        if (fabs(other->y + other->height / 2 - middle) < 0.5) {
+            top = fmin(top, other->y);
+        }
+    }
+    return top;
+}
+
+/* Columns are lists, which begin at one height; the layout has their middles there. Above a box
+ * its edge is an upright line up to the layer's top: that becomes shorter. */
+static void align_columns(struct drawing *drawing)
+{
+    const struct call_frames *frames = &drawing->frames;
+
+    for (size_t i = 0; i < frames->edge_count && frames->frame_count < ALIGNED_MOST;
+         i++) {
+        const struct layout_edge *edge = &frames->edges[i];
+        struct layout_box *place = &drawing->places[edge->target];
+        struct layout_point *end =
+            drawing->layout.points + edge->first_point + edge->point_count - 1;
+        double top;
+
+        if (!frames->frames[edge->target].is_column || edge->is_back ||
+            edge->point_count < 4 || fabs(end[-3].x - end->x) > 1e-6) {
+            continue;
+        }
+        top = fmax(layer_top(drawing, place), end[-3].y);
+        if (top < place->y) {
+            double part = (top - end[-3].y) / (place->y - end[-3].y);
+
+            end[-1].y = end[-3].y + (end[-1].y - end[-3].y) * part;
+            end[-2].y = end[-3].y + (end[-2].y - end[-3].y) * part;
+            end[0].y = top;
+            place->y = top;
+        }
+    }
+}
+
+/* A tree is read best where each level is a row; what is very wide then is wrapped. */
 static bool lay_out(struct drawing *drawing, struct error *error)
 {
     const struct call_page *page = &drawing->options->page;
     struct layout *layout = &drawing->layout;
-    bool has_shape = page->width > 0 && page->height > 0;
+    double wanted =
+        page->width > 0 && page->height > 0 ? page->height / page->width : PROPORTION;
 
-    layout->boxes = drawing->layout_boxes;
-    layout->box_count = drawing->box_count;
-    layout->edges = drawing->routes;
-    layout->edge_count = drawing->graph->edge_count;
-    layout->options = (struct layout_options){
-        .box_gap = 14.0,
-        .layer_gap = 34.0,
-        .edge_gap = 8.0,
-        .proportion = has_shape ? page->height / page->width : PROPORTION,
-    };
-    return layout_compute(layout, error);
+    layout->boxes = drawing->places;
+    layout->box_count = drawing->frames.frame_count;
+    layout->edges = drawing->frames.edges;
+    layout->edge_count = drawing->frames.edge_count;
+    if (!lay_out_once(drawing, 0, error)) {
+        return false;
+    }
+    if (fmax(layout->width, layout->height / wanted) < WIDTH_MOST) {
+        return true;
+    }
+    return lay_out_once(drawing, wanted, error);
 }
 
 /* ---- the head ---- */
@@ -136,7 +205,7 @@ static void prepare_head(struct drawing *drawing)
     add_counted(&sheet->scratch, graph->tree->nodes[0].count, "call");
     if (!graph->options.has_leaves) {
         buffer_add(&sheet->scratch,
-                   SLICE("  \xC2\xB7  the last part of each path is left out"));
+                   SLICE("  \xC2\xB7  the last part of longer paths is left out"));
     }
     drawing->line =
         sheet_shorten(sheet, line_style(sheet), sheet_keep(sheet), width, SHORTEN_END);
@@ -211,6 +280,33 @@ static void draw_edge(struct drawing *drawing, const struct layout_edge *edge)
     sheet_end(sheet);
 }
 
+static void draw_column(struct drawing *drawing, const struct layout_box *place)
+{
+    struct sheet *sheet = &drawing->sheet;
+    struct picture_item *item =
+        sheet_rectangle(sheet, drawing->x + place->x, drawing->y + place->y,
+                        place->width, place->height);
+
+    item->radius = COLUMN_PADDING;
+    item->fill = group_color(sheet->palette, 0);
+    item->stroke = sheet->palette->group_border;
+    item->stroke_width = 0.75;
+}
+
+static void draw_node(struct drawing *drawing, uint32_t node)
+{
+    const struct call_frames *frames = &drawing->frames;
+    const struct call_frame *frame = &frames->frames[frames->frame_of[node]];
+    const struct layout_box *place = &drawing->places[frames->frame_of[node]];
+    struct call_box *box = &drawing->boxes[node];
+    double padding = padding_of(frame);
+
+    box->width = frame->width;
+    call_box_draw(box, &drawing->sheet, drawing->graph, node,
+                  drawing->x + place->x + padding,
+                  drawing->y + place->y + padding + box->y);
+}
+
 static void draw_all(struct drawing *drawing)
 {
     struct sheet *sheet = &drawing->sheet;
@@ -220,13 +316,17 @@ static void draw_all(struct drawing *drawing)
     ground->fill = sheet->palette->background;
     draw_head(drawing);
     for (size_t i = 0; i < drawing->layout.edge_count && !sheet->has_failed; i++) {
-        draw_edge(drawing, &drawing->routes[i]);
+        draw_edge(drawing, &drawing->layout.edges[i]);
     }
-    for (uint32_t i = 0; i < drawing->box_count; i++) {
-        const struct layout_box *place = &drawing->layout_boxes[i];
-
-        call_box_draw(&drawing->boxes[i], sheet, drawing->graph, drawing->nodes[i],
-                      drawing->x + place->x, drawing->y + place->y);
+    for (uint32_t i = 0; i < drawing->frames.frame_count; i++) {
+        if (drawing->frames.frames[i].is_column) {
+            draw_column(drawing, &drawing->places[i]);
+        }
+    }
+    for (uint32_t i = 0; i < drawing->graph->tree->node_count; i++) {
+        if (drawing->graph->is_drawn[i]) {
+            draw_node(drawing, i);
+        }
     }
 }
 
@@ -240,6 +340,7 @@ static bool draw(struct drawing *drawing, struct error *error)
     if (!lay_out(drawing, error)) {
         return false;
     }
+    align_columns(drawing);
     prepare_head(drawing);
     set_size(drawing);
     draw_all(drawing);

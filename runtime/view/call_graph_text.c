@@ -42,22 +42,19 @@ static void add_branch(struct text_view *view, unsigned depth, bool is_last)
     }
 }
 
-static void add_faint(struct text_view *view, uint64_t count, struct slice shape)
+static void add_faint(struct text_view *view, const struct call_node *told)
 {
     struct buffer *text = view->text;
 
-    if (count < 2 && shape.size == 0) {
-        return;
-    }
     paint_start(text, view->has_color, PAINT_FAINT);
-    if (count > 1) {
+    if (call_graph_tells_calls(view->graph, told)) {
         buffer_add(text, SLICE("  "));
-        buffer_add_number(text, count);
+        buffer_add_number(text, told->call_count);
         buffer_add(text, SLICE(" calls"));
     }
-    if (shape.size > 0) {
+    if (view->graph->options.has_shapes && told->shape.size > 0) {
         buffer_add(text, SLICE("  "));
-        text_add_shortened(text, shape, SHAPE_LIMIT);
+        text_add_shortened(text, told->shape, SHAPE_LIMIT);
     }
     paint_end(text, view->has_color);
 }
@@ -75,8 +72,7 @@ static bool add_line(struct text_view *view, uint32_t node, unsigned depth)
                 shown->first_child == CALL_NODE_NONE ? PAINT_MODULE : PAINT_CALL);
     text_add_shortened(view->text, buffer_slice(&label), NAME_LIMIT);
     paint_end(view->text, view->has_color);
-    add_faint(view, view->graph->options.has_repetition ? shown->call_count : 0,
-              view->graph->options.has_shapes ? shown->shape : SLICE(""));
+    add_faint(view, call_graph_told(view->graph, node));
     buffer_add_byte(view->text, '\n');
     is_done = !label.has_failed && !view->text->has_failed;
     buffer_release(&label);

@@ -64,6 +64,7 @@ add_path(struct call_builder *builder, const struct call_path *path, uint64_t nu
 {
     struct call_tree *tree = builder->tree;
     uint32_t node = 0;
+    uint32_t above = 0;
     size_t start = 0;
 
     tree->nodes[0].count++;
@@ -71,6 +72,7 @@ add_path(struct call_builder *builder, const struct call_path *path, uint64_t nu
         size_t end = slice_find(path->path, SLICE("."), start);
 
         if (end > start) {
+            above = node;
             node = step(builder, node, slice_part(path->path, start, end), number);
             if (node == CALL_NODE_NONE) {
                 return false;
@@ -81,7 +83,8 @@ add_path(struct call_builder *builder, const struct call_path *path, uint64_t nu
     return call_builder_absorb(builder, node,
                                &(struct call_node){.call_count = 1,
                                                    .first_seen = number,
-                                                   .shape = path->shape});
+                                                   .shape = path->shape,
+                                                   .has_own_shape = node != above});
 }
 
 /* ---- from trees: what is to be done is told in the header ---- */

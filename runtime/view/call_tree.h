@@ -27,7 +27,10 @@ struct call_node {
     uint32_t next;           /* the next child of the same parent */
     const uint64_t *indices; /* numbers absorbed from the paths, ascending, each once */
     uint32_t index_count;
-    struct slice shape; /* of the first call that told one: "[2, 8] -> [2, 4]"; or "" */
+    /* "[2, 8] -> [2, 4]", of the first call that told one; a path that ends with the name is
+     * preferred to one that ends with an index. "": none did. */
+    struct slice shape;
+    bool has_own_shape; /* its path ended with the name */
 };
 
 struct call_tree {

@@ -111,9 +111,15 @@ def parse_trace(path: str | os.PathLike[str], *, shapes: bool = False) -> list[s
 
 
 def build_tree(paths: Iterable[str]) -> Node:
-    """The tree of the paths' segments; segments of digits alone are `indices` of the name before."""
-    parts = (path.partition("\t") for path in paths)
-    return _tree_of(_view.call_tree([(name, shape) for name, _, shape in parts]))
+    """The tree of the paths' segments; segments of digits alone are `indices` of the name before.
+
+    A shape may follow a path behind a tab, or be the path's own `shape`, as CallTracer has it.
+    """
+    calls = []
+    for path in paths:
+        name, _, shape = path.partition("\t")
+        calls.append((name, shape or getattr(path, "shape", "")))
+    return _tree_of(_view.call_tree(calls))
 
 
 def squash_numeric_indices(tree: Node) -> Node:
