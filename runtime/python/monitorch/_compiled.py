@@ -9,6 +9,7 @@ Nothing here imports torch: hooks are announced to Dynamo when the program has l
 """
 
 import sys
+from _thread import allocate_lock
 from _weakref import ref
 
 TYPE_CHECKING = False
@@ -24,11 +25,15 @@ _announced: "list[object]" = []  # kept alive: Dynamo knows them by their addres
 _waiting: "list[tuple[ref[Any], str]]" = []  # hooks, until Dynamo is there
 _met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
 _MODULE = "module"  # the mode of what torch calls around a module
+_SAVE = "save"  # the mode of spy_save
 _warned: "set[str]" = set()
 _mode: "str | None" = None  # while something is recorded
 _is_quiet = False
 _has_left_out_savers = False
 _must_reset = False  # Dynamo does not notice by itself that recording has ended
+_save_lock = allocate_lock()
+_context_count = 0  # in which spy_save saves
+_is_saving = False  # whether there is one: Dynamo compiles for both
 
 
 def begin(mode: str, is_quiet: bool) -> None:
@@ -50,7 +55,7 @@ def end() -> None:
     _mode = None
     if _must_reset:
         sys.modules[_DYNAMO].reset()
-    if _Finder in sys.meta_path and not any(mode == _MODULE for _, mode in _waiting):
+    if _Finder in sys.meta_path and not any(mode in (_MODULE, _SAVE) for _, mode in _waiting):
         sys.meta_path.remove(_Finder)
 
 
@@ -68,6 +73,29 @@ def add_module_hook(hook: object) -> None:
     _look_out()
 
 
+def add_save(function: object) -> None:
+    """A graph is to end at each call of spy_save where a context is open, and not elsewhere."""
+    add(function, _SAVE)
+    _look_out()
+
+
+def begin_saving() -> None:
+    """A context is opened, in whichever thread."""
+    _count_contexts(1)
+
+
+def end_saving() -> None:
+    """It is closed."""
+    _count_contexts(-1)
+
+
+def _count_contexts(step: int) -> None:
+    global _context_count, _is_saving
+    with _save_lock:
+        _context_count += step
+        _is_saving = _context_count > 0
+
+
 def _look_out() -> None:
     """Sees to it that hooks are announced when Dynamo comes."""
     if not _is_loaded() and _Finder not in sys.meta_path:
@@ -82,7 +110,7 @@ def forget_compiled() -> None:
 
 def _forget(gone: "ref[Any]") -> None:
     """A hook died with its module before Dynamo was there."""
-    for mode in ("break", "skip", _MODULE):
+    for mode in ("break", "skip", _MODULE, _SAVE):
         if (gone, mode) in _waiting:
             _waiting.remove((gone, mode))
 
@@ -171,7 +199,12 @@ def _announce(hook: "Any", mode: str) -> None:
         if must_break(0):
             break_graph()
 
-    substitute(hook, skip_signature_check=True)(visit_module if mode == _MODULE else visit)
+    def visit_save(*arguments: object, **named: object) -> None:
+        if _is_saving and must_break(0):
+            break_graph()
+
+    visits = {_MODULE: visit_module, _SAVE: visit_save}
+    substitute(hook, skip_signature_check=True)(visits.get(mode, visit))
 
 
 def _leave_out_savers(dynamo: "Any") -> None:
@@ -189,10 +222,10 @@ def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
     def must_break(site: int) -> bool:
         try:
             is_left_out = mode == "skip" or _must_be_whole(dynamo)
-            if mode != _MODULE:
+            if mode not in _LEFT_OUT:
                 _tell(mode, is_left_out)
             elif is_left_out:
-                _warn_of_modules()
+                _warn_once(_LEFT_OUT[mode])
         except Exception:
             # Another torch, with other insides: as with any function that it cannot trace.
             return mode != "skip"
@@ -241,11 +274,16 @@ def _tell(mode: str, is_left_out: bool) -> None:
         _warn(f"monitorch: {function} ({name}:{line}): {what}; {advice}", file, line)
 
 
-def _warn_of_modules() -> None:
-    what = "modules in a graph that may not be broken are not traced"
+_LEFT_OUT = {
+    _MODULE: "modules in a graph that may not be broken are not traced",
+    _SAVE: "spy_save in a graph that may not be broken saves nothing",
+}
+
+
+def _warn_once(what: str) -> None:
     if not _is_quiet and what not in _warned:
         _warned.add(what)
-        _warn(f"monitorch: {what}; compile without fullgraph=True to see them", "torch.compile", 1)
+        _warn(f"monitorch: {what}; compile without fullgraph=True for that", "torch.compile", 1)
 
 
 def _find_place() -> "tuple[str, int, str] | None":

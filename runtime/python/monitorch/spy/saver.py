@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from monitorch import _recorder
+from monitorch import _compiled, _recorder
 from monitorch._recorder import spy_save
 from monitorch.spy import _threads
 from monitorch.spy._formats import Saving, make_format
@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 # another order than they were opened in, as tasks and generators do.
 _contexts: ContextVar[Contexts | None] = ContextVar("monitorch_spy_contexts", default=None)
 _recorder.spy_begin(_contexts.get)
+_compiled.add_save(spy_save)
 
 
 def get_debug_context() -> DebugContext | None:
@@ -186,6 +187,7 @@ class DebugContext:
         with self._lock:
             self._open_count += 1
         _contexts.set((self, _contexts.get()))
+        _compiled.begin_saving()
         if self.threads:
             _threads.begin(_contexts)
         begin = getattr(self.saver, "_begin", None)
@@ -195,6 +197,7 @@ class DebugContext:
 
     def __exit__(self, *exception: object) -> None:
         _contexts.set(_without(_contexts.get(), self))
+        _compiled.end_saving()
         with self._lock:
             self._open_count -= 1
             is_last = self._open_count == 0
