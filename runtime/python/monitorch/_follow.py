@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     # True, False, or the lines that are wanted, first and last.
     Decision = bool | tuple[tuple[int, int], ...]
 
-_SIZE_LIMIT = 32 << 20  # the compiler takes no larger sources
 _SOURCE_LIMIT = 256  # sources that are kept ready
 _HAS_MONITORING = sys.version_info >= (3, 12)
 # Others have the numbers that they are known by: 0 debuggers, 1 coverage, 2 profilers.
@@ -152,7 +151,7 @@ def _is_instrumented(code: CodeType, module_globals: "dict[str, object]") -> boo
 def _find_source(
     filename: str, module_globals: "dict[str, object]", lines: "tuple[tuple[int, int], ...]"
 ) -> "_Followed | None":
-    source = _read_source(filename, module_globals)
+    source = _source.read(filename, module_globals)
     if source is None:
         _note(f"{filename}: is not followed: its source is not to be found")
         return None
@@ -163,23 +162,6 @@ def _find_source(
             _sources.pop(next(iter(_sources)), None)
         _sources[key] = _make_followed(source, filename, name, lines)
     return _sources[key]
-
-
-def _read_source(filename: str, module_globals: "dict[str, object]") -> "bytes | None":
-    """A file's bytes; a notebook's cell from linecache, where IPython puts it."""
-    try:
-        with open(filename, "rb") as file:
-            source = file.read(_SIZE_LIMIT + 1)
-    except (OSError, ValueError):
-        return _read_cached(filename, module_globals)
-    return source if len(source) <= _SIZE_LIMIT else None
-
-
-def _read_cached(filename: str, module_globals: "dict[str, object]") -> "bytes | None":
-    import linecache
-
-    lines = linecache.getlines(filename, module_globals)
-    return "".join(lines).encode("utf-8", "surrogateescape") if lines else None
 
 
 def _make_followed(

@@ -14,7 +14,7 @@ from _weakref import ref
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
+    from types import CodeType, FrameType
     from typing import Any
 
     # Hooks are functions in C; None leaves a module off.
@@ -135,13 +135,19 @@ def find_prefix(module_globals: "dict[str, object]", source: str = "") -> str:
     return prefix
 
 
+def find_entry(code: "CodeType", module_globals: "dict[str, object]") -> "_Entry | None":
+    """The entry that code calls the hook of; None where it records nothing."""
+    for entry in entries():
+        if entry.globals is module_globals and entry.prefix in code.co_names:
+            return entry
+    return None
+
+
 def find_hook(frame: "FrameType") -> "Hook":
     """The hook of the instrumented code that a frame runs; None where there is none, or where
     nothing is recorded."""
-    for entry in entries():
-        if entry.globals is frame.f_globals and entry.prefix in frame.f_code.co_names:
-            return entry.hook
-    return None
+    entry = find_entry(frame.f_code, frame.f_globals)
+    return None if entry is None else entry.hook
 
 
 def has_started() -> bool:

@@ -31,6 +31,26 @@ def _read(path: str, loader: "Any") -> "bytes | None":
     return source
 
 
+def read(filename: str, module_globals: "dict[str, object]") -> "bytes | None":
+    """What code with this file's name was compiled from: a file's bytes; a notebook's cell from
+    linecache, where IPython puts it."""
+    try:
+        with open(filename, "rb") as file:
+            source = file.read(_SIZE_LIMIT + 1)
+    except (OSError, ValueError):
+        return _read_cached(filename, module_globals)
+    return source if len(source) <= _SIZE_LIMIT else None
+
+
+def _read_cached(filename: str, module_globals: "dict[str, object]") -> "bytes | None":
+    import linecache
+
+    lines = linecache.getlines(filename, module_globals)
+    if lines:
+        return "".join(lines).encode("utf-8", "surrogateescape")
+    return texts.get(filename)
+
+
 def _decode_path(word: str) -> str:
     """The path in a table, where %XX stands for a byte that is no plain one."""
     first, *others = word.split("%")
