@@ -101,11 +101,11 @@ static bool may_hold_tensors(struct session *session, PyObject *value)
     return info->kind == TYPE_TENSOR || type_is_container(info);
 }
 
-/* A parameter may be what the caller has under the same name, and an argument of a call such as
- * `x.add_(y)` may be as it was. */
-static bool may_be_unchanged(const struct site *site)
+/* An argument of a call such as `x.add_(y)` may be as it was. A parameter of what a module's method
+ * calls may be what that has under the same name. */
+static bool may_be_unchanged(const struct site *site, bool is_called)
 {
-    return site->kind == SITE_ENTER || site->kind == SITE_MUTATE;
+    return site->kind == SITE_MUTATE || (site->kind == SITE_ENTER && is_called);
 }
 
 /* visit(name, value, may_be_unchanged, module), in the module's method or below it. */
@@ -116,18 +116,20 @@ static bool tell_value(struct session *session,
                        PyObject *value)
 {
     PyObject *module, *name, *result;
+    bool is_called = false;
 
     if (!may_hold_tensors(session, value)) {
         return true;
     }
-    module = watcher_find_module(session);
+    module = watcher_find_module(session, &is_called);
     name = PyUnicode_DecodeUTF8(write->name.bytes, (Py_ssize_t)write->name.size,
                                 "replace");
-    result = module == NULL || name == NULL
-                 ? NULL
-                 : PyObject_CallFunctionObjArgs(
-                       visit, name, value,
-                       may_be_unchanged(site) ? Py_True : Py_False, module, NULL);
+    result =
+        module == NULL || name == NULL
+            ? NULL
+            : PyObject_CallFunctionObjArgs(
+                  visit, name, value,
+                  may_be_unchanged(site, is_called) ? Py_True : Py_False, module, NULL);
     Py_XDECREF(module);
     Py_XDECREF(name);
     Py_XDECREF(result);

@@ -80,20 +80,23 @@ static PyObject *leave(struct session *session, PyObject *frame)
     return back;
 }
 
-PyObject *watcher_find_module(struct session *session)
+PyObject *watcher_find_module(struct session *session, bool *is_caller)
 {
+    unsigned depth = 0;
     PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
     PyObject *found = NULL;
 
     while (frame != NULL && found == NULL && !PyErr_Occurred()) {
         found = find_first_module(session, frame);
         frame = leave(session, frame);
+        depth++;
     }
     Py_XDECREF(frame);
     if (PyErr_Occurred()) {
         Py_CLEAR(found);
         return NULL;
     }
+    *is_caller = found != NULL && depth > 1;
     return found == NULL ? Py_NewRef(Py_None) : found;
 }
 

@@ -97,6 +97,11 @@ def test_a_parameter_with_the_value_that_its_name_had_is_no_new_one(tmp_path, mo
     assert watch(tmp_path, model, names="k", modules="head") == ["head.k.call0"]
 
 
+def test_a_methods_parameter_is_new_at_each_call(tmp_path, model):
+    names = watch(tmp_path, model, times=3, names="x", modules="root")
+    assert names == [f"root.x.call{n}" for n in range(3)]
+
+
 def test_parameters_are_values_too(tmp_path, model):
     watch(tmp_path, model, names="x", modules="encoder.0")
     assert torch.equal(load(tmp_path, "encoder.0.x.call0"), X)

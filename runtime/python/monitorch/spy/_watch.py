@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitorch import _hooks, _recorder
 from monitorch.spy import _wishes
-from monitorch.spy._leaves import find_leaves
+from monitorch.spy._leaves import find_leaves, is_tensor
 from monitorch.spy._names import FullName
 from monitorch.spy._watch_paths import Paths
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from monitorch.spy.saver import DebugContext, TensorSaver
 
 logger = logging.getLogger("monitorch.spy.saver")
+
+_NAME_LIMIT = 10_000  # a program may have a prefix for each of its steps
 
 
 class Watch:
@@ -35,6 +37,9 @@ class Watch:
         calls: _wishes.Calls | None = None,
         when: _wishes.When | None = None,
     ) -> None:
+        from monitorch.spy.saver import get_debug_context
+
+        self._get_context = get_debug_context
         self._saver = weakref.ref(saver)  # which holds this
         self._watcher = _recorder.make_watcher(
             _wishes.read_names(names), _wishes.read_lines(lines)
@@ -42,6 +47,7 @@ class Watch:
         self.paths = Paths(saver, _wishes.read_texts("modules", modules))
         self._calls = _wishes.read_calls(calls)
         self._is_met = _wishes.read_when(when)
+        self._full_names: dict[tuple[Any, str, str], FullName] = {}
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
 
     def begin(self) -> None:
@@ -55,20 +61,28 @@ class Watch:
 
     def _visit(self, name: str, value: Any, may_be_unchanged: bool, module: Any) -> None:
         """Instrumented code has given the name this value, in a method of the module."""
-        from monitorch.spy.saver import get_debug_context
-
         saver = self._saver()
-        context = get_debug_context()
+        context = self._get_context()
         if saver is None or context is None or context.saver is not saver or not saver.enabled:
             return  # another thread's context, or one within the saver's
         path = self.paths.find(module, context.module_path_override)
         if path is None:
             return
-        prefix = "" if context.prefix is None else str(context.prefix)
-        full_name = str(FullName.of(prefix, path, name))
+        full_name = self._find_full_name(context.prefix, path, name)
         is_changed = self._note_version(full_name, value)
         if is_changed or not may_be_unchanged:
-            self._save(context, saver, full_name, name, value, module)
+            self._save(context, saver, full_name, value, module)
+
+    def _find_full_name(self, prefix: Any, path: str, name: str) -> FullName:
+        key = prefix, path, name
+        found = self._full_names.get(key)
+        if found is None:
+            if len(self._full_names) >= _NAME_LIMIT:
+                self._full_names.clear()
+                self._versions.clear()
+            prefix = "" if prefix is None else str(prefix)
+            found = self._full_names[key] = FullName.of(prefix, path, name)
+        return found
 
     def _note_version(self, full_name: str, value: Any) -> bool:
         """Whether it differs from what was met under this name the last time. A line such as
@@ -82,29 +96,22 @@ class Watch:
         return known is None or known[0]() is not value or known[1] != version
 
     def _save(
-        self,
-        context: DebugContext,
-        saver: TensorSaver,
-        full_name: str,
-        name: str,
-        value: Any,
-        module: Any,
+        self, context: DebugContext, saver: TensorSaver, full_name: FullName, value: Any, module: Any
     ) -> None:
         """Saves it, or counts at least that it was met: a file's number tells which of all the
         values it is that had this name."""
-        leaves = [leaf for _, leaf in find_leaves(value)]
-        number = saver.call_counts.get(full_name, 0)
+        leaves = [value] if is_tensor(value) else [leaf for _, leaf in find_leaves(value)]
         if not leaves:
             return
+        number = saver.call_counts.get(full_name, 0)
         is_wanted = self._calls is None or number in self._calls
         if is_wanted and self._is_met is not None:
             is_wanted = any(self._is_met(leaf) for leaf in leaves)
         if not is_wanted:
-            with saver._lock:
-                saver.call_counts[full_name] = number + 1
+            saver._count(full_name)
             return
         try:
-            context._save(name, value, module)
+            context._save(full_name.name, value, module)
         except (NotImplementedError, RuntimeError, TypeError, ValueError) as error:
             # Nobody has asked for this very tensor: the program goes on.
             logger.warning("%s is not saved: %s", full_name, error)
