@@ -79,8 +79,7 @@ static bool has_saved(const char *path)
 
 bool diff_saved_is_wanted(const struct diff_command_options *options)
 {
-    return !options->is_ranks &&
-           (has_saved(options->traces[0]) || has_saved(options->traces[1]));
+    return has_saved(options->traces[0]) || has_saved(options->traces[1]);
 }
 
 bool diff_saved_check(const struct diff_command_options *options, struct error *error)
@@ -92,6 +91,11 @@ bool diff_saved_check(const struct diff_command_options *options, struct error *
             "of which: expected two traces (--format mtrace saves such)",
             options->output);
         return false;
+    }
+    if (options->is_ranks) {
+        return arguments_refuse(
+            "--ranks: of saved tensors two folders are compared: monitorch diff A B",
+            error);
     }
     if (options->has_inherited) {
         return arguments_refuse("--inherited: of saved tensors nothing tells which was "

@@ -120,7 +120,10 @@ void diff_saved_first_add(struct buffer *text,
         add_values(text, finding, has_color);
     }
     if (finding->before != NULL) {
-        buffer_add(text, SLICE("  the last one before it that is equal: "));
+        buffer_add(text, SLICE("  before it "));
+        diff_text_add_grouped(text, finding->equal_before);
+        buffer_add(text, finding->equal_before == 1 ? SLICE(" is equal: ")
+                                                    : SLICE(" are equal, the last: "));
         diff_saved_add_name(text, finding->before);
         if (has_place(finding->before)) {
             buffer_add(text, SLICE(" ("));

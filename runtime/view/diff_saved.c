@@ -43,7 +43,7 @@ static void tell(struct work *work, struct diff_saved_finding *finding)
                         finding->cause != DIFF_CAUSE_NONE;
     if (finding->is_first) {
         work->result->has_first = true;
-        work->result->equal_before = work->result->equal;
+        finding->equal_before = work->result->equal;
         finding->before = work->before;
     }
     finding->words = buffer_slice(&work->text);

@@ -29,8 +29,10 @@ struct diff_saved_finding {
     /* The two as events, with their statistics; NULL where one has none beside it, or could not
      * be read. */
     const struct log_event_view *events[2];
-    const struct saved_entry
-        *before; /* the last one of B that was equal; may be NULL */
+    /* Of the first divergence: how many pairs before it are equal, and the last of these, B's; may
+     * be NULL. */
+    uint64_t equal_before;
+    const struct saved_entry *before;
 };
 
 struct diff_saved_options {
@@ -47,14 +49,13 @@ struct diff_saved_options {
 };
 
 struct diff_saved_result {
-    uint64_t counts[2];    /* tensors of A, of B */
-    uint64_t equal;        /* pairs */
-    uint64_t close;        /* of the equal ones: within tolerance, not to the bit */
-    uint64_t different;    /* pairs */
-    uint64_t unread;       /* pairs of which one could not be read */
-    uint64_t only[2];      /* in A alone, in B alone */
-    uint64_t ignored;      /* left out, of both */
-    uint64_t equal_before; /* pairs before the first divergence */
+    uint64_t counts[2]; /* tensors of A, of B */
+    uint64_t equal;     /* pairs */
+    uint64_t close;     /* of the equal ones: within tolerance, not to the bit */
+    uint64_t different; /* pairs */
+    uint64_t unread;    /* pairs of which one could not be read */
+    uint64_t only[2];   /* in A alone, in B alone */
+    uint64_t ignored;   /* left out, of both */
     bool has_first;
     bool is_ordered; /* it is known in which order they were saved */
 };

@@ -4,6 +4,7 @@ tolerances, what one folder has alone, damaged files, options that are for trace
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -143,7 +144,7 @@ def test_the_first_divergence_is_the_first_saved(pair):
     assert lines[2].startswith("  A:  float32 [64]  min ")
     assert lines[3].startswith("  B:  float32 [64]  min ")
     assert lines[4].startswith("  apart:  max abs 1, max rel ")
-    assert lines[5].startswith("  the last one before it that is equal: step0.enc.x.call0 (")
+    assert lines[5].startswith("  before it 1 is equal: step0.enc.x.call0 (")
     assert "  3 tensors in both: 1 equal, 2 different" in lines
     listed = lines[lines.index("  different, in the order in which they were saved:") + 1 :]
     assert ["step0.enc.z.call0" in listed[0], "step0.enc.a.call0" in listed[1]] == [True, True]
@@ -258,6 +259,49 @@ def test_norms_are_compared(tmp_path):
         TensorSaver(tmp_path / folder).save("x", x * scale, norm_only=True)
     diff(tmp_path / "a", tmp_path / "b", exit_code=0)
     assert "float32 [10]" in diff(tmp_path / "a", tmp_path / "c", exit_code=1)
+
+
+TOLERANCES = {
+    torch.float64: (1e-7, 1e-9), torch.float32: (1e-5, 1e-6), torch.complex64: (1e-5, 1e-6),
+    torch.float16: (2e-3, 1e-5), torch.bfloat16: (1.6e-2, 1e-5), torch.int32: (0, 0),
+    torch.int64: (0, 0),
+}  # fmt: skip
+
+
+def slow_model(a: torch.Tensor, b: torch.Tensor) -> tuple[int, float]:
+    """How many elements are beyond tolerance, and how far the farthest is, by docs/diff.md."""
+    rtol, atol = TOLERANCES[a.dtype]
+    numbers = [(x, y) for x, y in zip(a.tolist(), b.tolist()) if x != y and (x == x or y == y)]
+    sizes = [abs(y) for _, y in numbers if math.isfinite(abs(y))] if rtol else []
+    scale = max(sizes, default=0)
+    apart = [abs(x - y) for x, y in numbers]
+    apart = [d if math.isfinite(d) else math.inf for d in apart]
+    beyond = sum(
+        not (math.isfinite(d) and d <= atol + rtol * (abs(y) + scale))
+        for d, (_, y) in zip(apart, numbers)
+    )
+    return beyond, max(apart, default=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("dtype", TOLERANCES)
+def test_what_is_beyond_tolerance_as_the_rules_say(pair, dtype, seed):
+    generator = torch.Generator().manual_seed(seed)
+    a = torch.randn(1300, generator=generator, dtype=torch.float64) * 20
+    b = a * (1 + torch.randn(1300, generator=generator, dtype=torch.float64) * 10.0 ** (seed - 6))
+    if dtype.is_floating_point:
+        for tensor in (a, b):
+            places = torch.randint(0, 1300, (12,), generator=generator)
+            tensor[places] = torch.tensor([math.nan, math.inf, -math.inf, 0.0] * 3).double()
+        a[7] = b[7] = math.nan
+    a, b = a.to(dtype), b.to(dtype)
+    beyond, max_abs = slow_model(a, b)
+    findings, verdict = diff_json(*pair({"x": a}, {"x": b}), exit_code=1 if beyond else 0)
+    assert verdict["equal"] == (beyond == 0)
+    for found in findings:
+        assert (found["beyond"], found["count"]) == (beyond, 1300)
+        told = math.inf if found["max_abs"] == "Infinity" else found["max_abs"]
+        assert told == pytest.approx(max_abs, rel=1e-12)
 
 
 # What one has alone
@@ -384,7 +428,7 @@ def test_an_empty_folder(pair):
     assert text.startswith("different: 0 tensors are equal; 1 in A alone\n")
 
 
-@pytest.mark.parametrize("words", [["-o", "diff.svg"], ["--inherited"]])
+@pytest.mark.parametrize("words", [["-o", "diff.svg"], ["--inherited"], ["--ranks"]])
 def test_options_for_traces_alone_are_refused(pair, words):
     folders = pair({"x": noise()}, {"x": noise()})
     done = subprocess.run([VIEWER, "diff", *words, *folders], capture_output=True, text=True)
