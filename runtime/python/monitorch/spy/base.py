@@ -64,6 +64,10 @@ class BaseDebugger:
             return _UNKNOWN  # that one has gone, and this one has its address
         return self.module_paths.get(key, _UNKNOWN)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, as in another process, has other modules.
+        return self.__dict__ | {"module_paths": {}, "_registered": {}}
+
     def _register(self, module: Any, path: str) -> None:
         key = id(module)
         self.module_paths[key] = path

@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 # The innermost open context and the others, (innermost, (next, …)): contexts may be closed in
 # another order than they were opened in, as tasks and generators do.
 _contexts: ContextVar[Contexts | None] = ContextVar("monitorch_spy_contexts", default=None)
+_open_lock = threading.Lock()
 _recorder.spy_begin(_contexts.get)
 _compiled.add_save(spy_save)
 
@@ -69,15 +70,29 @@ class TensorSaver(BaseDebugger):
         super().__init__(output_dir, enabled)
         #: name -> how many tensors were saved under it
         self.call_counts: dict[str, int] = {}
+        self._folders: dict[str, str] = {}  # as given -> absolute, without links
+        self._options = (format, overwrite)
+        self._selection = (names, modules, lines, calls, when)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Makes what a copy has of its own."""
+        format, overwrite = self._options
         self._lock = threading.Lock()
         self._format = make_format(format, Ownership(overwrite))
-        self._folders: dict[str, str] = {}  # as given -> absolute, without links
         self._watch: Any = None
-        selection = (names, modules, lines, calls, when)
-        if any(part is not None for part in selection):
+        if any(part is not None for part in self._selection):
             from monitorch.spy._watch import Watch
 
-            self._watch = Watch(self, *selection)
+            self._watch = Watch(self, *self._selection)
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = ("_lock", "_format", "_watch")
+        return {name: value for name, value in super().__getstate__().items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
 
     def save(
         self, name: str, tensor: Any, call_idx: int | None = None, norm_only: bool = False
@@ -175,7 +190,6 @@ class DebugContext:
         self.prefix = prefix
         self.module_path_override = module_path_override
         self.threads = threads
-        self._lock = threading.Lock()
         self._open_count = 0
 
     @property
@@ -184,7 +198,7 @@ class DebugContext:
         return self.saver
 
     def __enter__(self) -> DebugContext:
-        with self._lock:
+        with _open_lock:
             self._open_count += 1
         _contexts.set((self, _contexts.get()))
         _compiled.begin_saving()
@@ -198,7 +212,7 @@ class DebugContext:
     def __exit__(self, *exception: object) -> None:
         _contexts.set(_without(_contexts.get(), self))
         _compiled.end_saving()
-        with self._lock:
+        with _open_lock:
             self._open_count -= 1
             is_last = self._open_count == 0
         if self.threads:
