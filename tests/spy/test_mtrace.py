@@ -19,6 +19,7 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch import _recorder  # noqa: E402
 from monitorch.spy import DebugContext, TensorSaver, spy_load, spy_save  # noqa: E402
+
 from tests.support.module_calls import calls_of, events_of, records_of  # noqa: E402
 
 pytestmark = pytest.mark.torch

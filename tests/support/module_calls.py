@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import torch
-
 from monitorch.spy import CallTracer
+
 from tests.support import recording
 
 
