@@ -39,7 +39,9 @@ static bool module_read(struct watched_module *module, struct slice text)
     arena_init(&module->arena);
     if (!site_table_read(&module->table, text, &module->arena, &error)) {
         arena_release(&module->arena);
-        PyErr_SetString(PyExc_RuntimeError, error.text);
+        PyErr_SetString(error.kind == ERROR_MEMORY ? PyExc_MemoryError
+                                                   : PyExc_RuntimeError,
+                        error.text);
         return false;
     }
     module->number = atomic_fetch_add(&last_module_number, 1) + 1;

@@ -109,8 +109,17 @@ def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> ob
         _compiled.add(hook, mode)
     except Exception as error:
         _recorder.note(clean(f"module {name} is not recorded: {error}"), True)
+        if _watchers:
+            _warn_of(name, error)
         return None
     return hook
+
+
+def _warn_of(name: str, error: Exception) -> None:
+    """Those who watch have no trace that would tell it."""
+    import logging
+
+    logging.getLogger("monitorch.spy.saver").warning("module %s is not watched: %s", name, error)
 
 
 def _make_breaking_hook(table: str, module_globals: "dict[str, object]") -> object:

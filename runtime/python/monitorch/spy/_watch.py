@@ -48,6 +48,7 @@ class Watch:
         self._calls = _wishes.read_calls(calls)
         self._is_met = _wishes.read_when(when)
         self._full_names: dict[tuple[Any, str, str], FullName] = {}
+        self._warned: set[str] = set()
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
 
     def begin(self) -> None:
@@ -114,7 +115,9 @@ class Watch:
             context._save(full_name.name, value, module)
         except (NotImplementedError, RuntimeError, TypeError, ValueError) as error:
             # Nobody has asked for this very tensor: the program goes on.
-            logger.warning("%s is not saved: %s", full_name, error)
+            if full_name not in self._warned:
+                self._warned.add(full_name)
+                logger.warning("%s is not saved: %s", full_name, error)
 
 
 def _learn_layout() -> None:
