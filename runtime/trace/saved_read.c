@@ -229,13 +229,13 @@ bool saved_read_file_name(struct saved_tensor *tensor,
         stem.size -= 3;
     }
     found.key.call = cut_call(&stem);
-    stem = unescape(stem, arena);
-    if (stem.bytes == NULL) {
+    name = find_name(stem);
+    found.key.name = unescape(slice_part(stem, name, stem.size), arena);
+    found.key.module_path =
+        unescape(slice_part(stem, 0, name == 0 ? 0 : name - 1), arena);
+    if (found.key.name.bytes == NULL || found.key.module_path.bytes == NULL) {
         return false;
     }
-    name = find_name(stem);
-    found.key.name = slice_part(stem, name, stem.size);
-    found.key.module_path = slice_part(stem, 0, name == 0 ? 0 : name - 1);
     *tensor = found;
     return true;
 }
