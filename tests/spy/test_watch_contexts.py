@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import threading
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -247,3 +249,24 @@ def test_code_that_torch_compile_compiles(tmp_path, program, model):
         assert torch.equal(compiled(X), expected)
     assert torch.equal(compiled(X), expected)
     assert saved(tmp_path) == calls(0)
+
+
+@pytest.mark.parametrize("glob", ["*", "q", "*o*", "self.*", "[k-q]"])
+def test_what_is_watched_is_what_is_recorded(tmp_path, model, glob):
+    """Every tensor of the trace under these names, in its order."""
+    hooks = importlib.import_module("monitorch._hooks")
+    recorder = importlib.import_module("monitorch._recorder")
+    seen = []
+
+    def visit(name, value, may_be_unchanged, module):
+        if isinstance(value, torch.Tensor):
+            seen.append((name, list(value.shape)))
+
+    watcher = recorder.make_watcher((glob.encode(),), ())
+    with recording.record(tmp_path / "run.mtrace"):
+        hooks.begin_watching(watcher, visit)
+        model(X)
+        hooks.end_watching(watcher)
+    told = [e for e in recording.read(tmp_path / "run.mtrace").events if e.value_kind == "tensor"]
+    expected = [(e.name, e.shape) for e in told if e.path == "" and fnmatchcase(e.name, glob)]
+    assert seen == expected and (len(seen) > 30 or glob != "*")

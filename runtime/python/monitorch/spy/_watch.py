@@ -97,7 +97,12 @@ class Watch:
         return known is None or known[0]() is not value or known[1] != version
 
     def _save(
-        self, context: DebugContext, saver: TensorSaver, full_name: FullName, value: Any, module: Any
+        self,
+        context: DebugContext,
+        saver: TensorSaver,
+        full_name: FullName,
+        value: Any,
+        module: Any,
     ) -> None:
         """Saves it, or counts at least that it was met: a file's number tells which of all the
         values it is that had this name."""
