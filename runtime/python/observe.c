@@ -44,25 +44,8 @@ static bool read_kind(const char *text, enum site_kind *kind)
     return false;
 }
 
-/* A site as (kind, line, names). */
-static bool read_site(PyObject *tuple, struct arena *arena, struct site *site)
+static bool read_writes(PyObject *names, struct arena *arena, struct site *site)
 {
-    const char *kind;
-    unsigned int line;
-    PyObject *names;
-
-    if (!PyTuple_Check(tuple)) {
-        PyErr_SetString(PyExc_TypeError, "a site is a tuple (kind, line, names)");
-        return false;
-    }
-    if (!PyArg_ParseTuple(tuple, "sIO!;a site is (kind, line, names)", &kind, &line,
-                          &PyTuple_Type, &names) ||
-        !read_kind(kind, &site->kind)) {
-        return false;
-    }
-    site->line = line > 0 ? line : 1;
-    site->column = 1;
-    site->function = 1;
     site->write_count = (uint32_t)PyTuple_Size(names);
     site->writes =
         arena_allocate(arena, (size_t)site->write_count + 1, sizeof(struct site_write));
@@ -77,6 +60,47 @@ static bool read_site(PyObject *tuple, struct arena *arena, struct site *site)
         }
     }
     return true;
+}
+
+static bool read_reads(PyObject *names, struct arena *arena, struct site *site)
+{
+    site->read_count = (uint32_t)PyTuple_Size(names);
+    site->reads =
+        arena_allocate(arena, (size_t)site->read_count + 1, sizeof(struct site_read));
+    if (site->reads == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        site->reads[i] =
+            (struct site_read){.scope = SITE_SCOPE_LOCAL, .site = SITE_NONE};
+        if (!read_text(PyTuple_GetItem(names, i), &site->reads[i].name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A site as (kind, line, names, names that are read). */
+static bool read_site(PyObject *tuple, struct arena *arena, struct site *site)
+{
+    const char *kind;
+    unsigned int line;
+    PyObject *names, *reads;
+
+    if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError, "a site is a tuple");
+        return false;
+    }
+    if (!PyArg_ParseTuple(tuple, "sIO!O!;a site is (kind, line, names, reads)", &kind,
+                          &line, &PyTuple_Type, &names, &PyTuple_Type, &reads) ||
+        !read_kind(kind, &site->kind)) {
+        return false;
+    }
+    site->line = line > 0 ? line : 1;
+    site->column = 1;
+    site->function = 1;
+    return read_writes(names, arena, site) && read_reads(reads, arena, site);
 }
 
 /* Sites of one kind that write the same names are told apart by their number. */
@@ -141,7 +165,7 @@ static PyObject *make_hook(PyObject *module,
 PyDoc_STRVAR(make_place_doc,
              "make_place(path, file, module_name, function, line, sites)\n\n"
              "What observe() tells of: a function that stands in `file`, which views\n"
-             "call `path`. Each site is (kind, line, names).");
+             "call `path`. Each site is (kind, line, names, names that are read).");
 
 static PyObject *make_place(PyObject *module, PyObject *args)
 {

@@ -48,7 +48,7 @@ class _Shared:
         self.user_count = 0
         self.module = weakref.ref(module)
         observer = _recorder.Observer(
-            _find_place(type(module), function), path, *_read_parameters(function)
+            _find_place(module, function), path, *_read_parameters(function)
         )
         # First of all hooks before the call, last of all behind it: what others do in theirs
         # belongs to the call, and what they change is what is told.
@@ -67,7 +67,7 @@ class _Shared:
 
 
 _observed: dict[int, _Shared] = {}  # by the module's id
-_places: dict[object, Any] = {}  # by a class's forward, as far as it is known
+_places: dict[tuple[object, bool], Any] = {}  # by forward, and whether it has modules inside
 
 
 def observe(module: Any, path: str) -> Observation | None:
@@ -146,15 +146,17 @@ def _read_parameters(
     return tuple(names), tuple(defaults), positional, stars[0], stars[1]
 
 
-def _find_place(kind: type, function: Any) -> Any:
+def _find_place(module: Any, function: Any) -> Any:
     """One for each forward, shared by the modules that have it."""
-    key = function.__code__ if isinstance(function, FunctionType) else kind
+    has_children = next(module.children(), None) is not None
+    code = function.__code__ if isinstance(function, FunctionType) else type(module)
+    key = code, has_children
     if key not in _places:
-        _places[key] = _make_place(kind, function)
+        _places[key] = _make_place(type(module), function, has_children)
     return _places[key]
 
 
-def _make_place(kind: type, function: Any) -> Any:
+def _make_place(kind: type, function: Any, has_children: bool) -> Any:
     from monitorch import _recorder
     from monitorch._hooks import clean
 
@@ -168,7 +170,9 @@ def _make_place(kind: type, function: Any) -> Any:
         file = code.co_filename
         path = _shorten(file, module)
     names = _read_parameters(function)[0]
-    sites = (("enter", line, names), ("return", line, ("",)))
+    # What a module with others inside returns was made of their results.
+    reads = () if has_children else names
+    sites = (("enter", line, names, ()), ("return", line, ("",), reads))
     return _recorder.make_place(clean(path), clean(file), clean(module), clean(name), line, sites)
 
 

@@ -131,7 +131,7 @@ def make_place(
     module_name: str,
     function: str,
     line: int,
-    sites: tuple[tuple[str, int, tuple[str, ...]], ...],
+    sites: tuple[tuple[str, int, tuple[str, ...], tuple[str, ...]], ...],
     /,
 ) -> Any: ...
 def observe(place: Any, site: int, path: str, module: object, /, *values: object) -> None: ...
