@@ -41,16 +41,21 @@ PyObject *saver_raise(const struct error *error,
 struct saver_value {
     PyObject *object;     /* owned: the tensor, or the copy that shows the same */
     struct tensor tensor; /* of `object` */
+    struct array array; /* what is to be written: the tensor's values, or their norms */
+    struct row_norms norms;
     PyObject
         *storage; /* owned: keeps the memory while the GIL is not held; may be NULL */
 };
 
 /* A tensor or array whose values can be read here and written. Those of other devices and sparse
  * and quantised ones are copied, by torch's own methods. False with an exception set: TypeError
- * where it is no tensor or has no values to be saved. */
+ * where it is no tensor or has no values to be saved. The value may not move. */
 bool saver_value_init(struct saver_value *value,
                       struct session *session,
                       PyObject *object);
+/* From now on the norms of its rows are what is to be written. False with an exception set; the
+ * value is still to be released. */
+bool saver_value_take_norms(struct saver_value *value);
 void saver_value_release(struct saver_value *value);
 
 /* ---- what the module has ---- */

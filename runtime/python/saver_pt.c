@@ -8,40 +8,14 @@ const char saver_save_pt_doc[] = PyDoc_STR(
     "save_pt(path, tensor, key, *, may_replace, norm_only=False, place=None)\n"
     "    -> 'written' | 'replaced' | 'exists'\n\n"
     "Writes a file that torch.load(path, weights_only=True) reads. `key` is (prefix,\n"
-    "module path, name, call), `place` (file, line, function). Raises OSError with "
-    "the\n"
-    "tensor's name where the file cannot be written, TypeError for what is no tensor.");
-
-/* Without the GIL. */
-static enum pt_write_result write_value(const char *path,
-                                        struct saved_tensor *saved,
-                                        const struct array *array,
-                                        bool may_replace,
-                                        bool norm_only,
-                                        struct error *error)
-{
-    struct row_norms norms;
-    enum pt_write_result result;
-
-    if (!norm_only) {
-        saved->array = *array;
-        return pt_write(path, saved, may_replace, error);
-    }
-    if (!row_norms_init(&norms, array)) {
-        error_set_memory(error);
-        return PT_FAILED;
-    }
-    saved->array = norms.array;
-    result = pt_write(path, saved, may_replace, error);
-    row_norms_release(&norms);
-    return result;
-}
+    "module path, name, call), `place` (file, line, function). Raises OSError with\n"
+    "the tensor's name where the file cannot be written, TypeError for what is no\n"
+    "tensor.");
 
 static PyObject *save(struct saver_request *request,
                       const struct saver_value *value,
                       const char *path,
-                      bool may_replace,
-                      bool norm_only)
+                      bool may_replace)
 {
     static const char *const texts[] = {
         [PT_WRITTEN] = "written",
@@ -52,10 +26,10 @@ static PyObject *save(struct saver_request *request,
     enum pt_write_result result;
     int number;
 
+    request->saved.array = value->array;
     Py_BEGIN_ALLOW_THREADS;
     errno = 0;
-    result = write_value(path, &request->saved, &value->tensor.array, may_replace,
-                         norm_only, &error);
+    result = pt_write(path, &request->saved, may_replace, &error);
     number = errno;
     Py_END_ALLOW_THREADS;
     if (result == PT_FAILED) {
@@ -83,8 +57,9 @@ PyObject *saver_save_pt(PyObject *module, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "save_pt() needs may_replace=");
     } else if (saver_request_init(&request, session, key, place)) {
         if (saver_value_init(&value, session, tensor)) {
-            result =
-                save(&request, &value, PyBytes_AsString(path), may_replace, norm_only);
+            if (!norm_only || saver_value_take_norms(&value)) {
+                result = save(&request, &value, PyBytes_AsString(path), may_replace);
+            }
             saver_value_release(&value);
         }
         saver_request_release(&request);

@@ -65,46 +65,26 @@ static void file_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* Without the GIL. */
-static bool add_value(struct saver_file *file,
-                      struct saved_tensor *saved,
-                      const struct array *array,
-                      bool norm_only,
-                      struct error *error)
-{
-    struct row_norms norms;
-    bool is_added;
-
-    if (!norm_only) {
-        saved->array = *array;
-        return safetensors_writer_add(file->writer, saved, error);
-    }
-    if (!row_norms_init(&norms, array)) {
-        error_set_memory(error);
-        return false;
-    }
-    saved->array = norms.array;
-    is_added = safetensors_writer_add(file->writer, saved, error);
-    row_norms_release(&norms);
-    return is_added;
-}
-
 static PyObject *add(struct saver_file *file,
                      struct saver_request *request,
-                     const struct saver_value *value,
-                     bool norm_only)
+                     const struct saver_value *value)
 {
     struct error error = ERROR_INIT;
     bool is_added = false, is_open;
     int number;
 
+    if (!safetensors_has_dtype(value->array.dtype)) {
+        PyErr_Format(PyExc_TypeError, "the format safetensors has no dtype %s",
+                     dtype_text(value->array.dtype));
+        return NULL;
+    }
+    request->saved.array = value->array;
     Py_BEGIN_ALLOW_THREADS;
     PyThread_acquire_lock(file->lock, WAIT_LOCK);
     is_open = file->writer != NULL;
     errno = 0;
     if (is_open) {
-        is_added =
-            add_value(file, &request->saved, &value->tensor.array, norm_only, &error);
+        is_added = safetensors_writer_add(file->writer, &request->saved, &error);
     }
     number = errno;
     file->count += is_added;
@@ -141,12 +121,8 @@ static PyObject *file_add(PyObject *self, PyObject *args, PyObject *keywords)
         return NULL;
     }
     if (saver_value_init(&value, file->session, tensor)) {
-        enum dtype dtype = value.tensor.array.dtype;
-        if (norm_only || safetensors_has_dtype(dtype)) {
-            result = add(file, &request, &value, norm_only);
-        } else {
-            PyErr_Format(PyExc_TypeError, "the format safetensors has no dtype %s",
-                         dtype_text(dtype));
+        if (!norm_only || saver_value_take_norms(&value)) {
+            result = add(file, &request, &value);
         }
         saver_value_release(&value);
     }

@@ -47,6 +47,26 @@ static PyObject *copy_by(PyObject *object, const char *method, bool is_torch)
     return copy;
 }
 
+/* An array whose numbers have the bytes of another machine's. */
+static bool is_swapped(const struct tensor *tensor)
+{
+    return tensor->flags & LOG_FORM_NUMPY && tensor->dtype_text[0] == '>';
+}
+
+/* A new reference, or NULL with an exception set. */
+static PyObject *copy_native(PyObject *array)
+{
+    PyObject *dtype = PyObject_GetAttrString(array, "dtype");
+    PyObject *native =
+        dtype == NULL ? NULL : PyObject_CallMethod(dtype, "newbyteorder", "s", "=");
+    PyObject *copy =
+        native == NULL ? NULL : PyObject_CallMethod(array, "astype", "O", native);
+
+    Py_XDECREF(native);
+    Py_XDECREF(dtype);
+    return copy;
+}
+
 static void refuse(const struct tensor *tensor, PyObject *object)
 {
     if (tensor->array.dtype == DTYPE_OTHER && tensor->dtype_text[0] != '\0') {
@@ -65,6 +85,7 @@ static int look(struct saver_value *value, struct session *session)
     PyObject *object = value->object;
     enum tensor_class class = tensor_classify(session->access, Py_TYPE(object));
     const char *method;
+    bool swapped;
 
     if (class == TENSOR_CLASS_NONE ||
         tensor_describe(session->access, object, class, &value->tensor) < 0) {
@@ -74,16 +95,19 @@ static int look(struct saver_value *value, struct session *session)
     }
     if (value->tensor.array.data != NULL && pt_has_dtype(value->tensor.array.dtype)) {
         value->storage = tensor_hold(session->access, object);
+        value->array = value->tensor.array;
         return 1;
     }
     method = next_method(&value->tensor, class);
-    if (method == NULL || PyObject_HasAttrString(object, method) == 0) {
+    swapped = is_swapped(&value->tensor);
+    if (!swapped && (method == NULL || !PyObject_HasAttrString(object, method))) {
         refuse(&value->tensor, object);
         tensor_release(&value->tensor);
         return -1;
     }
     tensor_release(&value->tensor);
-    value->object = copy_by(object, method, class != TENSOR_CLASS_NUMPY);
+    value->object = swapped ? copy_native(object)
+                            : copy_by(object, method, class != TENSOR_CLASS_NUMPY);
     Py_DECREF(object);
     return value->object == NULL ? -1 : 0;
 }
@@ -94,6 +118,7 @@ bool saver_value_init(struct saver_value *value,
 {
     value->object = Py_NewRef(object);
     value->storage = NULL;
+    value->norms.bytes = NULL;
     for (int i = 0; i <= COPY_MAX; i++) {
         int state = look(value, session);
         if (state == 1) {
@@ -110,8 +135,28 @@ bool saver_value_init(struct saver_value *value,
     return false;
 }
 
+bool saver_value_take_norms(struct saver_value *value)
+{
+    bool is_done;
+
+    if (dtype_class(value->array.dtype) == DTYPE_CLASS_OPAQUE) {
+        PyErr_Format(PyExc_TypeError, "a tensor of dtype %s has no norm",
+                     dtype_text(value->array.dtype));
+        return false;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    is_done = row_norms_init(&value->norms, &value->array);
+    Py_END_ALLOW_THREADS;
+    value->array = value->norms.array;
+    if (!is_done) {
+        PyErr_NoMemory();
+    }
+    return is_done;
+}
+
 void saver_value_release(struct saver_value *value)
 {
+    row_norms_release(&value->norms);
     tensor_release(&value->tensor);
     Py_XDECREF(value->storage);
     Py_DECREF(value->object);
