@@ -61,8 +61,8 @@ static bool read_member(const struct archive *archive,
         zip_directory_find(&archive->directory, archive->folder, name);
 
     *bytes = SLICE("");
-    return member == NULL || zip_member_read(member, &archive->file, limit,
-                                             archive->arena, bytes, archive->error);
+    return member == NULL || zip_directory_load(&archive->directory, member, limit,
+                                                archive->arena, bytes, archive->error);
 }
 
 static bool read_tensor(struct archive *archive, struct pt_tensor *tensor)
@@ -109,7 +109,7 @@ static bool find_values(const struct archive *archive,
     if (member->size < tensor->storage_size) {
         return fail(archive, "fewer values than the tensor says");
     }
-    if (!zip_member_place(member, &archive->file, offset, archive->error)) {
+    if (!zip_directory_place(&archive->directory, member, offset, archive->error)) {
         return false;
     }
     *offset += tensor->size == 0 ? 0 : tensor->offset;

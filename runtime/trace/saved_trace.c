@@ -44,6 +44,15 @@ struct scan {
     bool is_open;   /* all pieces have come so far, and it was not kept yet */
 };
 
+/* Told as damage, last. */
+static bool has_no_memory(const struct log_reader *reader)
+{
+    size_t count = log_reader_damage_count(reader);
+
+    return count > 0 && slice_starts(slice_of(log_reader_damage(reader, count - 1)),
+                                     SLICE("out of memory"));
+}
+
 /* ---- the first reading ---- */
 
 static void scan_event(struct scan *scan, const struct log_event_view *event)
@@ -164,7 +173,7 @@ static bool scan_trace(struct saved_trace *trace, struct error *error)
     while (is_done && log_reader_next(trace->reader, &item)) {
         is_done = scan_item(&scan, &item);
     }
-    is_done = is_done && finish_event(&scan);
+    is_done = is_done && finish_event(&scan) && !has_no_memory(trace->reader);
     saved_trace_calls_release(&scan.calls);
     buffer_release(&scan.name);
     if (!is_done) {
@@ -316,6 +325,10 @@ bool saved_trace_read(struct saved_trace *trace,
         is_found = item.kind == LOG_EVENT;
     }
     if (!is_found || item.event.number != kept->event || !collect(trace, kept)) {
+        if (trace->values.has_failed || has_no_memory(trace->reader)) {
+            error_set_memory(error);
+            return false;
+        }
         error_set(error, ERROR_INPUT, "%s: has changed since it was opened",
                   trace->path);
         return false;

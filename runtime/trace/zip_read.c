@@ -1,8 +1,6 @@
 /* The members of a zip archive, after PKWARE's APPNOTE 6.3.10. */
 #include "runtime/trace/zip_read.h"
 
-#include "runtime/base/buffer.h"
-
 #define END_SIGNATURE       0x06054b50u
 #define END_SIZE            22
 #define COMMENT_MAX         65535
@@ -15,9 +13,8 @@
 #define HEADER_SIGNATURE    0x04034b50u
 #define HEADER_SIZE         30
 #define LARGE_EXTRA         1 /* the extra field with sizes of 64 bits */
-/* How much of the file's end is read first: the end of most archives without a comment, and most
- * often the directory too. */
-#define TAIL_SIZE 4096
+/* How much of the file is read at each end to begin with: most often all but the values. */
+#define WINDOW_SIZE 4096
 /* The directory of an archive with one tensor has a few members. */
 #define DIRECTORY_MAX (4 << 20)
 
@@ -36,23 +33,63 @@ static uint64_t get_64(const unsigned char *bytes)
     return get_32(bytes) | (uint64_t)get_32(bytes + 4) << 32;
 }
 
-static bool fail(struct error *error, const struct mapping *file, const char *what)
+static bool
+fail(struct error *error, const struct zip_directory *directory, const char *what)
 {
-    error_set(error, ERROR_INPUT, "%s: %s", file->path, what);
+    error_set(error, ERROR_INPUT, "%s: %s", directory->file->path, what);
     return false;
 }
 
+/* ---- bytes ---- */
+
+static bool window_has(const struct zip_window *window, uint64_t offset, size_t size)
+{
+    return offset >= window->offset && size <= window->size &&
+           offset - window->offset <= window->size - size;
+}
+
 /* All of it, or an error. */
-static bool read_exactly(const struct mapping *file,
+static bool read_exactly(const struct zip_directory *directory,
                          uint64_t offset,
                          void *bytes,
                          size_t size,
                          struct error *error)
 {
+    const struct zip_window *const windows[] = {&directory->head, &directory->tail};
     size_t count;
 
-    return mapping_read(file, offset, bytes, size, &count, error) &&
-           (count == size || fail(error, file, "a zip archive that is cut off"));
+    for (size_t i = 0; i < 2; i++) {
+        if (size > 0 && window_has(windows[i], offset, size)) {
+            memcpy(bytes, windows[i]->bytes + (offset - windows[i]->offset), size);
+            return true;
+        }
+    }
+    return mapping_read(directory->file, offset, bytes, size, &count, error) &&
+           (count == size || fail(error, directory, "a zip archive that is cut off"));
+}
+
+/* `size` bytes from the offset on, as many as the file has. */
+static bool open_window(const struct zip_directory *directory,
+                        struct zip_window *window,
+                        uint64_t offset,
+                        size_t size,
+                        struct arena *arena,
+                        struct error *error)
+{
+    uint64_t left = directory->file_size - offset;
+    char *bytes;
+
+    size = left < size ? (size_t)left : size;
+    bytes = arena_allocate(arena, size, 1);
+    if (bytes == NULL) {
+        error_set_memory(error);
+        return false;
+    }
+    if (!read_exactly(directory, offset, bytes, size, error)) {
+        return false;
+    }
+    *window = (struct zip_window){bytes, offset, size};
+    return true;
 }
 
 /* ---- where the directory stands ---- */
@@ -79,7 +116,7 @@ static const unsigned char *find_end(const unsigned char *tail, size_t size)
 }
 
 /* The record for archives whose numbers do not fit in the end record, if it has one in front. */
-static bool read_large_end(const struct mapping *file,
+static bool read_large_end(const struct zip_directory *directory,
                            uint64_t end,
                            struct place *place,
                            struct error *error)
@@ -91,7 +128,7 @@ static bool read_large_end(const struct mapping *file,
     if (end < LOCATOR_SIZE) {
         return true;
     }
-    if (!read_exactly(file, end - LOCATOR_SIZE, locator, LOCATOR_SIZE, error)) {
+    if (!read_exactly(directory, end - LOCATOR_SIZE, locator, LOCATOR_SIZE, error)) {
         return false;
     }
     if (get_32(locator) != LOCATOR_SIGNATURE) {
@@ -99,54 +136,66 @@ static bool read_large_end(const struct mapping *file,
     }
     offset = get_64(locator + 8);
     if (offset > end || end - offset < LARGE_END_SIZE) {
-        return fail(error, file, "a zip archive whose end is damaged");
+        return fail(error, directory, "a zip archive whose end is damaged");
     }
-    if (!read_exactly(file, offset, large, LARGE_END_SIZE, error)) {
+    if (!read_exactly(directory, offset, large, LARGE_END_SIZE, error)) {
         return false;
     }
     if (get_32(large) != LARGE_END_SIGNATURE) {
-        return fail(error, file, "a zip archive whose end is damaged");
+        return fail(error, directory, "a zip archive whose end is damaged");
     }
     *place = (struct place){get_64(large + 48), get_64(large + 40), get_64(large + 32)};
     return true;
 }
 
-static bool find_directory(const struct mapping *file,
-                           struct buffer *tail,
+/* The end record is the last of the file but for a comment, which is empty most often. */
+static bool find_end_offset(struct zip_directory *directory,
+                            struct arena *arena,
+                            uint64_t *offset,
+                            struct error *error)
+{
+    static const size_t sizes[] = {WINDOW_SIZE, END_SIZE + COMMENT_MAX};
+    struct zip_window *tail = &directory->tail;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t file_size = directory->file_size;
+        uint64_t begin = file_size < sizes[i] ? 0 : file_size - sizes[i];
+        const unsigned char *end;
+
+        if (!open_window(directory, tail, begin, sizes[i], arena, error)) {
+            return false;
+        }
+        end = find_end((const unsigned char *)tail->bytes, tail->size);
+        if (end != NULL) {
+            *offset = begin + (uint64_t)((const char *)end - tail->bytes);
+            return true;
+        }
+    }
+    return fail(error, directory, "no zip archive, expected a file of torch.save");
+}
+
+static bool find_directory(struct zip_directory *directory,
+                           struct arena *arena,
                            struct place *place,
                            struct error *error)
 {
-    const unsigned char *end = NULL;
-    uint64_t file_size;
-    uint64_t end_offset;
+    unsigned char record[END_SIZE];
+    uint64_t end;
 
-    if (!mapping_size(file, &file_size, error)) {
+    if (!mapping_size(directory->file, &directory->file_size, error) ||
+        !open_window(directory, &directory->head, 0, WINDOW_SIZE, arena, error) ||
+        !find_end_offset(directory, arena, &end, error) ||
+        !read_exactly(directory, end, record, END_SIZE, error)) {
         return false;
     }
-    for (size_t wanted = TAIL_SIZE; end == NULL; wanted = END_SIZE + COMMENT_MAX) {
-        size_t size = file_size < wanted ? (size_t)file_size : wanted;
-
-        tail->size = 0;
-        if (!buffer_reserve(tail, size)) {
-            error_set_memory(error);
-            return false;
-        }
-        if (!read_exactly(file, file_size - size, tail->bytes, size, error)) {
-            return false;
-        }
-        tail->size = size;
-        end = find_end((const unsigned char *)tail->bytes, size);
-        if (end == NULL && (size == file_size || wanted > TAIL_SIZE)) {
-            return fail(error, file, "no zip archive, expected a file of torch.save");
-        }
-    }
-    end_offset = file_size - (uint64_t)(tail->bytes + tail->size - (const char *)end);
-    *place = (struct place){get_32(end + 16), get_32(end + 12), get_16(end + 10)};
-    if (!read_large_end(file, end_offset, place, error)) {
+    *place =
+        (struct place){get_32(record + 16), get_32(record + 12), get_16(record + 10)};
+    if (!read_large_end(directory, end, place, error)) {
         return false;
     }
-    if (place->offset > end_offset || place->size > end_offset - place->offset) {
-        return fail(error, file, "a zip archive whose directory lies outside of it");
+    if (place->offset > end || place->size > end - place->offset) {
+        return fail(error, directory,
+                    "a zip archive whose directory lies outside of it");
     }
     return true;
 }
@@ -221,10 +270,8 @@ read_entry(struct zip_member *member, const unsigned char *bytes, size_t size)
     return whole;
 }
 
-static bool read_entries(struct zip_directory *directory,
-                         const struct mapping *file,
-                         struct slice bytes,
-                         struct error *error)
+static bool
+read_entries(struct zip_directory *directory, struct slice bytes, struct error *error)
 {
     size_t offset = 0;
 
@@ -234,7 +281,7 @@ static bool read_entries(struct zip_directory *directory,
                                  bytes.size - offset);
 
         if (size == 0) {
-            return fail(error, file, "a zip archive whose directory is damaged");
+            return fail(error, directory, "a zip archive whose directory is damaged");
         }
         offset += size;
     }
@@ -246,17 +293,15 @@ bool zip_directory_read(struct zip_directory *directory,
                         struct arena *arena,
                         struct error *error)
 {
-    struct buffer tail = BUFFER_INIT;
     struct place place = {0};
-    bool is_found = find_directory(file, &tail, &place, error);
     char *bytes;
 
-    buffer_release(&tail);
-    if (!is_found) {
+    *directory = (struct zip_directory){.file = file};
+    if (!find_directory(directory, arena, &place, error)) {
         return false;
     }
     if (place.size > DIRECTORY_MAX || place.count > place.size / ENTRY_SIZE) {
-        return fail(error, file, "a zip archive with too many members");
+        return fail(error, directory, "a zip archive with too many members");
     }
     bytes = arena_allocate(arena, (size_t)place.size, 1);
     directory->member_count = (size_t)place.count;
@@ -266,9 +311,8 @@ bool zip_directory_read(struct zip_directory *directory,
         error_set_memory(error);
         return false;
     }
-    return read_exactly(file, place.offset, bytes, (size_t)place.size, error) &&
-           read_entries(directory, file, (struct slice){bytes, (size_t)place.size},
-                        error);
+    return read_exactly(directory, place.offset, bytes, (size_t)place.size, error) &&
+           read_entries(directory, (struct slice){bytes, (size_t)place.size}, error);
 }
 
 const struct zip_member *zip_directory_find(const struct zip_directory *directory,
@@ -288,51 +332,49 @@ const struct zip_member *zip_directory_find(const struct zip_directory *director
 
 /* ---- members ---- */
 
-bool zip_member_place(const struct zip_member *member,
-                      const struct mapping *file,
-                      uint64_t *offset,
-                      struct error *error)
+bool zip_directory_place(const struct zip_directory *directory,
+                         const struct zip_member *member,
+                         uint64_t *offset,
+                         struct error *error)
 {
+    uint64_t file_size = directory->file_size;
     unsigned char header[HEADER_SIZE];
-    uint64_t file_size;
     uint64_t begin;
 
     if (!member->is_stored) {
-        return fail(error, file, "a compressed zip archive, expected a stored one");
-    }
-    if (!mapping_size(file, &file_size, error)) {
-        return false;
+        return fail(error, directory,
+                    "a compressed zip archive, expected a stored one");
     }
     if (member->header > file_size || file_size - member->header < HEADER_SIZE) {
-        return fail(error, file, "a zip archive with a member outside of it");
+        return fail(error, directory, "a zip archive with a member outside of it");
     }
-    if (!read_exactly(file, member->header, header, HEADER_SIZE, error)) {
+    if (!read_exactly(directory, member->header, header, HEADER_SIZE, error)) {
         return false;
     }
     begin = member->header + HEADER_SIZE + get_16(header + 26) + get_16(header + 28);
     if (get_32(header) != HEADER_SIGNATURE || begin > file_size ||
         member->size > file_size - begin) {
-        return fail(error, file, "a zip archive with a member outside of it");
+        return fail(error, directory, "a zip archive with a member outside of it");
     }
     *offset = begin;
     return true;
 }
 
-bool zip_member_read(const struct zip_member *member,
-                     const struct mapping *file,
-                     size_t limit,
-                     struct arena *arena,
-                     struct slice *bytes,
-                     struct error *error)
+bool zip_directory_load(const struct zip_directory *directory,
+                        const struct zip_member *member,
+                        size_t limit,
+                        struct arena *arena,
+                        struct slice *bytes,
+                        struct error *error)
 {
     uint64_t offset;
     char *copy;
 
-    if (!zip_member_place(member, file, &offset, error)) {
+    if (!zip_directory_place(directory, member, &offset, error)) {
         return false;
     }
     if (member->size > limit) {
-        return fail(error, file, "a zip archive with a member that is too large");
+        return fail(error, directory, "a zip archive with a member that is too large");
     }
     copy = arena_allocate(arena, (size_t)member->size, 1);
     if (copy == NULL) {
@@ -340,5 +382,5 @@ bool zip_member_read(const struct zip_member *member,
         return false;
     }
     *bytes = (struct slice){copy, (size_t)member->size};
-    return read_exactly(file, offset, copy, bytes->size, error);
+    return read_exactly(directory, offset, copy, bytes->size, error);
 }

@@ -19,12 +19,23 @@ struct zip_member {
     bool is_stored;
 };
 
+/* Some of the file's bytes, read once. */
+struct zip_window {
+    const char *bytes; /* in the arena */
+    uint64_t offset;   /* in the file */
+    size_t size;
+};
+
 struct zip_directory {
+    const struct mapping *file; /* borrowed */
+    uint64_t file_size;
+    struct zip_window head; /* most members but the values stand in there */
+    struct zip_window tail;
     struct zip_member *members; /* in the arena */
     size_t member_count;
 };
 
-/* Reads the directory at the archive's end. */
+/* Reads the directory at the archive's end. The file has to stay open. */
 bool zip_directory_read(struct zip_directory *directory,
                         const struct mapping *file,
                         struct arena *arena,
@@ -36,17 +47,17 @@ const struct zip_member *zip_directory_find(const struct zip_directory *director
                                             struct slice name);
 
 /* Where the member's bytes begin in the file; all of them are there. */
-bool zip_member_place(const struct zip_member *member,
-                      const struct mapping *file,
-                      uint64_t *offset,
-                      struct error *error);
+bool zip_directory_place(const struct zip_directory *directory,
+                         const struct zip_member *member,
+                         uint64_t *offset,
+                         struct error *error);
 
 /* Reads a member of at most `limit` bytes into the arena. */
-bool zip_member_read(const struct zip_member *member,
-                     const struct mapping *file,
-                     size_t limit,
-                     struct arena *arena,
-                     struct slice *bytes,
-                     struct error *error);
+bool zip_directory_load(const struct zip_directory *directory,
+                        const struct zip_member *member,
+                        size_t limit,
+                        struct arena *arena,
+                        struct slice *bytes,
+                        struct error *error);
 
 #endif
