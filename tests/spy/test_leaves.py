@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
+from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 from monitorch.spy._leaves import find_leaves, is_container  # noqa: E402
 
 
@@ -99,3 +100,16 @@ def test_a_very_deep_one():
 @pytest.mark.parametrize("value", [T, Output, "text", 3, None, {1, 2}, range(3)])
 def test_no_containers(value):
     assert not is_container(value)
+
+
+def test_where_there_is_no_tensor_the_program_goes_on(tmp_path, caplog):
+    saver = TensorSaver(tmp_path)
+    with DebugContext(saver, "p"):
+        for _ in range(3):
+            spy_save("mask", None)
+            spy_save("sizes", (3, 4))
+    assert [record.getMessage() for record in caplog.records] == [
+        "No tensor in 'p.manual.mask' (NoneType): nothing is saved",
+        "No tensor in 'p.manual.sizes' (tuple): nothing is saved",
+    ]
+    assert saver.call_counts == {} and list(tmp_path.iterdir()) == []

@@ -174,7 +174,7 @@ def test_leaves_of_one_call_keep_their_number(tmp_path):
 def test_a_failed_write_leaves_its_name_free(tmp_path):
     saver = TensorSaver(tmp_path)
     with pytest.raises(TypeError):
-        saver.save("x", "no tensor", call_idx=0)
+        saver.save("x", torch.empty(2, device="meta"), call_idx=0)
     save(TensorSaver(tmp_path), 2)
     assert values(tmp_path) == {"x.call0.pt": 2}
 

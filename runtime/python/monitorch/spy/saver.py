@@ -15,7 +15,7 @@ from monitorch import _compiled, _recorder
 from monitorch._recorder import spy_save
 from monitorch.spy import _threads
 from monitorch.spy._formats import Saving, make_format
-from monitorch.spy._leaves import find_leaves, is_container
+from monitorch.spy._leaves import find_leaves
 from monitorch.spy._names import FullName
 from monitorch.spy._ownership import Ownership
 from monitorch.spy.base import BaseDebugger
@@ -63,7 +63,7 @@ class TensorSaver(BaseDebugger):
         overwrite: bool | None = None,
         names: str | Iterable[str] | None = None,
         modules: str | Iterable[str] | None = None,
-        lines: str | Iterable[str] | None = None,
+        lines: int | str | Iterable[int | str] | None = None,
         calls: int | Iterable[int] | None = None,
         when: str | Callable[[Any], bool] | None = None,
     ) -> None:
@@ -71,6 +71,7 @@ class TensorSaver(BaseDebugger):
         #: name -> how many tensors were saved under it
         self.call_counts: dict[str, int] = {}
         self._folders: dict[str, str] = {}  # as given -> absolute, without links
+        self._warned: set[str] = set()
         self._options = (format, overwrite)
         self._selection = (names, modules, lines, calls, when)
         self._prepare()
@@ -105,9 +106,9 @@ class TensorSaver(BaseDebugger):
         if not self.enabled:
             return
         full_name = self._full_name(name)
-        leaves = find_leaves(tensor) if is_container(tensor) else [("", tensor)]
+        leaves = find_leaves(tensor)
         if not leaves:
-            logger.warning("No tensor in '%s': nothing is saved", full_name)
+            self._warn_of_nothing(full_name, tensor)
             return
         if call_idx is None:
             call, advance = self._count(full_name), partial(self._count, full_name)
@@ -140,6 +141,12 @@ class TensorSaver(BaseDebugger):
             call = max(self.call_counts.get(key, 0), former + 1)
             self.call_counts[key] = call + 1
         return call
+
+    def _warn_of_nothing(self, full_name: FullName, value: object) -> None:
+        """Once for each name: a mask may be None in each of many calls."""
+        if full_name not in self._warned:
+            self._warned.add(str(full_name))
+            logger.warning("No tensor in '%s' (%s): nothing is saved", full_name, type(value).__name__)
 
     def _find_folder(self) -> str:
         given = os.fspath(self.output_dir)
