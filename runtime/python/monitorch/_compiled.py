@@ -250,13 +250,17 @@ def _must_be_whole(dynamo: "Any") -> bool:
 
 def _tell(mode: str, is_left_out: bool) -> None:
     """Notes once for each function; warns once where lines cost or lose what was not asked for."""
+    from monitorch import _hooks
+
     place = _find_place()
     if place is None:
         return
     file, line, function = place
     if not is_left_out:
         what = "torch.compile breaks its graph at each recorded line"
-        advice = 'that is slower; compile="skip" leaves these lines out instead'
+        advice = "that is slower, as long as a TensorSaver watches them"
+        if _hooks.is_recording():
+            advice = 'that is slower; compile="skip" leaves these lines out instead'
     elif mode == "skip":
         what = "compiled by torch.compile: its lines are left out"
         advice = ""

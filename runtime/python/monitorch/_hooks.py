@@ -36,6 +36,11 @@ def end_recording() -> None:
         _switch(False)
 
 
+def is_recording() -> bool:
+    """Whether instrumented code has its hooks for a recording, and not for watchers alone."""
+    return _recorded is not None
+
+
 def begin_watching(watcher: "Any", visit: "Callable[..., None]") -> None:
     """`watcher`, of `_recorder.make_watcher`, is told of visits, by `visit`. May be called again:
     it ends where `end_watching` was called as often."""
