@@ -6,6 +6,8 @@ import logging
 import multiprocessing
 import os
 import pathlib
+import subprocess
+import sys
 import threading
 import time
 
@@ -16,6 +18,7 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 from tests.spy.signatures import names_in  # noqa: E402
+from tests.support import recording  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -140,6 +143,34 @@ def test_forked_children_leave_each_other_alone(tmp_path):
         assert child.exitcode == 0
     save(saver, 4)
     assert sorted(values(tmp_path).values()) == [0, 1, 2, 3, 4]
+
+
+BESIDE = """
+import sys, torch
+from monitorch.spy import TensorSaver
+saver = TensorSaver("saved")
+print("ready", flush=True)
+sys.stdin.readline()
+saver.save("x", torch.tensor(2))
+"""
+
+
+def test_processes_beside_each_other(tmp_path):
+    """As ranks are: what the one writes after the other has started is left alone."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", BESIDE],
+        cwd=tmp_path,
+        env=recording.environment("off"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout.readline() == "ready\n"
+    save(TensorSaver(tmp_path / "saved"), 1)
+    _, errors = child.communicate("go on\n")
+    assert child.returncode == 0 and "is of another saver or process of this run" in errors
+    assert values(tmp_path / "saved") == {"x.call0.pt": 1, "x.call1.pt": 2}
 
 
 def test_threads_take_numbers_of_their_own(tmp_path):
