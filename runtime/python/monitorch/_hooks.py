@@ -75,7 +75,8 @@ posix.register_at_fork(after_in_child=_begin_child)
 def _tell_watchers() -> None:
     from monitorch import _recorder
 
-    _recorder.set_watchers(tuple((watcher, told[0]) for watcher, told in _watchers.items()))
+    # A list first: a finalizer may leave a context while the pairs are made.
+    _recorder.set_watchers(tuple((watcher, told[0]) for watcher, told in list(_watchers.items())))
 
 
 def _switch(is_quiet: bool) -> None:

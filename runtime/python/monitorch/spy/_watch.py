@@ -47,7 +47,7 @@ class Watch:
         self.paths = Paths(saver, _wishes.read_texts("modules", modules))
         self._calls = _wishes.read_calls(calls)
         self._is_met = _wishes.read_when(when)
-        self._full_names: dict[tuple[Any, str, str], FullName] = {}
+        self._full_names: dict[tuple[str, str, str], FullName] = {}
         self._warned: set[str] = set()
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
 
@@ -75,13 +75,13 @@ class Watch:
             self._save(context, saver, full_name, value, module)
 
     def _find_full_name(self, prefix: Any, path: str, name: str) -> FullName:
+        prefix = "" if prefix is None else str(prefix)
         key = prefix, path, name
         found = self._full_names.get(key)
         if found is None:
             if len(self._full_names) >= _NAME_LIMIT:
                 self._full_names.clear()
                 self._versions.clear()
-            prefix = "" if prefix is None else str(prefix)
             found = self._full_names[key] = FullName.of(prefix, path, name)
         return found
 
