@@ -363,7 +363,9 @@ static bool check_table(struct slice text)
     is_good = site_table_read(&table, text, &arena, &error);
     arena_release(&arena);
     if (!is_good) {
-        PyErr_SetString(PyExc_ValueError, error.text);
+        PyErr_SetString(error.kind == ERROR_MEMORY ? PyExc_MemoryError
+                                                   : PyExc_ValueError,
+                        error.text);
     }
     return is_good;
 }
