@@ -11,6 +11,9 @@
 
 #define FOLDER "archive/"
 #define VALUES SLICE(FOLDER "data/0")
+/* What the head and the directory of most archives need. */
+#define PENDING_SIZE   1024
+#define DIRECTORY_SIZE 512
 
 bool pt_has_dtype(enum dtype dtype)
 {
@@ -34,6 +37,9 @@ add_head(struct zip_writer *zip, const struct saved_tensor *tensor, uint64_t siz
 {
     struct buffer text = BUFFER_INIT;
 
+    buffer_reserve(&zip->pending, PENDING_SIZE);
+    buffer_reserve(&zip->directory, DIRECTORY_SIZE);
+    buffer_reserve(&text, DIRECTORY_SIZE);
     pickle_add_tensor(&text, &tensor->array);
     zip_add(zip, SLICE(FOLDER "data.pkl"), buffer_slice(&text));
     zip_add(zip, SLICE(FOLDER "byteorder"), SLICE("little"));
