@@ -16,6 +16,7 @@ struct pt_file {
     char *path;         /* in the arena */
     uint64_t offset;    /* of the values */
     uint64_t size;
+    struct zip_member member; /* that they stand in */
     struct buffer values;
 };
 
@@ -89,7 +90,7 @@ static bool read_tensor(struct archive *archive, struct pt_tensor *tensor)
 /* Where the tensor's values stand in the file. */
 static bool find_values(const struct archive *archive,
                         const struct pt_tensor *tensor,
-                        uint64_t *offset)
+                        struct pt_file *file)
 {
     struct slice folder = {NULL, 0};
     const struct zip_member *member;
@@ -109,10 +110,13 @@ static bool find_values(const struct archive *archive,
     if (member->size < tensor->storage_size) {
         return fail(archive, "fewer values than the tensor says");
     }
-    if (!zip_directory_place(&archive->directory, member, offset, archive->error)) {
+    if (!zip_directory_place(&archive->directory, member, &file->offset,
+                             archive->error)) {
         return false;
     }
-    *offset += tensor->size == 0 ? 0 : tensor->offset;
+    file->offset += tensor->size == 0 ? 0 : tensor->offset;
+    file->size = tensor->size;
+    file->member = *member;
     return true;
 }
 
@@ -140,10 +144,9 @@ static bool read_archive(struct archive *archive, struct pt_file *file)
     if (!zip_directory_read(&archive->directory, &archive->file, archive->arena,
                             archive->error) ||
         !find_folder(archive) || !read_tensor(archive, &tensor) ||
-        !find_values(archive, &tensor, &file->offset)) {
+        !find_values(archive, &tensor, file)) {
         return false;
     }
-    file->size = tensor.size;
     file->tensor.array = tensor.array;
     return read_key(archive, &file->tensor);
 }
@@ -206,6 +209,12 @@ void pt_file_place(const struct pt_file *file, uint64_t *offset, uint64_t *size)
 bool pt_file_read(struct pt_file *file, struct array *array, struct error *error)
 {
     if (!values_read(file->path, file->offset, file->size, &file->values, error)) {
+        return false;
+    }
+    /* A part of the member has no checksum of its own. */
+    if (file->size == file->member.size &&
+        !zip_member_has(&file->member, buffer_slice(&file->values))) {
+        error_set(error, ERROR_INPUT, "%s: the values are damaged", file->path);
         return false;
     }
     *array = file->tensor.array;

@@ -1,6 +1,8 @@
 /* The members of a zip archive, after PKWARE's APPNOTE 6.3.10. */
 #include "runtime/trace/zip_read.h"
 
+#include "runtime/base/crc32.h"
+
 #define END_SIGNATURE       0x06054b50u
 #define END_SIZE            22
 #define COMMENT_MAX         65535
@@ -360,6 +362,12 @@ bool zip_directory_place(const struct zip_directory *directory,
     return true;
 }
 
+bool zip_member_has(const struct zip_member *member, struct slice bytes)
+{
+    return member->checksum == 0 ||
+           crc32_update(0, bytes.bytes, bytes.size) == member->checksum;
+}
+
 bool zip_directory_load(const struct zip_directory *directory,
                         const struct zip_member *member,
                         size_t limit,
@@ -382,5 +390,7 @@ bool zip_directory_load(const struct zip_directory *directory,
         return false;
     }
     *bytes = (struct slice){copy, (size_t)member->size};
-    return read_exactly(directory, offset, copy, bytes->size, error);
+    return read_exactly(directory, offset, copy, bytes->size, error) &&
+           (zip_member_has(member, *bytes) ||
+            fail(error, directory, "a zip archive with a damaged member"));
 }

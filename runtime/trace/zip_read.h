@@ -14,8 +14,8 @@
 struct zip_member {
     struct slice name; /* in the arena */
     uint64_t size;
-    uint64_t header; /* where its own header stands in the file */
-    uint32_t checksum;
+    uint64_t header;   /* where its own header stands in the file */
+    uint32_t checksum; /* CRC-32; 0: the writer took none */
     bool is_stored;
 };
 
@@ -51,6 +51,9 @@ bool zip_directory_place(const struct zip_directory *directory,
                          const struct zip_member *member,
                          uint64_t *offset,
                          struct error *error);
+
+/* Whether these are the member's bytes, by its checksum. */
+bool zip_member_has(const struct zip_member *member, struct slice bytes);
 
 /* Reads a member of at most `limit` bytes into the arena. */
 bool zip_directory_load(const struct zip_directory *directory,

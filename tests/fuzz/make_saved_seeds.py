@@ -82,7 +82,8 @@ def pickles():
     subclass = (b"torch._tensor", b"_rebuild_from_type_v2")
     of_type = named(*V2) + named(b"torch", b"Tensor") + b"("
     inner = storage(FLOAT, 6) + number(0) + numbers((6,)) + numbers((1,)) + b"\x89" + HOOKS
-    yield "subclass", call(subclass, of_type + inner + b"t}(" + text(b"a") + b"\x88" + text(b"b") + b"G" + bytes(8) + b"u")
+    state = b"}(" + text(b"a") + b"\x88" + text(b"b") + b"G" + bytes(8) + b"u"
+    yield "subclass", call(subclass, of_type + inner + b"t" + state)
     yield "dictionary", b"}" + text(b"a") + tensor() + b"s"
     yield "system", call((b"os", b"system"), text(b"true"))
     yield "itself", b"}q\x00" + text(b"a") + b"h\x00s"
