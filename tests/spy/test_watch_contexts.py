@@ -9,8 +9,12 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+pytest.importorskip("hypothesis")
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
+
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
 
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 from tests.spy.watched import MODEL, X, load_module, saved  # noqa: E402
@@ -253,22 +257,50 @@ def test_code_that_torch_compile_compiles(tmp_path, program, model, monkeypatch)
     assert saved(tmp_path) == calls(0)
 
 
-@pytest.mark.parametrize("glob", ["*", "q", "*o*", "self.*", "[k-q]"])
-def test_what_is_watched_is_what_is_recorded(tmp_path, model, glob):
-    """Every tensor of the trace under these names, in its order."""
+GLOBS = st.lists(st.sampled_from(["*", "q", "*o*", "self.*", "[k-q]", "?", "attn_?", "none"]))
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from([b"", b"model.py", b"*.py", b"other.py"]),
+        st.integers(1, 40),
+        st.integers(1, 40),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def told(program, tmp_path_factory):
+    """(line, name, shape) of all tensors in the trace of a call."""
+    path = tmp_path_factory.mktemp("told") / "run.mtrace"
+    model = program.Model()
+    with recording.record(path):
+        model(X)
+    events = [e for e in recording.read(path).events if e.value_kind == "tensor" and not e.path]
+    assert len(events) > 30
+    return model, [(e.line, e.name, e.shape) for e in events]
+
+
+@settings(max_examples=60, deadline=None)
+@given(globs=GLOBS, lines=LINES)
+def test_what_is_watched_is_what_is_recorded(told, globs, lines):
+    """Every tensor of the trace under these names and on these lines, in its order."""
     hooks = importlib.import_module("monitorch._hooks")
     recorder = importlib.import_module("monitorch._recorder")
+    model, tensors = told
     seen = []
 
     def visit(name, value, may_be_unchanged, module):
         if isinstance(value, torch.Tensor):
             seen.append((name, list(value.shape)))
 
-    watcher = recorder.make_watcher((glob.encode(),), ())
-    with recording.record(tmp_path / "run.mtrace"):
-        hooks.begin_watching(watcher, visit)
-        model(X)
-        hooks.end_watching(watcher)
-    told = [e for e in recording.read(tmp_path / "run.mtrace").events if e.value_kind == "tensor"]
-    expected = [(e.name, e.shape) for e in told if e.path == "" and fnmatchcase(e.name, glob)]
-    assert seen == expected and (len(seen) > 30 or glob != "*")
+    def is_wanted(line, name):
+        is_named = not globs or any(fnmatchcase(name, glob) for glob in globs)
+        is_there = not lines or any(
+            first <= line <= last and file != b"other.py" for file, first, last in lines
+        )
+        return is_named and is_there
+
+    watcher = recorder.make_watcher(tuple(glob.encode() for glob in globs), tuple(lines))
+    hooks.begin_watching(watcher, visit)
+    model(X)
+    hooks.end_watching(watcher)
+    assert seen == [(name, shape) for line, name, shape in tensors if is_wanted(line, name)]
