@@ -12,6 +12,7 @@
 #include "runtime/view/diff_saved.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* ---- what is compared ---- */
@@ -152,6 +153,43 @@ static bool compare(struct job *job, struct error *error)
     return is_done;
 }
 
+/* Whether a full name of the folder holds that part. */
+static bool is_known(const struct saved_folder *folder, struct slice part)
+{
+    struct buffer name = BUFFER_INIT;
+    bool is_found = false;
+
+    for (size_t i = 0; !is_found && i < saved_folder_count(folder); i++) {
+        name.size = 0;
+        saved_key_add_full_name(&saved_folder_entry(folder, i)->tensor.key, &name);
+        is_found = slice_find(buffer_slice(&name), part, 0) < name.size;
+    }
+    is_found = is_found || name.has_failed;
+    buffer_release(&name);
+    return is_found;
+}
+
+static void tell_unknown(const struct job *job)
+{
+    const struct diff_command_options *options = job->options;
+    char line[200];
+
+    for (size_t i = 0; !options->is_quiet && i < options->rename_count; i++) {
+        const struct slice names[2] = {options->renames[i].old_name,
+                                       options->renames[i].new_name};
+
+        for (unsigned side = 0; side < 2; side++) {
+            if (!is_known(job->folders[side], names[side])) {
+                snprintf(line, sizeof line,
+                         "remark: --map: nothing is called %.*s in %s",
+                         names[side].size < 100 ? (int)names[side].size : 100,
+                         names[side].bytes, side == 0 ? "A" : "B");
+                print_message("", line);
+            }
+        }
+    }
+}
+
 /* Files that could not be read at all, and then those that did not hold what they told. */
 static void tell_damage(struct job *job)
 {
@@ -193,7 +231,7 @@ static enum exit_code verdict_of(const struct job *job)
     if (job->damage_counts[0] + job->damage_counts[1] + result->unread > 0) {
         return EXIT_CODE_INPUT_FAILED;
     }
-    if (result->equal + result->different + result->ignored == 0) {
+    if (result->equal + result->different == 0) {
         return EXIT_CODE_CHECK_FAILED;
     }
     return diff_saved_is_equal(result) ? EXIT_CODE_DONE : EXIT_CODE_CHECK_FAILED;
@@ -214,6 +252,7 @@ enum exit_code diff_saved_run(const struct diff_command_options *options)
     }
     is_done = is_done && compare(&job, &error);
     if (is_done) {
+        tell_unknown(&job);
         tell_damage(&job);
         if (print_report(&job)) {
             exit_code = verdict_of(&job);

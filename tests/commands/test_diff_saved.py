@@ -365,12 +365,27 @@ def test_what_a_calls_otherwise_is_told(pair):
     assert "first divergence: enc.query.call0:" in text and "  in A it is enc.q.call0\n" in text
 
 
+def test_a_map_of_what_is_not_there_is_told(pair):
+    folders = pair({"enc/q": noise()}, {"enc/q": noise()})
+    command = [VIEWER, "diff", "--map", "enc=encoder", "--map", "atn=enc", *folders]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stderr.splitlines() == [
+        "remark: --map: nothing is called encoder in B",
+        "remark: --map: nothing is called atn in A",
+    ]
+
+
 def test_ignore(pair):
     folders = pair({"a/seed": noise(), "a/x": noise()}, {"a/seed": noise() + 1, "a/x": noise()})
     diff(*folders, exit_code=1)
     for glob in ("seed", "a.s*"):
         text = diff("--ignore", glob, *folders, exit_code=0)
         assert text == "equal: 1 tensor; 1 ignored\n"
+
+
+def test_all_is_ignored(pair):
+    folders = pair({"x": noise()}, {"x": noise()})
+    assert diff("--ignore", "*", *folders, exit_code=1) == "nothing to compare; 1 ignored\n"
 
 
 def test_lists_are_cut(pair):
@@ -426,6 +441,11 @@ def test_a_folder_that_is_not_there(pair, tmp_path):
 def test_an_empty_folder(pair):
     text = diff(*pair({"x": noise()}, {}), exit_code=1)
     assert text.startswith("different: 0 tensors are equal; 1 in A alone\n")
+
+
+def test_two_empty_folders(pair):
+    done = subprocess.run([VIEWER, "diff", *pair({}, {})], capture_output=True, text=True)
+    assert done.returncode == 3 and "no traces in it" in done.stderr and ".pt" in done.stderr
 
 
 @pytest.mark.parametrize("words", [["-o", "diff.svg"], ["--inherited"], ["--ranks"]])
