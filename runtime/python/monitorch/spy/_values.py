@@ -76,12 +76,13 @@ def _wide_array(numpy: Any, values: bytearray, dtype: str, shape: tuple[int, ...
     return numpy.frombuffer(values, wide).reshape(shape)
 
 
-def _view(values: bytearray, dtype: str, shape: tuple[int, ...]) -> memoryview:
+def _view(values: bytearray, dtype: str, shape: tuple[int, ...]) -> Any:
     """Of complex numbers the last dimension is real part and imaginary part."""
     opaque = dtype.endswith("_x2") or dtype.startswith("q")
     item = _FORMATS.get(dtype, "B" if opaque else "f")
     if dtype.startswith("complex"):
         shape = (*shape, 2)
+    view: Any = memoryview(values)
     if not values or len(shape) > 64:
-        return memoryview(values).cast(item)  # a memoryview has no dimensions of size 0
-    return memoryview(values).cast(item, shape)
+        return view.cast(item)  # a memoryview has no dimensions of size 0, and 64 at most
+    return view.cast(item, shape)

@@ -214,4 +214,3 @@ def spy_load(path: str | os.PathLike[str]) -> SavedTensors:
         more = f" (and {len(damage) - 1} more, see .damage)" if len(damage) > 1 else ""
         warnings.warn(f"{name}: {damage[0]}{more}", RuntimeWarning, stacklevel=2)
     return SavedTensors(name, entries, damage)
-
