@@ -1,9 +1,10 @@
 """How fast `monitorch diff` compares two folders of saved tensors, beside the loop that does it in
 Python: `torch.load` of both files and `torch.allclose`, torch imported before the clock starts.
 
-Claims, of 1,000 float32 tensors of 64 KB in each folder, on a RAM disk: at least 3 times faster than
-the loop where they are equal to the bit, 1.5 times where each element is off by noise, and no slower
-where all are beyond tolerance: there the loop says yes or no, and diff how far, where and how many.
+Claims, of 1,000 float32 tensors of 64 KB in each folder, on a RAM disk: at least 3 times faster
+than the loop where they are equal to the bit, 1.5 times where each element is off by noise, and no
+slower where all are beyond tolerance: there the loop says yes or no, and diff how far, where and
+how many.
 Exit code 1 where a claim does not hold.
 
 The peers take turns, and the best time of each counts, since all that disturbs only adds to it.
@@ -84,8 +85,8 @@ def main() -> int:
         seconds = [best[peer, name] for peer in peers]
         holds = holds and seconds[0] >= limit * seconds[1]
         print(
-            f"  {name}: torch.load and allclose {seconds[0]:.3f} s, monitorch diff {seconds[1]:.3f} s,"
-            f" {seconds[0] / seconds[1]:.1f} times faster"
+            f"  {name}: torch.load and allclose {seconds[0]:.3f} s, monitorch diff"
+            f" {seconds[1]:.3f} s, {seconds[0] / seconds[1]:.1f} times faster"
         )
     print("the claims hold" if holds else "a claim does not hold")
     return 0 if holds else 1

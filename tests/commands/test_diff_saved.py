@@ -33,7 +33,8 @@ def diff(*words: object, exit_code: int) -> str:
 
 def diff_json(*words: object, exit_code: int) -> tuple[list[dict], dict]:
     """The findings, and the verdict."""
-    records = [json.loads(line) for line in diff("--json", *words, exit_code=exit_code).splitlines()]
+    lines = diff("--json", *words, exit_code=exit_code).splitlines()
+    records = [json.loads(line) for line in lines]
     assert [r["record"] for r in records].count("verdict") == 1
     return records[:-1], records[-1]
 
@@ -197,7 +198,8 @@ def test_other_strides_are_the_same_values(tmp_path):
 
 def test_figures_are_those_of_torch(pair):
     a, b = noise(70000).reshape(7, 100, 100), noise(70000, seed=1).reshape(7, 100, 100)
-    findings, verdict = diff_json("--rtol", 0, "--atol", 0.5, *pair({"x": a}, {"x": b}), exit_code=1)
+    folders = pair({"x": a}, {"x": b})
+    findings, verdict = diff_json("--rtol", 0, "--atol", 0.5, *folders, exit_code=1)
     apart = (a.double() - b.double()).abs()
     worst = int(apart.argmax())
     (found,) = findings
@@ -323,7 +325,8 @@ def test_names_that_one_has_alone_are_listed(pair):
     folders = pair({"enc/x": noise(), "enc/old": noise()}, {"enc/new": noise(), "enc/x": noise()})
     text = diff(*folders, exit_code=1)
     assert text.startswith("different: 1 tensor is equal; 1 in A alone; 1 in B alone\n")
-    assert re.search(r"  in A alone:\n    \S+:\d+  enc.old.call0\n  in B alone:\n    \S+  enc.new", text)
+    lists = r"  in A alone:\n    \S+:\d+  enc.old.call0\n  in B alone:\n    \S+  enc.new.call0\n"
+    assert re.search(lists, text)
     findings, verdict = diff_json(*folders, exit_code=1)
     assert [(f["name"], f["only"], f["first"]) for f in findings] == [
         ("new", "b", False),

@@ -48,7 +48,9 @@ def folders(
 
 @pytest.mark.parametrize("and_all_after", ["", "+"])
 @pytest.mark.parametrize("words", [[], ["--json"]])
-def test_allocations_fail(folders: list[pathlib.Path], words: list[str], and_all_after: str) -> None:
+def test_allocations_fail(
+    folders: list[pathlib.Path], words: list[str], and_all_after: str
+) -> None:
     whole = diff([*words, *folders])
     assert (whole.returncode, whole.stderr) == (1, "")
     failed = since = 0
