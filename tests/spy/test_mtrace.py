@@ -94,6 +94,15 @@ def test_people_are_not_shown_that(path):
     assert "prefix" not in shown.stdout and "order" not in shown.stdout
 
 
+def test_timelines_are_not_told_that(path, tmp_path):
+    write(path, X)
+    made = tmp_path / "timeline.json"
+    words = [recording.VIEWER, "export", path, "--perfetto", made]
+    assert subprocess.run(words, capture_output=True).returncode == 0
+    names = [event.get("name") for event in json.loads(made.read_text())["traceEvents"]]
+    assert "Model.forward" in names and "remark" not in names
+
+
 def test_contexts_are_calls(path):
     writer = _recorder.TraceWriter(path)
     for prefix in ("a", "a", "b", "", "a"):

@@ -4,8 +4,11 @@ tells to a recording."""
 from __future__ import annotations
 
 import copy
+import dataclasses
 import gc
 import pickle
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -168,6 +171,28 @@ def test_shapes_of_containers_and_keywords(tracer, tmp_path):
     assert tracer.save_trace().read_text() == f"root\t{call.shape}"
 
 
+@dataclasses.dataclass
+class Output:
+    logits: object
+    text: str
+
+
+def test_what_only_looks_like_a_tensor_is_left_alone(tracer):
+    class Broken:
+        @property
+        def shape(self):
+            raise RuntimeError("not to be asked")
+
+    class Model(nn.Module):
+        def forward(self, x, broken):
+            return Output(x, "text")
+
+    model = Model()
+    tracer.register_hooks(model, shapes=True)
+    model(X, Broken())
+    assert tracer.get_trace()[0].shape == "[2, 4] -> [2, 4]"
+
+
 def test_a_traced_call_is_its_path(tracer):
     model = Block()
     tracer.register_hooks(model, shapes=True)
@@ -236,6 +261,30 @@ def test_compiled_models(tracer, count, when):
     tracer.remove_hooks()
     assert torch.allclose(compiled(X), result)
     assert len(tracer.get_trace()) == 36
+
+
+BEFORE = """
+import sys, torch
+from monitorch.spy import CallTracer
+model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+tracer = CallTracer(sys.argv[1])
+tracer.register_hooks(model)
+assert "torch._dynamo" not in sys.modules
+compiled = torch.compile(model, backend="eager")
+for _ in range(12):
+    compiled(torch.ones(1, 4))
+assert tracer.get_trace() == ["0", "1", "root"] * 12, tracer.get_trace()
+"""
+
+
+def test_hooks_that_are_there_before_dynamo(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", BEFORE, tmp_path],
+        env=recording.environment("off"),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "recompile_limit" not in done.stderr, done.stderr
 
 
 def test_whole_graphs_stay_whole(tracer, count):

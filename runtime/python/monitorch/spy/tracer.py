@@ -5,19 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import weakref
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _compiled, _observe
+from monitorch.spy._leaves import find_leaves
 from monitorch.spy.base import BaseDebugger, select_modules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from types import TracebackType
 
-
-_DEPTH_MAX = 8
 
 logger = logging.getLogger(__name__)
 
@@ -136,10 +134,11 @@ class CallTracer(BaseDebugger):
 
     def remove_hooks(self) -> None:
         """Takes the hooks away; what was traced stays."""
-        for hook in self.hooks:
-            hook.take_away()
-        self.hooks.clear()
-        _compiled.forget_compiled()
+        if self.hooks:
+            for hook in self.hooks:
+                hook.take_away()
+            self.hooks.clear()
+            _compiled.forget_compiled()
 
     def _hook(self, module: Any, path: str, shapes: bool) -> None:
         try:
@@ -179,18 +178,8 @@ def _write_line(call: str) -> str:
 
 def _describe(args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> str:
     """The shapes of the tensors that went in and of those that came out: "[2, 8] -> [2, 4]"."""
-    given = ", ".join(_list_shapes((*args, *kwargs.values())))
-    made = ", ".join(_list_shapes(output))
-    return f"{given} -> {made}"
+    return f"{_list_shapes((*args, *kwargs.values()))} -> {_list_shapes(output)}"
 
 
-def _list_shapes(value: Any, depth: int = 0) -> Iterator[str]:
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple):
-        yield str(list(shape))
-    elif depth < _DEPTH_MAX and isinstance(value, (tuple, list)):
-        for item in value:
-            yield from _list_shapes(item, depth + 1)
-    elif depth < _DEPTH_MAX and isinstance(value, Mapping):
-        for item in value.values():
-            yield from _list_shapes(item, depth + 1)
+def _list_shapes(value: Any) -> str:
+    return ", ".join(str(list(tensor.shape)) for _, tensor in find_leaves(value))
