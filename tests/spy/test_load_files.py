@@ -194,6 +194,21 @@ def test_archives_of_others(tmp_path):
     assert same(spy_load(tmp_path / "y.pt").tensors()[0], x)
 
 
+def test_archives_with_numbers_of_64_bits(tmp_path, monkeypatch):
+    """As they are for more than 4 GiB; here of a small one."""
+    x = torch.randn(5)
+    torch.save(x, tmp_path / "x.pt")
+    with zipfile.ZipFile(tmp_path / "x.pt") as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1)
+    with zipfile.ZipFile(tmp_path / "y.pt", "w", allowZip64=True) as new:
+        for name, content in members.items():
+            new.writestr(name, content)
+    whole = (tmp_path / "y.pt").read_bytes()
+    assert whole.count(b"PK\x06\x06") == 1 and whole.count(b"\xff\xff\xff\xff") > len(members)
+    assert same(spy_load(tmp_path / "y.pt").tensors()[0], x)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_any_byte_changed(tmp_path, seed):
     """A changed file is told, or the tensor comes of it: never another one."""
