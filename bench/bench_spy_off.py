@@ -1,8 +1,8 @@
 """What spy_save costs outside a context, against a Python function that does nothing.
 
-Claims: by hand, spy_save costs at most 2 times a call of `def noop(name, tensor, module=None): pass`
-with the same arguments. Put in by the compiler (`--spy`) it costs what sites cost: a loop of operations
-on 64x64 tensors, each line spied on, takes at most 1.02 times the plain loop. Exit code 1 where a claim
+Claims: by hand, spy_save costs at most 2 times a call of a Python function that does nothing, with
+the same arguments. Put in by the compiler (`--spy`) it costs what sites cost: a loop of operations on
+64x64 tensors, each line spied on, takes at most 1.02 times the plain loop. Exit code 1 where a claim
 does not hold.
 """
 
@@ -89,9 +89,7 @@ def line_ratios(count=1000):
     """Of lines with calls of spy_save, and of the same lines with ordinary sites."""
     with recording.active("off"):
         plain, spied, traced = load(), load(spy=["y", "z", "h", "x"]), load(lines=[(9, 13)])
-    return [
-        in_turns(lambda: run(count), lambda: plain(count)) for run in (spied, traced)
-    ]
+    return [in_turns(lambda: run(count), lambda: plain(count)) for run in (spied, traced)]
 
 
 def main():
@@ -104,7 +102,7 @@ def main():
         torch.set_num_threads(1)
         spied, traced = line_ratios()
         claims.append(("operations on 64x64 tensors, each line with --spy", spied, LINE_CLAIM))
-        claims.append(("the same lines with sites, as TensorSaver(names=…) uses", traced, LINE_CLAIM))
+        claims.append(("the same lines with sites, for TensorSaver(names=…)", traced, LINE_CLAIM))
     holds = True
     for name, found, claim in claims:
         is_held = found <= claim

@@ -1,4 +1,4 @@
-"""What becomes of files that are there: this saver's, another's, another process's, an earlier run's."""
+"""What becomes of files that are there: a saver's own, others', those of an earlier run."""
 
 from __future__ import annotations
 

@@ -100,8 +100,8 @@ class TensorSaver(BaseDebugger):
     ) -> None:
         """Saves the tensor as `{name}.call{n}.pt`, detached, on the CPU.
 
-        n counts per name unless `call_idx` is given. Of a tuple, list, dict or dataclass each tensor
-        is saved. `norm_only`: the L2 norm of each row of the first dimension.
+        n counts per name unless `call_idx` is given. Of a tuple, list, dict or dataclass each
+        tensor is saved. `norm_only`: the L2 norm of each row of the first dimension.
         """
         if not self.enabled:
             return
@@ -146,7 +146,8 @@ class TensorSaver(BaseDebugger):
         """Once for each name: a mask may be None in each of many calls."""
         if full_name not in self._warned:
             self._warned.add(str(full_name))
-            logger.warning("No tensor in '%s' (%s): nothing is saved", full_name, type(value).__name__)
+            kind = type(value).__name__
+            logger.warning("No tensor in '%s' (%s): nothing is saved", full_name, kind)
 
     def _find_folder(self) -> str:
         given = os.fspath(self.output_dir)
