@@ -210,7 +210,7 @@ def _announce(hook: "Any", mode: str) -> None:
 def _leave_out_savers(dynamo: "Any") -> None:
     """What saves tensors runs between two graphs: Dynamo is not to make graphs of that."""
     global _has_left_out_savers
-    rules = getattr(dynamo, "trace_rules", None)
+    rules: "Any" = getattr(dynamo, "trace_rules", None)
     if not _has_left_out_savers and hasattr(rules, "add"):
         _has_left_out_savers = True
         rules.add("monitorch.spy")
