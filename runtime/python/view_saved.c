@@ -277,6 +277,7 @@ PyObject *view_saved_read(PyObject *module, PyObject *args)
     int is_packed;
     struct saved_capsule *capsule;
     struct array array;
+    PyObject *result;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "Onp:saved_read", &object, &index, &is_packed)) {
@@ -298,9 +299,12 @@ PyObject *view_saved_read(PyObject *module, PyObject *args)
         return NULL;
     }
     if (is_packed) {
-        return Py_BuildValue("NOOO", packed_new(&array), Py_None, Py_False, Py_False);
+        result = Py_BuildValue("NOOO", packed_new(&array), Py_None, Py_False, Py_False);
+    } else {
+        result = Py_BuildValue("NNNN", raw_new(&array), strides_new(&array),
+                               PyBool_FromLong(array.is_conjugated),
+                               PyBool_FromLong(array.is_negated));
     }
-    return Py_BuildValue("NNNN", raw_new(&array), strides_new(&array),
-                         PyBool_FromLong(array.is_conjugated),
-                         PyBool_FromLong(array.is_negated));
+    saved_folder_forget(capsule->folder);
+    return result;
 }

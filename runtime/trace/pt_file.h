@@ -46,5 +46,7 @@ void pt_file_place(const struct pt_file *file, uint64_t *offset, uint64_t *size)
 
 /* Reads the values; `array` is borrowed from here. */
 bool pt_file_read(struct pt_file *file, struct array *array, struct error *error);
+/* Frees them. */
+void pt_file_forget(struct pt_file *file);
 
 #endif

@@ -221,3 +221,8 @@ bool pt_file_read(struct pt_file *file, struct array *array, struct error *error
     array->data = buffer_slice(&file->values).bytes;
     return true;
 }
+
+void pt_file_forget(struct pt_file *file)
+{
+    buffer_release(&file->values);
+}

@@ -49,5 +49,7 @@ bool safetensors_file_read(struct safetensors_file *file,
                            size_t index,
                            struct array *array,
                            struct error *error);
+/* Frees them. */
+void safetensors_file_forget(struct safetensors_file *file);
 
 #endif

@@ -148,3 +148,8 @@ bool safetensors_file_read(struct safetensors_file *file,
     array->data = buffer_slice(&file->bytes).bytes;
     return true;
 }
+
+void safetensors_file_forget(struct safetensors_file *file)
+{
+    buffer_release(&file->bytes);
+}

@@ -339,6 +339,13 @@ static bool is_same(const struct array *a, const struct array *b)
     return true;
 }
 
+void saved_folder_forget(struct saved_folder *folder)
+{
+    if (folder->has_source) {
+        saved_source_forget(&folder->source);
+    }
+}
+
 bool saved_folder_read(struct saved_folder *folder,
                        size_t index,
                        struct array *array,

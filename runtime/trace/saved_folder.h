@@ -40,5 +40,7 @@ bool saved_folder_read(struct saved_folder *folder,
                        size_t index,
                        struct array *array,
                        struct error *error);
+/* Frees the values that were read last: for who has no more use of them, and does not close yet. */
+void saved_folder_forget(struct saved_folder *folder);
 
 #endif

@@ -139,6 +139,21 @@ bool saved_source_read(struct saved_source *source,
     return saved_trace_read(source->trace, index, array, error);
 }
 
+void saved_source_forget(struct saved_source *source)
+{
+    switch (source->format) {
+    case SAVED_PT:
+        pt_file_forget(source->pt);
+        break;
+    case SAVED_SAFETENSORS:
+        safetensors_file_forget(source->safetensors);
+        break;
+    case SAVED_TRACE:
+        saved_trace_forget(source->trace);
+        break;
+    }
+}
+
 const char *saved_source_damage(const struct saved_source *source, size_t index)
 {
     return source->format == SAVED_TRACE ? saved_trace_damage(source->trace, index)

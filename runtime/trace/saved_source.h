@@ -46,6 +46,8 @@ bool saved_source_read(struct saved_source *source,
                        size_t index,
                        struct array *array,
                        struct error *error);
+/* Frees the values that were read last. */
+void saved_source_forget(struct saved_source *source);
 /* NULL behind the last. */
 const char *saved_source_damage(const struct saved_source *source, size_t index);
 

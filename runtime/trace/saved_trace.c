@@ -337,3 +337,8 @@ bool saved_trace_read(struct saved_trace *trace,
     array->data = buffer_slice(&trace->values).bytes;
     return true;
 }
+
+void saved_trace_forget(struct saved_trace *trace)
+{
+    buffer_release(&trace->values);
+}

@@ -25,6 +25,8 @@ bool saved_trace_read(struct saved_trace *trace,
                       size_t index,
                       struct array *array,
                       struct error *error);
+/* Frees the values that were read last. */
+void saved_trace_forget(struct saved_trace *trace);
 
 /* What is damaged in the trace; NULL behind the last. */
 const char *saved_trace_damage(const struct saved_trace *trace, size_t index);
