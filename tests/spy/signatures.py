@@ -1,9 +1,14 @@
-"""Signatures of functions and names in folders, for tests with and without torch."""
+"""Signatures, folders and programs, for tests with and without torch."""
 
 from __future__ import annotations
 
 import inspect
 import pathlib
+import subprocess
+import sys
+import textwrap
+
+from tests.support import recording
 
 
 def defaults(function):
@@ -23,3 +28,15 @@ def begins_with(function, **wanted):
 
 def names_in(folder):
     return sorted(path.name for path in pathlib.Path(folder).iterdir())
+
+
+def run_program(folder, program):
+    """The finished process of a program that uses the package, in this folder."""
+    (folder / "program.py").write_text(textwrap.dedent(program))
+    return subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=folder,
+        env=recording.environment("off"),
+        capture_output=True,
+        text=True,
+    )

@@ -111,6 +111,23 @@ def test_damaged_file_leaves_the_others(tmp_path):
     assert found["step1"]["decoder"]["y"][0].shape == (2, 3)
 
 
+def as_the_old_package(folder, other, scale=1.0):
+    """The same tensors as the old package wrote them: by torch.save alone."""
+    other.mkdir()
+    for path in folder.iterdir():
+        torch.save(torch.load(path, weights_only=True) * scale, other / path.name)
+
+
+def test_folders_of_the_old_package(tmp_path):
+    """What stands in front of the name cannot be told apart: it is taken for the module's path."""
+    save_run(tmp_path / "new")
+    as_the_old_package(tmp_path / "new", tmp_path / "old")
+    found = spy_load(tmp_path / "old")
+    assert sorted(found) == [""] and "step1.encoder.2" in found[""]
+    new = spy_load(tmp_path / "new")["step1", "encoder.2", "y", 0]
+    assert torch.equal(found["", "step1.encoder.2", "y", 0], new)
+
+
 # diff
 
 
@@ -166,6 +183,15 @@ def test_diff_of_norms_alone(tmp_path):
         TensorSaver(tmp_path / folder).save("x", X * scale, norm_only=True)
     assert diff(tmp_path / "a", tmp_path / "b").returncode == 0
     assert diff(tmp_path / "a", tmp_path / "c").returncode == 1
+
+
+def test_diff_with_a_folder_of_the_old_package(tmp_path):
+    save_run(tmp_path / "new")
+    as_the_old_package(tmp_path / "new", tmp_path / "same")
+    as_the_old_package(tmp_path / "new", tmp_path / "other", scale=2.0)
+    assert diff(tmp_path / "same", tmp_path / "new").returncode == 0
+    done = diff(tmp_path / "other", tmp_path / "new")
+    assert done.returncode == 1 and "step0.encoder.0.y" in done.stdout.splitlines()[0]
 
 
 def test_diff_without_a_folder(tmp_path):

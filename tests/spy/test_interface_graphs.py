@@ -110,8 +110,8 @@ def test_squash_of_a_built_tree_changes_no_shape():
 
 
 def test_squash_of_a_tree_made_by_hand():
-    tree = spy.Node("root", {"layers": spy.Node("layers", {"1": spy.Node("1"), "0": spy.Node("0")})})
-    squashed = spy.squash_numeric_indices(tree)
+    layers = spy.Node("layers", {"1": spy.Node("1"), "0": spy.Node("0")})
+    squashed = spy.squash_numeric_indices(spy.Node("root", {"layers": layers}))
     assert shape_of(squashed) == {"layers": {}}
     assert sorted(find(squashed, "layers").indices) == [0, 1]
 
