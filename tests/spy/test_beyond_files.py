@@ -1,4 +1,4 @@
-"""What becomes of files that are there, and names that are no file names: each promise by a test."""
+"""What becomes of files that are there, and names that are no file names."""
 
 from __future__ import annotations
 
