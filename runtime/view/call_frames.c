@@ -1,10 +1,12 @@
-/* Which boxes of a call graph's picture stand in a column. */
+/* Which boxes of a call graph's picture stand by themselves, and which in a column. */
 #include "runtime/view/call_frames.h"
 
 #include "runtime/base/memory.h"
 
 /* So many leaves that follow each other stand in a column. */
 #define COLUMN_LEAST 3
+/* Longer columns are several. */
+#define COLUMN_MOST 24
 
 /* Leaves below one node, with nothing else between them. */
 struct run {
@@ -28,10 +30,13 @@ static bool finding_init(struct finding *finding, struct arena *arena)
     struct call_frames *frames = finding->frames;
     size_t count = graph->tree->node_count;
 
-    frames->frames = arena_allocate(arena, graph->drawn_count, sizeof *frames->frames);
+    /* A yard has a frame and an edge besides. */
+    frames->frames =
+        arena_allocate(arena, graph->drawn_count, 2 * sizeof *frames->frames);
     frames->frame_of = arena_allocate(arena, count, sizeof *frames->frame_of);
     frames->has_children = arena_allocate(arena, count, sizeof *frames->has_children);
-    frames->edges = arena_allocate(arena, graph->edge_count, sizeof *frames->edges);
+    frames->edges = arena_allocate(arena, graph->edge_count + graph->drawn_count,
+                                   sizeof *frames->edges);
     finding->parent_counts = memory_allocate(count, sizeof *finding->parent_counts);
     finding->open_runs = memory_allocate(count, sizeof *finding->open_runs);
     finding->run_of = memory_allocate(count, sizeof *finding->run_of);
@@ -75,7 +80,7 @@ static void find_runs(struct finding *finding)
             *open = CALL_NODE_NONE;
             continue;
         }
-        if (*open == CALL_NODE_NONE) {
+        if (*open == CALL_NODE_NONE || finding->runs[*open].length == COLUMN_MOST) {
             *open = finding->run_count++;
             finding->runs[*open] = (struct run){.frame = CALL_NODE_NONE};
         }
@@ -94,8 +99,8 @@ static void place_node(struct finding *finding, uint32_t node)
         frames->frame_of[node] = finding->runs[run].frame;
     } else {
         frames->frame_of[node] = frames->frame_count++;
-        frames->frames[frames->frame_of[node]] =
-            (struct call_frame){.is_column = is_column};
+        frames->frames[frames->frame_of[node]] = (struct call_frame){
+            .yard = LAYOUT_NONE, .holds = LAYOUT_NONE, .is_column = is_column};
     }
     if (is_column) {
         finding->runs[run].frame = frames->frame_of[node];
@@ -144,5 +149,5 @@ bool call_frames_find(struct call_frames *frames,
         add_edges(&finding);
     }
     finding_release(&finding);
-    return is_done;
+    return is_done && (graph->options.merges_names || call_yards_find(frames));
 }

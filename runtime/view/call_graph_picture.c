@@ -2,8 +2,7 @@
 #include "runtime/view/call_graph.h"
 
 #include "runtime/view/call_box.h"
-#include "runtime/view/call_frames.h"
-#include "runtime/view/layout.h"
+#include "runtime/view/call_levels.h"
 #include "runtime/view/picture_parts.h"
 
 #include <math.h>
@@ -15,22 +14,18 @@
 #define LINE_HEIGHT  11.5
 /* The title has at least so much room, however narrow the graph is. */
 #define HEAD_WIDTH_LEAST 240.0
-/* What is much wider or higher than that is wrapped. */
-#define PROPORTION     0.6
-#define WIDTH_MOST     1600.0
-#define COLUMN_PADDING 7.0
-#define COLUMN_GAP     6.0
-/* Of so many boxes nobody sees where columns begin. */
-#define ALIGNED_MOST 5000
+#define COLUMN_PADDING   7.0
+#define COLUMN_GAP       6.0
 
 struct drawing {
     struct sheet sheet;
     const struct call_graph *graph;             /* borrowed */
     const struct call_picture_options *options; /* borrowed */
-    struct layout layout;
-    struct call_frames frames; /* what all of these point to is owned by `arena` */
-    struct layout_box *places; /* for each frame */
-    struct call_box *boxes;    /* for each node */
+    struct call_frames frames;                  /* owned by `arena` */
+    struct call_levels levels;
+    struct call_box *boxes; /* for each node; owned by `arena` */
+    double width;           /* of the graph */
+    double height;
     struct slice title;
     struct slice line;
     double head_width;
@@ -40,18 +35,16 @@ struct drawing {
     struct arena arena;
 };
 
-/* ---- boxes and their places ---- */
+/* ---- boxes ---- */
 
 static bool allocate(struct drawing *drawing)
 {
     const struct call_graph *graph = drawing->graph;
-    struct arena *arena = &drawing->arena;
 
-    drawing->boxes =
-        arena_allocate(arena, graph->tree->node_count, sizeof *drawing->boxes);
-    drawing->places =
-        arena_allocate(arena, graph->drawn_count, sizeof *drawing->places);
-    return !arena->has_failed && call_frames_find(&drawing->frames, graph, arena);
+    drawing->boxes = arena_allocate(&drawing->arena, graph->tree->node_count,
+                                    sizeof *drawing->boxes);
+    return drawing->boxes != NULL &&
+           call_frames_find(&drawing->frames, graph, &drawing->arena);
 }
 
 /* How much larger a column is than what is in it, on each side. */
@@ -60,112 +53,49 @@ static double padding_of(const struct call_frame *frame)
     return frame->is_column ? COLUMN_PADDING : 0;
 }
 
+/* Those of yards are not known yet. */
 static void measure_boxes(struct drawing *drawing)
 {
     const struct call_graph *graph = drawing->graph;
     struct call_frames *frames = &drawing->frames;
 
     for (uint32_t i = 0; i < graph->tree->node_count; i++) {
+        struct call_box *box = &drawing->boxes[i];
         struct call_frame *frame;
 
         if (!graph->is_drawn[i]) {
             continue;
         }
-        call_box_prepare(&drawing->boxes[i], &drawing->sheet, graph, i);
-        drawing->boxes[i].has_children = frames->has_children[i];
+        call_box_prepare(box, &drawing->sheet, graph, i);
         frame = &frames->frames[frames->frame_of[i]];
-        frame->width = fmax(frame->width, drawing->boxes[i].width);
-        drawing->boxes[i].y = frame->height;
-        frame->height += drawing->boxes[i].height + COLUMN_GAP;
+        box->has_children = frames->has_children[i];
+        box->y = frame->height > 0 ? frame->height + COLUMN_GAP : 0;
+        frame->width = fmax(frame->width, box->width);
+        frame->height = box->y + box->height;
     }
     for (uint32_t i = 0; i < frames->frame_count; i++) {
         struct call_frame *frame = &frames->frames[i];
 
-        frame->height -= COLUMN_GAP;
-        drawing->places[i] =
-            (struct layout_box){.width = frame->width + 2 * padding_of(frame),
-                                .height = frame->height + 2 * padding_of(frame),
-                                .group = LAYOUT_NONE};
+        frame->width += 2 * padding_of(frame);
+        frame->height += 2 * padding_of(frame);
     }
 }
 
-static bool
-lay_out_once(struct drawing *drawing, double proportion, struct error *error)
-{
-    drawing->layout.options = (struct layout_options){
-        .box_gap = 14.0,
-        .layer_gap = 34.0,
-        .edge_gap = 8.0,
-        .proportion = proportion,
-    };
-    return layout_compute(&drawing->layout, error);
-}
-
-/* The top of the highest frame in the layer of `place`: the middles of all stand at one height. */
-static double layer_top(const struct drawing *drawing, const struct layout_box *place)
-{
-    double middle = place->y + place->height / 2;
-    double top = place->y;
-
-    for (uint32_t i = 0; i < drawing->frames.frame_count; i++) {
-        const struct layout_box *other = &drawing->places[i];
-
-        if (fabs(other->y + other->height / 2 - middle) < 0.5) {
-            top = fmin(top, other->y);
-        }
-    }
-    return top;
-}
-
-/* Columns are lists, which begin at one height; the layout has their middles there. Above a box
- * its edge is an upright line up to the layer's top: that becomes shorter. */
-static void align_columns(struct drawing *drawing)
-{
-    const struct call_frames *frames = &drawing->frames;
-
-    for (size_t i = 0; i < frames->edge_count && frames->frame_count < ALIGNED_MOST;
-         i++) {
-        const struct layout_edge *edge = &frames->edges[i];
-        struct layout_box *place = &drawing->places[edge->target];
-        struct layout_point *end =
-            drawing->layout.points + edge->first_point + edge->point_count - 1;
-        double top;
-
-        if (!frames->frames[edge->target].is_column || edge->is_back ||
-            edge->point_count < 4 || fabs(end[-3].x - end->x) > 1e-6) {
-            continue;
-        }
-        top = fmax(layer_top(drawing, place), end[-3].y);
-        if (top < place->y) {
-            double part = (top - end[-3].y) / (place->y - end[-3].y);
-
-            end[-1].y = end[-3].y + (end[-1].y - end[-3].y) * part;
-            end[-2].y = end[-3].y + (end[-2].y - end[-3].y) * part;
-            end[0].y = top;
-            place->y = top;
-        }
-    }
-}
-
-/* A tree is read best where each level is a row; what is very wide then is wrapped. */
 static bool lay_out(struct drawing *drawing, struct error *error)
 {
     const struct call_page *page = &drawing->options->page;
-    struct layout *layout = &drawing->layout;
-    double wanted =
-        page->width > 0 && page->height > 0 ? page->height / page->width : PROPORTION;
+    double proportion =
+        page->width > 0 && page->height > 0 ? page->height / page->width : 0;
+    const struct layout *layout;
 
-    layout->boxes = drawing->places;
-    layout->box_count = drawing->frames.frame_count;
-    layout->edges = drawing->frames.edges;
-    layout->edge_count = drawing->frames.edge_count;
-    if (!lay_out_once(drawing, 0, error)) {
+    if (!call_levels_lay_out(&drawing->levels, &drawing->frames, proportion,
+                             &drawing->arena, error)) {
         return false;
     }
-    if (fmax(layout->width, layout->height / wanted) < WIDTH_MOST) {
-        return true;
-    }
-    return lay_out_once(drawing, wanted, error);
+    layout = &drawing->levels.levels[drawing->levels.count - 1].layout;
+    drawing->width = layout->width;
+    drawing->height = layout->height;
+    return true;
 }
 
 /* ---- the head ---- */
@@ -193,7 +123,7 @@ static void prepare_head(struct drawing *drawing)
     const struct call_graph *graph = drawing->graph;
     struct sheet *sheet = &drawing->sheet;
     struct slice title = sheet_clean(sheet, drawing->options->title);
-    double width = fmax(drawing->layout.width, HEAD_WIDTH_LEAST);
+    double width = fmax(drawing->width, HEAD_WIDTH_LEAST);
 
     if (title.size == 0) {
         return;
@@ -236,8 +166,8 @@ static void set_size(struct drawing *drawing)
 {
     const struct call_page *page = &drawing->options->page;
     struct picture *picture = drawing->sheet.picture;
-    double width = fmax(drawing->layout.width, drawing->head_width) + 2 * MARGIN;
-    double height = drawing->layout.height + drawing->head_height + 2 * MARGIN;
+    double width = fmax(drawing->width, drawing->head_width) + 2 * MARGIN;
+    double height = drawing->height + drawing->head_height + 2 * MARGIN;
 
     picture->width = ceil(width);
     picture->height = ceil(height);
@@ -245,7 +175,7 @@ static void set_size(struct drawing *drawing)
         picture->width = fmax(width, height * page->width / page->height);
         picture->height = picture->width * page->height / page->width;
     }
-    drawing->x = floor((picture->width - drawing->layout.width) / 2);
+    drawing->x = floor((picture->width - drawing->width) / 2);
     drawing->y = MARGIN + drawing->head_height + floor((picture->height - height) / 2);
 }
 
@@ -262,10 +192,12 @@ static bool set_page(struct picture *picture)
 
 /* ---- drawing ---- */
 
-static void draw_edge(struct drawing *drawing, const struct layout_edge *edge)
+static void draw_edge(struct drawing *drawing,
+                      const struct call_level *level,
+                      const struct layout_edge *edge)
 {
     struct sheet *sheet = &drawing->sheet;
-    const struct layout_point *route = layout_route(&drawing->layout, edge);
+    const struct layout_point *route = layout_route(&level->layout, edge);
     struct picture_item *item;
 
     sheet_begin(sheet, "edge value", SLICE(""));
@@ -273,38 +205,72 @@ static void draw_edge(struct drawing *drawing, const struct layout_edge *edge)
     edge_style(sheet, EDGE_VALUE, 1, item);
     item->first_point = sheet->picture->point_count;
     for (size_t i = 0; i < edge->point_count; i++) {
-        sheet_point(sheet, drawing->x + route[i].x, drawing->y + route[i].y);
+        sheet_point(sheet, drawing->x + level->x + route[i].x,
+                    drawing->y + level->y + route[i].y);
     }
     item->point_count = sheet->picture->point_count - item->first_point;
     edge_finish(sheet, item);
     sheet_end(sheet);
 }
 
-static void draw_column(struct drawing *drawing, const struct layout_box *place)
+static void draw_edges(struct drawing *drawing)
+{
+    for (uint32_t i = 0; i < drawing->levels.count; i++) {
+        const struct call_level *level = &drawing->levels.levels[i];
+
+        for (size_t k = 0; k < level->layout.edge_count && !drawing->sheet.has_failed;
+             k++) {
+            draw_edge(drawing, level, &level->layout.edges[k]);
+        }
+    }
+}
+
+/* Of a column or a yard. */
+static void draw_ground(struct drawing *drawing, uint32_t number)
 {
     struct sheet *sheet = &drawing->sheet;
-    struct picture_item *item =
-        sheet_rectangle(sheet, drawing->x + place->x, drawing->y + place->y,
-                        place->width, place->height);
+    const struct call_levels *levels = &drawing->levels;
+    const struct call_frame *frame = &drawing->frames.frames[number];
+    struct layout_point place = call_place_of(levels, number);
+    struct picture_item *item = sheet_rectangle(
+        sheet, drawing->x + place.x, drawing->y + place.y, frame->width, frame->height);
 
     item->radius = COLUMN_PADDING;
-    item->fill = group_color(sheet->palette, 0);
+    item->fill = group_color(sheet->palette,
+                             levels->levels[call_level_of(levels, number)].depth);
     item->stroke = sheet->palette->group_border;
     item->stroke_width = 0.75;
 }
 
-static void draw_node(struct drawing *drawing, uint32_t node)
+/* A yard stands behind those that lie in it, and has a smaller number. */
+static void draw_grounds(struct drawing *drawing)
 {
     const struct call_frames *frames = &drawing->frames;
-    const struct call_frame *frame = &frames->frames[frames->frame_of[node]];
-    const struct layout_box *place = &drawing->places[frames->frame_of[node]];
+
+    for (uint32_t i = 0; i < frames->frame_count; i++) {
+        if (frames->frames[i].holds != LAYOUT_NONE) {
+            draw_ground(drawing, i);
+        }
+    }
+    for (uint32_t i = 0; i < frames->frame_count; i++) {
+        if (frames->frames[i].is_column) {
+            draw_ground(drawing, i);
+        }
+    }
+}
+
+static void draw_node(struct drawing *drawing, uint32_t node)
+{
+    uint32_t number = drawing->frames.frame_of[node];
+    const struct call_frame *frame = &drawing->frames.frames[number];
+    struct layout_point place = call_place_of(&drawing->levels, number);
     struct call_box *box = &drawing->boxes[node];
     double padding = padding_of(frame);
 
-    box->width = frame->width;
+    box->width = frame->width - 2 * padding;
     call_box_draw(box, &drawing->sheet, drawing->graph, node,
-                  drawing->x + place->x + padding,
-                  drawing->y + place->y + padding + box->y);
+                  drawing->x + place.x + padding,
+                  drawing->y + place.y + padding + box->y);
 }
 
 static void draw_all(struct drawing *drawing)
@@ -315,14 +281,8 @@ static void draw_all(struct drawing *drawing)
 
     ground->fill = sheet->palette->background;
     draw_head(drawing);
-    for (size_t i = 0; i < drawing->layout.edge_count && !sheet->has_failed; i++) {
-        draw_edge(drawing, &drawing->layout.edges[i]);
-    }
-    for (uint32_t i = 0; i < drawing->frames.frame_count; i++) {
-        if (drawing->frames.frames[i].is_column) {
-            draw_column(drawing, &drawing->places[i]);
-        }
-    }
+    draw_grounds(drawing);
+    draw_edges(drawing);
     for (uint32_t i = 0; i < drawing->graph->tree->node_count; i++) {
         if (drawing->graph->is_drawn[i]) {
             draw_node(drawing, i);
@@ -340,7 +300,6 @@ static bool draw(struct drawing *drawing, struct error *error)
     if (!lay_out(drawing, error)) {
         return false;
     }
-    align_columns(drawing);
     prepare_head(drawing);
     set_size(drawing);
     draw_all(drawing);
@@ -361,11 +320,10 @@ bool call_graph_draw(const struct call_graph *graph,
 
     sheet_init(&drawing.sheet, picture, options->theme);
     arena_init(&drawing.arena);
-    layout_init(&drawing.layout);
     picture->background = drawing.sheet.palette->background;
     picture->title = SLICE("calls");
     is_done = draw(&drawing, error);
-    layout_release(&drawing.layout);
+    call_levels_release(&drawing.levels);
     arena_release(&drawing.arena);
     sheet_release(&drawing.sheet);
     return is_done;
