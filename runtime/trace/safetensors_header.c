@@ -12,7 +12,8 @@
 /* Of an entry, beside its texts: `"":{"dtype":"","shape":,"data_offsets":[,]},` with the largest
  * numbers, and `"":"",` in the metadata. */
 #define ENTRY_SIZE_MAX 128
-#define ALIGNMENT      8 /* of the values, and the bytes of the header's own size */
+#define ALIGNMENT      8 /* of the values */
+#define SIZE_SIZE      8 /* bytes of the header's own size */
 
 const char *safetensors_dtype_text(enum dtype dtype)
 {
@@ -141,6 +142,13 @@ static int compare_names(const void *one, const void *other)
                               : compare_numbers(a->index, b->index);
 }
 
+static int compare_indices(const void *one, const void *other)
+{
+    const struct safetensors_entry *a = one, *b = other;
+
+    return compare_numbers(a->index, b->index);
+}
+
 /* Large elements first: so each tensor begins at a multiple of its elements' size, as readers
  * that map the file want it, without gaps, which the format forbids. */
 static int compare_places(const void *one, const void *other)
@@ -167,22 +175,36 @@ static bool is_replaced(const struct safetensors_header *header, size_t i)
                        text_of(header, next->name, next->name_size));
 }
 
-/* Leaves the last of each name, in the order of the file. */
+/* Whether each tensor begins where its elements may lie. */
+static bool is_aligned(const struct safetensors_header *header)
+{
+    for (size_t i = 0; i < header->count; i++) {
+        if (header->entries[i].offset % dtype_size(header->entries[i].dtype) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Leaves the last of each name. They stay in the order in which they were added where the file
+ * may have it, so that nothing has to be moved. */
 static void put_in_order(struct safetensors_header *header)
 {
-    size_t kept = 0;
+    size_t kept = 0, count = header->count;
 
-    if (header->count == 0) {
+    if (count == 0) {
         return;
     }
-    qsort(header->entries, header->count, sizeof *header->entries, compare_names);
-    for (size_t i = 0; i < header->count; i++) {
+    qsort(header->entries, count, sizeof *header->entries, compare_names);
+    for (size_t i = 0; i < count; i++) {
         if (!is_replaced(header, i)) {
             header->entries[kept++] = header->entries[i];
         }
     }
     header->count = kept;
-    qsort(header->entries, header->count, sizeof *header->entries, compare_places);
+    header->is_as_added = kept == count && is_aligned(header);
+    qsort(header->entries, kept, sizeof *header->entries,
+          header->is_as_added ? compare_indices : compare_places);
 }
 
 static void add_metadata(const struct safetensors_header *header, struct buffer *text)
@@ -222,28 +244,33 @@ static void add_tensors(const struct safetensors_header *header, struct buffer *
     buffer_add_byte(text, '}');
 }
 
-bool safetensors_header_write(struct safetensors_header *header,
-                              struct buffer *text,
-                              struct error *error)
+bool safetensors_header_pad(struct buffer *text, size_t size, struct error *error)
 {
-    size_t start = text->size, size;
-
-    put_in_order(header);
-    buffer_add(text, SLICE("\0\0\0\0\0\0\0\0")); /* for the size of what follows */
-    add_metadata(header, text);
-    add_tensors(header, text);
-    while ((text->size - start) % ALIGNMENT != 0 && !text->has_failed) {
+    while (text->size < size && !text->has_failed) {
         buffer_add_byte(text, ' ');
     }
     if (text->has_failed) {
         error_set_memory(error);
         return false;
     }
-    size = text->size - start - ALIGNMENT;
-    for (size_t i = 0; i < ALIGNMENT; i++) {
-        text->bytes[start + i] = (char)(size >> 8 * i & 0xff);
+    size -= SIZE_SIZE;
+    for (size_t i = 0; i < SIZE_SIZE; i++) {
+        text->bytes[i] = (char)(size >> 8 * i & 0xff);
     }
     return true;
+}
+
+bool safetensors_header_write(struct safetensors_header *header,
+                              struct buffer *text,
+                              struct error *error)
+{
+    put_in_order(header);
+    buffer_add(text,
+               SLICE("12345678")); /* where the size of what follows comes to stand */
+    add_metadata(header, text);
+    add_tensors(header, text);
+    return safetensors_header_pad(
+        text, (text->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, error);
 }
 
 bool safetensors_header_run(const struct safetensors_header *header,

@@ -25,6 +25,8 @@ struct safetensors_header {
     size_t count, capacity;
     struct buffer texts; /* owned */
     size_t size;         /* that the header has at most */
+    bool
+        is_as_added; /* once it is written: the values stand in the order of the file */
 };
 
 /* A run of bytes in the file of the values. */
@@ -44,11 +46,14 @@ bool safetensors_header_add(struct safetensors_header *header,
                             uint64_t offset,
                             struct error *error);
 
-/* Puts the entries in the order that the file has, and appends all that stands in front of the
- * values. Of tensors of one name the last is kept. Nothing may be added any more. */
+/* Puts the entries in the order that the file has, and gives all that stands in front of the
+ * values, in `text`, which is empty. Of tensors of one name the last is kept. Nothing may be added
+ * any more. */
 bool safetensors_header_write(struct safetensors_header *header,
                               struct buffer *text,
                               struct error *error);
+/* Makes such a text longer by spaces, up to `size` bytes; false where memory ran out. */
+bool safetensors_header_pad(struct buffer *text, size_t size, struct error *error);
 /* After that: the runs of values as they follow each other in the file. `next` is 0 at first;
  * false behind the last. */
 bool safetensors_header_run(const struct safetensors_header *header,

@@ -1,4 +1,6 @@
-/* Tensors collected in a file beside, and put in order in a file of the format safetensors. */
+/* Tensors collected in a file beside. A large one then gets its header in front, where room was
+ * left, and its name; of a small one, and where the values have to be put in another order, a copy
+ * is made. */
 #include "runtime/base/file.h"
 #include "runtime/base/file_draft.h"
 #include "runtime/base/memory.h"
@@ -11,8 +13,12 @@
 #include <unistd.h>
 
 #define COPY_SIZE ((size_t)1024 * 1024)
+/* The room for the header, a hole until it is written. It is filled up with spaces, so only where
+ * that does not matter. */
+#define ROOM_SIZE  ((size_t)1024 * 1024)
+#define LARGE_SIZE (16 * ROOM_SIZE)
 
-/* The values stand in the temporary file one after the other, as they came. */
+/* The values stand in the temporary file one after the other, as they came, behind the room. */
 struct safetensors_writer {
     char *path; /* owned */
     struct file_temporary temporary;
@@ -75,7 +81,11 @@ static bool open_values(struct safetensors_writer *writer, struct error *error)
     }
     writer->process = getpid();
     writer->descriptor = file_temporary_open(&writer->temporary, writer->path);
-    return writer->descriptor >= 0 || fail_system(writer, "cannot write", error);
+    if (writer->descriptor < 0) {
+        return fail_system(writer, "cannot write", error);
+    }
+    lseek(writer->descriptor, (off_t)ROOM_SIZE, SEEK_SET);
+    return true;
 }
 
 static bool write_values(struct safetensors_writer *writer,
@@ -101,12 +111,13 @@ static bool write_values(struct safetensors_writer *writer,
 /* What was written of a tensor that failed is given back, as far as the system lets it. */
 static void go_back(struct safetensors_writer *writer)
 {
+    off_t end = (off_t)(ROOM_SIZE + writer->size);
     int number = errno;
 
-    if (ftruncate(writer->descriptor, (off_t)writer->size) != 0) {
+    if (ftruncate(writer->descriptor, end) != 0) {
         number = number == 0 ? errno : number; /* it is written over, or passed over */
     }
-    lseek(writer->descriptor, (off_t)writer->size, SEEK_SET);
+    lseek(writer->descriptor, end, SEEK_SET);
     errno = number;
 }
 
@@ -143,7 +154,7 @@ static bool copy_run(struct safetensors_writer *writer,
 {
     while (run.size > 0) {
         size_t wanted = run.size < COPY_SIZE ? (size_t)run.size : COPY_SIZE;
-        ssize_t got = pread(source, bytes, wanted, (off_t)run.offset);
+        ssize_t got = pread(source, bytes, wanted, (off_t)(ROOM_SIZE + run.offset));
 
         if (got < 0 && errno == EINTR) {
             continue;
@@ -186,36 +197,76 @@ static bool write_file(struct safetensors_writer *writer,
     return file_draft_finish(&draft, error);
 }
 
-static bool finish(struct safetensors_writer *writer, struct error *error)
+static bool finish_by_copy(struct safetensors_writer *writer,
+                           struct slice head,
+                           struct error *error)
 {
-    struct buffer head = BUFFER_INIT;
-    char *bytes = NULL;
-    int source = -1;
+    char *bytes = memory_allocate(COPY_SIZE, 1);
+    int source = -1, number;
     bool is_written = false;
 
-    if (!safetensors_header_write(&writer->header, &head, error)) {
-        goto out;
-    }
-    bytes = memory_allocate(COPY_SIZE, 1);
     if (bytes == NULL) {
         error_set_memory(error);
-        goto out;
+        return false;
     }
     source = open(writer->temporary.path, O_RDONLY | O_CLOEXEC);
     if (source < 0) {
         fail_system(writer, "cannot read what was saved", error);
-        goto out;
+    } else {
+        is_written = write_file(writer, head, source, bytes, error);
     }
-    is_written = write_file(writer, buffer_slice(&head), source, bytes, error);
-out:
+    number = errno;
     if (source >= 0) {
-        int number = errno;
         close(source);
-        errno = number;
     }
     memory_free(bytes);
-    buffer_release(&head);
+    errno = number;
     return is_written;
+}
+
+/* The temporary file is the file. */
+static bool finish_in_place(struct safetensors_writer *writer,
+                            struct slice head,
+                            struct error *error)
+{
+    bool is_closed;
+
+    lseek(writer->descriptor, 0, SEEK_SET);
+    if (!file_write_descriptor(writer->descriptor, writer->path, head, error)) {
+        return false;
+    }
+    /* A full disk may show only now. */
+    is_closed = close(writer->descriptor) == 0 && !file_operation_fails();
+    writer->descriptor = -1;
+    if (!is_closed) {
+        fail_system(writer, "cannot write", error);
+        file_temporary_remove(&writer->temporary);
+        return false;
+    }
+    return file_temporary_rename(&writer->temporary, writer->path) ||
+           fail_system(writer, "cannot write", error);
+}
+
+static bool finish(struct safetensors_writer *writer, struct error *error)
+{
+    struct buffer head = BUFFER_INIT;
+    bool is_finished = false;
+    int number;
+
+    if (safetensors_header_write(&writer->header, &head, error)) {
+        /* A file that is there keeps its permissions, a link to it stays a link: by copy. */
+        bool is_in_place = writer->header.is_as_added && writer->size >= LARGE_SIZE &&
+                           head.size <= ROOM_SIZE &&
+                           !file_inspect(writer->path).is_there;
+        is_finished = is_in_place
+                          ? safetensors_header_pad(&head, ROOM_SIZE, error) &&
+                                finish_in_place(writer, buffer_slice(&head), error)
+                          : finish_by_copy(writer, buffer_slice(&head), error);
+    }
+    number = errno;
+    buffer_release(&head);
+    errno = number;
+    return is_finished;
 }
 
 bool safetensors_writer_finish(struct safetensors_writer *writer, struct error *error)

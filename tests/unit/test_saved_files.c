@@ -14,6 +14,8 @@
 
 #define COLUMNS 300
 #define ROWS    400
+/* So many are 17 MiB. */
+#define LARGE_COUNT 74
 
 static float matrix[ROWS][COLUMNS];
 
@@ -267,9 +269,9 @@ static void fail_after(bool is_memory, size_t countdown)
     }
 }
 
-static void make_three(struct saved_tensor tensors[3])
+static void make_numbered(struct saved_tensor tensors[], size_t count)
 {
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < count; i++) {
         tensors[i] = make_strided();
         tensors[i].key.call = i;
         tensors[i].order = i;
@@ -286,7 +288,7 @@ static void test_adding_fails(bool is_memory)
 
     do {
         struct safetensors_writer *writer = safetensors_writer_new("a", &error);
-        make_three(tensors);
+        make_numbered(tensors, 3);
         CHECK(safetensors_writer_add(writer, &tensors[0], &error));
         fail_after(is_memory, ++count);
         is_added = safetensors_writer_add(writer, &tensors[1], &error);
@@ -303,24 +305,25 @@ static void test_adding_fails(bool is_memory)
     CHECK(count > 1); /* it has failed */
 }
 
-static void test_finishing_fails(bool is_memory)
+/* Those that are finished in place, and by a copy. */
+static void test_finishing_fails(bool is_memory, size_t tensor_count)
 {
-    struct saved_tensor tensors[3];
+    struct saved_tensor tensors[LARGE_COUNT];
     struct error error = ERROR_INIT;
     size_t count = 0;
     bool is_finished;
 
-    make_three(tensors);
+    make_numbered(tensors, tensor_count);
     do {
         struct safetensors_writer *writer = safetensors_writer_new("a", &error);
-        CHECK(add_all(writer, tensors, 3));
+        CHECK(add_all(writer, tensors, tensor_count));
         fail_after(is_memory, ++count);
         is_finished = safetensors_writer_finish(writer, &error);
         fail_after(is_memory, 0);
         CHECK(is_finished || error.kind == (is_memory ? ERROR_MEMORY : ERROR_SYSTEM));
         CHECK(entry_count() == (is_finished ? 1 : 0));
     } while (!is_finished);
-    CHECK(count > 2 && file_holds("a", tensors, 3));
+    CHECK(count > 2 && file_holds("a", tensors, tensor_count));
     CHECK(unlink("a") == 0 && entry_count() == 0);
 }
 
@@ -337,7 +340,8 @@ int main(void)
     test_safetensors();
     for (int is_memory = 0; is_memory < 2; is_memory++) {
         test_adding_fails(is_memory);
-        test_finishing_fails(is_memory);
+        test_finishing_fails(is_memory, 3);
+        test_finishing_fails(is_memory, LARGE_COUNT);
     }
     return check_finish();
 }
