@@ -202,6 +202,15 @@ refuse(const struct cairo_library *library, cairo_status_t status, struct error 
     return false;
 }
 
+double cairo_png_dpi_most(const struct picture *picture)
+{
+    double width = fmax(picture->width, 1) / POINTS_PER_INCH;
+    double height = fmax(picture->height, 1) / POINTS_PER_INCH;
+
+    return floor(
+        fmin(SIDE_LIMIT / fmax(width, height), sqrt(PIXEL_LIMIT / width / height)));
+}
+
 static bool refuse_size(double width, double height, double dpi, struct error *error)
 {
     double fits =

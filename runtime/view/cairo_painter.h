@@ -20,6 +20,9 @@ bool cairo_paint_png(const struct picture *picture,
                      struct buffer *bytes,
                      struct error *error);
 
+/* So many dots for each inch and no more can a PNG of the picture have. */
+double cairo_png_dpi_most(const struct picture *picture);
+
 /* The picture's pages, each at the top of a sheet of that size, made smaller where it does not
  * fit. Where that size is 0, a sheet is as large as the page; if that is more than readers
  * of PDF open (200 inches), all of it is made smaller. */

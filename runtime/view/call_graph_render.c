@@ -5,6 +5,8 @@
 #include "runtime/view/svg_text.h"
 
 #define POINTS_PER_INCH 72.0
+/* With fewer nobody reads anything. */
+#define DPI_LEAST 24.0
 
 /* How much larger a picture is painted where its page's size was given. */
 static double scale_of(const struct picture *picture, const struct call_page *page)
@@ -24,6 +26,18 @@ static bool refuse_memory(struct error *error)
     return false;
 }
 
+/* A picture too large for the dots that were asked for has fewer, as long as it can be read. */
+static bool paint_png(const struct picture *picture,
+                      double dpi,
+                      struct buffer *bytes,
+                      struct error *error)
+{
+    double most = cairo_png_dpi_most(picture);
+
+    return cairo_paint_png(picture, dpi > most && most >= DPI_LEAST ? most : dpi, bytes,
+                           error);
+}
+
 static bool paint(const struct picture *picture,
                   const struct call_render_options *options,
                   struct buffer *bytes,
@@ -33,7 +47,7 @@ static bool paint(const struct picture *picture,
 
     switch (options->format) {
     case RENDER_PNG:
-        return cairo_paint_png(picture, options->dpi * scale, bytes, error);
+        return paint_png(picture, options->dpi * scale, bytes, error);
     case RENDER_PDF:
         return cairo_paint_pdf(picture, scale == 1.0 ? 0 : picture->width * scale,
                                scale == 1.0 ? 0 : picture->height * scale, bytes,

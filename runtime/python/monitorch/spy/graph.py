@@ -115,6 +115,8 @@ def build_tree(paths: Iterable[str]) -> Node:
 
     A shape may follow a path behind a tab, or be the path's own `shape`, as CallTracer has it.
     """
+    if isinstance(paths, str):
+        raise TypeError("expected the paths of several calls, got one str")
     calls = []
     for path in paths:
         name, _, shape = path.partition("\t")
