@@ -140,6 +140,30 @@ def test_threads_share_the_contexts_file(saver, tmp_path, kind):
         assert all(torch.equal(found[f"x{index}"][i], X + i) for i in range(20))
 
 
+def test_a_thread_that_outlives_its_context(saver, tmp_path, kind):
+    """What it saves afterwards is in a file of its own, also where others open contexts."""
+    may_go_on = threading.Event()
+
+    def work():
+        may_go_on.wait()
+        spy_save("late", X)
+
+    with DebugContext(saver, "p", threads=True):
+        spy_save("early", X)
+        thread = threading.Thread(target=work)
+        thread.start()
+    with DebugContext(saver, "q"):
+        spy_save("other", X)
+        may_go_on.set()
+        thread.join()
+    saver.close()
+    names = [f"p.context0.{kind}", f"p.context1.{kind}", f"q.context0.{kind}"]
+    assert names_in(tmp_path) == names
+    found = spy_load(tmp_path)
+    assert sorted(found["p"]["manual"]) == ["early", "late"]
+    assert list(found["q"]["manual"]) == ["other"]
+
+
 def _save_in_child(value):
     spy_save("x", X + value)
 

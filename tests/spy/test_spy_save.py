@@ -92,6 +92,22 @@ def test_derived_contexts_save_their_way():
     assert saver.saved == [("manual.X", 1)]
 
 
+def test_other_savers_are_asked_for_nothing_else():
+    """Only what the interface says: a saver of one's own may have any other names."""
+
+    class Busy(Saver):
+        _begin = _end = _watch = enabled = None
+
+        def __getattr__(self, name):
+            raise AssertionError(name)
+
+    saver = Busy()
+    saver.enabled = True
+    with DebugContext(saver):
+        spy_save("x", 1, "m")
+    assert saver.saved == [("path.x", 1)]
+
+
 def test_nothing_is_kept_alive():
     """The builtin neither keeps nor loses references, in a context and outside."""
 

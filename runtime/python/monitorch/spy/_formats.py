@@ -66,7 +66,7 @@ class PtFiles:
 
             call = self._ownership.write(find_path, call, advance, write)
 
-    def end(self, context: object) -> None:
+    def end(self, context: int) -> None:
         """All is written already."""
 
     def reset(self) -> None:
@@ -86,7 +86,7 @@ class ContextFiles:
         self._make_writer = make_writer
         self._counts: dict[str, int] = {}
         self._lock = threading.RLock()
-        self._writers: dict[int, _Writer] = {}  # id of a context, 0 for none
+        self._writers: dict[int, _Writer] = {}  # number of a context, 0 for none
         self._finalizer = weakref.finalize(self, _finish_all, self._writers)
 
     def save(self, saving: Saving) -> None:
@@ -98,17 +98,17 @@ class ContextFiles:
 
         with self._lock:
             call = self._ownership.claim(find_path, call, advance)
-            key = 0 if name.context is None else id(name.context)
+            key = 0 if name.context is None else name.context.number
             writer = self._writers.get(key)
             if writer is None or writer.process != os.getpid():
                 writer = self._writers[key] = self._open(folder, name.prefix, writer)
             for leaf, tensor in leaves:
                 writer.file.add(tensor, name.key(leaf, call), place=name.place, norm_only=norm_only)
 
-    def end(self, context: object) -> None:
-        """The context is left: its file is finished."""
+    def end(self, context: int) -> None:
+        """The context of that number is left: its file is finished."""
         with self._lock:
-            writer = self._writers.pop(id(context), None)
+            writer = self._writers.pop(context, None)
         _finish(writer)
 
     def reset(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import operator
 import os
@@ -34,6 +35,7 @@ logger = logging.getLogger(__name__)
 # another order than they were opened in, as tasks and generators do.
 _contexts: ContextVar[Contexts | None] = ContextVar("monitorch_spy_contexts", default=None)
 _open_lock = threading.Lock()
+_numbers = itertools.count(1)
 _recorder.spy_begin(_contexts.get)
 _compiled.add_save(spy_save)
 
@@ -156,16 +158,17 @@ class TensorSaver(BaseDebugger):
             folder = self._folders[given] = os.path.realpath(given)
         return folder
 
-    def _begin(self, context: DebugContext) -> None:
+    def _begin(self) -> None:
+        """A context is entered."""
         if self._watch is not None:
             self._watch.begin()
 
     def _end(self, context: DebugContext, is_last: bool) -> None:
-        """The context is left; `is_last`: it is open nowhere now."""
+        """It is left; `is_last`: it is open nowhere now."""
         if self._watch is not None:
             self._watch.end()
         if is_last:
-            self._format.end(context)
+            self._format.end(context.number)
 
 
 def _check_call(call_idx: int) -> int:
@@ -198,6 +201,7 @@ class DebugContext:
         self.prefix = prefix
         self.module_path_override = module_path_override
         self.threads = threads
+        self.number = next(_numbers)  # unlike that of any other context
         self._open_count = 0
 
     @property
@@ -212,9 +216,8 @@ class DebugContext:
         _compiled.begin_saving()
         if self.threads:
             _threads.begin(_contexts)
-        begin = getattr(self.saver, "_begin", None)
-        if begin is not None:
-            begin(self)
+        if isinstance(self.saver, TensorSaver):
+            self.saver._begin()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -225,9 +228,8 @@ class DebugContext:
             is_last = self._open_count == 0
         if self.threads:
             _threads.end()
-        end = getattr(self.saver, "_end", None)
-        if end is not None:
-            end(self, is_last)
+        if isinstance(self.saver, TensorSaver):
+            self.saver._end(self, is_last)
 
     def _save(self, name: object, tensor: Any, module: Any = None) -> None:
         """What spy_save calls; classes derived from this one may change it."""
