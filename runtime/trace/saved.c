@@ -63,10 +63,34 @@ void saved_add_file_stem(struct slice full_name, struct buffer *text)
     }
 }
 
+/* Whether the three bytes are half of a surrogate pair, as Python's "surrogatepass" has it. */
+static bool is_half_pair(const char *bytes)
+{
+    const unsigned char *unit = (const unsigned char *)bytes;
+
+    return unit[0] == 0xed && unit[1] >= 0xa0 && unit[1] <= 0xbf &&
+           (unit[2] & 0xc0) == 0x80;
+}
+
+/* Python's texts may hold halves of surrogate pairs: in JSON they are escaped. */
 static void add_quoted(struct buffer *text, struct slice value)
 {
+    size_t start = 0;
+
     buffer_add_byte(text, '"');
-    buffer_add_json(text, value);
+    for (size_t i = 0; i + 3 <= value.size; i++) {
+        if (is_half_pair(value.bytes + i)) {
+            unsigned char middle = (unsigned char)value.bytes[i + 1];
+            unsigned char last = (unsigned char)value.bytes[i + 2];
+
+            buffer_add_json(text, slice_part(value, start, i));
+            buffer_add_format(text, "\\u%04x",
+                              0xd000u | (middle & 0x3fu) << 6 | (last & 0x3fu));
+            start = i + 3;
+            i += 2;
+        }
+    }
+    buffer_add_json(text, slice_part(value, start, value.size));
     buffer_add_byte(text, '"');
 }
 

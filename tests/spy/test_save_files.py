@@ -250,4 +250,5 @@ def test_long_and_strange_names_are_files(tmp_path: Any) -> None:
         path = tmp_path / f"{stem}.call123456.pt"
         _recorder.save_pt(path, ONE, ("", "", name, 123456), may_replace=False)
         assert torch.equal(load(path), ONE)
+        assert line_in(path)["name"] == name
     assert len(os.listdir(tmp_path)) == 7

@@ -113,6 +113,13 @@ static void test_json(void)
                "{\"prefix\": \"step\\\"0\\\"\", \"module\": \"encoder\\n\", "
                "\"name\": \"\xc3\xa9\xef\xbf\xbd\", \"call\": 3, \"order\": 12, "
                "\"file\": \"/a\\\\b.py\", \"line\": 7, \"function\": \"f\"}");
+    nothing.key.name = SLICE("a\xed\xb2\x80\xed\xa0");
+    text.size = 0;
+    saved_add_json(&nothing, &text);
+    CHECK(slice_find(buffer_slice(&text),
+                     SLICE("\"name\": \"a\\udc80\xef\xbf\xbd\xef\xbf\xbd\""),
+                     0) < text.size);
+    nothing.key.name = SLICE("");
     text.size = 0;
     saved_add_json(&nothing, &text);
     CHECK_TEXT(buffer_slice(&text),
