@@ -249,19 +249,58 @@ static PyObject *raw_new(const struct array *array)
     return PyByteArray_FromStringAndSize(array->data, (Py_ssize_t)size);
 }
 
-static bool read_array(struct saved_capsule *capsule, size_t index, struct array *array)
+/* Into `bytes`, where they are given. */
+static bool read_values(struct saved_capsule *capsule,
+                        size_t index,
+                        struct array *array,
+                        void *bytes)
 {
     struct error error = ERROR_INIT;
     bool is_read;
 
     capsule->is_busy = true;
     Py_BEGIN_ALLOW_THREADS is_read =
-        saved_folder_read(capsule->folder, index, array, &error);
+        bytes == NULL ? saved_folder_read(capsule->folder, index, array, &error)
+                      : saved_folder_read_into(capsule->folder, index, bytes, &error);
     Py_END_ALLOW_THREADS capsule->is_busy = false;
     if (!is_read) {
         view_raise(&error);
     }
     return is_read;
+}
+
+/* What stands in the file in one piece is read to where it stays. */
+static PyObject *read_piece(struct saved_capsule *capsule, size_t index)
+{
+    const struct saved_entry *entry = saved_folder_entry(capsule->folder, index);
+    PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)entry->size);
+
+    if (bytes == NULL ||
+        !read_values(capsule, index, NULL, PyByteArray_AsString(bytes))) {
+        Py_XDECREF(bytes);
+        return NULL;
+    }
+    return Py_BuildValue("NNOO", bytes, strides_new(&entry->tensor.array), Py_False,
+                         Py_False);
+}
+
+static PyObject *read_array(struct saved_capsule *capsule, size_t index, bool is_packed)
+{
+    struct array array;
+    PyObject *result;
+
+    if (!read_values(capsule, index, &array, NULL)) {
+        return NULL;
+    }
+    if (is_packed) {
+        result = Py_BuildValue("NOOO", packed_new(&array), Py_None, Py_False, Py_False);
+    } else {
+        result = Py_BuildValue("NNNN", raw_new(&array), strides_new(&array),
+                               PyBool_FromLong(array.is_conjugated),
+                               PyBool_FromLong(array.is_negated));
+    }
+    saved_folder_forget(capsule->folder);
+    return result;
 }
 
 const char view_saved_read_doc[] = PyDoc_STR(
@@ -276,8 +315,6 @@ PyObject *view_saved_read(PyObject *module, PyObject *args)
     Py_ssize_t index;
     int is_packed;
     struct saved_capsule *capsule;
-    struct array array;
-    PyObject *result;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "Onp:saved_read", &object, &index, &is_packed)) {
@@ -295,16 +332,8 @@ PyObject *view_saved_read(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_RuntimeError, "another thread reads the folder");
         return NULL;
     }
-    if (!read_array(capsule, (size_t)index, &array)) {
-        return NULL;
+    if (!is_packed && saved_folder_entry(capsule->folder, (size_t)index)->size > 0) {
+        return read_piece(capsule, (size_t)index);
     }
-    if (is_packed) {
-        result = Py_BuildValue("NOOO", packed_new(&array), Py_None, Py_False, Py_False);
-    } else {
-        result = Py_BuildValue("NNNN", raw_new(&array), strides_new(&array),
-                               PyBool_FromLong(array.is_conjugated),
-                               PyBool_FromLong(array.is_negated));
-    }
-    saved_folder_forget(capsule->folder);
-    return result;
+    return read_array(capsule, (size_t)index, is_packed != 0);
 }

@@ -46,7 +46,9 @@ void pt_file_place(const struct pt_file *file, uint64_t *offset, uint64_t *size)
 
 /* Reads the values; `array` is borrowed from here. */
 bool pt_file_read(struct pt_file *file, struct array *array, struct error *error);
-/* Frees them. */
+/* The same into the caller's memory, as many bytes as pt_file_place tells. */
+bool pt_file_read_into(const struct pt_file *file, void *bytes, struct error *error);
+/* Frees what pt_file_read holds. */
 void pt_file_forget(struct pt_file *file);
 
 #endif

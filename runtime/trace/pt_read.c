@@ -206,15 +206,29 @@ void pt_file_place(const struct pt_file *file, uint64_t *offset, uint64_t *size)
     *size = file->size;
 }
 
-bool pt_file_read(struct pt_file *file, struct array *array, struct error *error)
+bool pt_file_read_into(const struct pt_file *file, void *bytes, struct error *error)
 {
-    if (!values_read(file->path, file->offset, file->size, &file->values, error)) {
+    struct slice values = {bytes, (size_t)file->size};
+
+    if (!values_read(file->path, file->offset, file->size, bytes, error)) {
         return false;
     }
     /* A part of the member has no checksum of its own. */
-    if (file->size == file->member.size &&
-        !zip_member_has(&file->member, buffer_slice(&file->values))) {
+    if (file->size == file->member.size && !zip_member_has(&file->member, values)) {
         error_set(error, ERROR_INPUT, "%s: the values are damaged", file->path);
+        return false;
+    }
+    return true;
+}
+
+bool pt_file_read(struct pt_file *file, struct array *array, struct error *error)
+{
+    file->values.size = 0;
+    if (!buffer_reserve(&file->values, (size_t)file->size)) {
+        error_set_memory(error);
+        return false;
+    }
+    if (!pt_file_read_into(file, file->values.bytes, error)) {
         return false;
     }
     *array = file->tensor.array;

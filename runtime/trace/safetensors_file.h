@@ -49,7 +49,12 @@ bool safetensors_file_read(struct safetensors_file *file,
                            size_t index,
                            struct array *array,
                            struct error *error);
-/* Frees them. */
+/* The same into the caller's memory, as many bytes as safetensors_file_place tells. */
+bool safetensors_file_read_into(const struct safetensors_file *file,
+                                size_t index,
+                                void *bytes,
+                                struct error *error);
+/* Frees what safetensors_file_read holds. */
 void safetensors_file_forget(struct safetensors_file *file);
 
 #endif

@@ -133,15 +133,28 @@ void safetensors_file_place(const struct safetensors_file *file,
     *size = file->index.stored[index].size;
 }
 
+bool safetensors_file_read_into(const struct safetensors_file *file,
+                                size_t index,
+                                void *bytes,
+                                struct error *error)
+{
+    uint64_t offset, size;
+
+    safetensors_file_place(file, index, &offset, &size);
+    return values_read(file->index.path, offset, size, bytes, error);
+}
+
 bool safetensors_file_read(struct safetensors_file *file,
                            size_t index,
                            struct array *array,
                            struct error *error)
 {
-    uint64_t offset, size;
-
-    safetensors_file_place(file, index, &offset, &size);
-    if (!values_read(file->index.path, offset, size, &file->bytes, error)) {
+    file->bytes.size = 0;
+    if (!buffer_reserve(&file->bytes, (size_t)file->index.stored[index].size)) {
+        error_set_memory(error);
+        return false;
+    }
+    if (!safetensors_file_read_into(file, index, file->bytes.bytes, error)) {
         return false;
     }
     *array = file->index.stored[index].tensor.array;

@@ -346,22 +346,47 @@ void saved_folder_forget(struct saved_folder *folder)
     }
 }
 
+/* The entry's file, where it still holds that tensor. */
+static struct saved_source *
+find_source(struct saved_folder *folder, size_t index, struct error *error)
+{
+    const struct saved_entry *entry = &folder->entries[index];
+    uint64_t offset, size;
+
+    if (!open_source(folder, entry, error)) {
+        return NULL;
+    }
+    if (entry->index < saved_source_count(&folder->source) &&
+        is_same(&saved_source_tensor(&folder->source, entry->index)->array,
+                &entry->tensor.array)) {
+        saved_source_place(&folder->source, entry->index, &offset, &size);
+        if (size == entry->size) {
+            return &folder->source;
+        }
+    }
+    error_set(error, ERROR_INPUT, "%s: the file %.*s has changed meanwhile",
+              folder->path, (int)entry->file_name.size, entry->file_name.bytes);
+    return NULL;
+}
+
 bool saved_folder_read(struct saved_folder *folder,
                        size_t index,
                        struct array *array,
                        struct error *error)
 {
-    const struct saved_entry *entry = &folder->entries[index];
+    struct saved_source *source = find_source(folder, index, error);
 
-    if (!open_source(folder, entry, error)) {
-        return false;
-    }
-    if (entry->index >= saved_source_count(&folder->source) ||
-        !is_same(&saved_source_tensor(&folder->source, entry->index)->array,
-                 &entry->tensor.array)) {
-        error_set(error, ERROR_INPUT, "%s: the file %.*s has changed meanwhile",
-                  folder->path, (int)entry->file_name.size, entry->file_name.bytes);
-        return false;
-    }
-    return saved_source_read(&folder->source, entry->index, array, error);
+    return source != NULL &&
+           saved_source_read(source, folder->entries[index].index, array, error);
+}
+
+bool saved_folder_read_into(struct saved_folder *folder,
+                            size_t index,
+                            void *bytes,
+                            struct error *error)
+{
+    struct saved_source *source = find_source(folder, index, error);
+
+    return source != NULL &&
+           saved_source_read_into(source, folder->entries[index].index, bytes, error);
 }

@@ -40,6 +40,11 @@ bool saved_folder_read(struct saved_folder *folder,
                        size_t index,
                        struct array *array,
                        struct error *error);
+/* Where entry.size is not 0: the same into the caller's memory, of that size. */
+bool saved_folder_read_into(struct saved_folder *folder,
+                            size_t index,
+                            void *bytes,
+                            struct error *error);
 /* Frees the values that were read last: for who has no more use of them, and does not close yet. */
 void saved_folder_forget(struct saved_folder *folder);
 

@@ -139,6 +139,16 @@ bool saved_source_read(struct saved_source *source,
     return saved_trace_read(source->trace, index, array, error);
 }
 
+bool saved_source_read_into(const struct saved_source *source,
+                            size_t index,
+                            void *bytes,
+                            struct error *error)
+{
+    return source->format == SAVED_PT
+               ? pt_file_read_into(source->pt, bytes, error)
+               : safetensors_file_read_into(source->safetensors, index, bytes, error);
+}
+
 void saved_source_forget(struct saved_source *source)
 {
     switch (source->format) {

@@ -46,6 +46,11 @@ bool saved_source_read(struct saved_source *source,
                        size_t index,
                        struct array *array,
                        struct error *error);
+/* The same into the caller's memory, as many bytes as saved_source_place tells: not 0. */
+bool saved_source_read_into(const struct saved_source *source,
+                            size_t index,
+                            void *bytes,
+                            struct error *error);
 /* Frees the values that were read last. */
 void saved_source_forget(struct saved_source *source);
 /* NULL behind the last. */
