@@ -9,9 +9,8 @@ picture says so ("8 calls").
 """
 
 import torch
-from torch import nn
-
 from monitorch.spy import CallTracer, build_tree, construct_graph, render_graph
+from torch import nn
 
 
 class Encoder(nn.Module):

@@ -8,9 +8,8 @@ the picture of the calls has that, with `--squash-name` the four stages' blocks 
 """
 
 import torch
-from torch import nn
-
 from monitorch.spy import CallTracer, build_tree, construct_graph, render_graph
+from torch import nn
 
 
 class Block(nn.Module):

@@ -7,10 +7,9 @@ The blocks are alike: `blocks x 4` is one box in the picture of the calls, which
 """
 
 import torch
+from monitorch.spy import CallTracer, build_tree, construct_graph, render_graph
 from torch import nn
 from torch.nn import functional
-
-from monitorch.spy import CallTracer, build_tree, construct_graph, render_graph
 
 
 class Attention(nn.Module):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitorch import _view
+from monitorch import _flow_file, _view
 
 if TYPE_CHECKING:
     from monitorch._view import CallNode
@@ -36,7 +36,6 @@ __all__ = [
     "squash_numeric_indices",
 ]
 
-_FORMATS = ("png", "svg", "pdf", "dot")
 _FREE = 1000  # inches: graphviz reads a size of both sides
 
 
@@ -139,7 +138,7 @@ def prune_leaves(tree: Node) -> Node:
 
 def save_tree_json(tree: Node, path: str | os.PathLike[str]) -> None:
     """Writes {name, count, indices, children}, nested."""
-    Path(path).write_bytes(_view.call_json(_nodes_of(tree)))
+    _flow_file.write(os.fspath(path), _view.call_json(_nodes_of(tree)))
 
 
 # ---- graphs
@@ -193,14 +192,12 @@ class Graph:
         path = Path(os.fspath(filename))
         known = path.suffix[1:].lower()
         if format is None:
-            format = known if known in _FORMATS else "png"
+            format = known if known in _flow_file.FORMATS else "png"
         if known != format:
             path = path.with_name(f"{path.name}.{format}")
-        data = self._draw(format)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        _flow_file.write(str(path), self._draw(format))
         if not cleanup and format != "dot":
-            path.with_suffix(".gv").write_bytes(self._draw("dot"))
+            _flow_file.write(str(path.with_suffix(".gv")), self._draw("dot"))
         return str(path)
 
     def _set_page(self, dpi: float, width: float | None, height: float | None) -> None:
