@@ -8,8 +8,9 @@
 #define PADDING 14.0
 /* Of a page and of yards where nothing else is asked for. */
 #define PROPORTION 0.6
-/* A tree is read best where each of its levels is a row; wider ones are wrapped. */
-#define WIDTH_MOST 1600.0
+/* A tree is read best where each of its levels is a row; what is larger then is wrapped. */
+#define WIDTH_MOST  1600.0
+#define HEIGHT_MOST 2400.0
 /* Of so many boxes nobody sees where they begin. */
 #define ALIGNED_MOST 5000
 
@@ -108,7 +109,7 @@ lay_out_level(struct call_levels *levels, struct call_level *level, struct error
     if (!lay_out_once(layout, 0, error)) {
         return false;
     }
-    return fmax(layout->width, layout->height / wanted) < WIDTH_MOST ||
+    return (layout->width < WIDTH_MOST && layout->height < HEIGHT_MOST) ||
            lay_out_once(layout, wanted, error);
 }
 

@@ -134,8 +134,8 @@ def test_attributes():
 
 
 def test_a_picture_too_large_has_fewer_dots(tmp_path):
-    graph = construct_graph(build_tree([".".join(f"a{i}" for i in range(20))]))
-    path = graphs.render_graph(graph, tmp_path / "a", dpi=500, figheight=200)
+    graph = construct_graph(build_tree([".".join(f"a{i}" for i in range(31))]))
+    path = graphs.render_graph(graph, tmp_path / "a", dpi=500, figheight=100)
     with open(path, "rb") as file:
         height = int.from_bytes(file.read(24)[20:24], "big")
     assert 20000 < height <= 32767

@@ -211,7 +211,7 @@ class Graph:
         )
         return _view.call_graph(
             self._nodes,
-            format,
+            format,  # type: ignore[arg-type]
             show_repetition=self._show_repetition,
             prune_leaves=self._prune,
             squash_name=self._squash_name,
