@@ -37,8 +37,13 @@ static void make_paths(struct paths *paths, uint32_t seed)
 
         text[0] = '\0';
         for (uint32_t k = 0; k < depth; k++) {
+            char name[32];
+
+            snprintf(name, sizeof name, "block%u", (unsigned)chance(&state, 20));
             strcat(text, k > 0 ? "." : "");
-            strcat(text, words[chance(&state, sizeof words / sizeof *words)]);
+            strcat(text, seed % 3 == 0 /* wide */
+                             ? name
+                             : words[chance(&state, sizeof words / sizeof *words)]);
         }
         paths->list[i] = (struct call_path){
             slice_of(text),
@@ -72,6 +77,40 @@ static bool holds(const struct card *card, const struct picture_item *text)
            text->y >= card->y && text->y <= card->y + card->height;
 }
 
+static double bezier(double a, double b, double c, double d, double t)
+{
+    double s = 1 - t;
+
+    return s * s * s * a + 3 * s * s * t * b + 3 * s * t * t * c + t * t * t * d;
+}
+
+/* How often arrows run through cards. */
+static size_t count_crossed(const struct picture *picture,
+                            const struct card *cards,
+                            size_t card_count,
+                            const struct picture_item *curve)
+{
+    size_t crossed = 0;
+
+    for (size_t i = 0; i + 3 < curve->point_count; i += 3) {
+        const struct picture_point *p = picture->points + curve->first_point + i;
+
+        for (double t = 0.05; t < 1; t += 0.05) {
+            const struct card dot = {bezier(p[0].x, p[1].x, p[2].x, p[3].x, t) - 1,
+                                     bezier(p[0].y, p[1].y, p[2].y, p[3].y, t) - 1, 2,
+                                     2};
+
+            for (size_t k = 0; k < card_count; k++) {
+                const struct card inside = {cards[k].x + 2, cards[k].y + 2,
+                                            cards[k].width - 4, cards[k].height - 4};
+
+                crossed += overlap(&dot, &inside);
+            }
+        }
+    }
+    return crossed;
+}
+
 /* Cards are the first rectangles of the groups of class "node". */
 static void check_picture(const struct picture *picture, uint32_t drawn_count)
 {
@@ -99,6 +138,17 @@ static void check_picture(const struct picture *picture, uint32_t drawn_count)
     for (size_t i = 0; i < count; i++) {
         for (size_t k = i + 1; k < count; k++) {
             wrong += overlap(&cards[i], &cards[k]);
+        }
+    }
+    for (size_t i = 0; i < picture->point_count; i++) {
+        const struct picture_point *point = &picture->points[i];
+
+        wrong += point->x < 0 || point->x > picture->width || point->y < 0 ||
+                 point->y > picture->height;
+    }
+    for (size_t i = 0; i < picture->item_count; i++) {
+        if (picture->items[i].kind == PICTURE_CURVE) {
+            wrong += count_crossed(picture, cards, count, &picture->items[i]);
         }
     }
     CHECK(count == drawn_count);
