@@ -108,6 +108,12 @@ def test_keys(tmp_path, name):
     }
 
 
+def test_equality_is_identity(tmp_path):
+    save_some(tmp_path)
+    found = spy_load(tmp_path)
+    assert found == found and found != spy_load(tmp_path) and len({found, found}) == 1
+
+
 def test_find(tmp_path):
     save_some(tmp_path)
     found = spy_load(tmp_path)
