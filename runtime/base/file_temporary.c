@@ -17,6 +17,30 @@ static pthread_mutex_t temporaries_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file_temporary *temporaries;
 static unsigned long temporary_count;
 
+/* A process that is forked off while another thread holds the lock must not wait for it. */
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&temporaries_lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&temporaries_lock);
+}
+
+static void after_fork_in_child(void)
+{
+    temporaries = NULL;
+    pthread_mutex_unlock(&temporaries_lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
 void file_abandon_all(void)
 {
     pthread_mutex_lock(&temporaries_lock);
@@ -70,6 +94,7 @@ int file_temporary_open(struct file_temporary *temporary, const char *beside)
     if (file_operation_fails()) {
         return -1;
     }
+    pthread_once(&fork_once, watch_forks);
     pthread_mutex_lock(&temporaries_lock);
     do {
         int size = snprintf(temporary->path, sizeof temporary->path,
@@ -145,13 +170,6 @@ void file_temporary_remove(struct file_temporary *temporary)
 {
     pthread_mutex_lock(&temporaries_lock);
     unlink(temporary->path);
-    temporary_forget(temporary);
-    pthread_mutex_unlock(&temporaries_lock);
-}
-
-void file_temporary_forget(struct file_temporary *temporary)
-{
-    pthread_mutex_lock(&temporaries_lock);
     temporary_forget(temporary);
     pthread_mutex_unlock(&temporaries_lock);
 }

@@ -10,7 +10,8 @@
     #define PATH_MAX 4096
 #endif
 
-/* In a list of all that exist just now: it may not move until it is renamed or removed. */
+/* In a list of all that exist just now: it may not move until it is renamed or removed. A process
+ * that is forked off has none; those of its parent are not to be renamed or removed there. */
 struct file_temporary {
     char path[PATH_MAX];
     struct file_temporary *next;
@@ -24,7 +25,5 @@ bool file_temporary_rename(struct file_temporary *temporary, const char *path);
 /* The same where nothing has that name yet; errno is EEXIST where something has. */
 bool file_temporary_rename_new(struct file_temporary *temporary, const char *path);
 void file_temporary_remove(struct file_temporary *temporary);
-/* For a process that was forked off the one which made it: the file stays as it is. */
-void file_temporary_forget(struct file_temporary *temporary);
 
 #endif

@@ -3,6 +3,7 @@
 #include "runtime/trace/safetensors_file.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* The lock is taken without the GIL, and held while the writer is at work. */
 struct saver_file {
@@ -12,6 +13,7 @@ struct saver_file {
     struct safetensors_writer *writer;     /* owned; NULL: finished or abandoned */
     PyObject *path;                        /* owned: bytes */
     size_t count;                          /* of what was added */
+    pid_t process; /* whose it is: in one forked off it the lock may stay taken */
 };
 
 static PyObject *file_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -36,6 +38,7 @@ static PyObject *file_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     file->session = PyModule_GetState(module);
     file->module = Py_NewRef(module);
     file->path = path;
+    file->process = getpid();
     file->lock = PyThread_allocate_lock();
     file->writer = file->lock == NULL
                        ? NULL
@@ -63,6 +66,15 @@ static void file_dealloc(PyObject *self)
     Py_XDECREF(file->module);
     release(self);
     Py_DECREF(type);
+}
+
+static bool is_ours(const struct saver_file *file)
+{
+    if (file->process == getpid()) {
+        return true;
+    }
+    PyErr_SetString(PyExc_ValueError, "the file is written by another process");
+    return false;
 }
 
 static PyObject *add(struct saver_file *file,
@@ -117,7 +129,7 @@ static PyObject *file_add(PyObject *self, PyObject *args, PyObject *keywords)
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|Op:add", names, &tensor, &key,
                                      &place, &norm_only) ||
-        !saver_request_init(&request, file->session, key, place)) {
+        !is_ours(file) || !saver_request_init(&request, file->session, key, place)) {
         return NULL;
     }
     if (saver_value_init(&value, file->session, tensor)) {
@@ -143,6 +155,9 @@ static PyObject *file_finish(PyObject *self, PyObject *unused)
     int number = 0;
 
     (void)unused;
+    if (!is_ours(file)) {
+        return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS;
     PyThread_acquire_lock(file->lock, WAIT_LOCK);
     writer = file->writer;
@@ -167,6 +182,9 @@ static PyObject *file_abandon(PyObject *self, PyObject *unused)
     struct saver_file *file = (struct saver_file *)self;
 
     (void)unused;
+    if (!is_ours(file)) {
+        return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS;
     PyThread_acquire_lock(file->lock, WAIT_LOCK);
     if (file->writer != NULL) {

@@ -291,8 +291,6 @@ void safetensors_writer_abandon(struct safetensors_writer *writer)
         close(writer->descriptor);
         if (writer->process == getpid()) {
             file_temporary_remove(&writer->temporary);
-        } else {
-            file_temporary_forget(&writer->temporary);
         }
     }
     safetensors_header_release(&writer->header);

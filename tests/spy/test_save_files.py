@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import signal
 import threading
 import urllib.parse
 import zipfile
@@ -17,7 +18,10 @@ from hypothesis import given, strategies
 torch = pytest.importorskip("torch")
 _recorder = pytest.importorskip("monitorch._recorder", reason="not built (make)")
 
-pytestmark = pytest.mark.torch
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # forks while threads run
+]
 
 KEY = ("step0", "encoder.attn", "q", 3)
 
@@ -160,6 +164,35 @@ def test_a_tensor_may_lose_its_memory_meanwhile(tmp_path: Any) -> None:
     finally:
         is_done.set()
         thread.join()
+
+
+def test_processes_forked_while_threads_save(tmp_path: Any) -> None:
+    is_done = threading.Event()
+
+    def work() -> None:
+        while not is_done.is_set():
+            save(tmp_path / "thread.pt", torch.ones(10))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for i in range(40):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)  # a child that waits for ever is ended
+                code = 1
+                try:
+                    save(tmp_path / f"{i}.pt", torch.ones(3))
+                    code = 0
+                finally:
+                    os._exit(code)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        is_done.set()
+        for thread in threads:
+            thread.join()
+    assert len(os.listdir(tmp_path)) == 41
 
 
 # ---- what fails ----

@@ -219,9 +219,14 @@ def test_a_forked_process_leaves_it_alone(tmp_path: Any) -> None:
         try:
             writer.add(torch.zeros(3), key("q"))
         except ValueError:
+            with pytest.raises(ValueError):
+                writer.abandon()
+            with pytest.raises(ValueError):
+                writer.finish()
             del writer
             code = 0
-        os._exit(code)
+        finally:
+            os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     writer.add(torch.ones(3), key("k"))
     writer.finish()
