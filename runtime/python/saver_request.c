@@ -164,7 +164,9 @@ static PyObject *make_message(const struct saver_request *request, const char *r
     PyObject *message = NULL;
 
     buffer_add(&text, SLICE("cannot save "));
-    if (request != NULL) {
+    if (request == NULL) {
+        buffer_add(&text, SLICE("a file of tensors: "));
+    } else {
         saved_key_add_full_name(&request->saved.key, &text);
         buffer_add(&text, SLICE(" (call "));
         buffer_add_number(&text, request->saved.key.call);
