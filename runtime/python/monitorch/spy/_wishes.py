@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from monitorch import _recorder, _selected
 
@@ -74,12 +74,12 @@ def read_calls(calls: Calls | None) -> Container[int] | None:
     expected = "calls must be a number, or holds numbers: 0, range(0, 100, 10), {1, 5}"
     if isinstance(calls, bool):
         raise TypeError(f"{expected}; not {calls!r}")
-    if hasattr(calls, "__index__"):
+    if isinstance(calls, SupportsIndex):
         number = operator.index(calls)
         if number < 0:
             raise ValueError(f"{expected}; {number} is negative: calls count from 0")
         return (number,)
-    if isinstance(calls, (str, bytes)) or not hasattr(calls, "__contains__"):
+    if isinstance(calls, (str, bytes)) or not isinstance(calls, Container):
         raise TypeError(f"{expected}; not {calls!r}")
     return calls
 
