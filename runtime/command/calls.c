@@ -164,8 +164,11 @@ static enum exit_code tell_rest(const struct calls_options *options,
     enum exit_code damage =
         trace_tell_first_damage(options->input, trace->damage, trace->damage_count);
 
-    if (trace->is_recording && damage == EXIT_CODE_DONE && !options->is_quiet) {
-        trace_tell_unfinished(options->input, "shown");
+    if (!options->is_quiet) {
+        if (trace->is_recording && damage == EXIT_CODE_DONE) {
+            trace_tell_unfinished(options->input, "shown");
+        }
+        trace_tell_lost(options->input, trace->lost_count);
     }
     if (trace->count == 0 && damage == EXIT_CODE_DONE) {
         print_message(options->input,

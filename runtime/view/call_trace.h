@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct call_trace {
     struct call_path *paths; /* owned; texts are borrowed from what stands below */
@@ -17,6 +18,7 @@ struct call_trace {
     size_t capacity;
     bool is_log;                  /* it was a trace (.mtrace) */
     bool is_recording;            /* which was not finished when it was read */
+    uint64_t lost_count;          /* events that recording could not keep */
     size_t damage_count;          /* places where that could not be read */
     char damage[ERROR_TEXT_SIZE]; /* the first of them; "" */
     struct buffer text;           /* of the text file */

@@ -131,9 +131,11 @@ static bool note_item(struct reading *reading, const struct log_item *item)
 static void tell_state(struct reading *reading)
 {
     struct call_trace *trace = reading->trace;
+    const struct log_header *header = log_reader_header(reading->reader);
 
     trace->is_log = true;
-    trace->is_recording = log_reader_header(reading->reader)->is_closed == 0;
+    trace->is_recording = header->is_closed == 0;
+    trace->lost_count = header->is_closed == 0 ? 0 : header->lost_count;
     trace->damage_count = log_reader_damage_count(reading->reader);
     if (trace->damage_count > 0) {
         snprintf(trace->damage, sizeof trace->damage, "%s",

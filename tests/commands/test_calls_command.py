@@ -188,9 +188,9 @@ def test_graphviz_draws_the_dot_text(tmp_path, words):
 # ---- traces ----
 
 
-def recorded(kill=False):
+def recorded(kill=False, **options):
     """net (root) calls layers.0 and layers.1; layers.0 calls a helper of its own."""
-    trace = Trace()
+    trace = Trace(**options)
     functions = [("<module>", 1), ("Net.forward", 2), ("Block.forward", 9), ("Block.help", 20)]
     sites = [("enter", 2, 1, "x"), ("enter", 9, 2, "x"), ("return", 12, 2, ""), ("enter", 20, 3)]
     sites.append(("return", 5, 1, ""))
@@ -223,6 +223,23 @@ def test_trace_without_modules(tmp_path):
     trace.event(0, trace.call(1), tensor((2,), min=0, max=1, mean=0.5, std=0))
     run = calls(trace.write(tmp_path / "run.mtrace"))
     assert (run.returncode, run.stdout) == (1, b"") and "no nn.Module" in told(run)
+
+
+def test_trace_that_was_not_finished(tmp_path):
+    path = recorded(kill=True).write(tmp_path / "run.mtrace")
+    run = calls(path)
+    assert (run.returncode, run.stdout.count(b"\n")) == (0, 2)
+    assert "the recording was not finished" in told(run) and "shown is" in told(run)
+    assert told(calls(path, "-q")) == ""
+
+
+def test_trace_that_lost_events(tmp_path):
+    trace = recorded(size_limit=1 << 18)
+    trace.repeat(20000)
+    trace.event(0, 1, tensor((2, 8), min=0, max=1, mean=0.5, std=0))
+    trace.again()
+    run = calls(trace.write(tmp_path / "run.mtrace"))
+    assert run.returncode == 0 and "remark: the last " in told(run)
 
 
 def test_cut_trace(tmp_path):

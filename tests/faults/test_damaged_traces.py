@@ -24,6 +24,8 @@ COMMANDS = [
     ["show", "A"],
     ["show", "--canonical", "A"],
     ["graph", "A", "-o", "OUT.svg"],
+    ["calls", "A"],
+    ["calls", "A", "-o", "OUT.svg"],
     ["diff", "A", "B"],
     ["diff", "--exact", "--json", "A", "B"],
     ["diff", "--all", "A", "B"],
