@@ -8,6 +8,8 @@ import warnings
 import zipfile
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -35,8 +37,8 @@ def any_bits(dtype, *shape):
 
 
 def bits(tensor):
-    plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
-    return plain.reshape(-1).view(torch.uint8)
+    plain = tensor.detach().resolve_conj().resolve_neg()
+    return plain.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
 
 
 def same(one, other):
@@ -102,6 +104,41 @@ def test_attributes_are_passed_over(tmp_path, protocol):
     x = torch.nn.Parameter(torch.randn(3))
     x.more = {"a": [1, 2.5, (None, True), b"bytes", "text"], "b": {1, 2}, "c": 10**40, "d": -7}
     assert same(load_one(x, tmp_path / "x.pt", pickle_protocol=protocol), x)
+
+
+@st.composite
+def views(draw):
+    """A tensor after some steps that leave its values where they are."""
+    shape = draw(st.lists(st.integers(0, 4), max_size=4))
+    x = any_bits(draw(st.sampled_from(DTYPES)), *shape)
+    for _ in range(draw(st.integers(0, 4))):
+        step = draw(st.sampled_from(["turn", "cut", "pick", "widen", "add"]))
+        if step == "add":
+            x = x.unsqueeze(draw(st.integers(0, x.dim())))
+        elif x.dim() == 0:
+            continue
+        elif step == "turn":
+            x = x.transpose(draw(st.integers(0, x.dim() - 1)), draw(st.integers(0, x.dim() - 1)))
+        elif step == "cut":
+            x = x[draw(st.integers(0, 3)) :: draw(st.integers(1, 3))]
+        elif step == "pick" and x.shape[0] > 0:
+            x = x[draw(st.integers(0, x.shape[0] - 1))]
+        elif step == "widen":
+            x = x.unsqueeze(0).expand(draw(st.integers(0, 3)), *x.shape)
+    return x
+
+
+@settings(max_examples=150, deadline=None)
+@given(x=views(), protocol=st.integers(2, 5), name=st.text(max_size=8))
+def test_any_view(tmp_path_factory, x, protocol, name):
+    folder = tmp_path_factory.mktemp("saved")
+    torch.save(x, folder / "x.pt", pickle_protocol=protocol)
+    (found,) = spy_load(folder).tensors()
+    assert same(found, x) and found.stride() == x.stride()
+    saver = TensorSaver(folder / "ours")
+    with DebugContext(saver):
+        spy_save(name, x)
+    assert same(spy_load(folder / "ours")["", "manual", name, 0], x)
 
 
 def test_a_view_reads_its_own_bytes_alone(tmp_path):

@@ -45,9 +45,10 @@ def load(read: Reader, index: int, dtype: str, shape: tuple[int, ...]) -> Any:
 
 def _tensor(torch: Any, raw: Raw, dtype: Any, shape: tuple[int, ...]) -> Any:
     values, strides, is_conjugated, is_negated = raw
-    if not values:
-        return torch.empty(shape, dtype=dtype)
-    tensor = torch.frombuffer(values, dtype=torch.uint8).view(dtype)
+    if values:
+        tensor = torch.frombuffer(values, dtype=torch.uint8).view(dtype)
+    else:
+        tensor = torch.empty(0, dtype=dtype)
     if strides is None:
         tensor = tensor.view(shape)
     else:
