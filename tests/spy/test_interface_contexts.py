@@ -12,7 +12,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
-from monitorch.spy import DebugContext, TensorSaver, get_debug_context, spy_save  # noqa: E402
+from monitorch.spy import (  # noqa: E402
+    BaseDebugger,
+    DebugContext,
+    TensorSaver,
+    get_debug_context,
+    spy_save,
+)
 from tests.spy.facts import Model, X, load  # noqa: E402
 from tests.spy.signatures import begins_with, defaults, names_in  # noqa: E402
 
@@ -178,6 +184,18 @@ def test_other_saver_that_does_not_know_the_module(caplog):
     with DebugContext(other):
         spy_save("x", X, nn.Linear(1, 1))
     assert other.saved == [] and "Module path unknown for tensor" in caplog.text
+
+
+def test_saver_of_the_common_base(tmp_path, model):
+    class Shapes(BaseDebugger):
+        def save(self, name, tensor):
+            (self.output_dir / name).write_text(str(tuple(tensor.shape)))
+
+    saver = Shapes(tmp_path / "shapes")
+    saver.register_modules(model, target_names=["decoder"])
+    with DebugContext(saver, "p"):
+        model.decoder(X)
+    assert (tmp_path / "shapes" / "p.decoder.y").read_text() == "(2, 3)"
 
 
 def test_error_of_another_saver_comes_out():
