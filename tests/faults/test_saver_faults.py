@@ -1,4 +1,4 @@
-"""Memory and disk fail at every step while tensors are saved: it is raised, and no half file stays."""
+"""Memory and disk fail at every step of saving tensors: it is raised, and no half file stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What _recorder.save_pt writes: torch.load reads of each kind of tensor the very bytes it shows."""
+"""_recorder.save_pt: torch.load reads of each kind of tensor the very bytes that it shows."""
 
 from __future__ import annotations
 
@@ -253,6 +253,22 @@ def test_fake_tensors(tmp_path: Any) -> None:
     with pytest.raises(TypeError, match="fake"):
         save(tmp_path / "a.pt", fake)
     assert not os.listdir(tmp_path)
+
+
+def test_the_local_part_of_a_dtensor(tmp_path: Any) -> None:
+    distributed = pytest.importorskip("torch.distributed")
+    tensor_module = pytest.importorskip("torch.distributed.tensor")
+    if not distributed.is_available() or distributed.is_initialized():
+        pytest.skip("no process group can be made")
+    store = distributed.HashStore()
+    distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+    try:
+        mesh = distributed.init_device_mesh("cpu", (1,))
+        plain = torch.arange(12.0).reshape(3, 4)
+        whole = tensor_module.distribute_tensor(plain, mesh, [tensor_module.Shard(0)])
+        check(tmp_path / "a.pt", whole, plain)
+    finally:
+        distributed.destroy_process_group()
 
 
 def test_within_vmap(tmp_path: Any) -> None:
