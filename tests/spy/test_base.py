@@ -11,9 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
-from torch import nn  # noqa: E402
-
 from monitorch.spy import BaseDebugger, TensorSaver  # noqa: E402
+from torch import nn  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

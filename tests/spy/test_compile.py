@@ -7,19 +7,19 @@ import warnings
 import pytest
 
 torch = pytest.importorskip("torch")
+dynamo = pytest.importorskip("torch._dynamo")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
-
-import torch._dynamo  # noqa: E402
-from torch import nn  # noqa: E402
 
 from monitorch import _compiled  # noqa: E402
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
+from torch import nn  # noqa: E402
+
 from tests.spy.signatures import names_in  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.skipif(
-        not hasattr(torch._dynamo.decorators, "substitute_in_graph"),
+        not hasattr(dynamo.decorators, "substitute_in_graph"),
         reason="this torch has no way to tell Dynamo of builtin functions",
     ),
 ]
@@ -40,7 +40,7 @@ class Model(nn.Module):
 @pytest.fixture
 def graphs():
     """The graphs that were compiled, of a model that saves and of one that was compiled before."""
-    torch._dynamo.reset()
+    dynamo.reset()
     made = []
 
     def backend(graph, inputs):
@@ -48,7 +48,7 @@ def graphs():
         return graph.forward
 
     yield made, backend
-    torch._dynamo.reset()
+    dynamo.reset()
 
 
 def test_a_graph_stays_whole_where_nothing_is_saved(graphs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, TensorSaver, spy_load, spy_save  # noqa: E402
+
 from tests.spy.signatures import names_in  # noqa: E402
 from tests.support import recording  # noqa: E402
 
@@ -179,6 +181,31 @@ def test_a_forked_child_leaves_the_parents_file_alone(saver, tmp_path, kind):
         spy_save("y", X + 2)
     found = spy_load(tmp_path)["p"]["manual"]
     assert torch.equal(found["x"][0], X) and torch.equal(found["y"][0], X + 2)
+
+
+def test_a_forked_childs_own_file_is_finished(saver, tmp_path, kind):
+    with DebugContext(saver, "p"):
+        spy_save("x", X)
+        child = multiprocessing.get_context("fork").Process(target=_save_in_child, args=(1,))
+        child.start()
+        child.join()
+        assert child.exitcode == 0
+    assert names_in(tmp_path) == [f"p.context{number}.{kind}" for number in range(2)]
+    found = spy_load(tmp_path)["p"]["manual"]["x"]
+    assert torch.equal(found[0], X) and torch.equal(found[1], X + 1)
+
+
+def test_what_was_removed_is_no_longer_anybodys(tmp_path, kind, caplog):
+    folder = tmp_path / "saved"
+    for turn in range(2):
+        saver = TensorSaver(folder, format=kind)
+        for _ in range(2):
+            with DebugContext(saver, "p"):
+                spy_save("x", X)
+        assert names_in(folder) == [f"p.context{number}.{kind}" for number in range(2)]
+        assert list(spy_load(folder)["p"]["manual"]["x"]) == [0, 1]
+        shutil.rmtree(folder)
+    assert not caplog.records
 
 
 def test_reset_counts_begins_with_the_first_file(saver, tmp_path, kind):

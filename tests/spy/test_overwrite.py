@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
+
 from tests.spy.signatures import names_in  # noqa: E402
 from tests.support import recording  # noqa: E402
 
@@ -115,6 +117,17 @@ def test_savers_that_are_gone_are_savers(tmp_path):
         with DebugContext(TensorSaver(tmp_path), "p"):
             spy_save("x", torch.tensor(value))
     assert values(tmp_path) == {f"p.manual.x.call{i}.pt": i for i in range(3)}
+
+
+def test_what_was_removed_is_no_longer_anybodys(tmp_path, caplog):
+    folder = tmp_path / "saved"
+    for _ in range(2):
+        saver = TensorSaver(folder)
+        for value in range(3):
+            save(saver, value)
+        assert values(folder) == {f"x.call{i}.pt": i for i in range(3)}
+        shutil.rmtree(folder)
+    assert not caplog.records
 
 
 def test_one_folder_by_two_paths(tmp_path):

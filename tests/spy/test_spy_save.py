@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, spy_save  # noqa: E402
+
 from tests.support import paths, recording  # noqa: E402
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from monitorch import _recorder
+from monitorch.spy import _ownership
 from monitorch.spy._ownership import Ownership
 
 if TYPE_CHECKING:
@@ -87,21 +89,23 @@ class ContextFiles:
         self._counts: dict[str, int] = {}
         self._lock = threading.RLock()
         self._writers: dict[int, _Writer] = {}  # number of a context, 0 for none
-        self._finalizer = weakref.finalize(self, _finish_all, self._writers)
+        self._process = os.getpid()
+        weakref.finalize(self, _finish_all, self._writers)
 
     def save(self, saving: Saving) -> None:
         """Saves as this call, or as a later one that no other saver has in this folder."""
         folder, name, leaves, call, advance, norm_only = saving
 
-        def find_path(number: int) -> str:
+        def find_name(number: int) -> str:
             return os.path.join(folder, f"{name}.call{number}")
 
         with self._lock:
-            call = self._ownership.claim(find_path, call, advance)
             key = 0 if name.context is None else name.context.number
             writer = self._writers.get(key)
             if writer is None or writer.process != os.getpid():
                 writer = self._writers[key] = self._open(folder, name.prefix, writer)
+                self._see_to_the_end()
+            call = self._ownership.claim(find_name, call, advance, writer.path)
             for leaf, tensor in leaves:
                 writer.file.add(tensor, name.key(leaf, call), place=name.place, norm_only=norm_only)
 
@@ -122,6 +126,13 @@ class ContextFiles:
         with self._lock:
             _finish_all(self._writers)
 
+    def _see_to_the_end(self) -> None:
+        """Children of multiprocessing end without what runs at an interpreter's end."""
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None and self._process != os.getpid():
+            self._process = os.getpid()
+            util.Finalize(None, _finish_all, args=(self._writers,), exitpriority=0)
+
     def _open(self, folder: str, prefix: str, former: _Writer | None) -> _Writer:
         stem = _recorder.saved_file_stem(prefix)
         stem = os.path.join(folder, stem + "." if stem else "")
@@ -130,7 +141,7 @@ class ContextFiles:
         def open_file(path: str, number: int, may_replace: bool) -> bool:
             if not may_replace and os.path.lexists(path):
                 return False
-            made.append(_Writer(self._make_writer(path), former))
+            made.append(_Writer(path, self._make_writer(path), former))
             return True
 
         number = self._ownership.write(
@@ -138,6 +149,7 @@ class ContextFiles:
             self._counts.get(stem, 0),
             lambda number: number + 1,
             open_file,
+            is_whole=False,
         )
         self._counts[stem] = number + 1
         return made[0]
@@ -146,7 +158,8 @@ class ContextFiles:
 class _Writer:
     """A file that is being written, by the process that began it."""
 
-    def __init__(self, file: Any, former: _Writer | None) -> None:
+    def __init__(self, path: str, file: Any, former: _Writer | None) -> None:
+        self.path = path
         self.file = file
         self.process = os.getpid()
         # Its parent's, in a forked process: that one is not to be touched here.
@@ -155,7 +168,10 @@ class _Writer:
 
 def _finish(writer: _Writer | None) -> None:
     if writer is not None and writer.process == os.getpid():
-        writer.file.finish()
+        try:
+            writer.file.finish()
+        finally:
+            _ownership.finish(writer.path)
 
 
 def _finish_all(writers: dict[int, _Writer]) -> None:

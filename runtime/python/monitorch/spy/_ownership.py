@@ -11,8 +11,10 @@ import errno
 import itertools
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 _Write = Callable[[str, int, bool], bool]
 
@@ -21,7 +23,19 @@ logger = logging.getLogger("monitorch.spy.saver")
 # File systems take their times from a clock that may be a tick behind.
 _STARTED = time.time() - 0.01
 _serials = itertools.count()
-_owners: dict[str, tuple[int, int]] = {}  # path -> process and serial number of its saver
+_lock = threading.Lock()  # of what follows
+_owners: dict[str, _Owner] = {}  # of paths, and of names in files
+_unfinished: set[str] = set()  # files that are not there before they are whole
+
+
+class _Owner(NamedTuple):
+    process: int
+    saver: int
+    file: str
+
+    def is_gone(self) -> bool:
+        """Whether somebody has removed the file."""
+        return self.file not in _unfinished and not os.path.lexists(self.file)
 
 
 class Ownership:
@@ -38,41 +52,76 @@ class Ownership:
         number: int,
         advance: Callable[[int], int],
         write: _Write,
+        *,
+        is_whole: bool = True,
     ) -> int:
         """Calls `write(path, number, may_replace)` with the first path that may be had, and
         returns its number; `write` returns False where a file is there and was not replaced.
-        `advance(number)` gives the next number to be tried."""
-        is_free = self._write_at(find_path(number), number, write, may_be_own=True)
+        `advance(number)` gives the next number to be tried. Unless the file `is_whole` then,
+        `finish` must be called when it is."""
+        path = find_path(number)
+        is_free = self._write_at(path, number, write, may_be_own=True)
         while not is_free:
-            self._warn_taken(find_path(number))
+            self._pass(path)
             number = advance(number)
-            is_free = self._write_at(find_path(number), number, write, may_be_own=False)
+            path = find_path(number)
+            is_free = self._write_at(path, number, write, may_be_own=False)
+        if is_whole:
+            finish(path)
         return number
 
     def claim(
-        self, find_path: Callable[[int], str], number: int, advance: Callable[[int], int]
+        self,
+        find_name: Callable[[int], str],
+        number: int,
+        advance: Callable[[int], int],
+        file: str,
     ) -> int:
-        """The same for names within files: nothing is written, and no file is looked at."""
-        return self.write(find_path, number, advance, lambda path, number, may_replace: True)
+        """The same for names within a file: nothing is written."""
+        may_be_own = True
+        while self._take(find_name(number), file, may_be_own) == "taken":
+            self._pass(find_name(number))
+            number = advance(number)
+            may_be_own = False
+        return number
+
+    def _take(self, name: str, file: str, may_be_own: bool) -> Literal["own", "new", "taken"]:
+        """`name` is the file itself, which is begun then, or of something in it."""
+        me = _Owner(os.getpid(), self._serial, file)
+        with _lock:
+            owner = _owners.get(name)
+            is_own = owner is not None and owner[:2] == me[:2]
+            if owner is not None and not (is_own and may_be_own):
+                # What another has had in a file that is now of this saver is gone with it.
+                is_replaced = name != file == owner.file and not is_own
+                if not (self.overwrite or is_replaced or owner.is_gone()):
+                    return "taken"
+            _owners[name] = me
+            if name == file:
+                _unfinished.add(file)
+        return "own" if is_own and may_be_own else "new"
 
     def _write_at(self, path: str, number: int, write: _Write, *, may_be_own: bool) -> bool:
-        me = os.getpid(), self._serial
-        if self.overwrite:
-            _owners[path] = me
-        owner = _owners.get(path)
-        if owner == me and may_be_own:
-            return write(path, number, True)
-        if owner is not None or _owners.setdefault(path, me) != me:
-            if self.overwrite is False:
-                raise _exists(path)
+        taken = self._take(path, path, may_be_own)
+        if taken == "taken":
             return False
         is_written = False
         try:
-            is_written = self._write_first(path, number, write)
+            if taken == "own" or self.overwrite:
+                is_written = write(path, number, True)
+            else:
+                is_written = self._write_first(path, number, write)
         finally:
             if not is_written:
-                del _owners[path]
+                self._give_back(path, taken)
         return is_written
+
+    def _give_back(self, path: str, taken: str) -> None:
+        """Nothing was written."""
+        finish(path)
+        if taken == "new":
+            with _lock:
+                _owners.pop(path, None)
 
     def _write_first(self, path: str, number: int, write: _Write) -> bool:
         """As _write_at, where no saver of this process has written the file."""
@@ -90,7 +139,10 @@ class Ownership:
         )
         return write(path, number, True)
 
-    def _warn_taken(self, path: str) -> None:
+    def _pass(self, path: str) -> None:
+        """The path is taken: the next one is to be tried."""
+        if self.overwrite is False:
+            raise _exists(path)
         self._warn(
             "taken",
             "%s is of another saver or process of this run: what would replace it is saved under "
@@ -102,6 +154,12 @@ class Ownership:
         if kind not in self._warned:
             self._warned.add(kind)
             logger.warning(text, path)
+
+
+def finish(path: str) -> None:
+    """The file is whole, or nothing is there."""
+    with _lock:
+        _unfinished.discard(path)
 
 
 def _is_of_this_run(path: str) -> bool:

@@ -54,7 +54,7 @@ def _install(variable: ContextVar[Contexts | None]) -> None:
     from concurrent.futures import ThreadPoolExecutor, thread
 
     start = threading.Thread.start
-    submit = ThreadPoolExecutor.submit
+    submit: Any = ThreadPoolExecutor.submit
 
     @functools.wraps(start)
     def start_within(self: Any) -> None:

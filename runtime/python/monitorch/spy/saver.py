@@ -7,7 +7,6 @@ import logging
 import operator
 import os
 import threading
-from collections.abc import Iterable
 from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +23,7 @@ from monitorch.spy.base import BaseDebugger
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from monitorch.spy import _wishes
     from monitorch.spy._names import Place
     from monitorch.spy._threads import Contexts
 
@@ -63,11 +63,11 @@ class TensorSaver(BaseDebugger):
         *,
         format: Literal["pt", "safetensors", "mtrace"] = "pt",
         overwrite: bool | None = None,
-        names: str | Iterable[str] | None = None,
-        modules: str | Iterable[str] | None = None,
-        lines: int | str | Iterable[int | str] | None = None,
-        calls: int | Iterable[int] | None = None,
-        when: str | Callable[[Any], bool] | None = None,
+        names: _wishes.Texts | None = None,
+        modules: _wishes.Texts | None = None,
+        lines: _wishes.Lines | None = None,
+        calls: _wishes.Calls | None = None,
+        when: _wishes.When | None = None,
     ) -> None:
         super().__init__(output_dir, enabled)
         #: name -> how many tensors were saved under it
@@ -112,6 +112,7 @@ class TensorSaver(BaseDebugger):
         if not leaves:
             self._warn_of_nothing(full_name, tensor)
             return
+        advance: Callable[[int], int]
         if call_idx is None:
             call, advance = self._count(full_name), partial(self._count, full_name)
         else:
@@ -210,22 +211,24 @@ class DebugContext:
         return self.saver
 
     def __enter__(self) -> DebugContext:
+        if isinstance(self.saver, TensorSaver):
+            self.saver._begin()
+        if self.threads:
+            _threads.begin(_contexts)
+        _compiled.begin_saving()
         with _open_lock:
             self._open_count += 1
         _contexts.set((self, _contexts.get()))
-        _compiled.begin_saving()
-        if self.threads:
-            _threads.begin(_contexts)
-        if isinstance(self.saver, TensorSaver):
-            self.saver._begin()
         return self
 
     def __exit__(self, *exception: object) -> None:
         _contexts.set(_without(_contexts.get(), self))
-        _compiled.end_saving()
         with _open_lock:
+            if self._open_count == 0:
+                return  # it was left before, where it was not open
             self._open_count -= 1
             is_last = self._open_count == 0
+        _compiled.end_saving()
         if self.threads:
             _threads.end()
         if isinstance(self.saver, TensorSaver):
@@ -261,6 +264,6 @@ def _without(contexts: Contexts | None, context: DebugContext) -> Contexts | Non
     """The open contexts but for the innermost that is this one."""
     if contexts is None:
         return None
-    if contexts[0] is context:
-        return contexts[1]
-    return contexts[0], _without(contexts[1], context)
+    innermost, others = contexts
+    rest: Contexts | None = others
+    return rest if innermost is context else (innermost, _without(rest, context))
