@@ -121,24 +121,33 @@ static void add_apart(struct diff_values *values,
     }
 }
 
-static void
-add_ulp(struct diff_values *values, const unsigned char *a, const unsigned char *b)
+/* The size of the floats whose distance in ULP is told; 0: none is. */
+static size_t ulp_size(const struct diff_values *values)
 {
     enum dtype dtype = values->dtypes[0];
-    enum dtype_class class = dtype_class(dtype);
-    size_t parts = class == DTYPE_CLASS_COMPLEX ? 2 : 1;
-    size_t size = dtype_size(dtype) / parts;
 
-    if (dtype != values->dtypes[1] ||
-        (class != DTYPE_CLASS_FLOATING && class != DTYPE_CLASS_COMPLEX)) {
-        return;
+    if (dtype != values->dtypes[1]) {
+        return 0;
     }
-    for (size_t i = 0; i < parts; i++) {
-        uint64_t ulp = float_ulp(a + i * size, b + i * size, size);
+    switch (dtype_class(dtype)) {
+    case DTYPE_CLASS_FLOATING:
+        return dtype_size(dtype);
+    case DTYPE_CLASS_COMPLEX:
+        return dtype_size(dtype) / 2;
+    default:
+        return 0;
+    }
+}
 
-        if (ulp > values->distance.max_ulp) {
-            values->distance.max_ulp = ulp;
-        }
+static inline void add_ulp(struct diff_values *values,
+                           const unsigned char *a,
+                           const unsigned char *b,
+                           size_t size)
+{
+    uint64_t ulp = float_ulp(a, b, size);
+
+    if (ulp > values->distance.max_ulp) {
+        values->distance.max_ulp = ulp;
     }
 }
 
@@ -148,6 +157,7 @@ add_element(struct diff_values *values, const unsigned char *a, const unsigned c
     struct dtype_value x = dtype_read(values->dtypes[0], a);
     struct dtype_value y = dtype_read(values->dtypes[1], b);
     uint64_t index = values->distance.count++;
+    size_t size_of_ulp = has_nan(&x) || has_nan(&y) ? 0 : ulp_size(values);
     double apart, size;
 
     add_products(values, diff_element_real(&x), diff_element_real(&y));
@@ -159,8 +169,9 @@ add_element(struct diff_values *values, const unsigned char *a, const unsigned c
         return;
     }
     add_apart(values, index, diff_element_real(&x), diff_element_real(&y), apart, size);
-    if (!has_nan(&x) && !has_nan(&y)) {
-        add_ulp(values, a, b);
+    for (size_t i = 0; size_of_ulp > 0 && i < dtype_size(values->dtypes[0]);
+         i += size_of_ulp) {
+        add_ulp(values, a + i, b + i, size_of_ulp);
     }
 }
 
@@ -173,6 +184,7 @@ static void add_reals(struct diff_values *values,
     size_t sizes[2] = {dtype_size(values->dtypes[0]), dtype_size(values->dtypes[1])};
     double x[DIFF_REALS_BLOCK], y[DIFF_REALS_BLOCK];
     uint64_t first = values->distance.count;
+    size_t size_of_ulp = ulp_size(values);
 
     diff_reals_read(values->dtypes[0], a, count, x);
     diff_reals_read(values->dtypes[1], b, count, y);
@@ -185,8 +197,8 @@ static void add_reals(struct diff_values *values,
             continue;
         }
         add_apart(values, first + i, x[i], y[i], apart, fabs(y[i]));
-        if (!isnan(x[i]) && !isnan(y[i])) {
-            add_ulp(values, a + i * sizes[0], b + i * sizes[1]);
+        if (size_of_ulp > 0 && !isnan(x[i]) && !isnan(y[i])) {
+            add_ulp(values, a + i * sizes[0], b + i * sizes[1], size_of_ulp);
         }
     }
 }
