@@ -133,6 +133,17 @@ def test_attributes():
         graph.attr("cluster", a="b")
 
 
+def test_attributes_that_a_picture_follows(tmp_path):
+    graph = construct_graph(build_tree(PATHS))
+    graph.attr(dpi="72", size="5, 4!")
+    with open(graph.render(tmp_path / "a", cleanup=True), "rb") as file:
+        assert png.read(file.read()).shape[:2] == (288, 360)
+    graph.attr(dpi="many")
+    assert "dpi=many" in graph.source
+    with pytest.raises(ValueError):
+        graph.render(tmp_path / "b")
+
+
 def test_a_picture_too_large_has_fewer_dots(tmp_path):
     graph = construct_graph(build_tree([".".join(f"a{i}" for i in range(31))]))
     path = graphs.render_graph(graph, tmp_path / "a", dpi=500, figheight=100)

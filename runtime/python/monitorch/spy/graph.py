@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 _FREE = 1000  # inches: graphviz reads a size of both sides
+_SIZE = re.compile(r"\s*([\d.]+)\s*,\s*([\d.]+)\s*!\s*")
 
 
 @dataclass(eq=False)
@@ -155,16 +157,14 @@ class Graph:
         self._prune = prune
         self._squash_name = squash_name
         self._attributes: dict[tuple[str, str], str] = {}
-        self._dpi = 150.0
-        self._width = 0.0
-        self._height = 0.0
 
     def attr(
         self, kw: str | None = None, _attributes: Mapping[str, str] | None = None, **attrs: str
     ) -> None:
         """Sets attributes of the graph, or of all its nodes or edges, as graphviz's attr does.
 
-        They stand in `source`; what monitorch draws itself follows apply_graph_render_options alone.
+        They stand in `source`; of them, what monitorch draws itself follows the graph's `dpi` and a
+        `size` with an exclamation mark.
         """
         kind = "graph" if kw is None else kw.lower()
         if kind not in ("graph", "node", "edge"):
@@ -200,15 +200,18 @@ class Graph:
             _flow_file.write(str(path.with_suffix(".gv")), self._draw("dot"))
         return str(path)
 
-    def _set_page(self, dpi: float, width: float | None, height: float | None) -> None:
-        self._dpi = float(dpi)
-        self._width = float(width or 0)
-        self._height = float(height or 0)
+    def _page(self) -> tuple[float, float, float]:
+        """What the attributes say: dots for each inch, and the picture's sides; 0 where free."""
+        dpi = float(self._attributes.get(("graph", "dpi"), "150"))
+        size = _SIZE.fullmatch(self._attributes.get(("graph", "size"), ""))
+        width, height = (0.0, 0.0) if size is None else map(float, size.groups())
+        return dpi, 0.0 if width == _FREE else width, 0.0 if height == _FREE else height
 
     def _draw(self, format: str) -> bytes:
         attributes = tuple(
             (kind, name, value) for (kind, name), value in self._attributes.items()
         )
+        dpi, width, height = (150.0, 0.0, 0.0) if format == "dot" else self._page()
         return _view.call_graph(
             self._nodes,
             format,  # type: ignore[arg-type]
@@ -216,9 +219,9 @@ class Graph:
             prune_leaves=self._prune,
             squash_name=self._squash_name,
             attributes=attributes,
-            dpi=self._dpi,
-            width=self._width,
-            height=self._height,
+            dpi=dpi,
+            width=width,
+            height=height,
         )
 
 
@@ -244,6 +247,9 @@ def apply_graph_render_options(
     figheight: float | None = None,
 ) -> Graph:
     """Sets dots for each inch, and the picture's width and height in inches."""
+    for side in (figwidth, figheight):
+        if side is not None and not side > 0:
+            raise ValueError(f"a picture's side has to be more than 0 inches, not {side}")
     graph.attr(dpi=str(dpi))
     if figwidth is not None or figheight is not None:
         width = _FREE if figwidth is None else figwidth
@@ -251,7 +257,6 @@ def apply_graph_render_options(
         graph.attr(size=f"{width},{height}!")
     if figwidth is not None and figheight is not None:
         graph.attr(ratio="fill")
-    graph._set_page(dpi, figwidth, figheight)
     return graph
 
 
