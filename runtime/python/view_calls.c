@@ -101,13 +101,14 @@ static PyObject *tree_of_paths(const struct call_path *paths, Py_ssize_t count)
 
 PyObject *view_call_tree(PyObject *module, PyObject *given)
 {
-    Py_ssize_t count = PyList_Size(given);
+    Py_ssize_t count = PyList_Check(given) ? PyList_Size(given) : -1;
     struct call_path *paths;
     PyObject *kept;
     PyObject *nodes = NULL;
 
     (void)module;
     if (count < 0) {
+        PyErr_SetString(PyExc_TypeError, "expected a list of (path, shape)");
         return NULL;
     }
     paths = memory_allocate((size_t)count, sizeof *paths);

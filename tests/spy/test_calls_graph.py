@@ -164,3 +164,54 @@ def test_wide_trees_stay_within_a_page():
 def test_json_of_a_full_disk():
     with pytest.raises(OSError):
         graphs.save_tree_json(build_tree(PATHS), "/proc/none/tree.json")
+
+
+ROOT = ("root", -1, 0, 0, 0, (), "")
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "x",
+        [],
+        [1],
+        [("root",)],
+        [("root", 0, 0, 0, 0, (), "")],
+        [("root", -1, -5, 0, 0, (), "")],
+        [("root", -1, 0, 0, 0, ("x",), "")],
+        [("root", -1, 0, 0, 0, 7, "")],
+        [("root", -1, 0, 0, 0, (), None)],
+        [(3, -1, 0, 0, 0, (), "")],
+        [ROOT, ("b", 5, 0, 0, 0, (), "")],
+        [ROOT, ("b", 1, 0, 0, 0, (), "")],
+        [ROOT, ("b", 1 << 70, 0, 0, 0, (), "")],
+    ],
+)
+def test_nodes_that_are_none(nodes):
+    from monitorch import _view
+
+    draw = [_view.call_prune, _view.call_squash, _view.call_json, _view.call_tree]
+    for function in [*draw, lambda nodes: _view.call_graph(nodes, "svg")]:
+        if nodes == [] and function == _view.call_tree:
+            continue
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            function(nodes)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"attributes": 3},
+        {"attributes": (1,)},
+        {"attributes": (("x", "y", "z"),)},
+        {"attributes": (("graph", "y", 3),)},
+        {"dpi": float("nan")},
+        {"width": float("nan")},
+        {"height": 1e6},
+    ],
+)
+def test_wrong_words(words):
+    from monitorch import _view
+
+    with pytest.raises((TypeError, ValueError)):
+        _view.call_graph([ROOT], "svg", **words)
