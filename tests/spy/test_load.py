@@ -313,3 +313,24 @@ def test_whole_values_of_a_recording(tmp_path):
     assert found["", "", "y", 0].tolist() == [[0, 2, 4], [6, 8, 10]]
     assert found["", "", "y", 1].item() == 8 and found["", "", "y", 1].dtype == torch.int16
     assert found.entries()[0].function == "double" and found.entries()[0].line == 4
+
+
+def test_what_a_killed_process_had_saved(tmp_path):
+    program = """
+    import os, signal, torch
+    from monitorch.spy import DebugContext, TensorSaver, spy_save
+    with DebugContext(TensorSaver("saved", format="mtrace"), prefix="p"):
+        for i in range(5):
+            spy_save("x", torch.full((1000,), float(i)))
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        cwd=tmp_path,
+        env=recording.environment("off"),
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == -9, run.stderr
+    found = spy_load(tmp_path / "saved")["p"]["manual"]["x"]
+    assert [found[call][999].item() for call in found] == [0, 1, 2, 3, 4]
