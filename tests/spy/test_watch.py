@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, TensorSaver  # noqa: E402
+
 from tests.spy.watched import ATTENTIONS, MODEL, X, load_module, saved  # noqa: E402
 
 nn = torch.nn

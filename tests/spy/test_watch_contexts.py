@@ -15,8 +15,8 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
-
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
+
 from tests.spy.watched import MODEL, X, load_module, saved  # noqa: E402
 from tests.support import recording  # noqa: E402
 
