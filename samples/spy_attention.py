@@ -7,9 +7,8 @@ files are spy_attention/step2.{module}.weights.call0.pt, which torch.load reads 
 import math
 
 import torch
-from torch import nn
-
 from monitorch.spy import DebugContext, TensorSaver, spy_load, spy_save
+from torch import nn
 
 
 class Attention(nn.Module):

@@ -9,10 +9,9 @@ Their weights are the same. The outputs are not.
 """
 
 import torch
+from monitorch.spy import DebugContext, TensorSaver, spy_save
 from torch import nn
 from torch.nn import functional
-
-from monitorch.spy import DebugContext, TensorSaver, spy_save
 
 
 class Gated(nn.Module):

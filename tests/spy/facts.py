@@ -5,9 +5,8 @@ from __future__ import annotations
 import pathlib
 
 import torch
-from torch import nn
-
 from monitorch.spy import spy_save
+from torch import nn
 
 X = torch.arange(6.0).view(2, 3)
 

@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, TensorSaver, spy_load, spy_save  # noqa: E402
+
 from tests.spy.facts import Model, X, load  # noqa: E402
 
 nn = torch.nn

@@ -19,6 +19,7 @@ from monitorch.spy import (  # noqa: E402
     get_debug_context,
     spy_save,
 )
+
 from tests.spy.facts import Model, X, load  # noqa: E402
 from tests.spy.signatures import begins_with, defaults, names_in  # noqa: E402
 

@@ -10,7 +10,8 @@ torch = pytest.importorskip("torch")
 spy = pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import CallTracer  # noqa: E402
-from tests.spy.facts import X, Inner, Model  # noqa: E402
+
+from tests.spy.facts import Inner, Model, X  # noqa: E402
 from tests.spy.signatures import begins_with, defaults, names_in  # noqa: E402
 
 nn = torch.nn

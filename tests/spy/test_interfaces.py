@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 spy = pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
+
 from tests.spy.facts import Inner, Model, X, load  # noqa: E402
 from tests.spy.signatures import begins_with, defaults, names_in  # noqa: E402
 
