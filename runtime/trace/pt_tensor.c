@@ -17,26 +17,33 @@ static bool fail(struct error *error, const char *what)
 static bool fail_other(struct error *error, const struct pickle_value *value)
 {
     static const char *const words[] = {
-        [PICKLE_NONE] = "None",      [PICKLE_BOOL] = "a bool",
-        [PICKLE_INTEGER] = "an int", [PICKLE_TEXT] = "a str",
-        [PICKLE_GLOBAL] = "a class", [PICKLE_TUPLE] = "a tuple",
-        [PICKLE_DICT] = "a dict",    [PICKLE_PERSISTENT] = "a storage",
-        [PICKLE_LIST] = "a list",    [PICKLE_OTHER] = "another object",
+        [PICKLE_NONE] = "None",
+        [PICKLE_BOOL] = "a bool",
+        [PICKLE_INTEGER] = "an int",
+        [PICKLE_TEXT] = "a str",
+        [PICKLE_GLOBAL] = "a class",
+        [PICKLE_TUPLE] = "a tuple",
+        [PICKLE_DICT] = "a dict",
+        [PICKLE_PERSISTENT] = "a storage",
+        [PICKLE_LIST] = "a list",
+        [PICKLE_CALL] = "another object",
+        [PICKLE_OTHER] = "another object",
     };
 
-    if (value->kind != PICKLE_CALL) {
-        error_set(error, ERROR_INPUT, "holds %s, expected one plain tensor",
-                  words[value->kind]);
-    } else if (value->items[0]->kind == PICKLE_GLOBAL) {
-        struct slice name = value->items[0]->text;
+    error_set(error, ERROR_INPUT, "holds %s, expected one plain tensor",
+              words[value->kind]);
+    return false;
+}
 
-        error_set(error, ERROR_INPUT,
-                  "holds what %.*s makes, expected one plain tensor",
-                  name.size > 200 ? 200 : (int)name.size, name.bytes);
-    } else {
-        error_set(error, ERROR_INPUT,
-                  "holds another object, expected one plain tensor");
+static bool fail_call(struct error *error, const struct pickle_value *function)
+{
+    struct slice name = function->text;
+
+    if (function->kind != PICKLE_GLOBAL) {
+        return fail_other(error, function);
     }
+    error_set(error, ERROR_INPUT, "holds what %.*s makes, expected one plain tensor",
+              name.size > 200 ? 200 : (int)name.size, name.bytes);
     return false;
 }
 
@@ -294,7 +301,7 @@ bool pt_tensor_read(struct pt_tensor *tensor,
         }
     } else if (!rebuild_is(&rebuild, SLICE("torch._utils _rebuild_tensor_v2"), 4) &&
                !rebuild_is(&rebuild, SLICE("torch._utils _rebuild_tensor"), 4)) {
-        return fail_other(error, value);
+        return fail_call(error, rebuild.function);
     }
     if (!read_storage(&found, rebuild.arguments->items[0], dtype, error) ||
         !read_shape(&found, rebuild.arguments->items, arena, error)) {

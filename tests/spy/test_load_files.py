@@ -154,7 +154,7 @@ def test_what_is_no_plain_tensor(tmp_path):
         "list": [x],
         "tuple": (x, x),
         "int": 3,
-        "_rebuild_sparse_tensor": x.to_sparse(),
+        "_rebuild_sparse_tensor": torch.nn.Parameter(x.to_sparse()),
         "_rebuild_meta_tensor_no_storage": torch.empty(3, device="meta"),
         "_rebuild_qtensor": torch.quantize_per_tensor(x, 0.1, 0, torch.qint8),
         "_rebuild_nested_tensor": torch.nested.nested_tensor([x, x]),
