@@ -222,13 +222,15 @@ struct call *frame_find_call(struct session *session,
             return call;
         }
     }
+    /* What is observed may have no enter site: whatever is told first begins its calls. */
+    bool has_enter = !owner->has_path || function->enter != SITE_NONE;
     struct call_start start = {
         .thread = thread,
         .module = module,
         .function = site->function,
         .frame = frame,
         .code = code,
-        .is_joined = !is_enter && site->function != 0,
+        .is_joined = !is_enter && site->function != 0 && has_enter,
     };
     return begin_call(session, &start, frame, owner);
 }

@@ -83,6 +83,26 @@ def test_a_call_met_in_its_middle(tmp_path):
     assert call["joined"] is True
 
 
+def test_a_hook_of_python_tells_events_of_its_module(tmp_path):
+    """As a metric of a module's output does: a place without an enter site."""
+    place = _recorder.make_place(
+        "metrics", "metrics", "metrics", "metric", 1, (("assign", 1, ("norm",), ()),)
+    )
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+
+    def tell(module, args, output):
+        _recorder.observe(place, 0, "1", module, output.norm())
+
+    model[1].register_forward_hook(tell)
+    calls, events = record_calls(tmp_path, model, X)
+    (metric,) = [c for c in calls if c["function"] == "metric"]
+    (norm,) = [e for e in events if e["name"] == "norm"]
+    assert norm["call"] == metric["call"] and norm["module"] == "1" and norm["shape"] == []
+    assert metric["joined"] is False and metric["class"].endswith(".ReLU")
+    (above,) = [c for c in calls if c["call"] == metric["parent"]]
+    assert above["function"] == "ReLU.forward" and above["module"] == "1"
+
+
 def test_sites_alike_have_keys_of_their_own(tmp_path):
     place = make_place((("assign", 1, ("x",), ()), ("assign", 1, ("x",), ())))
     for name in ("a", "b"):
