@@ -110,7 +110,7 @@ static void show_end(struct show *show, const struct log_item *item)
     if (show->options->is_json && !show->is_counting) {
         json_log_add_end(&show->json, item, call, &show->text);
     } else if (!show->is_selective && !show->is_counting) {
-        tree_log_add_end(&show->tree, item->end.how, call, &show->text);
+        tree_log_add_end(&show->tree, item, call, &show->text);
     }
     open_calls_end(&show->calls, call);
 }

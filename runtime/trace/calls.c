@@ -320,6 +320,14 @@ void call_table_run(struct call_table *table,
     call->is_in_stack = true;
 }
 
+void call_table_end(struct call_table *table, struct call *call)
+{
+    if (call->is_in_stack) {
+        call_table_run(table, call->thread, call);
+    }
+    end_call(table, call);
+}
+
 bool call_table_is_empty(const struct call_table *table)
 {
     return table->count == 0;

@@ -52,6 +52,9 @@ struct call {
     uint32_t line; /* of the parent, where it was made */
     uint32_t path; /* text numbers */
     uint32_t class_name;
+    uint32_t wish; /* 0: it is not tracked */
+    uint32_t callers;
+    uint32_t error;   /* by which it was left, as far as that is known */
     const void *self; /* whatever the caller knows the nearest module by; may be NULL */
     uint8_t flags;    /* enum log_call_flag */
     bool has_returned; /* a return site was visited */
@@ -99,6 +102,8 @@ void call_table_move(struct call_table *table,
                      struct call *call,
                      const void *frame,
                      const void *code);
+/* The call has ended, and so has what was above it in its thread. */
+void call_table_end(struct call_table *table, struct call *call);
 /* Whether any call is known. */
 bool call_table_is_empty(const struct call_table *table);
 

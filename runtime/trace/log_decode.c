@@ -285,16 +285,34 @@ decode_call(const struct log_reader *reader, const char *bytes, struct log_item 
     return NULL;
 }
 
-static const char *decode_end(const char *bytes, struct log_item *item)
+static const char *
+decode_end(const struct log_reader *reader, const char *bytes, struct log_item *item)
 {
     const struct log_end *end = (const void *)bytes;
 
     item->end.time = end->time;
     item->end.call = end->call;
     item->end.how = end->record.tag;
+    if (!log_text_find(reader, end->error, &item->end.error)) {
+        return "the end of a call refers to a text that is not defined";
+    }
     return end->record.tag == LOG_END_RETURNED || end->record.tag == LOG_END_LEFT
                ? NULL
                : "the end of a call is of an unknown kind";
+}
+
+static const char *decode_tracked(const struct log_reader *reader,
+                                  const char *bytes,
+                                  struct log_item *item)
+{
+    const struct log_tracked *tracked = (const void *)bytes;
+
+    item->tracked.time = tracked->time;
+    item->tracked.call = tracked->call;
+    return log_text_find(reader, tracked->wish, &item->tracked.wish) &&
+                   log_text_find(reader, tracked->callers, &item->tracked.callers)
+               ? NULL
+               : "a tracked call refers to a text that is not defined";
 }
 
 static const char *
@@ -343,9 +361,12 @@ const char *log_decode(const struct log_reader *reader,
                        struct log_item *item)
 {
     static const size_t head_sizes[] = {
-        [LOG_CALL] = sizeof(struct log_call),   [LOG_END] = sizeof(struct log_end),
-        [LOG_EVENT] = sizeof(struct log_event), [LOG_DATA] = sizeof(struct log_data),
+        [LOG_CALL] = sizeof(struct log_call),
+        [LOG_END] = sizeof(struct log_end),
+        [LOG_EVENT] = sizeof(struct log_event),
+        [LOG_DATA] = sizeof(struct log_data),
         [LOG_NOTE] = sizeof(struct log_note),
+        [LOG_TRACKED] = sizeof(struct log_tracked),
     };
     const struct log_record *record = (const void *)bytes;
 
@@ -357,11 +378,13 @@ const char *log_decode(const struct log_reader *reader,
     case LOG_CALL:
         return decode_call(reader, bytes, item);
     case LOG_END:
-        return decode_end(bytes, item);
+        return decode_end(reader, bytes, item);
     case LOG_EVENT:
         return decode_event(reader, bytes, next_event, item);
     case LOG_DATA:
         return decode_data(bytes, next_event, item);
+    case LOG_TRACKED:
+        return decode_tracked(reader, bytes, item);
     default:
         return decode_note(reader, bytes, item);
     }

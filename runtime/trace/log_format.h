@@ -77,6 +77,7 @@ enum log_kind {
     LOG_EVENT,     /* a site was visited: one record for each value */
     LOG_DATA,      /* a piece of the whole values of the event before */
     LOG_NOTE,      /* something that a reader of the trace should know, in words */
+    LOG_TRACKED,   /* the call told before is tracked: somebody reads along */
 };
 
 /* The first 8 bytes of each record. What `tag`, `mark` and `flags` mean depends on the kind. */
@@ -205,6 +206,17 @@ struct log_end {
     struct log_record record; /* tag: enum log_end_tag */
     uint64_t time;            /* when it was noticed */
     uint32_t call;
+    uint32_t error; /* LEFT: text: the type of the exception, where it was seen; or 0 */
+};
+
+/* Follows its LOG_CALL, each time that is told. */
+struct log_tracked {
+    struct log_record record;
+    uint64_t time; /* when the call began */
+    uint32_t call;
+    uint32_t wish; /* text: what is wanted of it, see runtime/view/track_log.h */
+    uint32_t
+        callers; /* text: the frames that it was made from: "model.py:57 <- run.py:80" */
     uint32_t reserved;
 };
 
@@ -294,7 +306,8 @@ enum log_note_tag {
     LOG_NOTE_WARNING = 2,
     LOG_NOTE_GUESS = 3, /* an argument of the call that follows was made up: its text is
                            `function\tparameter\thow` */
-    LOG_NOTE_SAVED = 4, /* what the tensor of the event before was saved as: its text is the
+    LOG_NOTE_SAVED =
+        4, /* what the tensor of the event before was saved as: its text is the
                            line of saved_add_json (runtime/trace/saved.h) */
 };
 

@@ -114,6 +114,8 @@ static bool is_hidden(const struct log_reader *reader, const struct log_item *it
         return is_ended(reader, item->call.call);
     case LOG_END:
         return is_ended(reader, item->end.call);
+    case LOG_TRACKED:
+        return is_ended(reader, item->tracked.call);
     case LOG_NOTE:
         return reader->stream.next_event < reader->first_shown;
     default:

@@ -86,8 +86,9 @@ struct log_call_view {
 };
 
 struct log_item {
-    enum log_kind kind; /* LOG_CALL, LOG_END, LOG_EVENT, LOG_DATA or LOG_NOTE */
-    uint64_t offset;    /* in the file */
+    enum log_kind
+        kind; /* LOG_CALL, LOG_END, LOG_EVENT, LOG_DATA, LOG_NOTE or LOG_TRACKED */
+    uint64_t offset; /* in the file */
     union {
         struct log_event_view event;
         struct log_call_view call;
@@ -95,7 +96,14 @@ struct log_item {
             uint64_t time;
             uint32_t call;
             enum log_end_tag how;
+            struct slice
+                error; /* LEFT: the exception's type; "" where it was not seen */
         } end;
+        struct {
+            uint64_t time;
+            uint32_t call;
+            struct slice wish, callers;
+        } tracked;
         struct {
             uint64_t event; /* the number of the event whose values these are */
             uint64_t offset;

@@ -171,7 +171,7 @@ const char *log_stream_next(struct log_reader *reader)
             if (!stream_load(reader)) {
                 return NULL;
             }
-        } else if (record->kind >= LOG_CALL && record->kind <= LOG_NOTE) {
+        } else if (record->kind >= LOG_CALL && record->kind <= LOG_TRACKED) {
             return bytes;
         } else if (!reader->is_unknown_kind_told) {
             reader->is_unknown_kind_told = true;

@@ -41,12 +41,14 @@ static void tell_end(void *context, struct call *call)
     }
     end->time = time_now(recorder);
     end->call = call->number;
-    log_writer_commit(recorder->log,
-                      (struct log_record){
-                          .size = sizeof(*end),
-                          .kind = LOG_END,
-                          .tag = call->has_returned ? LOG_END_RETURNED : LOG_END_LEFT,
-                      });
+    end->error = call->error;
+    log_writer_commit(recorder->log, (struct log_record){
+                                         .size = sizeof(*end),
+                                         .kind = LOG_END,
+                                         .tag = call->has_returned && call->error == 0
+                                                    ? LOG_END_RETURNED
+                                                    : LOG_END_LEFT,
+                                     });
 }
 
 static void free_names(struct recorder_options *options)
@@ -225,6 +227,8 @@ static void forget_names(void *context, struct call *call)
     call->told_in_chunk = UINT64_MAX;
     call->path = 0;
     call->class_name = 0;
+    call->wish = 0;
+    call->callers = 0;
     memset(call->names, 0, call->function->name_count * sizeof(struct name_state));
     leaf_states_release(&call->leaves);
 }
@@ -292,8 +296,28 @@ struct call *recorder_begin_call(struct recorder *recorder,
     if (recorder->log != NULL) {
         call->path = log_writer_text(recorder->log, start->path);
         call->class_name = log_writer_text(recorder->log, start->class_name);
+        call->wish = log_writer_text(recorder->log, start->wish);
+        call->callers = log_writer_text(recorder->log, start->callers);
     }
     return call;
+}
+
+static void tell_tracked(struct recorder *recorder, const struct call *call)
+{
+    struct log_tracked *record =
+        log_writer_begin_beside(recorder->log, sizeof(*record));
+
+    if (record == NULL) {
+        return;
+    }
+    record->time = time_now(recorder);
+    record->call = call->number;
+    record->wish = call->wish;
+    record->callers = call->callers;
+    log_writer_commit(recorder->log, (struct log_record){
+                                         .size = sizeof(*record),
+                                         .kind = LOG_TRACKED,
+                                     });
 }
 
 void recorder_tell_call(struct recorder *recorder, struct call *call)
@@ -326,6 +350,17 @@ void recorder_tell_call(struct recorder *recorder, struct call *call)
             .flags = (uint8_t)(call->flags | (is_told ? LOG_CALL_AGAIN : 0)),
         });
     call->told_in_chunk = log_writer_chunk(recorder->log);
+    if (call->wish != 0) {
+        tell_tracked(recorder, call);
+    }
+}
+
+void recorder_end_call(struct recorder *recorder, struct call *call, struct slice error)
+{
+    if (recorder->log != NULL) {
+        call->error = log_writer_text(recorder->log, error);
+    }
+    call_table_end(recorder->calls, call);
 }
 
 bool recorder_is_entered(const struct recorded_module *module,

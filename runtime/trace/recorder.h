@@ -68,6 +68,8 @@ struct call_start {
     const void *self;        /* kept in the call */
     struct slice path;       /* of `self` */
     struct slice class_name; /* of `self` */
+    /* Of a tracked call: what is wanted of it, and where it was made. Else "". */
+    struct slice wish, callers;
 };
 /* NULL: out of memory. */
 struct call *recorder_begin_call(struct recorder *recorder,
@@ -76,6 +78,12 @@ struct call *recorder_begin_call(struct recorder *recorder,
 /* Tells the call where the trace does not hold it, or where a ring may soon have dropped it. Its
  * first event does that too. */
 void recorder_tell_call(struct recorder *recorder, struct call *call);
+
+/* The call has ended, as somebody saw who waited for it; `error` is the type of the exception that
+ * left it, "" where none did. Calls above it have ended too. */
+void recorder_end_call(struct recorder *recorder,
+                       struct call *call,
+                       struct slice error);
 
 /* Whether a visit of this enter site, in a frame that `call` is known by, is that call's header
  * read once more and no new call. */

@@ -116,6 +116,9 @@ void json_log_add_end(const struct json_log *log,
     json_text_add(text, SLICE("how"),
                   item->end.how == LOG_END_RETURNED ? SLICE("returned")
                                                     : SLICE("left"));
+    if (item->end.error.size > 0) {
+        json_text_add(text, SLICE("error"), item->end.error);
+    }
     add_time(log, item->end.time, text);
     end_record(text);
 }

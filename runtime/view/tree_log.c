@@ -303,9 +303,8 @@ static void add_branch(struct tree_log *log,
 }
 
 /* The statement that was run, unless its line stands above already. */
-static void add_line(struct tree_log *log,
-                     const struct log_event_view *event,
-                     struct buffer *text)
+static void
+add_line(struct tree_log *log, const struct log_event_view *event, struct buffer *text)
 {
     struct slice source =
         source_lines_get(log->sources, event->module_number, event->site->line);
@@ -409,13 +408,16 @@ void tree_log_add_event(struct tree_log *log,
 /* ---- the rest ---- */
 
 void tree_log_add_end(struct tree_log *log,
-                      enum log_end_tag how,
+                      const struct log_item *item,
                       const struct open_call *call,
                       struct buffer *text)
 {
+    struct slice error = item->end.error;
+
     /* A function without return statements always ends at its end. */
-    if (how != LOG_END_LEFT || !call->is_shown ||
-        !source_lines_has_return(log->sources, call->module_number, call->function)) {
+    if (item->end.how != LOG_END_LEFT || !call->is_shown ||
+        (error.size == 0 &&
+         !source_lines_has_return(log->sources, call->module_number, call->function))) {
         return;
     }
     add_indent(text, call->depth + 1);
@@ -428,7 +430,13 @@ void tree_log_add_end(struct tree_log *log,
         buffer_add_number(text, call->shown_number);
         buffer_add_byte(text, ' ');
     }
-    buffer_add(text, SLICE("left without a return: by an exception, or at its end"));
+    if (error.size > 0) {
+        buffer_add(text, SLICE("left by "));
+        text_add_shortened(text, error, NAME_LIMIT);
+    } else {
+        buffer_add(text,
+                   SLICE("left without a return: by an exception, or at its end"));
+    }
     paint_end(text, log->has_color);
     buffer_add_byte(text, '\n');
 }

@@ -50,7 +50,7 @@ void tree_log_add_event(struct tree_log *log,
                         struct buffer *text);
 /* A line where the call was printed, and may have been left by an exception. */
 void tree_log_add_end(struct tree_log *log,
-                      enum log_end_tag how,
+                      const struct log_item *item,
                       const struct open_call *call,
                       struct buffer *text);
 void tree_log_add_note(struct tree_log *log,

@@ -732,6 +732,19 @@ def test_branches_without_a_source(folder):
     assert show("--source", path).stdout.endswith("     3  branch arm 1\n")
 
 
+def test_a_call_left_by_an_exception(folder):
+    trace = Trace()
+    trace.module("m.py", [("<module>", 1), ("f", 1)], [("assign", 2, 1, "a")])
+    call = trace.call(1)
+    trace.tracked(call, "--names=a", "m.py:9 <- n.py:3")
+    trace.event(0, call, scalar(1))
+    trace.ended(call, made.LEFT, "ValueError")
+    path = trace.write(folder / "left.mtrace")
+    assert show(path).stdout.endswith("     2  a = 1   new\n        left by ValueError\n")
+    end = json.loads(show("--json", path).stdout.splitlines()[-1])
+    assert (end["record"], end["how"], end["error"]) == ("end", "left", "ValueError")
+
+
 def test_lines_that_bind_nothing(folder):
     trace = Trace()
     trace.module(

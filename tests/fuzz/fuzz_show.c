@@ -66,7 +66,7 @@ static void show_end(struct shown *shown, const struct log_item *item)
     if (shown->is_json) {
         json_log_add_end(&shown->json, item, call, &shown->text);
     } else {
-        tree_log_add_end(&shown->tree, item->end.how, call, &shown->text);
+        tree_log_add_end(&shown->tree, item, call, &shown->text);
     }
     open_calls_end(&shown->calls, call);
 }

@@ -163,8 +163,11 @@ class Trace:
         self.events.append(fields)
         self.lines.append(line("event", **fields))
 
-    def ended(self, call, how=RETURNED):
-        self.lines.append(line("return", call=call, how=how))
+    def ended(self, call, how=RETURNED, error=""):
+        self.lines.append(line("return", call=call, how=how, error=error))
+
+    def tracked(self, call, wish="", callers=""):
+        self.lines.append(line("tracked", call=call, wish=wish, callers=callers))
 
     def note(self, text, tag=REMARK, site=0xFFFFFFFF):
         self.lines.append(line("note", text=text, tag=tag, site=site))

@@ -225,9 +225,23 @@ static void add_end(struct maker *maker, struct slice line)
         .record = {.kind = LOG_END, .tag = (uint8_t)number(&maker->arena, line, "how")},
         .time = next_time(maker),
         .call = (uint32_t)number(&maker->arena, line, "call"),
+        .error = text_number(maker, line, "error"),
     };
 
     commit(maker, (struct slice){(const char *)&end, sizeof end});
+}
+
+static void add_tracked(struct maker *maker, struct slice line)
+{
+    struct log_tracked tracked = {
+        .record = {.kind = LOG_TRACKED},
+        .time = next_time(maker),
+        .call = (uint32_t)number(&maker->arena, line, "call"),
+        .wish = text_number(maker, line, "wish"),
+        .callers = text_number(maker, line, "callers"),
+    };
+
+    commit(maker, (struct slice){(const char *)&tracked, sizeof tracked});
 }
 
 static void add_note(struct maker *maker, struct slice line)
@@ -406,7 +420,7 @@ static void run_line(struct maker *maker, struct slice line)
         {"options", set_options}, {"module", begin_module}, {"function", add_function},
         {"site", add_site},       {"thread", add_thread},   {"call", add_call},
         {"event", add_event},     {"return", add_end},      {"note", add_note},
-        {"setting", add_setting},
+        {"setting", add_setting}, {"tracked", add_tracked},
     };
     struct slice name = slice_part(line, 0, slice_find(line, SLICE(" "), 0));
 
