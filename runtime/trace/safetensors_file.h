@@ -1,6 +1,6 @@
 /* Many tensors in one file of the format safetensors: a header in JSON, then the values, packed.
- * While it is written the values stand in a file beside it (`….part`); the file itself appears
- * when it is finished, whole. */
+ * While it is written the values stand in a temporary file beside it; the file itself appears when
+ * it is finished, whole. */
 #ifndef MONITORCH_TRACE_SAFETENSORS_FILE_H
 #define MONITORCH_TRACE_SAFETENSORS_FILE_H
 

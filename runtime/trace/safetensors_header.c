@@ -129,6 +129,15 @@ bool safetensors_header_add(struct safetensors_header *header,
     return true;
 }
 
+void safetensors_header_drop_last(struct safetensors_header *header)
+{
+    const struct safetensors_entry *entry = &header->entries[--header->count];
+
+    header->size -=
+        header->texts.size - entry->name + entry->name_size + ENTRY_SIZE_MAX;
+    header->texts.size = entry->name;
+}
+
 static int compare_numbers(uint64_t one, uint64_t other)
 {
     return (one > other) - (one < other);

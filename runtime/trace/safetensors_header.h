@@ -46,6 +46,9 @@ bool safetensors_header_add(struct safetensors_header *header,
                             uint64_t offset,
                             struct error *error);
 
+/* Forgets the last one, and nothing before it. */
+void safetensors_header_drop_last(struct safetensors_header *header);
+
 /* Puts the entries in the order that the file has, and gives all that stands in front of the
  * values, in `text`, which is empty. Of tensors of one name the last is kept. Nothing may be added
  * any more. */

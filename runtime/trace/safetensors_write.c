@@ -1,30 +1,22 @@
-/* Tensors collected in a file beside. A large one then gets its header in front, where room was
- * left, and its name; of a small one, and where the values have to be put in another order, a copy
- * is made. */
+/* Tensors written into one file of the format safetensors: collected beside it, then either
+ * finished there or, where the file is small or needs another order, copied. */
 #include "runtime/base/file.h"
-#include "runtime/base/file_draft.h"
 #include "runtime/base/memory.h"
-#include "runtime/trace/array_pieces.h"
 #include "runtime/trace/safetensors_file.h"
 #include "runtime/trace/safetensors_header.h"
+#include "runtime/trace/safetensors_values.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-#define COPY_SIZE ((size_t)1024 * 1024)
-/* The room for the header, a hole until it is written. It is filled up with spaces, so only where
- * that does not matter. */
-#define ROOM_SIZE  ((size_t)1024 * 1024)
-#define LARGE_SIZE (16 * ROOM_SIZE)
+/* What stands in a header beside its tensors, at most. */
+#define HEADER_REST 64
+/* The room that the header does not need is filled with spaces: in a file that is larger than it
+ * by as much, or where there is no room for a copy. */
+#define LARGE_FACTOR 16
 
-/* The values stand in the temporary file one after the other, as they came, behind the room. */
 struct safetensors_writer {
     char *path; /* owned */
-    struct file_temporary temporary;
-    int descriptor; /* -1: nothing was added yet */
-    pid_t process;  /* that writes the file */
-    uint64_t size;  /* of the values so far */
+    struct safetensors_values values;
     struct safetensors_header header;
 };
 
@@ -47,7 +39,7 @@ struct safetensors_writer *safetensors_writer_new(const char *path, struct error
         return NULL;
     }
     memcpy(writer->path, path, size);
-    writer->descriptor = -1;
+    safetensors_values_init(&writer->values, writer->path);
     safetensors_header_init(&writer->header);
     return writer;
 }
@@ -57,130 +49,32 @@ size_t safetensors_writer_count(const struct safetensors_writer *writer)
     return writer->header.count;
 }
 
-static bool
-fail_system(struct safetensors_writer *writer, const char *what, struct error *error)
-{
-    int number = errno;
-
-    error_set_at(error, ERROR_SYSTEM, writer->path, 1, 1, "%s: %s", what,
-                 strerror(number));
-    errno = number;
-    return false;
-}
-
-/* The file is made when something is to be in it. */
-static bool open_values(struct safetensors_writer *writer, struct error *error)
-{
-    if (writer->descriptor >= 0 && writer->process != getpid()) {
-        error_set(error, ERROR_USAGE, "the file is written by the process %ld",
-                  (long)writer->process);
-        return false;
-    }
-    if (writer->descriptor >= 0) {
-        return true;
-    }
-    writer->process = getpid();
-    writer->descriptor = file_temporary_open(&writer->temporary, writer->path);
-    if (writer->descriptor < 0) {
-        return fail_system(writer, "cannot write", error);
-    }
-    lseek(writer->descriptor, (off_t)ROOM_SIZE, SEEK_SET);
-    return true;
-}
-
-static bool write_values(struct safetensors_writer *writer,
-                         const struct array *array,
-                         struct error *error)
-{
-    struct array_pieces pieces;
-    struct slice bytes;
-    bool is_written = true;
-
-    if (!array_pieces_init(&pieces, array)) {
-        error_set_memory(error);
-        return false;
-    }
-    while (is_written && array_pieces_next(&pieces, &bytes)) {
-        is_written =
-            file_write_descriptor(writer->descriptor, writer->path, bytes, error);
-    }
-    array_pieces_release(&pieces);
-    return is_written;
-}
-
-/* What was written of a tensor that failed is given back, as far as the system lets it. */
-static void go_back(struct safetensors_writer *writer)
-{
-    off_t end = (off_t)(ROOM_SIZE + writer->size);
-    int number = errno;
-
-    if (ftruncate(writer->descriptor, end) != 0) {
-        number = number == 0 ? errno : number; /* it is written over, or passed over */
-    }
-    lseek(writer->descriptor, end, SEEK_SET);
-    errno = number;
-}
-
 bool safetensors_writer_add(struct safetensors_writer *writer,
                             const struct saved_tensor *tensor,
                             struct error *error)
 {
-    const struct array *array = &tensor->array;
-
-    if (!safetensors_has_dtype(array->dtype)) {
-        error_set(error, ERROR_USAGE, "safetensors has no dtype %s",
-                  dtype_text(array->dtype));
-        return false;
-    }
-    if (!open_values(writer, error)) {
-        return false;
-    }
-    if (!write_values(writer, array, error) ||
-        !safetensors_header_add(&writer->header, tensor, writer->size, error)) {
-        go_back(writer);
-        return false;
-    }
-    writer->size += array_count(array) * dtype_size(array->dtype);
-    return true;
-}
-
-/* Copies a run of bytes from one file to the other. */
-static bool copy_run(struct safetensors_writer *writer,
-                     int source,
-                     struct safetensors_run run,
-                     char *bytes,
-                     struct file_draft *draft,
-                     struct error *error)
-{
-    while (run.size > 0) {
-        size_t wanted = run.size < COPY_SIZE ? (size_t)run.size : COPY_SIZE;
-        ssize_t got = pread(source, bytes, wanted, (off_t)(ROOM_SIZE + run.offset));
-
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            errno = got == 0 ? EIO : errno; /* somebody has cut it */
-            fail_system(writer, "cannot read what was saved", error);
-            file_draft_abandon(draft);
-            return false;
-        }
-        if (!file_draft_add(draft, (struct slice){bytes, (size_t)got}, error)) {
-            return false;
-        }
-        run.offset += (uint64_t)got;
-        run.size -= (uint64_t)got;
-    }
-    return true;
-}
-
-static bool write_file(struct safetensors_writer *writer,
-                       struct slice head,
-                       int source,
-                       char *bytes,
-                       struct error *error)
-{
     struct safetensors_header *header = &writer->header;
+    struct safetensors_values *values = &writer->values;
+
+    if (!safetensors_has_dtype(tensor->array.dtype)) {
+        error_set(error, ERROR_USAGE, "safetensors has no dtype %s",
+                  dtype_text(tensor->array.dtype));
+        return false;
+    }
+    if (!safetensors_header_add(header, tensor, values->size, error)) {
+        return false;
+    }
+    if (!safetensors_values_make_room(values, HEADER_REST + header->size, error) ||
+        !safetensors_values_add(values, &tensor->array, error)) {
+        safetensors_header_drop_last(header);
+        return false;
+    }
+    return true;
+}
+
+static bool
+copy_all(struct safetensors_writer *writer, struct slice head, struct error *error)
+{
     struct safetensors_run run;
     struct file_draft draft;
     size_t next = 0;
@@ -189,79 +83,41 @@ static bool write_file(struct safetensors_writer *writer,
         !file_draft_add(&draft, head, error)) {
         return false;
     }
-    while (safetensors_header_run(header, &next, &run)) {
-        if (!copy_run(writer, source, run, bytes, &draft, error)) {
+    while (safetensors_header_run(&writer->header, &next, &run)) {
+        if (!safetensors_values_copy(&writer->values, run.offset, run.size, &draft,
+                                     error)) {
             return false;
         }
     }
     return file_draft_finish(&draft, error);
 }
 
-static bool finish_by_copy(struct safetensors_writer *writer,
-                           struct slice head,
-                           struct error *error)
-{
-    char *bytes = memory_allocate(COPY_SIZE, 1);
-    int source = -1, number;
-    bool is_written = false;
-
-    if (bytes == NULL) {
-        error_set_memory(error);
-        return false;
-    }
-    source = open(writer->temporary.path, O_RDONLY | O_CLOEXEC);
-    if (source < 0) {
-        fail_system(writer, "cannot read what was saved", error);
-    } else {
-        is_written = write_file(writer, head, source, bytes, error);
-    }
-    number = errno;
-    if (source >= 0) {
-        close(source);
-    }
-    memory_free(bytes);
-    errno = number;
-    return is_written;
-}
-
-/* The temporary file is the file. */
 static bool finish_in_place(struct safetensors_writer *writer,
-                            struct slice head,
+                            struct buffer *head,
                             struct error *error)
 {
-    bool is_closed;
-
-    lseek(writer->descriptor, 0, SEEK_SET);
-    if (!file_write_descriptor(writer->descriptor, writer->path, head, error)) {
-        return false;
-    }
-    /* A full disk may show only now. */
-    is_closed = close(writer->descriptor) == 0 && !file_operation_fails();
-    writer->descriptor = -1;
-    if (!is_closed) {
-        fail_system(writer, "cannot write", error);
-        file_temporary_remove(&writer->temporary);
-        return false;
-    }
-    return file_temporary_rename(&writer->temporary, writer->path) ||
-           fail_system(writer, "cannot write", error);
+    return safetensors_header_pad(head, writer->values.room, error) &&
+           safetensors_values_finish(&writer->values, buffer_slice(head), error);
 }
 
 static bool finish(struct safetensors_writer *writer, struct error *error)
 {
+    const struct safetensors_values *values = &writer->values;
     struct buffer head = BUFFER_INIT;
-    bool is_finished = false;
+    bool is_finished = false, fits;
     int number;
 
     if (safetensors_header_write(&writer->header, &head, error)) {
+        fits = writer->header.is_as_added && head.size <= values->room;
         /* A file that is there keeps its permissions, a link to it stays a link: by copy. */
-        bool is_in_place = writer->header.is_as_added && writer->size >= LARGE_SIZE &&
-                           head.size <= ROOM_SIZE &&
-                           !file_inspect(writer->path).is_there;
-        is_finished = is_in_place
-                          ? safetensors_header_pad(&head, ROOM_SIZE, error) &&
-                                finish_in_place(writer, buffer_slice(&head), error)
-                          : finish_by_copy(writer, buffer_slice(&head), error);
+        if (fits && values->size >= LARGE_FACTOR * values->room &&
+            !file_inspect(writer->path).is_there) {
+            is_finished = finish_in_place(writer, &head, error);
+        } else {
+            is_finished = copy_all(writer, buffer_slice(&head), error) ||
+                          (fits && error->kind == ERROR_SYSTEM &&
+                           finish_in_place(writer, &head, error));
+        }
     }
     number = errno;
     buffer_release(&head);
@@ -274,10 +130,10 @@ bool safetensors_writer_finish(struct safetensors_writer *writer, struct error *
     bool is_finished = true;
     int number;
 
-    if (writer->descriptor >= 0 && writer->process != getpid()) {
-        is_finished = open_values(writer, error);
-    } else if (writer->header.count > 0) {
-        is_finished = finish(writer, error);
+    if (writer->header.count > 0) {
+        is_finished =
+            safetensors_values_make_room(&writer->values, 0, error) && /* it is ours */
+            finish(writer, error);
     }
     number = errno;
     safetensors_writer_abandon(writer);
@@ -287,12 +143,7 @@ bool safetensors_writer_finish(struct safetensors_writer *writer, struct error *
 
 void safetensors_writer_abandon(struct safetensors_writer *writer)
 {
-    if (writer->descriptor >= 0) {
-        close(writer->descriptor);
-        if (writer->process == getpid()) {
-            file_temporary_remove(&writer->temporary);
-        }
-    }
+    safetensors_values_release(&writer->values);
     safetensors_header_release(&writer->header);
     memory_free(writer->path);
     memory_free(writer);

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 from typing import Any
 
 import pytest
+
+from tests.support import recording
 
 torch = pytest.importorskip("torch")
 _recorder = pytest.importorskip("monitorch._recorder", reason="not built (make)")
@@ -163,6 +167,49 @@ def test_a_folder_that_cannot_be(tmp_path: Any) -> None:
     writer = _recorder.SafetensorsWriter(tmp_path / "file" / "a.safetensors")
     with pytest.raises(NotADirectoryError, match=r"step0\.q"):
         writer.add(torch.ones(1), key("q"))
+
+
+FULL = """
+import sys
+import torch
+from monitorch import _recorder
+
+writer = _recorder.SafetensorsWriter("full/a.safetensors")
+try:
+    for i in range(1000):
+        writer.add(torch.full((8192,), float(i)), ("", "", "q", i))
+except OSError as error:
+    assert "No space left on device" in str(error), error
+    writer.add(torch.ones(3), ("", "", "small", 0))
+writer.finish()
+sys.stdout.buffer.write(open("full/a.safetensors", "rb").read())
+"""
+
+
+def test_a_full_disk_keeps_what_was_added(tmp_path: Any) -> None:
+    (tmp_path / "full").mkdir()
+    mount = ["unshare", "-m", "sh", "-c"]
+    command = 'mount -t tmpfs -o size=1060k none full && exec "$@"'
+    try:
+        subprocess.run([*mount, command, "sh", "true"], cwd=tmp_path, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no file system of its own size can be mounted")
+    run = subprocess.run(
+        [*mount, command, "sh", sys.executable, "-c", FULL],
+        cwd=tmp_path,
+        env=recording.environment("off"),
+        capture_output=True,
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    (tmp_path / "a.safetensors").write_bytes(run.stdout)
+    header, values = read_header(tmp_path / "a.safetensors")
+    del header["__metadata__"]
+    check_places(header, values)
+    assert len(header) > 25 and "small.call0" in header
+    for i in range(len(header) - 1):
+        first, last = header[f"q.call{i}"]["data_offsets"]
+        got = torch.frombuffer(bytearray(values[first:last]), dtype=torch.float32)
+        assert len(got) == 8192 and (got == i).all()
 
 
 def test_many_threads(tmp_path: Any) -> None:

@@ -260,10 +260,12 @@ static void test_safetensors(void)
     CHECK(entry_count() == 0);
 }
 
-static void fail_after(bool is_memory, size_t countdown)
+static void fail_after(bool is_memory, size_t countdown, bool keep_failing)
 {
     if (is_memory) {
-        memory_fail_after(countdown, false);
+        memory_fail_after(countdown, keep_failing);
+    } else if (keep_failing) {
+        file_keep_failing_after(countdown);
     } else {
         file_fail_after(countdown);
     }
@@ -290,9 +292,9 @@ static void test_adding_fails(bool is_memory)
         struct safetensors_writer *writer = safetensors_writer_new("a", &error);
         make_numbered(tensors, 3);
         CHECK(safetensors_writer_add(writer, &tensors[0], &error));
-        fail_after(is_memory, ++count);
+        fail_after(is_memory, ++count, false);
         is_added = safetensors_writer_add(writer, &tensors[1], &error);
-        fail_after(is_memory, 0);
+        fail_after(is_memory, 0, false);
         CHECK(is_added || error.kind == (is_memory ? ERROR_MEMORY : ERROR_SYSTEM));
         CHECK(safetensors_writer_add(writer, &tensors[2], &error));
         CHECK(safetensors_writer_finish(writer, &error));
@@ -317,13 +319,51 @@ static void test_finishing_fails(bool is_memory, size_t tensor_count)
     do {
         struct safetensors_writer *writer = safetensors_writer_new("a", &error);
         CHECK(add_all(writer, tensors, tensor_count));
-        fail_after(is_memory, ++count);
+        fail_after(is_memory, ++count, true);
         is_finished = safetensors_writer_finish(writer, &error);
-        fail_after(is_memory, 0);
+        fail_after(is_memory, 0, false);
         CHECK(is_finished || error.kind == (is_memory ? ERROR_MEMORY : ERROR_SYSTEM));
         CHECK(entry_count() == (is_finished ? 1 : 0));
     } while (!is_finished);
     CHECK(count > 2 && file_holds("a", tensors, tensor_count));
+    CHECK(unlink("a") == 0 && entry_count() == 0);
+}
+
+/* A copy that finds no room is no loss: the file is finished where the values are. */
+static void test_no_room_for_a_copy(void)
+{
+    struct saved_tensor tensors[3];
+    struct error error = ERROR_INIT;
+
+    make_numbered(tensors, 3);
+    for (size_t count = 1; count < 6; count++) {
+        struct safetensors_writer *writer = safetensors_writer_new("a", &error);
+        CHECK(add_all(writer, tensors, 3));
+        file_fail_after(count);
+        CHECK(safetensors_writer_finish(writer, &error));
+        file_fail_after(0);
+        CHECK(file_holds("a", tensors, 3));
+        CHECK(unlink("a") == 0 && entry_count() == 0);
+    }
+}
+
+/* More than the first room for a header holds, and the second. */
+static void test_many(void)
+{
+    static struct saved_tensor tensors[3000];
+    int64_t counts[] = {1};
+    struct error error = ERROR_INIT;
+    struct safetensors_writer *writer = safetensors_writer_new("a", &error);
+
+    for (size_t i = 0; i < 3000; i++) {
+        tensors[i] = make_plain(DTYPE_FLOAT32, counts);
+        tensors[i].array.data = &matrix[0][0] + i;
+        tensors[i].key.call = i;
+        tensors[i].order = i;
+    }
+    CHECK(add_all(writer, tensors, 3000) && entry_count() == 1);
+    CHECK(safetensors_writer_finish(writer, &error));
+    CHECK(file_holds("a", tensors, 3000));
     CHECK(unlink("a") == 0 && entry_count() == 0);
 }
 
@@ -338,6 +378,8 @@ int main(void)
     test_pt_replacing();
     test_pt_failing();
     test_safetensors();
+    test_no_room_for_a_copy();
+    test_many();
     for (int is_memory = 0; is_memory < 2; is_memory++) {
         test_adding_fails(is_memory);
         test_finishing_fails(is_memory, 3);
