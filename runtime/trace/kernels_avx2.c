@@ -5,6 +5,7 @@
 
     #include "runtime/trace/number.h"
 
+    #include <cpuid.h>
     #include <immintrin.h>
 
     #define TARGET __attribute__((target("avx2,fma,f16c")))
@@ -379,10 +380,17 @@ unsigned_bounds(const void *data, size_t count, uint64_t *min, uint64_t *max)
     *max = (uint64_t)highest ^ flip;
 }
 
+/* Not all compilers' __builtin_cpu_supports knows it. */
+static bool has_f16c(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
 static bool is_supported(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 
 const struct kernels kernels_avx2 = {
