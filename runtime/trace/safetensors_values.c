@@ -12,7 +12,7 @@
 #define COPY_SIZE  ((size_t)1024 * 1024)
 #define ROOM_FIRST ((uint64_t)64 * 1024)
 /* All is copied where the room becomes too small: rarely, if it grows by as much. */
-#define ROOM_GROWTH 4
+#define ROOM_GROWTH 8
 
 void safetensors_values_init(struct safetensors_values *values, const char *path)
 {
