@@ -390,7 +390,8 @@ static bool has_f16c(void)
 
 static bool is_supported(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           has_f16c();
 }
 
 const struct kernels kernels_avx2 = {
