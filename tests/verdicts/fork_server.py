@@ -1,7 +1,8 @@
 """Runs modules as `python -m` does, each in a fork of this process, which has imported torch.
 
-Standard input has them as JSON: a list of [folder to run in, [module, arguments…]]; standard
-output gets a list of [exit code, what it wrote]; the code of an exception is 1.
+Each line of standard input is one, as JSON: [folder to run in, [module, arguments…], variables of
+its environment]; a line of standard output answers it: [exit code, what it wrote]; the code of an
+exception is 1.
 """
 
 import atexit
@@ -23,10 +24,11 @@ def leave():
     os._exit(hasattr(sys, "last_type"))
 
 
-def run_here(folder, words, output):
+def run_here(folder, words, variables, output):
     """In a new process: ends with it."""
     atexit.register(leave)  # what is registered later is called before
     os.chdir(folder)
+    os.environ.update(variables)
     os.dup2(output, 1)
     os.dup2(output, 2)
     sys.path[0] = folder
@@ -38,16 +40,15 @@ def run_here(folder, words, output):
 def main():
     torch.nn.Linear(1, 1)(torch.zeros(1, 1))
     gc.freeze()
-    told = []
-    for folder, words in json.load(sys.stdin):
+    for line in sys.stdin:
         with tempfile.TemporaryFile() as output:
             process = os.fork()
             if process == 0:
-                run_here(folder, words, output.fileno())
+                run_here(*json.loads(line), output.fileno())
             _, status = os.waitpid(process, 0)
             output.seek(0)
-            told.append((os.waitstatus_to_exitcode(status), output.read().decode()))
-    print(json.dumps(told))
+            told = output.read().decode(errors="backslashreplace")
+            print(json.dumps((os.waitstatus_to_exitcode(status), told)), flush=True)
 
 
 if __name__ == "__main__":

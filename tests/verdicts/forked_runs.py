@@ -20,20 +20,39 @@ class Run:
         self.code, self.output = code, output
 
 
+class Server:
+    """A process that has imported torch, and runs programs while the `with` block lasts."""
+
+    def __init__(self, **variables):
+        # Threads that wait do not spin: programs as short as these would do little else.
+        environment = {**recording.environment("off"), "OMP_WAIT_POLICY": "PASSIVE", **variables}
+        self._process = subprocess.Popen(
+            [sys.executable, SERVER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        self._process.communicate(timeout=60)
+        assert self._process.returncode == 0
+
+    def run(self, folder, words, **variables):
+        """The Run of the words after `python -m`, in the folder; it has torch already."""
+        job = str(folder), [str(word) for word in words], variables
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        return Run(*json.loads(self._process.stdout.readline()))
+
+
 def run(jobs, **variables):
     """The Run of each of `jobs`, which are pairs (folder to run in, words after `python -m`)."""
-    asked = [(str(folder), [str(word) for word in words]) for folder, words in jobs]
-    done = subprocess.run(
-        [sys.executable, SERVER],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        # Threads that wait do not spin: programs as short as these would do little else.
-        env={**recording.environment("off"), "OMP_WAIT_POLICY": "PASSIVE", **variables},
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return [Run(*told) for told in json.loads(done.stdout)]
+    with Server(**variables) as server:
+        return [server.run(folder, words) for folder, words in jobs]
 
 
 def record(programs, **variables):

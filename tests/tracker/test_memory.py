@@ -1,0 +1,78 @@
+"""Large tensors are not cloned: what tracking adds to the memory that a program takes."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import recording
+from tests.tracker import tree_log
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+MEGABYTE = 1 << 20
+MAY_BE_MORE = 20 * MEGABYTE
+
+PROGRAM = """
+import resource
+import numpy, torch
+from monitorch.tracker import var_tracker
+
+{decorator}
+def ten():
+    kept = []
+    for i in range(10):
+        x = {make}
+        kept.append(x)
+        x {change}  # changed
+    total = 0.0
+    for x in kept:
+        total += float(x.sum())
+    return kept, total
+
+torch.set_num_threads(1)
+kept, total = ten()
+assert len(kept) == 10 and total == 20 * kept[0].nbytes / 4, total
+print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+MAKES = {
+    "tensors": ("torch.ones(25 << 20)", "+= 1"),
+    "views": ("torch.ones(2, 25 << 19).t()", "+= 1"),
+    "arrays": ("numpy.ones(25 << 20, dtype=numpy.float32)", "+= 1"),
+    "parameters": ("torch.nn.Parameter(torch.ones(25 << 20), requires_grad=False)", "+= 1"),
+}
+
+
+def peak_of(folder: pathlib.Path, make: str, change: str, decorator: str = "") -> int:
+    folder.mkdir()
+    text = PROGRAM.format(decorator=decorator, make=make, change=change)
+    tree_log.write_program(folder, text)
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=folder,
+        env={**recording.environment("off"), "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"^peak (\d+)$", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    return int(found[1])
+
+
+@pytest.mark.parametrize("kind", MAKES)
+def test_ten_large_tensors(kind: str, tmp_path: pathlib.Path) -> None:
+    """100 MB each, all of them kept, and changed in place."""
+    plain = peak_of(tmp_path / "plain", *MAKES[kind])
+    tracked = peak_of(tmp_path / "tracked", *MAKES[kind], decorator='@var_tracker("x", "kept")')
+    (file,) = (tmp_path / "tracked").glob("logs/*/*.log")
+    log = tree_log.Log.read(file.read_text(encoding="utf-8"))
+    assert plain > 1000 * MEGABYTE
+    assert len(log.lines_of("x")) >= 20  # each was seen twice: as made, and as changed
+    assert tracked - plain < MAY_BE_MORE, f"{(tracked - plain) / MEGABYTE:.1f} MB more"
