@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from claims import Claims, median
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
@@ -79,15 +81,6 @@ def libcst_speed(files):
     return done / seconds
 
 
-def told(name, ratio, claim, is_at_least=True):
-    holds = ratio >= claim if is_at_least else ratio <= claim
-    print(
-        f"{name}: {ratio:.2f} ({'at least' if is_at_least else 'at most'} {claim}: "
-        f"{'holds' if holds else 'DOES NOT HOLD'})"
-    )
-    return holds
-
-
 def main():
     torch = paths.package_folder("torch")
     if torch is None:
@@ -111,23 +104,27 @@ def main():
             memory = max(memory, peak)
             two.append(run_command(source, folder, 2, len(files))[0])
         libcst = libcst_speed(files)
+    claims = Claims("Speed and memory of instrumenting torch's sources")
+    throughput = median([a / b for a, b in zip(parse, one)])
+    twice = median([a / b for a, b in zip(one, two)])
     parse, one, two = map(statistics.median, (parse, one, two))
     print(
         f"{len(files)} files, {size / 1e6:.1f} MB: parse {size / parse / 1e6:.1f} MB/s, "
         f"instrument {size / one / 1e6:.1f} MB/s, -j 2 {size / two / 1e6:.1f} MB/s, "
         f"peak {memory / 1e6:.1f} MB, largest file {largest / 1e6:.2f} MB"
     )
-    holds = [
-        told("throughput against a bare parse", parse / one, 0.7),
-        told("-j 2 against -j 1", one / two, 1.7),
-        told("peak memory in largest files", memory / largest, 60, is_at_least=False),
-    ]
+    claims.at_least(
+        0.7, "throughput of instrumenting", throughput, peer="a bare tree-sitter parse of the same files"
+    )
+    claims.at_least(1.7, "throughput with -j 2", twice, peer="-j 1")
+    claims.at_most(60, "peak memory", memory / largest, peer="the largest file's size")
     if libcst is None:
-        print("LibCST is not installed: not compared")
+        claims.not_measured("throughput of instrumenting, against LibCST", "LibCST is not installed")
     else:
         print(f"LibCST {libcst / 1e6:.2f} MB/s")
-        holds.append(told("throughput against LibCST", size / one / libcst, 10))
-    return int(not all(holds))
+        peer = "LibCST's parse and print of a sample of them"
+        claims.at_least(10, "throughput of instrumenting", size / one / libcst, peer=peer)
+    return claims.finish()
 
 
 if __name__ == "__main__":

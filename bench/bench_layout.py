@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from claims import Claims
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SIZES = (52, 1300, 5200, 10400)
 ROUNDS = {52: 15, 1300: 3, 5200: 1, 10400: 1}
@@ -192,12 +194,7 @@ def count_crossings(curves):
     return len(found)
 
 
-# Telling
-
-
-def told(claim, holds):
-    print(f"  {claim}: {'holds' if holds else 'DOES NOT HOLD'}")
-    return holds
+# Measuring
 
 
 def measure(program, count):
@@ -231,26 +228,28 @@ def measure_random(program):
 
 
 def main():
+    claims = Claims("How fast and how well graphs are laid out")
     if shutil.which("dot") is None:
-        print("dot is not installed (package graphviz): there is nothing to measure beside")
-        return 0
+        claims.not_measured("layouts of residual networks", "dot (graphviz) is not installed")
+        return claims.finish()
     with tempfile.TemporaryDirectory() as folder:
         program = build(pathlib.Path(folder))
         found = {count: measure(program, count) for count in SIZES}
-        found_crossings = [f[3:] for f in found.values()] + [measure_random(program)]
+        crossings = [f[3:] for f in found.values()] + [measure_random(program)]
     first, last = found[SIZES[1]][0], found[SIZES[-1]][0]
     wanted = SIZES[-1] * math.log(SIZES[-1]) / (SIZES[1] * math.log(SIZES[1]))
-    print(
-        f"from {SIZES[1]} to {SIZES[-1]} boxes: {last / first:.1f} times, n log n is {wanted:.1f}"
-    )
-    holds = [
-        told("as fast as dot at 52 boxes", found[52][0] <= found[52][1]),
-        told("20 times faster at 5,200", found[5200][1] >= 20 * found[5200][0]),
-        told("no faster than n log n", last / first <= wanted * GROWTH_TOLERANCE),
-        told("at most 1.1 times dot's crossings", all(a <= 1.1 * b for a, b in found_crossings)),
-        told("at most 1.2 times dot's area", all(f[2] <= 1.2 for f in found.values())),
-    ]
-    return 0 if all(holds) else 1
+    dot = "graphviz dot without its start, with the same sizes and gaps"
+    for count, factor in ((52, 1), (5200, 20)):
+        faster = found[count][1] / found[count][0]
+        claims.at_least(factor, f"layout of {count:,} boxes", faster, peer=dot, unit="times faster")
+    growth = last / first / wanted
+    what = f"growth of the time from {SIZES[1]:,} to {SIZES[-1]:,} boxes"
+    claims.at_most(GROWTH_TOLERANCE, what, growth, peer="n log n")
+    worst = max(ours / max(dots, 1) for ours, dots in crossings)
+    claims.at_most(1.1, "crossings, in the worst of the graphs", worst, peer="dot's")
+    area = max(f[2] for f in found.values())
+    claims.at_most(1.2, "area, in the worst of the graphs", area, peer="dot's")
+    return claims.finish()
 
 
 if __name__ == "__main__":

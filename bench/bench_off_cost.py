@@ -5,9 +5,10 @@ times on a bare loop of integer additions. Exit code 1 where a claim does not ho
 """
 
 import pathlib
-import statistics
 import sys
 import time
+
+from claims import Claims, median
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -50,7 +51,7 @@ def load(source, is_instrumented):
 
 
 def ratio(source, count, rounds):
-    """Median and spread of instrumented over plain, the two taking turns."""
+    """Instrumented over plain, the two taking turns."""
     with recording.active("off"):
         plain, traced = load(source, False), load(source, True)
     plain(count // 10), traced(count // 10)
@@ -63,25 +64,24 @@ def ratio(source, count, rounds):
             function(count)
             seconds[function] = time.perf_counter() - started
         ratios.append(seconds[traced] / seconds[plain])
-    return statistics.median(ratios)
+    return median(ratios)
 
 
 def main():
-    holds = True
-    claims = [("integer additions", INTEGERS, 200_000, 41, 1.8)]
+    claims = Claims("What instrumented code costs while recording is off")
+    loops = [("integer additions", INTEGERS, 200_000, 41, 1.8)]
+    tensors = "operations on 64x64 tensors"
     try:
         import torch
     except ImportError:
-        print("torch is not installed: the loop of tensors is not measured")
+        claims.not_measured(f"a loop of {tensors}", "torch is not installed")
     else:
         torch.set_num_threads(1)
-        claims.append(("operations on 64x64 tensors", TENSORS, 1500, 61, 1.02))
-    for name, source, count, rounds, claim in claims:
-        found = ratio(source, count, rounds)
-        is_held = found <= claim
-        holds = holds and is_held
-        print(f"{name}: {found:.3f} (at most {claim}: {'holds' if is_held else 'DOES NOT HOLD'})")
-    return int(not holds)
+        loops.append((tensors, TENSORS, 1500, 61, 1.02))
+    for name, source, count, rounds, claim in loops:
+        what = f"a loop of {name}, every line with a site"
+        claims.at_most(claim, what, ratio(source, count, rounds), peer="the plain loop")
+    return claims.finish()
 
 
 if __name__ == "__main__":

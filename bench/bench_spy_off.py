@@ -7,9 +7,10 @@ does not hold.
 """
 
 import pathlib
-import statistics
 import sys
 import time
+
+from claims import Claims, median
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -53,7 +54,7 @@ def noop(name, tensor, module=None):
 
 
 def in_turns(first, second, rounds=ROUNDS):
-    """The median of how much longer the first takes than the second."""
+    """How much longer the first takes than the second."""
     first(), second()
     ratios = []
     for turn in range(rounds):
@@ -63,7 +64,7 @@ def in_turns(first, second, rounds=ROUNDS):
             function()
             seconds[function] = time.perf_counter() - started
         ratios.append(seconds[first] / seconds[second])
-    return statistics.median(ratios)
+    return median(ratios)
 
 
 def call_ratio(count=50_000):
@@ -93,22 +94,21 @@ def line_ratios(count=1000):
 
 
 def main():
-    claims = [("spy_save outside a context, against a Python no-op", call_ratio(), CALL_CLAIM)]
+    claims = Claims("What spy_save costs outside a context")
+    peer = "a Python function that does nothing"
+    claims.at_most(CALL_CLAIM, "spy_save outside a context", call_ratio(), peer=peer)
+    lines = "operations on 64x64 tensors, each line with --spy"
+    sites = "the same lines with sites, for TensorSaver(names=…)"
     try:
         import torch
     except ImportError:
-        print("torch is not installed: the loop of tensors is not measured")
+        claims.not_measured(lines, "torch is not installed")
     else:
         torch.set_num_threads(1)
         spied, traced = line_ratios()
-        claims.append(("operations on 64x64 tensors, each line with --spy", spied, LINE_CLAIM))
-        claims.append(("the same lines with sites, for TensorSaver(names=…)", traced, LINE_CLAIM))
-    holds = True
-    for name, found, claim in claims:
-        is_held = found <= claim
-        holds = holds and is_held
-        print(f"{name}: {found:.3f} (at most {claim}: {'holds' if is_held else 'DOES NOT HOLD'})")
-    return int(not holds)
+        claims.at_most(LINE_CLAIM, lines, spied, peer="the plain loop")
+        claims.at_most(LINE_CLAIM, sites, traced, peer="the plain loop")
+    return claims.finish()
 
 
 if __name__ == "__main__":

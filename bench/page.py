@@ -1,0 +1,106 @@
+"""Makes docs/benchmarks.md of what the benchmarks claimed; `make bench` runs it last.
+
+usage: python bench/page.py FOLDER PAGE      FOLDER holds a file of each benchmark (claims.py)
+
+Exit code 1 where a claim did not hold, or a benchmark left no file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import platform
+import sys
+
+from claims import Figure, short
+
+HERE = pathlib.Path(__file__).resolve().parent
+HEAD = """\
+# Benchmarks
+
+Every claim of speed, with the peer that it is measured against in the same run. `make bench` measures all of
+them, makes this page, and fails where a claim does not hold. One alone:
+`make bench BENCHMARKS=bench/bench_sql.py`, which leaves the page as it is.
+
+A ratio is the median of rounds in which both took turns, or that of the shortest times where all that disturbs
+only adds to a time; the spread is the middle half of the rounds' ratios. A figure without a spread was counted
+(bytes, events), or is the same in each round. Times alone say little on another machine, so none is claimed where
+there is a peer; the benchmarks print them.
+
+"""
+
+
+def machine() -> str:
+    """Its kind: what changes figures, and nothing that tells whose it is."""
+    words = [f"{os.cpu_count()} cores of {platform.machine()}", platform.system()]
+    words.append(f"CPython {platform.python_version()}")
+    try:
+        import torch
+
+        words.append(f"torch {torch.__version__}, one thread")
+    except ImportError:
+        pass
+    try:
+        from monitorch import _recorder
+
+        words.append(f"kernels for {_recorder.kernels()}")
+    except ImportError:
+        pass
+    return "; ".join(words)
+
+
+def cell(text: object) -> str:
+    return str(text).replace("|", "\\|")
+
+
+def row(claim: dict) -> str:
+    if "not_measured" in claim:
+        cells = [claim["what"], "", f"not measured: {claim['not_measured']}", "", "", ""]
+    else:
+        figure = Figure(**claim["found"])
+        spread = "" if figure.low is None else f"{short(figure.low)} to {short(figure.high)}"
+        verdict = "yes" if claim["holds"] else "**NO**"
+        found = f"{short(figure.value)} {claim['unit']}"
+        cells = [claim["what"], claim["peer"], found, spread, claim["claim"], verdict]
+    return "| " + " | ".join(map(cell, cells)) + " |"
+
+
+def section(results: dict) -> list[str]:
+    return [
+        f"## {results['title']}",
+        "",
+        f"`python bench/{results['file']}`",
+        "",
+        "| what | against | found | spread | claimed | holds |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *map(row, results["claims"]),
+        "",
+    ]
+
+
+def main() -> int:
+    folder, page = map(pathlib.Path, sys.argv[1:])
+    lines = [HEAD + f"Measured on: {machine()}.", ""]
+    failed = []
+    for benchmark in sorted(HERE.glob("bench_*.py")):
+        file = folder / f"{benchmark.stem}.json"
+        if not file.exists():
+            failed.append(f"bench/{benchmark.name} did not end, or has no claims")
+            continue
+        results = json.loads(file.read_text())
+        lines += section(results)
+        for claim in results["claims"]:
+            if not claim.get("holds", True):
+                failed.append(f"bench/{benchmark.name}: {claim['what']}")
+    if failed:
+        lines += ["## What does not hold", "", *(f"- {line}" for line in failed), ""]
+    page.write_text("\n".join(lines))
+    print(f"{page} is made anew")
+    for line in failed:
+        print(f"does not hold: {line}", file=sys.stderr)
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
