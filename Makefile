@@ -229,7 +229,7 @@ $(BUILD)/python/monitorch/%: runtime/python/monitorch/%
 # A module that was removed from the package must not stay importable.
 $(BUILD)/package-list: FORCE
 	$(call write_if_changed,$(PACKAGE_FILES))
-	@find $(BUILD)/python/monitorch -name '*.py' 2>/dev/null | while read -r file; do \
+	@find $(BUILD)/python/monitorch -name '*.py' -o -name '*.pyi' 2>/dev/null | while read -r file; do \
 	    grep -qxF -- "$$file" $@ || rm -f "$$file"; done
 
 $(OBJ)/tests/unit/%: $(OBJ)/tests/unit/%.o $(LIBRARY)
@@ -323,7 +323,7 @@ coverage: ## run the tests on a counting build and list the lines not reached
 CLANG_FORMAT ?= $(firstword $(wildcard .venv/bin/clang-format .venv-tools/bin/clang-format) clang-format-14)
 C_FILES = $(shell find instrument runtime tests -name '*.c' -o -name '*.h')
 
-.PHONY: layers format lint install clean help
+.PHONY: layers format lint wheel sdist install clean help
 layers: ## check that each part includes only what it may
 	@sh tools/layers.sh
 
@@ -333,6 +333,10 @@ format: ## lay out the C files
 lint: layers ## check layout, shell scripts and Python files, change nothing
 	@CLANG_FORMAT='$(CLANG_FORMAT)' tools/lint.sh $(C_FILES)
 
+# What is told to this `make` is told to the one that a wheel is built with.
+wheel sdist: ## make the package of that kind, in BUILD/dist
+	@PYTHONPATH=tools '$(PYTHON)' -m distribution $@ '$(BUILD)/dist' build='$(BUILD)'
+
 install: all ## install under PREFIX (default /usr/local), DESTDIR in front
 	@PYTHON='$(PYTHON)' tools/install.sh '$(BUILD)' '$(PREFIX)' '$(DESTDIR)'
 
@@ -340,6 +344,6 @@ clean: ## remove what was built; the cache of fetched releases stays
 	rm -rf $(BUILD)
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' \
+	@sed -n 's/^\([a-z -]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' \
 	    '!seen[$$1]++ { printf "  make %-12s %s\n", $$1, $$2 }'
 	@echo "  MODE=release|debug|asan|fuzz|coverage  BUILD=folder  CC=compiler  PYTHON=interpreter"

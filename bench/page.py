@@ -7,6 +7,7 @@ Exit code 1 where a claim did not hold, or a benchmark left no file.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -36,10 +37,8 @@ def machine() -> str:
     words = [f"{os.cpu_count()} cores of {platform.machine()}", platform.system()]
     words.append(f"CPython {platform.python_version()}")
     try:
-        import torch
-
-        words.append(f"torch {torch.__version__}, one thread")
-    except ImportError:
+        words.append(f"torch {importlib.metadata.version('torch')}, one thread")
+    except importlib.metadata.PackageNotFoundError:
         pass
     try:
         from monitorch import _recorder

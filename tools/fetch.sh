@@ -1,13 +1,16 @@
 #!/bin/sh
 # Puts the releases that grammar/releases.txt lists under FOLDER (default build/third_party).
-# Archives are kept in a cache, so that a second build, in any clone, needs no network.
+# Archives are kept in a cache, so that a second build, in any clone, needs no network; an sdist
+# brings them in grammar/archives.
 #
 # usage: tools/fetch.sh [FOLDER]     PYTHON=… chooses the interpreter that runs pip
+#        tools/fetch.sh --archives   only prints the archives' paths, fetched where they are missing
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1:-$root/build/third_party}
 releases=$root/grammar/releases.txt
+brought=$root/grammar/archives
 python=${PYTHON:-python3}
 cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/monitorch
 log=$(mktemp)
@@ -80,8 +83,10 @@ lines_of() { # component
 # Sets `archive`, `sum` and `part` to the first line of the component that can be had.
 find_archive() { # component
     while read -r _ client package version sum part; do
-        archive=$cache/$client-$package-$version.tgz
-        is_cached "$archive" "$sum" && return 0
+        for place in "$brought" "$cache"; do
+            archive=$place/$client-$package-$version.tgz
+            is_cached "$archive" "$sum" && return 0
+        done
     done <<LINES
 $(lines_of "$1")
 LINES
@@ -119,6 +124,11 @@ unpack() { # component archive part stamp-text
     echo "$4" >"$folder/$1/.sha256"
 }
 
+lists_archives=
+if [ "$folder" = --archives ]; then
+    lists_archives=yes
+    folder=$root/build/third_party
+fi
 mkdir -p "$folder"
 if ! mkdir -p "$cache" 2>/dev/null || [ ! -w "$cache" ]; then
     cache=$folder/archives
@@ -128,7 +138,7 @@ scratch=$(mktemp -d "$cache/fetch.XXXXXX")
 components=$(grep -v '^#' "$releases" | awk '!seen[$1]++ { print $1 }')
 for component in $components; do
     present=$(cat "$folder/$component/.sha256" 2>/dev/null || true)
-    if [ -n "$present" ] && lines_of "$component" | grep -q -- "$present"; then
+    if [ -z "$lists_archives" ] && [ -n "$present" ] && lines_of "$component" | grep -q -- "$present"; then
         continue
     fi
     : >"$log"
@@ -136,5 +146,9 @@ for component in $components; do
         explain_failure "$component"
         exit 1
     fi
-    unpack "$component" "$archive" "$part" "$sum"
+    if [ -n "$lists_archives" ]; then
+        echo "$archive"
+    else
+        unpack "$component" "$archive" "$part" "$sum"
+    fi
 done

@@ -1,6 +1,8 @@
 /* cairo and pango, loaded when something is first painted. */
 #include "runtime/view/cairo_library.h"
 
+#include "runtime/view/cairo_bundle.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -62,6 +64,7 @@ static bool find_fonts(void)
     return false;
 }
 
+/* Why the machine's own did not do is what is told where the package has none either. */
 static bool library_load(struct error *error)
 {
     void *handle = dlopen(LIBRARY_FILE, RTLD_NOW | RTLD_LOCAL);
@@ -73,11 +76,17 @@ static bool library_load(struct error *error)
                   "PNG and PDF need the libraries cairo and pango (Debian: "
                   "libpangocairo-1.0-0; SVG and DOT do not need them): %s",
                   reason == NULL ? LIBRARY_FILE : reason);
-        return false;
-    }
-    if (!find_functions(handle, error)) {
+    } else if (!find_functions(handle, error)) {
         dlclose(handle);
-        return false;
+        handle = NULL;
+    }
+    if (handle == NULL) {
+        struct error ignored = ERROR_INIT;
+
+        handle = cairo_bundle_find();
+        if (handle == NULL || !find_functions(handle, &ignored)) {
+            return false;
+        }
     }
     library.has_fonts = find_fonts();
     return true;

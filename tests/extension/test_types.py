@@ -2,13 +2,12 @@
 
 import ast
 import importlib.util
-import shutil
 import subprocess
 import sys
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, type_checker
 
 needs_recorder = pytest.mark.skipif(
     not list(paths.PACKAGE.glob("_recorder*.so")), reason="the recorder is not built (make)"
@@ -155,42 +154,16 @@ def test_names_of_the_package():
     assert told | {"__version__"} == set(out.split())
 
 
-@pytest.fixture(scope="module")
-def checker():
-    """A command that runs mypy; made in the build's folder where there is none."""
-    if importlib.util.find_spec("mypy") is not None:
-        return [sys.executable, "-m", "mypy"]
-    if shutil.which("mypy"):
-        return ["mypy"]
-    folder = paths.scratch("mypy")
-    python = folder / "bin" / "python"
-    if not (folder / "bin" / "mypy").exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "mypy"]
-        if subprocess.run(pip, capture_output=True).returncode != 0:
-            pytest.skip("mypy cannot be installed")
-    return [str(python), "-m", "mypy"]
-
-
-def check(checker, folder, *words):
-    return subprocess.run(
-        [*checker, "--strict", "--python-version", "3.10", "--cache-dir", str(folder / "cache"), *words],
-        cwd=paths.PYTHON_PATH,
-        capture_output=True,
-        text=True,
-    )
-
-
-def test_the_package_is_typed(checker, tmp_path):
-    run = check(checker, tmp_path, "monitorch")
+def test_the_package_is_typed(tmp_path):
+    run = type_checker.check(tmp_path / "cache", "monitorch")
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_programs_that_use_it(checker, tmp_path):
+def test_programs_that_use_it(tmp_path):
     (tmp_path / "right.py").write_text(RIGHT)
     (tmp_path / "wrong.py").write_text(WRONG)
-    run = check(checker, tmp_path, str(tmp_path / "right.py"))
+    run = type_checker.check(tmp_path / "cache", str(tmp_path / "right.py"))
     assert run.returncode == 0, run.stdout + run.stderr
-    run = check(checker, tmp_path, str(tmp_path / "wrong.py"))
+    run = type_checker.check(tmp_path / "cache", str(tmp_path / "wrong.py"))
     refused = {line.split(":")[1] for line in run.stdout.splitlines() if ": error:" in line}
     assert refused == {str(number) for number in range(4, 15)}, run.stdout
