@@ -27,7 +27,7 @@ has_torch() {
 }
 
 has_tools() {
-    has "$1" pytest hypothesis ipykernel libcst pandas pre_commit yaml
+    has "$1" pytest hypothesis ipykernel libcst nbclient pandas pre_commit xdist yaml
 }
 
 use() { # interpreter
