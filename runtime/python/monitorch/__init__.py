@@ -46,6 +46,19 @@ def __getattr__(name):
     return value
 
 
+def load_ipython_extension(ipython):
+    """%load_ext monitorch"""
+    from monitorch import _magics
+
+    _magics.load(ipython)
+
+
+def unload_ipython_extension(ipython):
+    from monitorch import _magics
+
+    _magics.unload(ipython)
+
+
 def __dir__():
     return sorted({*globals(), *__all__})
 

@@ -1,0 +1,249 @@
+"""The magics of IPython and its notebooks: `%load_ext monitorch`, then `%%monitorch` and `%monitorch`."""
+
+import ast
+import shlex
+import sys
+
+from IPython.core.error import UsageError
+
+from monitorch import _flow, _flow_settings, _scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_PICTURES = (".png", ".svg", ".pdf", ".dot")
+_WORDS = ("lines", "on", "off", "flush", "reset", "record", "stop")
+# Of the command `monitorch`, which is handed what it can do.
+_COMMANDS = ("show", "graph", "calls", "diff", "why", "check", "sql", "export")
+_CHOICES = {
+    "fold": ("auto", "all", "none"),
+    "theme": ("light", "dark"),
+    "show": ("True", "False"),
+    "save": ("True", "False"),
+}
+
+
+class Magics:
+    """Of one IPython."""
+
+    def __init__(self, shell: "Any") -> None:
+        self._shell = shell
+        self._lines: "tuple[int, int] | None" = None  # of cells that begin with %%monitorch
+
+    def monitorch(self, line: str, cell: "str | None" = None) -> None:
+        """Pictures of what flows through a cell, and questions about a trace.
+
+        %%monitorch                      run this cell, and show what its lines made
+        %%monitorch flow.svg max_nodes=20 theme=dark
+                                         the same, saved too; the settings of monitorch.on
+
+        %monitorch lines 10 40           only these lines are drawn; `%monitorch lines`: all again
+        %monitorch on theme=dark         follow what runs from here on, in other cells too
+        %monitorch off flow.png          draw it, and stop
+        %monitorch flush                 draw it, and go on
+        %monitorch reset                 forget everything
+
+        %monitorch record run.mtrace     record what instrumented modules do
+        %monitorch stop                  until here
+        %monitorch why run.mtrace        which line made the NaN; show, graph, calls, diff, check,
+                                         sql and export too: as in a terminal
+        """
+        words = _split(line)
+        if cell is not None:
+            self._run_cell(words, cell)
+        elif not words:
+            print(help_text())
+        elif words[0] in _WORDS:
+            getattr(self, f"_do_{words[0]}")(words[1:])
+        elif words[0] in _COMMANDS:
+            _hand_on(words)
+        else:
+            raise UsageError(
+                f"%monitorch {words[0]}: expected one of {', '.join(_WORDS + _COMMANDS)}"
+            )
+
+    # %%monitorch
+
+    def _run_cell(self, words: "list[str]", cell: str) -> None:
+        settings, filename = _read_settings(words)
+        codes, name = self._compile(cell)
+        frame = _find_cell()
+        runtime = _flow._runtime
+        if self._lines is not None:
+            runtime._scope.set_lines(*self._lines, name, frame)
+        runtime._begin(frame, settings)
+        try:
+            for code in codes:
+                exec(code, self._shell.user_global_ns, self._shell.user_ns)
+        finally:
+            runtime.off(filename=filename)
+
+    def _compile(self, cell: str) -> "tuple[list[CodeType], str]":
+        """Its lines are counted as they are seen, the one with %%monitorch included."""
+        shell = self._shell
+        text = "\n" + shell.transform_cell(cell)
+        name = shell.compile.cache(text, shell.execution_count, raw_code=text)
+        body = shell.transform_ast(shell.compile.ast_parse(text, filename=name)).body
+        # The last expression's value is shown, as that of any cell.
+        last = [body.pop()] if body and isinstance(body[-1], ast.Expr) and not _is_quiet(cell) else []
+        codes = [shell.compile(ast.Module(body, []), name, "exec")]
+        codes += [shell.compile(ast.Interactive([node]), name, "single") for node in last]
+        return codes, name
+
+    # %monitorch
+
+    def _do_lines(self, words: "list[str]") -> None:
+        """Of this cell, where monitorch.on stands in it too, and of cells with %%monitorch."""
+        try:
+            found = tuple(map(int, words)) or (None, None)
+            first, last = found
+        except ValueError:
+            raise UsageError("%monitorch lines: expected two numbers, `lines 10 40`") from None
+        _try(_flow._runtime._scope.set_lines, first, last, None, _find_cell())
+        self._lines = None if first is None or last is None else (first, last)
+
+    def _do_on(self, words: "list[str]") -> None:
+        settings, filename = _read_settings(words)
+        if filename is not None:
+            raise UsageError(f"%monitorch on {filename}: `%monitorch off` takes the file's name")
+        _flow._runtime._begin(_find_cell(), settings)
+
+    def _do_off(self, words: "list[str]") -> None:
+        _flow._runtime.off(filename=_read_filename("off", words))
+
+    def _do_flush(self, words: "list[str]") -> None:
+        _flow._runtime.flush(filename=_read_filename("flush", words))
+
+    def _do_reset(self, words: "list[str]") -> None:
+        _want_none("reset", words)
+        self._lines = None
+        _flow.reset()
+
+    def _do_record(self, words: "list[str]") -> None:
+        from monitorch import _options, _record
+
+        if len(words) != 1:
+            raise UsageError("%monitorch record: expected a trace, `record run.mtrace,sample=8`")
+        path, options = _try(_options.parse, words[0])
+        is_quiet = bool(options.pop("quiet", False))
+        recording = _try(_record.record, path, **options)
+        recording.is_quiet = is_quiet
+        recording.start()
+
+    def _do_stop(self, words: "list[str]") -> None:
+        from monitorch import _automatic, _record
+
+        _want_none("stop", words)
+        summary = _record.stop()
+        if summary is None:
+            print("nothing is being recorded")
+            return
+        size = _automatic._format_size(summary.size)
+        print(f"{summary.events:,} events in {summary.path} ({size})")
+
+    # Completion
+
+    def complete(self, shell: "Any", event: "Any") -> "list[str]":
+        """What can stand where the cursor is, for IPython."""
+        is_cell = event.line.lstrip().startswith("%%")
+        words = event.text_until_cursor.split("monitorch", 1)[-1].split(" ")
+        last = words.pop()
+        words = [word for word in words if word]
+        name, equals, _ = last.partition("=")
+        if equals:
+            return list(_CHOICES.get(name, ()))
+        if is_cell or words[:1] == ["on"]:
+            return [f"{setting}=" for setting in _flow_settings.Settings.__slots__]
+        return [] if words else [*_WORDS, *_COMMANDS]
+
+
+def load(shell: "Any") -> None:
+    magics = Magics(shell)
+    shell.register_magic_function(magics.monitorch, "line_cell", "monitorch")
+    shell.set_hook("complete_command", magics.complete, re_key=r"\s*%%?monitorch\b.*")
+
+
+def unload(shell: "Any") -> None:
+    _flow.reset()
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("monitorch", None)
+
+
+def help_text() -> str:
+    import inspect
+
+    return inspect.cleandoc(Magics.monitorch.__doc__ or "")
+
+
+def _split(line: str) -> "list[str]":
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"%monitorch {line}: {error}") from None
+
+
+def _try(function: "Any", *arguments: "Any", **options: "Any") -> "Any":
+    """What is wrong with arguments is the user's to mend: told without a traceback."""
+    try:
+        return function(*arguments, **options)
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        raise UsageError(f"%monitorch: {error}") from None
+
+
+def _read_settings(words: "list[str]") -> "tuple[_flow_settings.Settings, str | None]":
+    """`theme=dark flow.svg`: settings of monitorch.on, and the picture's file."""
+    settings, files = {}, []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            files.append(word)
+            continue
+        try:
+            settings[name] = ast.literal_eval(value)
+        except (SyntaxError, ValueError):
+            settings[name] = value
+    return _try(_flow_settings.Settings, **settings), _read_filename("", files)
+
+
+def _read_filename(word: str, words: "list[str]") -> "str | None":
+    if len(words) > 1 or (words and not words[0].endswith(_PICTURES)):
+        place = f"%monitorch {word}".rstrip()
+        raise UsageError(
+            f"{place} {' '.join(words)}: expected settings such as theme=dark, "
+            f"and a file that ends in {', '.join(_PICTURES)}"
+        )
+    return words[0] if words else None
+
+
+def _want_none(word: str, words: "list[str]") -> None:
+    if words:
+        raise UsageError(f"%monitorch {word} takes no arguments")
+
+
+def _is_quiet(cell: str) -> bool:
+    return cell.rstrip().endswith(";")
+
+
+def _find_cell() -> "FrameType":
+    """The frame of the cell that the magic stands in."""
+    frame: "FrameType | None" = sys._getframe(1)
+    while frame is not None:
+        if _scope._CELL.search(frame.f_code.co_filename):
+            return frame
+        frame = frame.f_back
+    return sys._getframe(1)
+
+
+def _hand_on(words: "list[str]") -> None:
+    import subprocess
+
+    from monitorch._command import _find_command
+
+    command = _find_command()
+    if command is None:
+        raise UsageError("the command monitorch was not found: `make` builds it")
+    done = subprocess.run([command, *words], capture_output=True, text=True, errors="replace")
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
