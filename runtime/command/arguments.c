@@ -67,7 +67,7 @@ const char *nearest_name(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
     size_t size = strlen(word);
-    size_t nearest_distance = size / 3 + 2; /* further off is a guess */
+    size_t nearest_distance = (size + 2) / 3 + 1; /* further off is a guess */
 
     for (int i = 0; size <= NAME_MAX_SIZE && i < count; i++) {
         size_t name_size = strlen(names[i]);
@@ -77,7 +77,7 @@ const char *nearest_name(const char *word, const char *const *names, int count)
             continue;
         }
         distance = edit_distance(word, size, names[i], name_size);
-        if (distance < nearest_distance && distance < name_size) {
+        if (distance < nearest_distance && distance < size && distance < name_size) {
             nearest = names[i];
             nearest_distance = distance;
         }

@@ -371,6 +371,8 @@ def test_where_a_query_comes_from(nested, folder):
         ("select nam from events", "no such column: nam; did you mean name?", 7),
         ("select 1 from evnts", "no such table: evnts; did you mean events?", 14),
         ("select 1 from events join event", "no such table: event; did you mean events?", 26),
+        ("select foo from events", "no such column: foo", 7),
+        ("select x from events", "no such column: x", 7),
         ("selec 1", 'near "selec": syntax error', 0),
         ("select 1; select foo(2)", "no such function: foo", None),
         ("select json_extract('{', '$')", "malformed JSON", None),
