@@ -7,7 +7,7 @@
 /* How much alike two lines are that are not equal is told in 16ths. */
 #define LIKENESS_MAX 16
 
-static uint64_t face_key(const struct diff_face *face)
+uint64_t diff_face_key(const struct diff_face *face)
 {
     uint64_t key = diff_mix(face->kind, face->arm);
 
@@ -101,33 +101,25 @@ void diff_faces_release(struct diff_faces *faces)
     }
 }
 
-bool diff_faces_init(struct diff_faces *faces,
+void diff_faces_fill(struct diff_faces *faces,
                      struct diff_sites *sites,
                      const uint32_t modules[2],
                      const uint32_t functions[2])
 {
     bool has_text[2] = {false, false};
 
-    *faces = (struct diff_faces){0};
     for (unsigned side = 0; side < 2; side++) {
         const struct diff_module *module =
             &sites->programs[side].modules[modules[side]];
-        const struct site_table *table = &module->module->table;
-        uint32_t count = module->functions[functions[side]].site_count;
+        const struct diff_function *function = &module->functions[functions[side]];
 
-        faces->items[side] = memory_allocate(count, sizeof **faces->items);
-        faces->keys[side] = memory_allocate(count, sizeof **faces->keys);
-        if (faces->items[side] == NULL || faces->keys[side] == NULL) {
-            diff_faces_release(faces);
-            return false;
-        }
-        for (uint32_t i = module->functions[functions[side]].first_site;
-             i < module->functions[functions[side]].end_site; i++) {
-            if (table->sites[i].function == functions[side]) {
+        faces->counts[side] = 0;
+        for (uint32_t i = function->first_site; i < function->end_site; i++) {
+            if (module->module->table.sites[i].function == functions[side]) {
                 struct diff_face *face = &faces->items[side][faces->counts[side]];
 
                 face_fill(face, sites, side, modules[side], i);
-                faces->keys[side][faces->counts[side]++] = face_key(face);
+                faces->keys[side][faces->counts[side]++] = diff_face_key(face);
                 has_text[side] = has_text[side] || face->text != 0;
             }
         }
@@ -136,8 +128,30 @@ bool diff_faces_init(struct diff_faces *faces,
     for (unsigned side = 0; side < 2 && !faces->has_text; side++) {
         for (uint32_t i = 0; i < faces->counts[side]; i++) {
             faces->items[side][i].text = 0;
-            faces->keys[side][i] = face_key(&faces->items[side][i]);
+            faces->keys[side][i] = diff_face_key(&faces->items[side][i]);
         }
     }
+}
+
+bool diff_faces_init(struct diff_faces *faces,
+                     struct diff_sites *sites,
+                     const uint32_t modules[2],
+                     const uint32_t functions[2])
+{
+    *faces = (struct diff_faces){0};
+    for (unsigned side = 0; side < 2; side++) {
+        uint32_t count = sites->programs[side]
+                             .modules[modules[side]]
+                             .functions[functions[side]]
+                             .site_count;
+
+        faces->items[side] = memory_allocate(count, sizeof **faces->items);
+        faces->keys[side] = memory_allocate(count, sizeof **faces->keys);
+        if (faces->items[side] == NULL || faces->keys[side] == NULL) {
+            diff_faces_release(faces);
+            return false;
+        }
+    }
+    diff_faces_fill(faces, sites, modules, functions);
     return true;
 }

@@ -34,8 +34,21 @@ bool diff_faces_init(struct diff_faces *faces,
                      const uint32_t functions[2]);
 void diff_faces_release(struct diff_faces *faces);
 
+/* The same again, with the keys that the sites' names have by now. */
+void diff_faces_fill(struct diff_faces *faces,
+                     struct diff_sites *sites,
+                     const uint32_t modules[2],
+                     const uint32_t functions[2]);
+
+/* Equal for faces of which all is equal. */
+uint64_t diff_face_key(const struct diff_face *face);
+
 /* How well the a-th of A and the b-th of B go together, 0: not at all. `context` are the faces:
  * as struct diff_sequence asks for it. */
 uint32_t diff_face_score(const void *context, uint32_t a, uint32_t b);
+
+/* diff_turned.c: where the arms of an `if` were turned round, `partners` (of A's faces) becomes
+ * such that its lines are where they went. */
+void diff_turned_pair(const struct diff_faces *faces, uint32_t *partners);
 
 #endif

@@ -1,6 +1,7 @@
 /* Pairing the sites of a function that both programs have. */
 #include "runtime/base/memory.h"
 #include "runtime/view/diff_faces.h"
+#include "runtime/view/diff_locals.h"
 #include "runtime/view/diff_sequence.h"
 #include "runtime/view/diff_sites.h"
 
@@ -170,95 +171,6 @@ static bool pair_moved(const struct diff_faces *faces, uint32_t *partners)
     return is_done;
 }
 
-/* ---- arms that were turned round ---- */
-
-/* An `if` with an `else`: indices of faces. */
-struct halves {
-    uint32_t head;   /* the `if`, its block behind it */
-    uint32_t middle; /* the `else` */
-    uint32_t end;    /* of its block */
-};
-
-static bool find_halves(const struct diff_faces *faces,
-                        unsigned side,
-                        uint32_t head,
-                        struct halves *halves)
-{
-    const struct diff_face *items = faces->items[side];
-    uint32_t count = faces->counts[side];
-
-    *halves = (struct halves){head, head + 1, 0};
-    while (halves->middle < count &&
-           items[halves->middle].column > items[head].column) {
-        halves->middle++;
-    }
-    if (halves->middle >= count || items[halves->middle].kind != SITE_BRANCH ||
-        items[halves->middle].arm != 1 ||
-        items[halves->middle].column != items[head].column) {
-        return false;
-    }
-    halves->end = halves->middle + 1;
-    while (halves->end < count && items[halves->end].column > items[head].column) {
-        halves->end++;
-    }
-    return halves->end == count || items[halves->end].kind != SITE_BRANCH ||
-           items[halves->end].arm < 2;
-}
-
-/* Whether the lines behind `a` up to `a_end` are those behind `b`. */
-static bool are_same_lines(const struct diff_faces *faces,
-                           uint32_t a,
-                           uint32_t a_end,
-                           uint32_t b,
-                           uint32_t b_end)
-{
-    bool is_same = a_end - a == b_end - b;
-
-    while (is_same && ++a < a_end) {
-        is_same = faces->keys[0][a] == faces->keys[1][++b];
-    }
-    return is_same;
-}
-
-/* `if a: x else: y` that became `if not a: y else: x`: its lines are where they went. */
-static void
-pair_turned(const struct diff_faces *faces, uint32_t *partners, uint32_t head)
-{
-    struct halves a, b;
-
-    if (!find_halves(faces, 0, head, &a) ||
-        !find_halves(faces, 1, partners[head], &b) || partners[a.middle] != b.middle ||
-        faces->items[0][a.head].text == faces->items[1][b.head].text ||
-        are_same_lines(faces, a.head, a.middle, b.head, b.middle) ||
-        !are_same_lines(faces, a.head, a.middle, b.middle, b.end) ||
-        !are_same_lines(faces, a.middle, a.end, b.head, b.middle)) {
-        return;
-    }
-    for (uint32_t i = 0; i < faces->counts[0]; i++) {
-        if (partners[i] > b.head && partners[i] < b.end && partners[i] != b.middle) {
-            partners[i] = DIFF_SEQUENCE_NONE;
-        }
-    }
-    for (uint32_t i = 1; i < a.middle - a.head; i++) {
-        partners[a.head + i] = b.middle + i;
-    }
-    for (uint32_t i = 1; i < a.end - a.middle; i++) {
-        partners[a.middle + i] = b.head + i;
-    }
-}
-
-static void pair_turned_arms(const struct diff_faces *faces, uint32_t *partners)
-{
-    for (uint32_t i = 0; faces->has_text && i < faces->counts[0]; i++) {
-        const struct diff_face *face = &faces->items[0][i];
-
-        if (face->kind == SITE_BRANCH && face->arm == 0 &&
-            partners[i] != DIFF_SEQUENCE_NONE) {
-            pair_turned(faces, partners, i);
-        }
-    }
-}
-
 static int compare_numbers(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left;
@@ -267,9 +179,35 @@ static int compare_numbers(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* The keys of faces become such that the functions' own names are no part of them. */
+static bool leave_out_names(struct diff_sites *sites,
+                            struct diff_faces *faces,
+                            const uint32_t modules[2],
+                            const uint32_t functions[2])
+{
+    struct diff_locals locals;
+    bool is_done;
+
+    if (!diff_locals_init(&locals, sites, faces, modules, functions)) {
+        return false;
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        for (uint32_t i = 0; i < faces->counts[side]; i++) {
+            const struct diff_face *face = &faces->items[side][i];
+
+            faces->keys[side][i] = diff_mix(diff_mix(face->kind, face->arm),
+                                            diff_locals_shape(&locals, side, i));
+        }
+    }
+    is_done = !locals.line.has_failed;
+    diff_locals_release(&locals);
+    return is_done;
+}
+
 bool diff_function_likeness(struct diff_sites *sites,
                             const uint32_t modules[2],
                             const uint32_t functions[2],
+                            bool has_same_name,
                             uint32_t *percent)
 {
     struct diff_faces faces;
@@ -278,6 +216,11 @@ bool diff_function_likeness(struct diff_sites *sites,
     uint32_t k = 0;
 
     if (!diff_faces_init(&faces, sites, modules, functions)) {
+        return false;
+    }
+    if (has_same_name && faces.has_text &&
+        !leave_out_names(sites, &faces, modules, functions)) {
+        diff_faces_release(&faces);
         return false;
     }
     for (unsigned side = 0; side < 2; side++) {
@@ -350,15 +293,77 @@ static bool is_filled(const struct diff_faces *faces, uint32_t i, uint32_t k)
            slice_find(made, SLICE(" for "), 0) < made.size;
 }
 
-bool diff_function_pair(struct diff_sites *sites,
-                        const uint32_t modules[2],
-                        const uint32_t functions[2])
+static bool align_faces(const struct diff_faces *faces, uint32_t *partners)
+{
+    struct diff_sequence sequence = {.context = faces, .score = diff_face_score};
+
+    for (unsigned side = 0; side < 2; side++) {
+        sequence.keys[side] = faces->keys[side];
+        sequence.counts[side] = faces->counts[side];
+    }
+    return diff_sequence_align(&sequence, partners);
+}
+
+/* Names that have become others are found by the lines that are left, and then those are aligned
+ * that were changed besides. */
+static bool align_renamed(struct diff_sites *sites,
+                          struct diff_faces *faces,
+                          uint32_t *partners,
+                          const uint32_t modules[2],
+                          const uint32_t functions[2])
+{
+    struct diff_locals locals;
+    bool has_renamed = false;
+    bool is_done;
+
+    if (!align_faces(faces, partners)) {
+        return false;
+    }
+    if (!faces->has_text) {
+        return true;
+    }
+    if (!diff_locals_init(&locals, sites, faces, modules, functions)) {
+        return false;
+    }
+    is_done = diff_locals_rename(&locals, faces, partners, &has_renamed) &&
+              (!has_renamed || align_faces(faces, partners));
+    diff_locals_release(&locals);
+    return is_done;
+}
+
+/* The functions and their sites are each other's. */
+static void set_partners(struct diff_sites *sites,
+                         const struct diff_faces *faces,
+                         const uint32_t *partners,
+                         const uint32_t modules[2],
+                         const uint32_t functions[2])
 {
     struct diff_module *a = &sites->programs[0].modules[modules[0]];
     struct diff_module *b = &sites->programs[1].modules[modules[1]];
     struct diff_function *left = &a->functions[functions[0]];
     struct diff_function *right = &b->functions[functions[1]];
-    struct diff_sequence sequence = {.score = diff_face_score};
+
+    for (uint32_t i = 0; i < faces->counts[0]; i++) {
+        uint32_t site = faces->items[0][i].site;
+
+        a->sites[site].key = diff_mix(diff_mix(modules[0], site), 0x51);
+        if (partners[i] != DIFF_SEQUENCE_NONE &&
+            !is_out_of_loop(faces, a, i, b, partners[i]) &&
+            !is_filled(faces, i, partners[i])) {
+            pair_sites(a, site, b, faces->items[1][partners[i]].site);
+        }
+    }
+    left->partner_module = modules[1];
+    left->partner = functions[1];
+    right->partner_module = modules[0];
+    right->partner = functions[0];
+    left->key = right->key = diff_mix(diff_mix(modules[0], functions[0]), 0x52);
+}
+
+bool diff_function_pair(struct diff_sites *sites,
+                        const uint32_t modules[2],
+                        const uint32_t functions[2])
+{
     struct diff_faces faces;
     uint32_t *partners;
     bool is_done;
@@ -366,34 +371,14 @@ bool diff_function_pair(struct diff_sites *sites,
     if (!diff_faces_init(&faces, sites, modules, functions)) {
         return false;
     }
-    sequence.context = &faces;
-    for (unsigned side = 0; side < 2; side++) {
-        sequence.keys[side] = faces.keys[side];
-        sequence.counts[side] = faces.counts[side];
-    }
     partners = memory_allocate(faces.counts[0], sizeof *partners);
-    is_done = partners != NULL && diff_sequence_align(&sequence, partners);
+    is_done = partners != NULL &&
+              align_renamed(sites, &faces, partners, modules, functions) &&
+              pair_moved(&faces, partners);
     if (is_done) {
-        is_done = pair_moved(&faces, partners);
         pair_gaps(&faces, partners);
-        pair_turned_arms(&faces, partners);
-    }
-    if (is_done) {
-        for (uint32_t i = 0; i < faces.counts[0]; i++) {
-            uint32_t site = faces.items[0][i].site;
-
-            a->sites[site].key = diff_mix(diff_mix(modules[0], site), 0x51);
-            if (partners[i] != DIFF_SEQUENCE_NONE &&
-                !is_out_of_loop(&faces, a, i, b, partners[i]) &&
-                !is_filled(&faces, i, partners[i])) {
-                pair_sites(a, site, b, faces.items[1][partners[i]].site);
-            }
-        }
-        left->partner_module = modules[1];
-        left->partner = functions[1];
-        right->partner_module = modules[0];
-        right->partner = functions[0];
-        left->key = right->key = diff_mix(diff_mix(modules[0], functions[0]), 0x52);
+        diff_turned_pair(&faces, partners);
+        set_partners(sites, &faces, partners, modules, functions);
     }
     memory_free(partners);
     diff_faces_release(&faces);

@@ -114,16 +114,18 @@ static bool find_like(struct diff_sites *sites,
             last_name(right->module->table.functions[others[i].function].name);
         const uint32_t modules[2] = {a->module, others[i].module};
         const uint32_t functions[2] = {a->function, others[i].function};
+        bool has_same_name = slice_equal(name, other);
         uint32_t percent;
 
         if (right->functions[others[i].function].partner_module != DIFF_NONE ||
             right->functions[others[i].function].site_count == 0) {
             continue;
         }
-        if (!diff_function_likeness(sites, modules, functions, &percent)) {
+        if (!diff_function_likeness(sites, modules, functions, has_same_name,
+                                    &percent)) {
             return false;
         }
-        percent += slice_equal(name, other) ? SAME_NAME_PERCENT : 0;
+        percent += has_same_name ? SAME_NAME_PERCENT : 0;
         if (percent > best) {
             best = percent;
             *found = i;

@@ -99,10 +99,12 @@ bool diff_function_pair(struct diff_sites *sites,
                         const uint32_t modules[2],
                         const uint32_t functions[2]);
 
-/* How much of two functions that have sites is equal, in percent. false: out of memory. */
+/* How much of two functions that have sites is equal, in percent; where they have the same name,
+ * their variables need not. false: out of memory. */
 bool diff_function_likeness(struct diff_sites *sites,
                             const uint32_t modules[2],
                             const uint32_t functions[2],
+                            bool has_same_name,
                             uint32_t *percent);
 
 /* Pairs the lines of a pair of modules whose functions are paired, and finds the loops that

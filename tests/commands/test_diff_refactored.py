@@ -207,6 +207,23 @@ RENAMED = [
     ("class Net(", "class Encoder("),
     ("net = Net()", "net = Encoder()"),
 ]
+# Variables that are written more than once, in classes under another name.
+RENAMED_VARIABLES = RENAMED + [
+    (
+        TAIL,
+        """        up = self.up(self.norm(x))
+        up = torch.relu(up)
+        return x + scale * up[:, :8]
+""",
+    ),
+    (
+        CALLS,
+        """        for number, layer in enumerate(self.blocks):
+            x = layer(x, number + 1.0)
+            kept.append(x)
+""",
+    ),
+]
 
 REFACTORINGS = {
     "into a function": INTO_FUNCTION,
@@ -215,6 +232,7 @@ REFACTORINGS = {
     "an expression as a branch": BRANCH,
     "a negated condition": NEGATED,
     "renamed classes": RENAMED,
+    "renamed variables": RENAMED_VARIABLES,
     "all": INTO_FUNCTION + INTO_METHOD + UNROLLED,
 }
 
@@ -239,6 +257,7 @@ def test_what_computes_the_same_is_equal(record, changes):
         (BRANCH, ("start = past.shape[0]", "start = past.shape[1]"), "start = past.shape[1]"),
         (NEGATED, ("x = x * 1.5", "x = x * 1.6"), "x = x * 1.6"),
         (RENAMED, ("torch.relu(h)", "torch.tanh(h)"), "torch.tanh(h)"),
+        (RENAMED_VARIABLES, ("torch.relu(up)", "torch.tanh(up)"), "torch.tanh(up)"),
     ],
 )
 def test_a_bug_that_came_with_it_is_found(record, changes, bug, line):

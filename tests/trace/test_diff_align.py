@@ -1,6 +1,7 @@
 """What of one trace is found in another, as real programs and edited ones leave them."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -182,6 +183,43 @@ def test_moved_lines(tmp_path):
 def test_a_renamed_variable(tmp_path, renames):
     made = compare(tmp_path, BASE, BASE.replace("total", "sum_of"), *renames)
     assert not alone(made)
+
+
+LAYER = """
+    class Block:
+        def __init__(self, k):
+            self.k = k
+        def forward(self, x, by):
+            h = x * self.k
+            h = h + by
+            h, rest = h - 1, h % 2
+            x = h * 2 + rest
+            x = x + h
+            return x
+    def main():
+        n = Block(3)
+        r = n.forward(2, by=1)
+        return r
+    main()
+"""
+
+
+@pytest.mark.parametrize("renames", [("h",), ("h", "x"), ("h", "Block"), ("h", "x", "by", "Block")])
+def test_names_that_are_written_often(tmp_path, renames):
+    """Each of their lines is known by being the same but for them."""
+    new = LAYER
+    for name in renames:
+        new = re.sub(rf"\b{name}\b", f"other_{name}", new)
+    assert not alone(compare(tmp_path, LAYER, new))
+    new = edit(new, (" % 2", " % 3"), (" - 1, ", " - 5, "))
+    assert not alone(compare(tmp_path, LAYER, new))
+
+
+def test_a_name_is_another_one_where_both_are_there(tmp_path):
+    old = "def f(n):\n    p = n + 1\n    p = p * 2\n    return p\nf(3)\n"
+    new = "def f(n):\n    q = n + 1\n    q = q * 2\n    p = 7\n    return p\nf(3)\n"
+    a, b = record(tmp_path / "a", old), record(tmp_path / "b", new)
+    assert lines_alone(steps(a, b))["B"] == {2, 3}
 
 
 def test_two_renamed_variables_need_a_map(tmp_path):
