@@ -42,6 +42,7 @@ enum how {
     HOW_NORM,
     HOW_PART,
     HOW_PART_OF,
+    HOW_SELECTED,
     HOW_PART_OR_TWO,
     HOW_EITHER,
     HOW_FILL,
@@ -90,6 +91,7 @@ struct range call_cast(const struct call *call, enum dtype dtype);
 struct range call_convert(const struct call *call);
 
 /* why_reductions.c: of many elements, one. */
+struct range call_one_of(const struct call *call);
 struct range call_mean(const struct call *call);
 struct range call_sum(const struct call *call);
 struct range call_product(const struct call *call);

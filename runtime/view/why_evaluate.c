@@ -300,6 +300,42 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
     return result;
 }
 
+/* Whether no element may be left by this index, of those between the brackets. */
+static bool is_selection(struct reasoner *reasoner, uint32_t index)
+{
+    static const char *const whole[] = {":", "::", "...", "None"};
+    const struct expression *item = &reasoner->expressions.items[index];
+    struct range range;
+
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        if (slice_equal(item->text, slice_of(whole[i]))) {
+            return false;
+        }
+    }
+    switch (item->kind) {
+    case EXPRESSION_NUMBER:
+    case EXPRESSION_STRING:
+        return false;
+    case EXPRESSION_UNARY:
+        return is_selection(reasoner, item->left);
+    case EXPRESSION_NAME:
+        return !find_input(reasoner, item->text, &range) || range.is_tensor;
+    default:
+        return true;
+    }
+}
+
+static bool has_selection(struct reasoner *reasoner, uint32_t first)
+{
+    bool is_found = first == EXPRESSION_NONE;
+
+    for (uint32_t i = first; i != EXPRESSION_NONE && !is_found;
+         i = reasoner->expressions.items[i].next) {
+        is_found = is_selection(reasoner, i);
+    }
+    return is_found;
+}
+
 static struct range evaluate_part(struct reasoner *reasoner, uint32_t index)
 {
     struct expression item = reasoner->expressions.items[index];
@@ -316,7 +352,9 @@ static struct range evaluate_part(struct reasoner *reasoner, uint32_t index)
         range.text = item.text;
         return range;
     }
-    return range_part(&range, item.text);
+    return item.kind == EXPRESSION_INDEX && has_selection(reasoner, item.first)
+               ? range_selected(&range, item.text)
+               : range_part(&range, item.text);
 }
 
 static struct range evaluate_sequence(struct reasoner *reasoner, uint32_t index)

@@ -216,8 +216,11 @@ static struct range apply(const struct call *call, enum how how)
     case HOW_NORM:
         return call_norm(call);
     case HOW_PART:
-    case HOW_PART_OF:
         return range_part(call->x, call->expression->text);
+    case HOW_PART_OF:
+        return call_one_of(call);
+    case HOW_SELECTED:
+        return range_selected(call->x, call->expression->text);
     case HOW_PART_OR_TWO:
         return call->second == NULL || !call->second->is_tensor
                    ? range_part(call->x, call->expression->text)

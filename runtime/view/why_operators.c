@@ -40,7 +40,11 @@ combine(struct slice text, const struct range *a, const struct range *b)
     if (!range_is_finite(a) || !range_is_finite(b)) {
         result.posinf = result.neginf = CERTAINTY_MAYBE;
     }
-    if (is_single(b)) {
+    result.is_selected = a->is_selected || b->is_selected;
+    if ((a->has_count && a->count == 0) || (b->has_count && b->count == 0)) {
+        result.has_count = true; /* whatever the other one is: what is made is empty */
+        result.count = 0;
+    } else if (is_single(b)) {
         result.has_count = a->has_count;
         result.count = a->count;
         result.shape = a->shape;

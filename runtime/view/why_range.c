@@ -79,6 +79,14 @@ struct range range_part(const struct range *whole, struct slice text)
     return part;
 }
 
+struct range range_selected(const struct range *whole, struct slice text)
+{
+    struct range selected = range_part(whole, text);
+
+    selected.is_selected = true;
+    return selected;
+}
+
 struct range range_either(const struct range *a, const struct range *b)
 {
     struct range either = range_part(a, a->text);
@@ -97,6 +105,7 @@ struct range range_either(const struct range *a, const struct range *b)
                         (b->is_bounded || !b->is_tensor) && isfinite(either.low) &&
                         isfinite(either.high);
     either.is_tensor = a->is_tensor || b->is_tensor;
+    either.is_selected = a->is_selected && b->is_selected;
     either.zero = weaken(certainty_either(a->zero, b->zero));
     either.nan = weaken(certainty_either(a->nan, b->nan));
     either.posinf = weaken(certainty_either(a->posinf, b->posinf));

@@ -21,6 +21,7 @@ struct range {
     bool is_tensor;
     enum certainty zero, nan, posinf, neginf;
     enum dtype dtype; /* DTYPE_OTHER: not known */
+    bool is_selected; /* by a mask or indices: there may be no element */
     bool has_count;
     uint64_t count;       /* elements */
     const int64_t *shape; /* NULL: not known */
@@ -53,6 +54,8 @@ struct range range_number(struct slice text, double number);
 struct range range_either(const struct range *a, const struct range *b);
 /* Some elements of it, or the same in another order. */
 struct range range_part(const struct range *whole, struct slice text);
+/* Those that a mask or indices choose, if any. */
+struct range range_selected(const struct range *whole, struct slice text);
 /* Another value, elementwise, with these bounds. */
 struct range
 range_mapped(const struct range *from, struct slice text, double low, double high);

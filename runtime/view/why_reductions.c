@@ -17,25 +17,33 @@ static bool has_dimension(const struct range *range, int64_t size)
 static void tell_nothing(const struct call *call)
 {
     const struct range *x = call->x;
+    bool is_empty = (x->has_count && x->count == 0) || has_dimension(x, 0);
     struct buffer *words;
 
-    if (!(x->has_count && x->count == 0) && !has_dimension(x, 0)) {
+    if (!is_empty && (x->has_count || !x->is_selected)) {
         return;
     }
     words = cause_begin(call->reasoner);
     buffer_add(words, call->name);
     buffer_add(words, SLICE(" of nothing: "));
     add_quoted(words, x->text);
-    buffer_add(words, SLICE(" is empty"));
-    cause_end(call->reasoner, WHY_NAN, CERTAINTY_YES);
+    buffer_add(words, x->input != NULL ? SLICE(" is empty") : SLICE(" was empty"));
+    cause_end(call->reasoner, WHY_NAN, is_empty ? CERTAINTY_YES : CERTAINTY_MAYBE);
+}
+
+struct range call_one_of(const struct call *call)
+{
+    struct range result = range_part(call->x, call->expression->text);
+
+    result.is_selected = false; /* it would have raised */
+    return result;
 }
 
 struct range call_mean(const struct call *call)
 {
-    struct range result;
+    struct range result = call_one_of(call);
 
     tell_nothing(call);
-    result = range_part(call->x, call->expression->text);
     if (result.low < 0 && result.high > 0) {
         result.zero = CERTAINTY_MAYBE;
     } else if (call->x->is_bounded && result.low >= 0 && result.high > 0 &&
@@ -48,7 +56,7 @@ struct range call_mean(const struct call *call)
 struct range call_sum(const struct call *call)
 {
     const struct range *x = call->x;
-    struct range result = range_part(x, call->expression->text);
+    struct range result = call_one_of(call);
     double count = (double)x->count;
 
     if (x->is_bounded && x->has_count) {
@@ -62,7 +70,7 @@ struct range call_sum(const struct call *call)
         }
         range_overflow(call->reasoner, &result);
     } else {
-        result.zero = x->low > 0 ? CERTAINTY_NO : CERTAINTY_MAYBE;
+        result.zero = x->low > 0 && !x->is_selected ? CERTAINTY_NO : CERTAINTY_MAYBE;
         result.low = x->low >= 0 ? x->low : -INFINITY;
         result.high = INFINITY;
         result.is_bounded = false;
@@ -121,7 +129,8 @@ struct range call_deviation(const struct call *call)
         struct buffer *words = cause_begin(call->reasoner);
 
         buffer_add(words, call->name);
-        buffer_add(words, SLICE(" of one element: "));
+        buffer_add(words, SLICE(" of one element"));
+        buffer_add(words, x->is_selected ? SLICE(" or none: ") : SLICE(": "));
         add_quoted(words, x->text);
         if (is_single) {
             buffer_add(words, SLICE(" has no more"));
@@ -133,7 +142,10 @@ struct range call_deviation(const struct call *call)
         cause_end(call->reasoner, WHY_NAN, is_single ? CERTAINTY_YES : CERTAINTY_MAYBE);
         result.nan = certainty_either(result.nan, CERTAINTY_MAYBE);
     }
-    tell_nothing(call);
+    if (!x->is_selected) {
+        tell_nothing(call);
+    }
+    result.is_selected = false;
     result.is_attained = false;
     result.has_count = false;
     result.shape = NULL;

@@ -127,6 +127,46 @@ CASES = [
         "mean of nothing: `a` is empty",
     ),
     (
+        "a = torch.ones(3); mask = a > 5",
+        "r = a[mask].mean()",
+        "mean of nothing: `a[mask]` was empty",
+    ),
+    (
+        "a = torch.ones(3); mask = a > 5",
+        "r = (a[mask] - a[mask]).pow(2).mean()",
+        "mean of nothing: `(a[mask] - a[mask]).pow(2)` was empty",
+    ),
+    (
+        "a = torch.ones(3)",
+        "r = a.masked_select(a > 5).mean()",
+        "mean of nothing: `a.masked_select(a > 5)` was empty",
+    ),
+    (
+        "a = torch.ones(3)",
+        "r = a[:0].mean()",
+        "mean of nothing: `a[:0]` was empty",
+    ),
+    (
+        "a = torch.ones(0); b = torch.ones(0)",
+        "r = (a * b).mean()",
+        "mean of nothing: `a * b` was empty",
+    ),
+    (
+        "a = torch.ones(3); mask = a > 5",
+        "r = a[mask].std()",
+        "std of one element or none: `a[mask]` had no more",
+    ),
+    (
+        "a = torch.ones(3); mask = a > 5",
+        "r = a[mask].sum() / mask.sum()",
+        "0/0: `mask.sum()` was 0, `a[mask].sum()` was 0",
+    ),
+    (
+        "a = torch.ones(3, 4)",
+        "r = a[:, 1].mean() - a[0].mean() + a[..., -1].mean() / (a[0, 0] - 1).abs()",
+        "division by zero: `(a[0, 0] - 1).abs()` was 0",
+    ),
+    (
         "x = torch.tensor([[1.0, -1.0], [2.0, 1.0]])",
         "r = x / x.sum(dim=1, keepdim=True)",
         "division by zero: `x.sum(dim=1, keepdim=True)` was 0",
