@@ -248,7 +248,7 @@ def test_the_sdist_builds_without_network(sdist, tmp_path):
     run(*offline, sys.executable, "-m", "pip", *words, env=variables, cwd=tmp_path)
     wheel = next(tmp_path.glob("*.whl"))
     for version, python in PYTHONS:
-        folder = tmp_path / "%d.%d" % version
+        folder = tmp_path / ("%d.%d" % version)
         check_installed(install(wheel, folder, python), tmp_path)
 
 
