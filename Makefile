@@ -323,12 +323,15 @@ coverage: ## run the tests on a counting build and list the lines not reached
 CLANG_FORMAT ?= $(firstword $(wildcard .venv/bin/clang-format .venv-tools/bin/clang-format) clang-format-14)
 C_FILES = $(shell find instrument runtime tests -name '*.c' -o -name '*.h')
 
-.PHONY: layers format lint wheel sdist install clean help
+.PHONY: layers format format-check lint wheel sdist install clean help
 layers: ## check that each part includes only what it may
 	@sh tools/layers.sh
 
 format: ## lay out the C files
 	@$(CLANG_FORMAT) -i $(C_FILES)
+
+format-check: ## check that `make format` would change nothing
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 
 lint: layers ## check layout, shell scripts and Python files, change nothing
 	@CLANG_FORMAT='$(CLANG_FORMAT)' tools/lint.sh $(C_FILES)
