@@ -10,6 +10,7 @@
 #include "runtime/python/recorder_session.h"
 #include "runtime/python/saver.h"
 #include "runtime/python/spy_save.h"
+#include "runtime/python/tracing.h"
 #include "runtime/python/watcher.h"
 #include "runtime/python/watcher_modules.h"
 
@@ -329,6 +330,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 
     Py_VISIT(session->hook_type);
     Py_VISIT(session->watcher_type);
+    Py_VISIT(session->tracing_type);
     Py_VISIT(session->watchers);
     Py_VISIT(session->spy_contexts);
     return 0;
@@ -341,6 +343,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(session->hook_type);
     Py_CLEAR(session->watchers);
     Py_CLEAR(session->watcher_type);
+    Py_CLEAR(session->tracing_type);
     Py_CLEAR(session->spy_contexts);
     return 0;
 }
@@ -375,6 +378,7 @@ static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, observe_exec},
     {Py_mod_exec, saver_safetensors_exec},
     {Py_mod_exec, saver_trace_exec},
+    {Py_mod_exec, tracing_exec},
     {0, NULL},
 };
 

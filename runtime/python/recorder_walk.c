@@ -201,8 +201,7 @@ static PyObject *get_from(PyObject *dict, PyObject *name)
     return Py_XNewRef(found);
 }
 
-/* The attribute `name` where it lies as plain data; a new reference or NULL. */
-static PyObject *peek(struct type_cache *types, PyObject *object, PyObject *name)
+PyObject *walk_peek(struct type_cache *types, PyObject *object, PyObject *name)
 {
     static const char *const homes[] = {"_parameters", "_buffers", "_modules"};
     PyObject *dict = PyObject_GenericGetDict(object, NULL);
@@ -231,7 +230,7 @@ static void walk_fields(struct walk *walk,
     size_t start = walk->prefix_size;
 
     while (!is_limit_met(walk) && PyDict_Next(fields, &position, &name, &unused)) {
-        PyObject *item = PyUnicode_Check(name) ? peek(types, object, name) : NULL;
+        PyObject *item = PyUnicode_Check(name) ? walk_peek(types, object, name) : NULL;
         PyObject *owner = NULL;
         if (item != NULL && step(walk, ".", text_of(name, &owner), "")) {
             walk_item(walk, types, item, depth);
@@ -346,7 +345,7 @@ PyObject *walk_dotted(struct type_cache *types, PyObject *root, struct slice nam
         size_t end = slice_find(name, SLICE("."), dot + 1);
         PyObject *part = PyUnicode_FromStringAndSize(name.bytes + dot + 1,
                                                      (Py_ssize_t)(end - dot - 1));
-        PyObject *found = part == NULL ? NULL : peek(types, object, part);
+        PyObject *found = part == NULL ? NULL : walk_peek(types, object, part);
         PyErr_Clear();
         Py_XDECREF(part);
         Py_DECREF(object);

@@ -48,5 +48,7 @@ struct slice walk_path(const struct walk *walk, size_t leaf);
  * dictionaries, slots, and the parameters, buffers and modules of a torch.nn.Module. A new
  * reference, or NULL (without an exception) where it is not there. */
 PyObject *walk_dotted(struct type_cache *types, PyObject *root, struct slice name);
+/* The same for one name, which is a str. */
+PyObject *walk_peek(struct type_cache *types, PyObject *object, PyObject *name);
 
 #endif

@@ -89,3 +89,14 @@ void tensor_release(struct tensor *tensor)
 {
     Py_CLEAR(tensor->owner);
 }
+
+uint32_t tensor_version(struct tensor_access *access, PyObject *object)
+{
+    PyObject *error_type, *error, *traceback;
+    uint32_t version;
+
+    PyErr_Fetch(&error_type, &error, &traceback);
+    version = torch_version(access, object);
+    PyErr_Restore(error_type, error, traceback);
+    return version;
+}

@@ -60,6 +60,9 @@ int tensor_describe(struct tensor_access *access,
                     struct tensor *tensor);
 void tensor_release(struct tensor *tensor);
 
+/* A torch tensor's version counter alone; 0 where there is none. */
+uint32_t tensor_version(struct tensor_access *access, PyObject *object);
+
 /* What keeps the memory of a torch tensor alive while the GIL is not held and other threads may
  * give the tensor another: a new reference; NULL, with no exception, where there is none. */
 PyObject *tensor_hold(struct tensor_access *access, PyObject *object);

@@ -174,6 +174,8 @@ int torch_describe(struct tensor_access *access,
                    enum tensor_class class,
                    struct tensor *tensor);
 
+uint32_t torch_version(struct tensor_access *access, PyObject *object);
+
 /* Reads what the C interface tells of a tensor with plain keys. */
 int torch_read_plain(struct tensor_access *access,
                      PyObject *object,

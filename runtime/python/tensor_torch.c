@@ -243,6 +243,36 @@ static inline void *pointer_at(const void *start, size_t offset)
     return (void *)(uintptr_t)word_at(start, offset);
 }
 
+static uint32_t read_version(const struct tensor_layout *layout, const void *impl)
+{
+    const void *counter = pointer_at(impl, layout->counter);
+    uint32_t version = 0;
+
+    if (counter != NULL) { /* tensors of inference mode have none */
+        memcpy(&version, (const char *)counter + layout->version, sizeof version);
+    }
+    return version;
+}
+
+uint32_t torch_version(struct tensor_access *access, PyObject *object)
+{
+    struct torch_access *torch = &access->torch;
+    struct tensor tensor;
+    void *impl;
+
+    if (torch->is_ready && torch->layout.state == LAYOUT_UNKNOWN) {
+        layout_search(torch);
+    }
+    if (torch->is_ready && torch->layout.state == LAYOUT_KNOWN) {
+        impl = pointer_at(object, torch->layout.impl);
+        return impl == NULL ? 0 : read_version(&torch->layout, impl);
+    }
+    tensor_init(&tensor, object);
+    torch_ask_state(access, object, &tensor);
+    tensor_release(&tensor);
+    return tensor.version;
+}
+
 static int describe_by_layout(struct tensor_access *access,
                               PyObject *object,
                               enum tensor_class class,
@@ -256,11 +286,7 @@ static int describe_by_layout(struct tensor_access *access,
         return -1; /* the garbage collector has cleared it */
     }
     uint64_t keys = word_at(impl, layout->keys);
-    const void *counter = pointer_at(impl, layout->counter);
-    if (counter != NULL) { /* tensors of inference mode have none */
-        memcpy(&tensor->version, (const char *)counter + layout->version,
-               sizeof tensor->version);
-    }
+    tensor->version = read_version(layout, impl);
     if (torch->functions.requires_grad(impl)) {
         tensor->flags |= LOG_FORM_REQUIRES_GRAD;
     }

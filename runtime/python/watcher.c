@@ -5,6 +5,7 @@
 #include "runtime/python/recorder_session.h"
 #include "runtime/python/recorder_walk.h"
 #include "runtime/python/watcher_choice.h"
+#include "runtime/python/tracing.h"
 #include "runtime/python/watcher_modules.h"
 
 #include <stdatomic.h>
@@ -167,9 +168,13 @@ static bool visit_one(struct session *session,
                       PyObject *const *values,
                       Py_ssize_t count)
 {
-    struct watcher *watcher = (struct watcher *)PyTuple_GetItem(pair, 0);
-    const struct watcher_choice *choice = find_choice(watcher, module, file);
+    PyObject *watcher = PyTuple_GetItem(pair, 0);
+    const struct watcher_choice *choice;
 
+    if (Py_TYPE(watcher) == session->tracing_type) {
+        return tracing_visit((struct tracing *)watcher, module, index, values, count);
+    }
+    choice = find_choice((struct watcher *)watcher, module, file);
     if (choice == NULL) {
         return false;
     }
@@ -321,8 +326,12 @@ PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords)
 
 static bool is_pair(struct session *session, PyObject *pair)
 {
-    return PyTuple_CheckExact(pair) && PyTuple_Size(pair) == 2 &&
-           Py_TYPE(PyTuple_GetItem(pair, 0)) == session->watcher_type;
+    PyTypeObject *type = PyTuple_CheckExact(pair) && PyTuple_Size(pair) == 2
+                             ? Py_TYPE(PyTuple_GetItem(pair, 0))
+                             : NULL;
+
+    return type != NULL &&
+           (type == session->watcher_type || type == session->tracing_type);
 }
 
 PyObject *watchers_set(PyObject *module, PyObject *watchers)

@@ -36,6 +36,8 @@ bool watchers_visit(struct session *session,
 /* The type of watchers. A new reference, or NULL with an exception. */
 PyObject *watcher_make_type(PyObject *module);
 
+/* A Tracing (tracing.h) is told by the same way: a watcher in C. */
+
 /* The functions `make_watcher`, `set_watchers` and `is_nonfinite` of the module. */
 PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *watchers_set(PyObject *module, PyObject *watchers);

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _lock = RLock()
 _recorded: "str | None" = None  # the mode of the recording that goes on
 _now: "str | None" = None  # the mode whose hooks the modules have
-_watchers: "dict[Any, tuple[Callable[..., None], int]]" = {}  # what it calls, how often it began
+_watchers: "dict[Any, tuple[Callable[..., None] | None, int]]" = {}  # what it calls, how often it began
 
 
 def begin_recording(mode: str, is_quiet: bool) -> None:
@@ -41,9 +41,10 @@ def is_recording() -> bool:
     return _recorded is not None
 
 
-def begin_watching(watcher: "Any", visit: "Callable[..., None]") -> None:
-    """`watcher`, of `_recorder.make_watcher`, is told of visits, by `visit`. May be called again:
-    it ends where `end_watching` was called as often."""
+def begin_watching(watcher: "Any", visit: "Callable[..., None] | None") -> None:
+    """`watcher`, of `_recorder.make_watcher`, is told of visits, by `visit`; or a
+    `_recorder.Tracing`, which needs none. May be called again: it ends where `end_watching` was
+    called as often."""
     with _lock:
         count = _watchers[watcher][1] if watcher in _watchers else 0
         _watchers[watcher] = visit, count + 1

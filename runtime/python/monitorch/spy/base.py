@@ -89,7 +89,7 @@ def select_modules(
     wanted = _as_names(target_names)
     excluded = _as_names(exclude_names)
     if unwrap:
-        model = _unwrap(model)
+        model = unwrap_model(model)
     for name, module in model.named_modules():
         path = (_cut_wrappers(model, name) if unwrap else name) or _ROOT
         if not isinstance(module, classes):
@@ -114,7 +114,8 @@ def _inner_name(module: Any) -> str | None:
     return None
 
 
-def _unwrap(model: Any) -> Any:
+def unwrap_model(model: Any) -> Any:
+    """The model that torch.compile, DistributedDataParallel, DataParallel or FSDP wraps."""
     while (name := _inner_name(model)) is not None:
         model = getattr(model, name)
     return model

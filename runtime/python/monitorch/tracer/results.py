@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any, NamedTuple
 
 
 class LabelledArray(NamedTuple):
-    """An array whose axes have names, and the labels along its first one."""
+    """An array whose axes have names: "iteration", "rank", then those of the values themselves,
+    "dim_0" and so on. `iteration` and `rank` are the labels along the first two."""
 
     values: Any  # numpy.ndarray
     axes: tuple[str, ...]
@@ -15,9 +17,105 @@ class LabelledArray(NamedTuple):
 
 
 class TracedValues:
-    """The values of one path: three lists, index for index."""
+    """The values of one path: three lists, index for index, as long as no callback has stacked
+    the values."""
+
+    __slots__ = ("iterations", "ranks", "values")
 
     def __init__(self) -> None:
         self.iterations: list[int] = []
         self.ranks: list[int] = []
         self.values: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        ranks = len(set(self.ranks))
+        return (
+            f"<{len(self.values)} values of {len(set(self.iterations))} iterations, "
+            f"{ranks} rank{'' if ranks == 1 else 's'}>"
+        )
+
+    def to_labelled(self) -> LabelledArray:
+        """The values as one NumPy array, by iteration and rank.
+
+        An iteration with several values on one rank has a row for each. What a rank has no value
+        of is NaN; where the values cannot be NaN, and where they are of different shapes, a
+        ValueError says so.
+        """
+        import numpy
+
+        if len(self.values) != len(self.iterations):
+            raise ValueError(
+                f"{len(self.values)} values of {len(self.iterations)} iterations: "
+                "a callback has stacked them"
+            )
+        arrays = [_as_array(value) for value in self.values]
+        shapes = {array.shape for array in arrays}
+        if len(shapes) > 1:
+            raise ValueError(f"the values are of different shapes: {sorted(shapes)}")
+        ranks = sorted(set(self.ranks))
+        places = self._number_rows()
+        rows = sorted(set(places))
+        shape = shapes.pop() if shapes else ()
+        kind = numpy.result_type(*arrays) if arrays else numpy.dtype(float)
+        filled = self._make_empty((len(rows), len(ranks), *shape), kind, len(arrays))
+        for place, rank, array in zip(places, self.ranks, arrays):
+            filled[rows.index(place), ranks.index(rank)] = array
+        axes = ("iteration", "rank", *(f"dim_{i}" for i in range(len(shape))))
+        labels = numpy.array([row[0] for row in rows], dtype=numpy.int64)
+        return LabelledArray(filled, axes, labels, numpy.array(ranks, dtype=numpy.int64))
+
+    def _number_rows(self) -> list[tuple[int, int]]:
+        """For each value its iteration, and which it is of that iteration on its rank."""
+        counts: dict[tuple[int, int], int] = {}
+        places = []
+        for iteration, rank in zip(self.iterations, self.ranks):
+            number = counts.get((iteration, rank), 0)
+            counts[iteration, rank] = number + 1
+            places.append((iteration, number))
+        return places
+
+    @staticmethod
+    def _make_empty(shape: tuple[int, ...], kind: Any, count: int) -> Any:
+        import numpy
+
+        if shape[0] * shape[1] == count:
+            return numpy.empty(shape, kind)
+        if kind.kind not in "fc":
+            raise ValueError(f"some ranks have no value, which {kind} cannot tell")
+        return numpy.full(shape, numpy.nan, kind)
+
+
+def _as_array(value: Any) -> Any:
+    import numpy
+
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        if value.dtype.is_floating_point and value.dtype.itemsize < 4:
+            value = value.float()  # NumPy has no bfloat16
+        return value.numpy()
+    array = numpy.asarray(value)
+    if array.dtype == object:
+        raise ValueError(f"a {type(value).__qualname__} is no number")
+    return array
+
+
+class Results(dict[str, TracedValues]):
+    """By path; a path that is not there says which one is near."""
+
+    def __missing__(self, path: str) -> TracedValues:
+        near = difflib.get_close_matches(path, self, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise KeyError(f"nothing was traced of {path!r}{hint}")
+
+    def add(
+        self, path: str, values: list[Any], iterations: list[int], ranks: list[int]
+    ) -> None:
+        traced = self.get(path)
+        if traced is None:
+            traced = self[path] = TracedValues()
+        traced.values.extend(values)
+        traced.iterations.extend(iterations)
+        traced.ranks.extend(ranks)

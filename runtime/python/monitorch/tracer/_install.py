@@ -1,0 +1,137 @@
+"""What a traced model has in its methods' places, and how it gets its own back."""
+
+from __future__ import annotations
+
+import logging
+import types
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _compiled
+from monitorch._recorder import OutputHook, TracedMethod
+
+if TYPE_CHECKING:
+    from monitorch._recorder import Tracing
+    from monitorch.tracer._resolve import Target
+
+logger = logging.getLogger("monitorch.tracer")
+
+_MISSING = object()
+
+
+def same(value: Any) -> Any:
+    """What a method that stood in the instance is pickled as."""
+    return value
+
+
+class Installation:
+    """All that stands in a model for one tracer; `remove` leaves nothing of it."""
+
+    def __init__(self, tracing: Tracing) -> None:
+        self._tracing = tracing
+        self._places: list[_Place] = []
+        self._handles: list[Any] = []
+        self._hooks: list[Any] = []
+
+    def add(self, target: Target) -> None:
+        if target.method:
+            self._places.append(_Place(self._tracing, target))
+        else:
+            self._add_hook(target)
+
+    def _add_hook(self, target: Target) -> None:
+        hook = OutputHook(self._tracing, target.path).leave
+        try:
+            self._handles.append(target.module.register_forward_hook(hook))
+        except RuntimeError as error:  # a ScriptModule
+            logger.warning("%s is not traced: %s", target.path, error)
+            return
+        self._hooks.append(hook)  # Dynamo knows it by a weak reference
+        _compiled.add_module_hook(hook)
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        while self._places:
+            self._places.pop().remove()
+        _compiled.forget_compiled()
+
+
+_stacks: dict[tuple[int, str], list[_Place]] = {}  # the places of a method, the innermost first
+
+
+class _Place:
+    """A module's method, with what stands in its place. Several tracers may be there, one around
+    the other, and leave in any order."""
+
+    def __init__(self, tracing: Tracing, target: Target) -> None:
+        self._module = target.module
+        self._name = target.method
+        self._key = id(target.module), target.method
+        self._found = target.module.__dict__.get(target.method, _MISSING)
+        method = getattr(target.module, target.method)
+        code = None
+        if target.has_variables:
+            method, code = self._compile(method, target.path)
+        self._traced = TracedMethod(
+            tracing, target.module, target.path, method, code, target.state,
+            self._reduce(), target.is_output, target.is_root,
+        )  # fmt: skip
+        target.module.__dict__[target.method] = self._traced
+        _stacks.setdefault(self._key, []).append(self)
+
+    def _reduce(self) -> tuple[Any, ...]:
+        """A copy of the model is not traced."""
+        stack = _stacks.get(self._key)
+        found = stack[0]._found if stack else self._found
+        if found is _MISSING:
+            return getattr, (self._module, self._name)
+        return same, (found,)
+
+    def _compile(self, method: Any, path: str) -> tuple[Any, Any]:
+        """The method with lines that tell what they do, and their code."""
+        from monitorch._function import CannotCompile, compile_function
+
+        outer = method
+        below = None
+        while isinstance(method, TracedMethod):  # another tracer's
+            below, method = method, method.__wrapped__
+        function = getattr(method, "__func__", method)
+        try:
+            compiled = compile_function(function, every_line=True)
+        except CannotCompile as error:
+            logger.warning("the variables of %s are not traced: %s", path, error)
+            return outer, None
+        if compiled is not function and method is not function:
+            method = types.MethodType(compiled, method.__self__)
+        elif compiled is not function:
+            method = compiled
+        if below is not None:
+            below.__wrapped__ = method
+            method = outer
+        return method, _find_code(compiled)
+
+    def remove(self) -> None:
+        stack = _stacks[self._key]
+        index = stack.index(self)
+        if index + 1 < len(stack):
+            # Another tracer's call is around this one.
+            above = stack[index + 1]
+            above._found = self._found
+            above._traced.__wrapped__ = self._traced.__wrapped__
+        elif self._module.__dict__.get(self._name) is self._traced:
+            if self._found is _MISSING:
+                del self._module.__dict__[self._name]
+            else:
+                self._module.__dict__[self._name] = self._found
+        del stack[index]
+        if not stack:
+            del _stacks[self._key]
+
+
+def _find_code(function: Any) -> types.CodeType:
+    """Of the function below the wrappers, which has the lines."""
+    while isinstance(getattr(function, "__wrapped__", None), types.FunctionType):
+        function = function.__wrapped__
+    code: types.CodeType = function.__code__
+    return code

@@ -1,0 +1,222 @@
+"""What is kept of a value, and how it is told from the one before, where C does not do it: tensors
+of devices and of other classes, arrays, containers, objects."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import logging
+import sys
+import types
+import weakref
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    PreSave = Callable[[str, Any, int], Any]
+
+logger = logging.getLogger("monitorch.tracer")
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...))
+_DEPTH_LIMIT = 64  # of containers within each other
+_FUNCTIONS = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
+
+
+class CannotKeep(Exception):
+    """Why a value is not kept."""
+
+
+class Keeper:
+    """Keeps values for one tracer; of a path whose values cannot be kept a warning tells once."""
+
+    def __init__(self, callbacks: Sequence[PreSave]) -> None:
+        self._callbacks = callbacks
+        self._warned: set[str] = set()
+
+    def keep(self, path: str, value: Any) -> Any:
+        """A copy that nobody else has; NotImplemented where there can be none."""
+        try:
+            return copy_value(value)
+        except (CannotKeep, RuntimeError, TypeError, ValueError, RecursionError) as error:
+            if path not in self._warned:
+                self._warned.add(path)
+                logger.warning("%s is not traced: %s", path, error)
+            return NotImplemented
+
+    def save(self, path: str, value: Any, iteration: int) -> Any:
+        """The same, and what the pre_save callbacks make of it."""
+        kept = self.keep(path, value)
+        if kept is NotImplemented:
+            return kept
+        for callback in self._callbacks:
+            kept = callback(path, kept, iteration)
+        return kept
+
+
+def _torch() -> Any:
+    return sys.modules.get("torch")
+
+
+def is_tensor(value: object) -> bool:
+    torch = _torch()
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _is_module(value: object) -> bool:
+    torch = _torch()
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
+def _is_array(value: object) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic))
+
+
+def copy_value(value: Any, depth: int = 0) -> Any:
+    """A copy: tensors detached, containers rebuilt, other objects deep-copied."""
+    if isinstance(value, _PLAIN):
+        return value
+    if is_tensor(value):
+        return _copy_tensor(value)
+    if _is_module(value):
+        if depth == 0:
+            raise CannotKeep("it is a module: name what is in it")
+        return f"<{type(value).__qualname__}>"
+    if depth > _DEPTH_LIMIT:
+        raise CannotKeep("too much stands in each other")
+    if isinstance(value, tuple):
+        return _copy_tuple(value, depth)
+    if isinstance(value, list):
+        return [copy_value(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        kind = OrderedDict if isinstance(value, OrderedDict) else dict
+        return kind((key, copy_value(item, depth + 1)) for key, item in dict.items(value))
+    return _copy_object(value)
+
+
+def _copy_tensor(tensor: Any) -> Any:
+    torch = _torch()
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        raise CannotKeep("within torch.func a tensor has no values of its own")
+    with torch.no_grad():
+        return tensor.detach().clone()
+
+
+def _copy_tuple(value: tuple[Any, ...], depth: int) -> Any:
+    items = [copy_value(item, depth + 1) for item in value]
+    if hasattr(type(value), "_fields"):
+        return tuple.__new__(type(value), items)
+    return tuple(items)
+
+
+def _copy_object(value: Any) -> Any:
+    """A deep copy; but tensors inside are detached, and modules are left as they are."""
+    memo: dict[int, Any] = {}
+    for inner in _find_inside(value):
+        memo[id(inner)] = _copy_tensor(inner) if is_tensor(inner) else inner
+    try:
+        return copy.deepcopy(value, memo)
+    except Exception as error:  # whatever a class of the user's raises
+        raise CannotKeep(f"a {type(value).__qualname__} cannot be copied: {error}") from error
+
+
+def _find_inside(value: Any) -> Iterator[Any]:
+    """The tensors and modules that the object holds, in whatever it holds them."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen or isinstance(item, (*_PLAIN, *_FUNCTIONS)):
+            continue
+        seen.add(id(item))
+        if is_tensor(item) or _is_module(item):
+            yield item
+        elif isinstance(item, dict):
+            waiting.extend(dict.values(item))
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            waiting.extend(item)
+        else:
+            waiting.extend(_list_attributes(item))
+
+
+def _list_attributes(value: Any) -> list[Any]:
+    """What an instance holds, in its dictionary and its slots."""
+    found = list(getattr(value, "__dict__", {}).values())
+    for kind in type(value).__mro__:
+        for member in kind.__dict__.values():
+            if isinstance(member, types.MemberDescriptorType):
+                try:
+                    found.append(member.__get__(value))
+                except AttributeError:
+                    continue
+    return found
+
+
+# ---- what has changed ----
+
+_Mark = tuple[Any, ...]
+
+
+def compare(last: list[_Mark] | None, value: Any, iteration: int) -> list[_Mark]:
+    """`last` itself where the value is what it was made of; else what tells this one."""
+    marks = list(_mark(value, iteration, 0))
+    if last is not None and len(last) == len(marks):
+        if all(map(_is_same, last, marks)):
+            return last
+    return marks
+
+
+def _mark(value: Any, iteration: int, depth: int) -> Iterator[_Mark]:
+    """What tells the value, and all that is in it, from another."""
+    if isinstance(value, _PLAIN):
+        yield "plain", type(value), value
+    elif is_tensor(value):
+        yield "tensor", weakref.ref(value), _version_of(value), iteration
+    elif _is_array(value):
+        yield "array", value.copy()
+    elif depth <= _DEPTH_LIMIT and isinstance(value, (list, tuple, dict)):
+        yield "many", type(value), len(value)
+        items = dict.items(value) if isinstance(value, dict) else enumerate(value)
+        for key, item in list(items):
+            yield "key", key if isinstance(key, _PLAIN) else id(key)
+            yield from _mark(item, iteration, depth + 1)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type) and depth <= _DEPTH_LIMIT:
+        yield "many", type(value), 0
+        for item in _list_attributes(value):
+            yield from _mark(item, iteration, depth + 1)
+    else:
+        yield "object", _refer(value)
+
+
+def _version_of(tensor: Any) -> int:
+    try:
+        return int(tensor._version)
+    except RuntimeError:  # made in inference mode
+        return 0
+
+
+def _refer(value: Any) -> Any:
+    """The object, without keeping it alive where that can be: the same thing for the same one."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return value
+
+
+def _is_same(one: _Mark, other: _Mark) -> bool:
+    kind = one[0]
+    if kind != other[0]:
+        return False
+    if kind == "array":
+        return _is_same_array(one[1], other[1])
+    if kind in ("tensor", "object"):
+        return one[1] is other[1] and one[2:] == other[2:]
+    return one == other
+
+
+def _is_same_array(one: Any, other: Any) -> bool:
+    return bool(
+        one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    )

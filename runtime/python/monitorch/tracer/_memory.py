@@ -1,0 +1,101 @@
+"""The memory that copies of tensors lie in: the process's own, or a file's where a limit says so."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import tempfile
+from typing import Any
+
+_MAPPED_SIZE = 1 << 20  # from here on memory comes straight from the system
+_GRANULE = mmap.ALLOCATIONGRANULARITY
+
+
+class _Chunk(bytearray):
+    """Memory that is counted as long as it lives."""
+
+    counted: Memory
+
+    def __del__(self) -> None:
+        self.counted.used -= len(self)
+
+
+class _Mapping(mmap.mmap):
+    """The same for much of it."""
+
+    counted: Memory
+
+    def __del__(self) -> None:
+        self.counted.used -= len(self)
+
+
+class Memory:
+    """Gives memory; what goes beyond `limit` bytes lies in a file without a name, which the system
+    writes to the disk when it needs the room, and which is gone with the last tensor in it."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.used = 0
+        self.spilled = 0  # bytes of the file
+        self._file: Any = None
+
+    def chunk(self, size: int) -> tuple[Any, int]:
+        """So many bytes: what owns them, and where they begin."""
+        owner = self._make(max(size, 1))
+        return owner, ctypes.addressof(ctypes.c_char.from_buffer(owner))
+
+    def _make(self, size: int) -> Any:
+        if self.limit is not None and self.used + size > self.limit:
+            return self._make_in_file(size)
+        owner = _Mapping(-1, size) if size >= _MAPPED_SIZE else _Chunk(size)
+        owner.counted = self
+        self.used += size
+        return owner
+
+    def _make_in_file(self, size: int) -> mmap.mmap:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="monitorch-")
+        number, start = self._file.fileno(), self.spilled
+        size = -(-size // _GRANULE) * _GRANULE
+        # Asked for now: a full disk is an OSError here, and no signal later.
+        os.posix_fallocate(number, start, size)
+        self.spilled += size
+        return mmap.mmap(number, size, offset=start)
+
+    def settle(self, values: list[Any]) -> None:
+        """Moves tensors that were gathered, or made by callbacks, into the file where they are too
+        much."""
+        if self.limit is None:
+            return
+        for index, value in enumerate(values):
+            if not _is_plain_tensor(value):
+                continue
+            if self.used + value.nbytes <= self.limit:
+                self.used += value.nbytes  # as long as the results live
+            else:
+                owner = self._make_in_file(max(value.nbytes, 1))
+                name = str(value.dtype).partition(".")[2]
+                values[index] = make_tensor(owner, 0, value.numel(), name, tuple(value.shape))
+                values[index].copy_(value)
+
+
+def _is_plain_tensor(value: Any) -> bool:
+    import torch
+
+    return (
+        type(value) is torch.Tensor
+        and value.device.type == "cpu"
+        and value.layout is torch.strided
+        and not value.is_quantized
+    )
+
+
+def make_tensor(owner: Any, offset: int, count: int, dtype: str, shape: tuple[int, ...]) -> Any:
+    """The tensor whose values lie there."""
+    import torch
+
+    kind = getattr(torch, dtype)
+    if count == 0:
+        return torch.empty(shape, dtype=kind)
+    return torch.frombuffer(owner, dtype=kind, count=count, offset=offset).view(shape)
