@@ -331,6 +331,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(session->hook_type);
     Py_VISIT(session->watcher_type);
     Py_VISIT(session->tracing_type);
+    Py_VISIT(session->traced_method_type);
     Py_VISIT(session->watchers);
     Py_VISIT(session->spy_contexts);
     return 0;
@@ -344,6 +345,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(session->watchers);
     Py_CLEAR(session->watcher_type);
     Py_CLEAR(session->tracing_type);
+    Py_CLEAR(session->traced_method_type);
     Py_CLEAR(session->spy_contexts);
     return 0;
 }

@@ -49,6 +49,8 @@ struct traced_path {
     PyObject *last;     /* owned: a tensor's weak reference, a plain value, or what `compare`
                            gave for it; may be NULL */
     uint32_t version;   /* of a tensor */
+    bool has_hash;      /* of its values: not all that writes to it may count up its version */
+    uint64_t hash;
     uint64_t iteration; /* when it was seen */
     struct kept *kept;  /* owned */
     size_t kept_count, kept_room;

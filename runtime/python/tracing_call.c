@@ -296,11 +296,11 @@ static int add_method_type(PyObject *module)
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
         .slots = slots,
     };
+    struct session *session = PyModule_GetState(module);
     PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
-    int status = type == NULL ? -1 : PyModule_AddObjectRef(module, "TracedMethod", type);
 
-    Py_XDECREF(type);
-    return status;
+    session->traced_method_type = (PyTypeObject *)type;
+    return type == NULL ? -1 : PyModule_AddObjectRef(module, "TracedMethod", type);
 }
 
 /* ---- OutputHook ---- */

@@ -5,6 +5,7 @@
 #include "runtime/python/tracing.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/python/recorder_values.h"
 #include "runtime/python/tensor.h"
 
 #define CHUNK_MAX_SIZE    ((size_t)4 << 20)
@@ -237,30 +238,38 @@ static bool copy_tensor(struct tracing *tracing,
     return true;
 }
 
+/* `tensor` is NULL where nothing could be found out. */
 static bool keep_tensor(struct tracing *tracing,
                         struct traced_path *path,
                         PyObject *value,
                         enum tensor_class class,
+                        const struct tensor *tensor,
                         uint64_t iteration)
 {
-    struct tensor tensor;
-    bool is_good;
-
-    if (tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT ||
-        tensor_describe(tracing->session->access, value, class, &tensor) < 0) {
+    if (tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT || tensor == NULL ||
+        tensor->array.data == NULL ||
+        tensor->array.dimension_count > KEPT_DIMENSION_MAX ||
+        dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {
         return keep_by_python(tracing, path, value, iteration);
     }
-    if (tensor.array.data == NULL || tensor.array.dimension_count > KEPT_DIMENSION_MAX ||
-        dtype_class(tensor.array.dtype) == DTYPE_CLASS_OPAQUE) {
-        is_good = keep_by_python(tracing, path, value, iteration);
-    } else {
-        is_good = copy_tensor(tracing, path, value, &tensor, iteration);
-    }
-    tensor_release(&tensor);
-    return is_good;
+    return copy_tensor(tracing, path, value, tensor, iteration);
 }
 
 /* ---- what has changed ---- */
+
+/* Batch norm writes to its buffers, and `.data` to any tensor, without a new version. What
+ * autograd follows is not written to so. */
+static bool find_hash(const struct tensor *tensor, uint64_t *hash)
+{
+    struct statistics statistics;
+
+    if (tensor->array.data == NULL || ((tensor->flags & LOG_FORM_REQUIRES_GRAD) != 0 &&
+                                       (tensor->flags & LOG_FORM_PARAMETER) == 0)) {
+        return false;
+    }
+    value_measure(tensor, STATISTICS_WANT_HASH, 1, &statistics, hash);
+    return true;
+}
 
 /* A tensor is the same as long as it is the same object, of the same version, in the same
  * iteration. */
@@ -270,22 +279,38 @@ static bool tell_tensor(struct tracing *tracing,
                         enum tensor_class class,
                         uint64_t iteration)
 {
-    uint32_t version = tensor_version(tracing->session->access, value);
-    bool is_same = path->kind == TRACED_TENSOR && path->last != NULL &&
-                   PyWeakref_GetObject(path->last) == value;
+    struct tensor_access *access = tracing->session->access;
+    uint32_t version = tensor_version(access, value);
+    bool is_object = path->kind == TRACED_TENSOR && path->last != NULL &&
+                     PyWeakref_GetObject(path->last) == value;
+    bool is_same =
+        is_object && path->version == version && path->iteration == iteration;
+    struct tensor tensor;
+    uint64_t hash = 0;
+    bool is_described, has_hash, is_good = true;
 
-    if (is_same && path->version == version && path->iteration == iteration) {
+    if (is_same && !path->has_hash) {
         return true;
     }
-    if (!is_same) {
-        PyObject *reference = PyWeakref_NewRef(value, NULL);
-        PyErr_Clear(); /* without one it is another each time */
-        tracing_replace(&path->last, reference);
+    is_described = tensor_describe(access, value, class, &tensor) == 0;
+    has_hash = is_described && find_hash(&tensor, &hash);
+    if (!is_same || !has_hash || hash != path->hash) {
+        if (!is_object) {
+            tracing_replace(&path->last, PyWeakref_NewRef(value, NULL));
+            PyErr_Clear(); /* without one it is another each time */
+        }
+        path->kind = TRACED_TENSOR;
+        path->version = version;
+        path->iteration = iteration;
+        path->has_hash = has_hash;
+        path->hash = hash;
+        is_good = keep_tensor(tracing, path, value, class,
+                              is_described ? &tensor : NULL, iteration);
     }
-    path->kind = TRACED_TENSOR;
-    path->version = version;
-    path->iteration = iteration;
-    return keep_tensor(tracing, path, value, class, iteration);
+    if (is_described) {
+        tensor_release(&tensor);
+    }
+    return is_good;
 }
 
 /* Numbers, texts and None, of exactly these types: their comparison is Python's own. */
@@ -350,6 +375,9 @@ bool tracing_tell(struct tracing *tracing,
 
     if (is_plain(value)) {
         return tell_plain(tracing, path, value, iteration);
+    }
+    if (Py_TYPE(value) == tracing->session->traced_method_type) {
+        return true; /* of ours */
     }
     info = type_cache_get(&tracing->session->types, Py_TYPE(value));
     if (info->kind == TYPE_TENSOR && info->tensor != TENSOR_CLASS_NUMPY) {

@@ -173,6 +173,10 @@ static bool plan_site(struct traced_method *method,
     int32_t number;
 
     for (uint32_t i = 0; i < site->write_count; i++) {
+        if (site->kind == SITE_RETURN) { /* what is returned is no variable */
+            entries[(*next)++] = NO_VARIABLE;
+            continue;
+        }
         if (!find_variable(method, root_of(site->writes[i].name), &number)) {
             return false;
         }

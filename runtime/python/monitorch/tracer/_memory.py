@@ -10,6 +10,9 @@ from typing import Any
 
 _MAPPED_SIZE = 1 << 20  # from here on memory comes straight from the system
 _GRANULE = mmap.ALLOCATIONGRANULARITY
+_PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+# All its pages at once: one by one they cost more than what is copied there.
+_PRIVATE |= getattr(mmap, "MAP_POPULATE", 0)
 
 
 class _Chunk(bytearray):
@@ -48,7 +51,7 @@ class Memory:
     def _make(self, size: int) -> Any:
         if self.limit is not None and self.used + size > self.limit:
             return self._make_in_file(size)
-        owner = _Mapping(-1, size) if size >= _MAPPED_SIZE else _Chunk(size)
+        owner = _Mapping(-1, size, flags=_PRIVATE) if size >= _MAPPED_SIZE else _Chunk(size)
         owner.counted = self
         self.used += size
         return owner
