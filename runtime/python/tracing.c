@@ -131,8 +131,7 @@ static PyObject *set_open(PyObject *self, PyObject *is_open)
     }
     tracing->is_open = is_true;
     for (size_t i = 0; !is_true && i < tracing->traced_count; i++) {
-        tracing->traced[i]->kind = TRACED_NOTHING;
-        Py_CLEAR(tracing->traced[i]->last);
+        traced_path_forget(tracing->traced[i]);
     }
     if (!is_true) {
         Py_CLEAR(tracing->chunk);
@@ -178,7 +177,9 @@ static int tracing_traverse(PyObject *self, visitproc visit, void *arg)
     }
     for (size_t i = 0; i < tracing->traced_count; i++) {
         struct traced_path *path = tracing->traced[i];
-        Py_VISIT(path->last);
+        for (unsigned j = 0; j < TRACED_STATE_MAX && path->states[j] != NULL; j++) {
+            Py_VISIT(path->states[j]->last);
+        }
         for (size_t j = 0; j < path->kept_count; j++) {
             if (!path->kept[j].is_copy) { /* a copy's owner is one of many holders */
                 Py_VISIT(path->kept[j].owner);

@@ -42,9 +42,10 @@ struct kept {
 
 enum traced_kind { TRACED_NOTHING, TRACED_TENSOR, TRACED_PLAIN, TRACED_OTHER };
 
-/* A path that has matched, `encoder.1.forward.x`: what it was last, and what was kept of it. */
-struct traced_path {
-    PyObject *name; /* owned: a str */
+/* What a path was last, in one thread: each has its own, so that calls of a model in two threads
+ * are not taken for changes of each other. */
+struct traced_state {
+    uint64_t thread; /* session_thread_key() */
     enum traced_kind kind;
     PyObject *last;     /* owned: a tensor's weak reference, a plain value, or what `compare`
                            gave for it; may be NULL */
@@ -52,7 +53,17 @@ struct traced_path {
     bool has_hash;      /* of its values: not all that writes to it may count up its version */
     uint64_t hash;
     uint64_t iteration; /* when it was seen */
-    struct kept *kept;  /* owned */
+};
+
+/* Of more threads than these the one that came first is forgotten. */
+#define TRACED_STATE_MAX 16
+
+/* A path that has matched, `encoder.1.forward.x`, and what was kept of it. */
+struct traced_path {
+    PyObject *name; /* owned: a str */
+    struct traced_state *states[TRACED_STATE_MAX]; /* owned; NULL: none yet */
+    unsigned next_state;                           /* the one to be used again */
+    struct kept *kept;                             /* owned */
     size_t kept_count, kept_room;
 };
 
@@ -111,6 +122,7 @@ bool tracing_tell(struct tracing *tracing,
 
 /* What was kept since the last time: path -> (values, iterations). A new reference or NULL. */
 PyObject *tracing_take(struct tracing *tracing);
+void traced_path_forget(struct traced_path *path); /* what it was last */
 void traced_path_free(struct traced_path *path);
 
 /* ---- tracing_walk.c ---- */

@@ -316,19 +316,33 @@ static PyObject *hook_leave(PyObject *self, PyObject *const *arguments, Py_ssize
 {
     struct output_hook *hook = (struct output_hook *)self;
     struct tracing_moment moment;
+    struct tracing *tracing;
+    bool is_good;
 
     if (count < 3) {
         PyErr_SetString(PyExc_TypeError, "leave() takes a module, args and an output");
         return NULL;
     }
-    if (!hook->tracing->is_open) {
+    if (hook->tracing == NULL || !hook->tracing->is_open) {
         Py_RETURN_NONE;
     }
-    if (!find_moment(hook->tracing, &moment) ||
-        (moment.is_active && !tracing_tell(hook->tracing, hook->path, arguments[2],
-                                           moment.iteration, true))) {
-        return NULL;
-    }
+    tracing = (struct tracing *)Py_NewRef((PyObject *)hook->tracing);
+    is_good = find_moment(tracing, &moment) &&
+              (!moment.is_active || tracing_tell(tracing, hook->path, arguments[2],
+                                                 moment.iteration, true));
+    Py_DECREF((PyObject *)tracing);
+    return is_good ? Py_NewRef(Py_None) : NULL;
+}
+
+PyDoc_STRVAR(release_doc,
+             "release()\n\nLets go of the tracing: torch.compile keeps hooks for ever.");
+
+static PyObject *hook_release(PyObject *self, PyObject *unused)
+{
+    struct output_hook *hook = (struct output_hook *)self;
+
+    (void)unused;
+    Py_CLEAR(hook->tracing);
     Py_RETURN_NONE;
 }
 
@@ -394,6 +408,7 @@ static int add_hook_type(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"leave", (PyCFunction)(void (*)(void))hook_leave, METH_FASTCALL, leave_doc},
+        {"release", hook_release, METH_NOARGS, release_doc},
         {"__reduce__", hook_reduce, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };

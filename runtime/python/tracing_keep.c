@@ -63,15 +63,51 @@ struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name
     return path;
 }
 
+void traced_path_forget(struct traced_path *path)
+{
+    for (unsigned i = 0; i < TRACED_STATE_MAX && path->states[i] != NULL; i++) {
+        path->states[i]->kind = TRACED_NOTHING;
+        tracing_replace(&path->states[i]->last, NULL);
+    }
+}
+
 void traced_path_free(struct traced_path *path)
 {
     for (size_t i = 0; i < path->kept_count; i++) {
         Py_DECREF(path->kept[i].owner);
     }
     memory_free(path->kept);
-    Py_XDECREF(path->last);
+    traced_path_forget(path);
+    for (unsigned i = 0; i < TRACED_STATE_MAX; i++) {
+        memory_free(path->states[i]);
+    }
     Py_XDECREF(path->name);
     memory_free(path);
+}
+
+/* This thread's; NULL with an exception set. */
+static struct traced_state *find_state(struct traced_path *path)
+{
+    uint64_t thread = session_thread_key();
+    unsigned i = 0;
+
+    while (i < TRACED_STATE_MAX && path->states[i] != NULL &&
+           path->states[i]->thread != thread) {
+        i++;
+    }
+    if (i == TRACED_STATE_MAX) {
+        i = path->next_state++ % TRACED_STATE_MAX;
+        path->states[i]->thread = thread;
+        path->states[i]->kind = TRACED_NOTHING;
+    } else if (path->states[i] == NULL) {
+        path->states[i] = memory_allocate_zeroed(1, sizeof(*path->states[i]));
+        if (path->states[i] == NULL) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        path->states[i]->thread = thread;
+    }
+    return path->states[i];
 }
 
 /* ---- keeping ---- */
@@ -275,35 +311,36 @@ static bool find_hash(const struct tensor *tensor, uint64_t *hash)
  * iteration. */
 static bool tell_tensor(struct tracing *tracing,
                         struct traced_path *path,
+                        struct traced_state *state,
                         PyObject *value,
                         enum tensor_class class,
                         uint64_t iteration)
 {
     struct tensor_access *access = tracing->session->access;
     uint32_t version = tensor_version(access, value);
-    bool is_object = path->kind == TRACED_TENSOR && path->last != NULL &&
-                     PyWeakref_GetObject(path->last) == value;
+    bool is_object = state->kind == TRACED_TENSOR && state->last != NULL &&
+                     PyWeakref_GetObject(state->last) == value;
     bool is_same =
-        is_object && path->version == version && path->iteration == iteration;
+        is_object && state->version == version && state->iteration == iteration;
     struct tensor tensor;
     uint64_t hash = 0;
     bool is_described, has_hash, is_good = true;
 
-    if (is_same && !path->has_hash) {
+    if (is_same && !state->has_hash) {
         return true;
     }
     is_described = tensor_describe(access, value, class, &tensor) == 0;
     has_hash = is_described && find_hash(&tensor, &hash);
-    if (!is_same || !has_hash || hash != path->hash) {
+    if (!is_same || !has_hash || hash != state->hash) {
         if (!is_object) {
-            tracing_replace(&path->last, PyWeakref_NewRef(value, NULL));
+            tracing_replace(&state->last, PyWeakref_NewRef(value, NULL));
             PyErr_Clear(); /* without one it is another each time */
         }
-        path->kind = TRACED_TENSOR;
-        path->version = version;
-        path->iteration = iteration;
-        path->has_hash = has_hash;
-        path->hash = hash;
+        state->kind = TRACED_TENSOR;
+        state->version = version;
+        state->iteration = iteration;
+        state->has_hash = has_hash;
+        state->hash = hash;
         is_good = keep_tensor(tracing, path, value, class,
                               is_described ? &tensor : NULL, iteration);
     }
@@ -323,19 +360,20 @@ static bool is_plain(PyObject *value)
 
 static bool tell_plain(struct tracing *tracing,
                        struct traced_path *path,
+                       struct traced_state *state,
                        PyObject *value,
                        uint64_t iteration)
 {
     int is_equal = 0;
 
-    if (path->kind == TRACED_PLAIN && Py_TYPE(path->last) == Py_TYPE(value)) {
-        is_equal = PyObject_RichCompareBool(path->last, value, Py_EQ);
+    if (state->kind == TRACED_PLAIN && Py_TYPE(state->last) == Py_TYPE(value)) {
+        is_equal = PyObject_RichCompareBool(state->last, value, Py_EQ);
     }
     if (is_equal != 0) {
         return is_equal > 0;
     }
-    path->kind = TRACED_PLAIN;
-    tracing_replace(&path->last, Py_NewRef(value));
+    state->kind = TRACED_PLAIN;
+    tracing_replace(&state->last, Py_NewRef(value));
     if (tracing->calls.save != Py_None) {
         return keep_by_python(tracing, path, value, iteration);
     }
@@ -344,10 +382,11 @@ static bool tell_plain(struct tracing *tracing,
 
 static bool tell_other(struct tracing *tracing,
                        struct traced_path *path,
+                       struct traced_state *state,
                        PyObject *value,
                        uint64_t iteration)
 {
-    PyObject *last = path->kind == TRACED_OTHER ? path->last : Py_None;
+    PyObject *last = state->kind == TRACED_OTHER ? state->last : Py_None;
     PyObject *now;
     bool is_changed;
 
@@ -360,8 +399,8 @@ static bool tell_other(struct tracing *tracing,
         Py_XDECREF(now);
         return now != NULL;
     }
-    path->kind = TRACED_OTHER;
-    tracing_replace(&path->last, now);
+    state->kind = TRACED_OTHER;
+    tracing_replace(&state->last, now);
     return keep_by_python(tracing, path, value, iteration);
 }
 
@@ -372,22 +411,26 @@ bool tracing_tell(struct tracing *tracing,
                   bool is_named)
 {
     const struct type_info *info;
+    struct traced_state *state = find_state(path);
 
+    if (state == NULL) {
+        return false;
+    }
     if (is_plain(value)) {
-        return tell_plain(tracing, path, value, iteration);
+        return tell_plain(tracing, path, state, value, iteration);
     }
     if (Py_TYPE(value) == tracing->session->traced_method_type) {
         return true; /* of ours */
     }
     info = type_cache_get(&tracing->session->types, Py_TYPE(value));
     if (info->kind == TYPE_TENSOR && info->tensor != TENSOR_CLASS_NUMPY) {
-        return tell_tensor(tracing, path, value, info->tensor, iteration);
+        return tell_tensor(tracing, path, state, value, info->tensor, iteration);
     }
     if (!is_named && (info->is_module || PyModule_Check(value) ||
                       (info->kind == TYPE_OBJECT && PyCallable_Check(value)))) {
         return true;
     }
-    return tell_other(tracing, path, value, iteration);
+    return tell_other(tracing, path, state, value, iteration);
 }
 
 /* ---- taking ---- */

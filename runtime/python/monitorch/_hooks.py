@@ -53,6 +53,14 @@ def begin_watching(watcher: "Any", visit: "Callable[..., None] | None") -> None:
             _switch(False)
 
 
+def learn_layout() -> None:
+    """How this Python's frames are read, which watchers need to."""
+    value = object()  # the first variable
+    from monitorch import _recorder
+
+    _recorder.learn_layout(value)
+
+
 def end_watching(watcher: "Any") -> None:
     with _lock:
         visit, count = _watchers[watcher]

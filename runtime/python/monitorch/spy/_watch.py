@@ -53,7 +53,7 @@ class Watch:
 
     def begin(self) -> None:
         """A context of the saver is entered."""
-        _learn_layout()
+        _hooks.learn_layout()
         _hooks.begin_watching(self._watcher, self._visit)
 
     def end(self) -> None:
@@ -123,9 +123,3 @@ class Watch:
             if full_name not in self._warned:
                 self._warned.add(full_name)
                 logger.warning("%s is not saved: %s", full_name, error)
-
-
-def _learn_layout() -> None:
-    """How this Python's frames are read: by them it is known whose method runs."""
-    value = object()
-    _recorder.learn_layout(value)

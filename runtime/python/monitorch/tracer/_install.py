@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -39,19 +40,23 @@ class Installation:
             self._add_hook(target)
 
     def _add_hook(self, target: Target) -> None:
-        hook = OutputHook(self._tracing, target.path).leave
+        hook = OutputHook(self._tracing, target.path)
+        leave = hook.leave
         try:
-            self._handles.append(target.module.register_forward_hook(hook))
+            self._handles.append(target.module.register_forward_hook(leave))
         except RuntimeError as error:  # a ScriptModule
             logger.warning("%s is not traced: %s", target.path, error)
             return
-        self._hooks.append(hook)  # Dynamo knows it by a weak reference
-        _compiled.add_module_hook(hook)
+        self._hooks.append((hook, leave))  # Dynamo knows the latter by a weak reference
+        _compiled.add_module_hook(leave)
 
     def remove(self) -> None:
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+        for hook, _ in self._hooks:
+            hook.release()
+        self._hooks.clear()
         while self._places:
             self._places.pop().remove()
         _compiled.forget_compiled()
@@ -70,9 +75,10 @@ class _Place:
         self._key = id(target.module), target.method
         self._found = target.module.__dict__.get(target.method, _MISSING)
         method = getattr(target.module, target.method)
-        code = None
+        code: types.CodeType | None = None
         if target.has_variables:
             method, code = self._compile(method, target.path)
+        self._code = code
         self._traced = TracedMethod(
             tracing, target.module, target.path, method, code, target.state,
             self._reduce(), target.is_output, target.is_root,
@@ -109,7 +115,9 @@ class _Place:
         if below is not None:
             below.__wrapped__ = method
             method = outer
-        return method, _find_code(compiled)
+        code = _find_code(compiled)
+        _leave_whole(code, True)
+        return method, code
 
     def remove(self) -> None:
         stack = _stacks[self._key]
@@ -125,6 +133,8 @@ class _Place:
             else:
                 self._module.__dict__[self._name] = self._found
         del stack[index]
+        if self._code is not None:
+            _leave_whole(self._code, False)
         if not stack:
             del _stacks[self._key]
 
@@ -135,3 +145,12 @@ def _find_code(function: Any) -> types.CodeType:
         function = function.__wrapped__
     code: types.CodeType = function.__code__
     return code
+
+
+def _leave_whole(code: types.CodeType, is_traced: bool) -> None:
+    """torch.compile is not to make parts of a method whose frames are looked at; what it calls is
+    compiled all the same."""
+    dynamo = sys.modules.get("torch._dynamo.eval_frame")
+    change = getattr(dynamo, "skip_code" if is_traced else "reset_code", None)
+    if change is not None:
+        change(code)

@@ -115,7 +115,7 @@ class ModelTracer:
         try:
             for target in self._find_targets():
                 installation.add(target)
-            _recorder.learn_layout(object())
+            _hooks.learn_layout()
             _hooks.begin_watching(self._tracing, None)
         except BaseException:
             installation.remove()

@@ -1,0 +1,322 @@
+"""What counts as a change, and what of a value later changes do not reach."""
+
+import copy
+import threading
+import types
+
+import pytest
+import torch
+from torch import nn
+
+from tests.support import recording
+
+recording.package()
+
+from monitorch.tracer import ModelTracer, trace_model  # noqa: E402
+
+
+def helper(h):
+    h.add_(1)
+
+
+def secretly(h):
+    h.data.mul_(2)
+
+
+class Cached:
+    def __init__(self):
+        self.keys = []
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.bn = nn.BatchNorm1d(2)
+        self.cached = Cached()
+
+    def forward(self, x, scale=2):
+        return getattr(self, "do_" + self.what)(x, scale)
+
+    def do_in_place(self, x, scale):
+        h = x * 1
+        h.add_(1)
+        h[0] = 7
+        helper(h)
+        other = h.view(-1)
+        other.zero_()
+        return h
+
+    def do_secretly(self, x, scale):
+        h = x.detach() * 1
+        secretly(h)
+        return h
+
+    def do_rebind(self, x, scale):
+        h = x
+        h = x
+        h = h
+        h = x + 0
+        return h
+
+    def do_one_line(self, x, scale):
+        a = 1; a = 2; a = a + 1; b = (a := 9)  # noqa: E702
+        return b + x
+
+    def do_last_line(self, x, scale):
+        if scale:
+            late = x + 1
+
+    def do_returns(self, x, scale):
+        h = [x]
+        return h.append(x + 1)
+
+    def do_numbers(self, x, scale):
+        one = 1
+        one = True
+        one = 1.0
+        word = "a" + "b"
+        word = "ab"
+        for turn in (1, 1, 2):
+            pass
+        return x
+
+    def do_list(self, x, scale):
+        items = []
+        for turn in range(2):
+            items.append(x * self.weight + turn)
+        self.cached.keys.append(x * self.weight)
+        cached = self.cached
+        return x
+
+    def do_batch_norm(self, x, scale):
+        y = self.bn(x)
+        return y
+
+    def do_deletes(self, x, scale):
+        h = x + 1
+        del h
+        h = x + 2
+        with torch.no_grad() as grad:
+            h.add_(1)
+        try:
+            raise ValueError("no")
+        except ValueError as error:
+            text = str(error)
+        return (lambda: h)()
+
+    def do_raises(self, x, scale):
+        h = x + 1
+        h = h / 0
+        raise ValueError("on purpose")
+
+
+def trace(what, paths, times=1, **options):
+    model = Plain()
+    model.what = what
+    x = torch.arange(4.0).view(2, 2)
+    with ModelTracer(model, [f"do_{what}.{path}" for path in paths], **options) as tracer:
+        for _ in range(times):
+            model(x)
+    return {path: tracer.results.get(f"do_{what}.{path}") for path in paths}
+
+
+def lists(traced):
+    return [value.tolist() for value in traced.values]
+
+
+def test_in_place_changes_are_values_of_their_own():
+    h = trace("in_place", ["h"])["h"]
+    assert lists(h) == [
+        [[0, 1], [2, 3]],
+        [[1, 2], [3, 4]],
+        [[7, 7], [3, 4]],
+        [[8, 8], [4, 5]],
+        [[0, 0], [0, 0]],
+    ]
+    assert h.iterations == [1] * 5
+
+
+def test_writes_without_a_version_are_seen_in_what_autograd_does_not_follow():
+    assert lists(trace("secretly", ["h"])["h"]) == [[[0, 1], [2, 3]], [[0, 2], [4, 6]]]
+
+
+def test_rebinding_the_same_object_is_no_change():
+    assert len(trace("rebind", ["h"])["h"]) == 2
+
+
+def test_tensors_are_told_anew_in_each_iteration():
+    traced = trace("rebind", ["x", "h", "scale"], times=3)
+    assert traced["x"].iterations == [1, 2, 3]
+    assert traced["h"].iterations == [1, 1, 2, 2, 3, 3]
+    assert traced["scale"].iterations == [1]  # a plain value, by equality
+
+
+def test_several_changes_on_one_line():
+    traced = trace("one_line", ["a", "b"])
+    assert traced["a"].values == [1, 2, 3, 9]
+    assert traced["b"].values == [9]
+
+
+def test_the_last_line_and_the_return_are_seen():
+    assert lists(trace("last_line", ["late"])["late"]) == [[[1, 2], [3, 4]]]
+    assert [len(value) for value in trace("returns", ["h"])["h"].values] == [1, 2]
+
+
+def test_plain_values_by_equality_and_type():
+    traced = trace("numbers", ["one", "word", "turn"])
+    assert [type(value) for value in traced["one"].values] == [int, bool, float]
+    assert traced["word"].values == ["ab"]
+    assert traced["turn"].values == [1, 2]
+
+
+def test_lists_of_tensors_that_are_no_leaves():
+    traced = trace("list", ["items", "self.cached.keys", "cached"], times=2)
+    assert [len(value) for value in traced["items"].values] == [0, 1, 2, 0, 1, 2]
+    assert not any(t.requires_grad for value in traced["items"].values for t in value)
+    assert len(traced["self.cached.keys"].values[-1]) == 2
+    kept = traced["cached"].values
+    assert [len(value.keys) for value in kept] == [1]  # by identity
+    assert type(kept[0]) is Cached and not kept[0].keys[0].requires_grad
+
+
+def test_buffers_that_a_kernel_writes():
+    traced = trace("batch_norm", ["self.bn.running_mean", "self.bn.num_batches_tracked"], times=2)
+    means = lists(traced["self.bn.running_mean"])
+    # The mean of the columns is 1 and 2; momentum is 0.1.
+    assert traced["self.bn.running_mean"].iterations == [1, 1, 2, 2]
+    for mean, expected in zip(means, [(0, 0), (0.1, 0.2), (0.1, 0.2), (0.19, 0.38)]):
+        assert mean == pytest.approx(expected)
+    assert lists(traced["self.bn.num_batches_tracked"]) == [0, 1, 1, 2]
+
+
+def test_deleted_and_bound_again():
+    traced = trace("deletes", ["h", "text", "grad"])
+    assert lists(traced["h"]) == [[[1, 2], [3, 4]], [[2, 3], [4, 5]], [[3, 4], [5, 6]]]
+    assert traced["text"].values == ["no"]
+
+
+def test_optimizer_steps_between_do_not_reach_what_was_kept():
+    model = nn.Linear(2, 1, bias=False)
+    with torch.no_grad():
+        model.weight.fill_(1.0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    x = torch.ones(1, 2)
+    with ModelTracer(model, ["forward.self.weight", "forward", "forward.input"]) as tracer:
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+            x.add_(1)
+    assert lists(tracer.results["forward.self.weight"]) == [[[1, 1]], [[0, 0]], [[-2, -2]]]
+    assert lists(tracer.results["forward.input"]) == [[[1, 1]], [[2, 2]], [[3, 3]]]
+    assert lists(tracer.results["forward"]) == [[[2]], [[0]], [[-12]]]
+
+
+def test_kept_tensors_are_nobody_elses():
+    model = nn.Identity()
+    x = torch.zeros(3)
+    _, tracer = trace_model(model, ["forward", "forward.input"], x)
+    value = tracer.results["forward"].values[0]
+    other = tracer.results["forward.input"].values[0]
+    value.add_(5)
+    assert x.tolist() == other.tolist() == [0, 0, 0]
+    x.sub_(1)
+    assert other.tolist() == [0, 0, 0]
+
+
+KINDS = {
+    "bool": torch.tensor([True, False]),
+    "uint8": torch.arange(5, dtype=torch.uint8),
+    "int64": torch.arange(5),
+    "float16": torch.arange(5).half(),
+    "bfloat16": torch.arange(5).bfloat16(),
+    "float64": torch.arange(5).double(),
+    "complex64": torch.arange(4) * (1 + 2j),
+    "float8": torch.arange(4.0).to(torch.float8_e4m3fn),
+    "scalar": torch.tensor(3.5),
+    "empty": torch.empty(0, 3),
+    "many dimensions": torch.arange(128.0).view([2] * 7),
+    "transposed": torch.arange(6.0).view(2, 3).t(),
+    "expanded": torch.ones(1, 1).expand(3, 4),
+    "strided": torch.arange(20.0)[::3],
+    "conjugated": (torch.arange(4) * (1 + 2j)).conj(),
+    "large": torch.arange(500_000.0),
+    "sparse": torch.eye(3).to_sparse(),
+    "quantized": torch.quantize_per_tensor(torch.arange(4.0), 0.5, 0, torch.qint8),
+    "parameter": nn.Parameter(torch.ones(3)),
+    "meta": torch.empty(3, device="meta"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_tensor(kind):
+    x = KINDS[kind]
+    output, tracer = trace_model(nn.Identity(), ["forward.input"], x)
+    assert output is x
+    (value,) = tracer.results["forward.input"].values
+    assert value.dtype is x.dtype and value.shape == x.shape and value.device == x.device
+    assert value.layout == x.layout and not value.requires_grad
+    if kind == "meta":
+        return
+    if kind == "quantized":
+        value, x = value.dequantize(), x.dequantize()
+    if kind == "sparse":
+        value, x = value.to_dense(), x.to_dense()
+    if kind == "float8":
+        value, x = value.float(), x.float()
+    assert torch.equal(value, x.detach())
+
+
+def test_inference_mode():
+    with torch.inference_mode():
+        _, tracer = trace_model(nn.Linear(2, 2), ["forward.input", "forward"], torch.ones(1, 2))
+    assert tracer.results["forward.input"].values[0].tolist() == [[1, 1]]
+
+
+def test_what_cannot_be_copied_is_a_warning(caplog):
+    class Holder(nn.Module):
+        def forward(self, x):
+            lock = threading.Lock()
+            after = x + 1
+            return after
+
+    _, tracer = trace_model(Holder(), ["forward.lock", "forward.after"], torch.zeros(1))
+    assert "forward.lock" not in tracer.results
+    assert tracer.results["forward.after"].values[0].item() == 1
+    assert "forward.lock is not traced: a lock cannot be copied" in caplog.text
+
+
+def test_arrays_by_their_values():
+    numpy = pytest.importorskip("numpy")
+
+    class Arrays(nn.Module):
+        def forward(self, x):
+            a = numpy.zeros(2)
+            a[0] = 1
+            a = a.copy()
+            return x
+
+    _, tracer = trace_model(Arrays(), ["forward.a"], torch.zeros(1))
+    assert [value.tolist() for value in tracer.results["forward.a"].values] == [[0, 0], [1, 0]]
+
+
+def test_subclass_keeps_its_class():
+    class Mine(torch.Tensor):
+        pass
+
+    _, tracer = trace_model(nn.Identity(), ["forward.input"], torch.ones(2).as_subclass(Mine))
+    assert type(tracer.results["forward.input"].values[0]) is Mine
+
+
+def test_generators_are_left_alone():
+    class Lazy(nn.Module):
+        def forward(self, x):
+            parts = (x + i for i in range(2))
+            total = sum(parts)
+            return total
+
+    output, tracer = trace_model(Lazy(), ["forward.*"], torch.zeros(1))
+    assert output.item() == 1
+    assert tracer.results["forward.total"].values[0].item() == 1
+    assert isinstance(copy.copy(tracer.results), dict) and types
