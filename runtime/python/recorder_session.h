@@ -42,7 +42,7 @@ struct session {
     PyTypeObject *watcher_type; /* owned */
     PyTypeObject *tracing_type, *traced_method_type; /* owned: see tracing.h */
     PyObject *first_parameters; /* owned: a dict, see watcher_modules.c */
-    uint64_t saved_count;   /* of tensors saved by this process, see saver.h */
+    uint64_t saved_count;       /* of tensors saved by this process, see saver.h */
     PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
 };
 

@@ -28,10 +28,11 @@ static PyObject *tracing_step(PyObject *self, PyObject *args)
     return PyLong_FromUnsignedLong(next);
 }
 
-PyDoc_STRVAR(waiting_doc,
-             "waiting(state) -> list\n\n"
-             "What the state waits for: (path, depth, segment or None at a path's end,\n"
-             "whether it has a star, what stood before it or None where that has one).");
+PyDoc_STRVAR(
+    waiting_doc,
+    "waiting(state) -> list\n\n"
+    "What the state waits for: (path, depth, segment or None at a path's end,\n"
+    "whether it has a star, what stood before it or None where that has one).");
 
 static PyObject *make_text(struct slice text)
 {
@@ -40,7 +41,7 @@ static PyObject *make_text(struct slice text)
 
 static PyObject *describe_segment(const struct path_segment *segment)
 {
-    PyObject *text = segment->is_end ? Py_NewRef(Py_None)
+    PyObject *text = segment->is_end     ? Py_NewRef(Py_None)
                      : segment->has_star ? make_text(segment->text)
                                          : make_text(segment->name);
     PyObject *before = segment->depth == 0 || segment[-1].has_star
@@ -150,7 +151,7 @@ static int set_gather(PyObject *self, PyObject *value, void *unused)
 {
     (void)unused;
     tracing_replace(&((struct tracing *)self)->calls.gather,
-               Py_NewRef(value == NULL ? Py_None : value));
+                    Py_NewRef(value == NULL ? Py_None : value));
     return 0;
 }
 
@@ -158,8 +159,9 @@ static int set_gather(PyObject *self, PyObject *value, void *unused)
 
 static PyObject **call_at(struct tracing_calls *calls, size_t i)
 {
-    PyObject **all[] = {&calls->chunk,   &calls->make,   &calls->keep,       &calls->save,
-                        &calls->compare, &calls->gather, &calls->is_backward};
+    PyObject **all[] = {&calls->chunk,      &calls->make,    &calls->keep,
+                        &calls->save,       &calls->compare, &calls->gather,
+                        &calls->is_backward};
 
     return i < sizeof(all) / sizeof(all[0]) ? all[i] : NULL;
 }
@@ -227,7 +229,8 @@ static bool read_paths(struct tracing *tracing, PyObject *given)
         char *bytes;
         Py_ssize_t size;
 
-        is_good = PyBytes_AsStringAndSize(PyTuple_GetItem(given, i), &bytes, &size) == 0;
+        is_good =
+            PyBytes_AsStringAndSize(PyTuple_GetItem(given, i), &bytes, &size) == 0;
         if (is_good) {
             texts[i] = (struct slice){bytes, (size_t)size};
         }
@@ -235,7 +238,8 @@ static bool read_paths(struct tracing *tracing, PyObject *given)
     if (texts == NULL) {
         PyErr_NoMemory();
     } else if (is_good && !path_set_init(&tracing->paths, texts, count, &error)) {
-        PyErr_SetString(error.kind == ERROR_MEMORY ? PyExc_MemoryError : PyExc_ValueError,
+        PyErr_SetString(error.kind == ERROR_MEMORY ? PyExc_MemoryError
+                                                   : PyExc_ValueError,
                         error.text);
         is_good = false;
     }
@@ -246,9 +250,9 @@ static bool read_paths(struct tracing *tracing, PyObject *given)
 
 static PyObject *tracing_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *words[] = {"root",     "paths", "mode", "interval", "gathering_interval",
-                            "chunk",    "make",  "keep", "save",     "compare",
-                            "is_backward", NULL};
+    static char *words[] = {
+        "root", "paths", "mode", "interval", "gathering_interval", "chunk",
+        "make", "keep",  "save", "compare",  "is_backward",        NULL};
     PyObject *module = PyType_GetModule(type);
     PyObject *root, *paths, *calls[6];
     unsigned int mode;
@@ -256,10 +260,10 @@ static PyObject *tracing_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     struct tracing *tracing;
 
     if (module == NULL ||
-        !PyArg_ParseTupleAndKeywords(
-            args, keywords, "OO!IKK$OOOOOO:Tracing", words, &root, &PyTuple_Type, &paths,
-            &mode, &interval, &gathering_interval, &calls[0], &calls[1], &calls[2],
-            &calls[3], &calls[4], &calls[5])) {
+        !PyArg_ParseTupleAndKeywords(args, keywords, "OO!IKK$OOOOOO:Tracing", words,
+                                     &root, &PyTuple_Type, &paths, &mode, &interval,
+                                     &gathering_interval, &calls[0], &calls[1],
+                                     &calls[2], &calls[3], &calls[4], &calls[5])) {
         return NULL;
     }
     if (interval == 0 || gathering_interval == 0 || mode > TRACING_EVALUATION) {
@@ -306,9 +310,11 @@ int tracing_exec(PyObject *module)
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef properties[] = {
-        {"iteration", get_iteration, NULL, "The number of the model's last call.", NULL},
+        {"iteration", get_iteration, NULL, "The number of the model's last call.",
+         NULL},
         {"gather", NULL, set_gather,
-         "What is called, with the iteration, when a gathering interval is over.", NULL},
+         "What is called, with the iteration, when a gathering interval is over.",
+         NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
@@ -331,7 +337,8 @@ int tracing_exec(PyObject *module)
     session->tracing_type =
         (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
     if (session->tracing_type == NULL ||
-        PyModule_AddObjectRef(module, "Tracing", (PyObject *)session->tracing_type) < 0) {
+        PyModule_AddObjectRef(module, "Tracing", (PyObject *)session->tracing_type) <
+            0) {
         return -1;
     }
     return tracing_add_call_types(module);

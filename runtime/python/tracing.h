@@ -25,7 +25,8 @@ static inline void tracing_replace(PyObject **place, PyObject *object)
 
 /* ---- tracing_keep.c: one path's values ---- */
 
-#define TRACING_CHUNK_SIZE ((size_t)64 << 10) /* of the first one; later ones are larger */
+#define TRACING_CHUNK_SIZE                                                             \
+    ((size_t)64 << 10) /* of the first one; later ones are larger */
 
 #define KEPT_DIMENSION_MAX 5
 
@@ -47,10 +48,12 @@ enum traced_kind { TRACED_NOTHING, TRACED_TENSOR, TRACED_PLAIN, TRACED_OTHER };
 struct traced_state {
     uint64_t thread; /* session_thread_key() */
     enum traced_kind kind;
-    PyObject *last;     /* owned: a tensor's weak reference, a plain value, or what `compare`
+    PyObject
+        *last; /* owned: a tensor's weak reference, a plain value, or what `compare`
                            gave for it; may be NULL */
-    uint32_t version;   /* of a tensor */
-    bool has_hash;      /* of its values: not all that writes to it may count up its version */
+    uint32_t version; /* of a tensor */
+    bool
+        has_hash; /* of its values: not all that writes to it may count up its version */
     uint64_t hash;
     uint64_t iteration; /* when it was seen */
 };
@@ -60,7 +63,7 @@ struct traced_state {
 
 /* A path that has matched, `encoder.1.forward.x`, and what was kept of it. */
 struct traced_path {
-    PyObject *name; /* owned: a str */
+    PyObject *name;                                /* owned: a str */
     struct traced_state *states[TRACED_STATE_MAX]; /* owned; NULL: none yet */
     unsigned next_state;                           /* the one to be used again */
     struct kept *kept;                             /* owned */
@@ -161,9 +164,9 @@ struct traced_method {
     PyObject_HEAD struct tracing *tracing; /* owned */
     PyObject *module;                      /* owned */
     PyObject *inner;                       /* owned: what it calls */
-    PyObject *code; /* owned: whose frames have the variables; None */
-    PyObject *path; /* owned: a str, `encoder.1.forward` */
-    PyObject *reduction; /* owned: what pickle is given */
+    PyObject *code;             /* owned: whose frames have the variables; None */
+    PyObject *path;             /* owned: a str, `encoder.1.forward` */
+    PyObject *reduction;        /* owned: what pickle is given */
     struct traced_path *output; /* borrowed from the Tracing; NULL: is not wanted */
     uint32_t state;
     bool is_root;

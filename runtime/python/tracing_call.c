@@ -99,8 +99,10 @@ static bool end_iteration(struct tracing *tracing, uint64_t iteration)
 
 /* ---- TracedMethod ---- */
 
-static PyObject *
-call_inner(struct traced_method *method, struct traced_call *call, PyObject *args, PyObject *keywords)
+static PyObject *call_inner(struct traced_method *method,
+                            struct traced_call *call,
+                            PyObject *args,
+                            PyObject *keywords)
 {
     PyObject *inner = Py_NewRef(method->inner);
     PyObject *result;
@@ -225,14 +227,14 @@ static struct traced_path *find_output(struct tracing *tracing, PyObject *name)
     Py_ssize_t size;
     const char *text = PyUnicode_AsUTF8AndSize(name, &size);
 
-    return text == NULL ? NULL
-                        : tracing_find_path(tracing, (struct slice){text, (size_t)size});
+    return text == NULL
+               ? NULL
+               : tracing_find_path(tracing, (struct slice){text, (size_t)size});
 }
 
-static PyObject *
-method_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *words[] = {"tracing", "module", "path",    "inner", "code",
+    static char *words[] = {"tracing", "module",    "path",      "inner",   "code",
                             "state",   "reduction", "is_output", "is_root", NULL};
     PyObject *tracing, *module, *path, *inner, *code, *reduction;
     unsigned int state;
@@ -250,7 +252,8 @@ method_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "TracedMethod() takes a Tracing");
         return NULL;
     }
-    method = (struct traced_method *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    method =
+        (struct traced_method *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (method == NULL) {
         return NULL;
     }
@@ -284,10 +287,14 @@ static int add_method_type(PyObject *module)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_new, method_new},           {Py_tp_dealloc, method_dealloc},
-        {Py_tp_traverse, method_traverse}, {Py_tp_clear, method_clear},
-        {Py_tp_call, method_call},         {Py_tp_getattro, method_getattr},
-        {Py_tp_methods, methods},          {Py_tp_getset, properties},
+        {Py_tp_new, method_new},
+        {Py_tp_dealloc, method_dealloc},
+        {Py_tp_traverse, method_traverse},
+        {Py_tp_clear, method_clear},
+        {Py_tp_call, method_call},
+        {Py_tp_getattro, method_getattr},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, properties},
         {0, NULL},
     };
     static PyType_Spec spec = {
@@ -310,9 +317,11 @@ struct output_hook {
     struct traced_path *path;              /* borrowed from it */
 };
 
-PyDoc_STRVAR(leave_doc, "leave(module, args, output)\n\nAs torch calls a forward hook.");
+PyDoc_STRVAR(leave_doc,
+             "leave(module, args, output)\n\nAs torch calls a forward hook.");
 
-static PyObject *hook_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+static PyObject *
+hook_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     struct output_hook *hook = (struct output_hook *)self;
     struct tracing_moment moment;
@@ -328,14 +337,15 @@ static PyObject *hook_leave(PyObject *self, PyObject *const *arguments, Py_ssize
     }
     tracing = (struct tracing *)Py_NewRef((PyObject *)hook->tracing);
     is_good = find_moment(tracing, &moment) &&
-              (!moment.is_active || tracing_tell(tracing, hook->path, arguments[2],
-                                                 moment.iteration, true));
+              (!moment.is_active ||
+               tracing_tell(tracing, hook->path, arguments[2], moment.iteration, true));
     Py_DECREF((PyObject *)tracing);
     return is_good ? Py_NewRef(Py_None) : NULL;
 }
 
-PyDoc_STRVAR(release_doc,
-             "release()\n\nLets go of the tracing: torch.compile keeps hooks for ever.");
+PyDoc_STRVAR(
+    release_doc,
+    "release()\n\nLets go of the tracing: torch.compile keeps hooks for ever.");
 
 static PyObject *hook_release(PyObject *self, PyObject *unused)
 {
@@ -391,7 +401,8 @@ static PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *keywords
         PyErr_SetString(PyExc_TypeError, "OutputHook() takes a Tracing");
         return NULL;
     }
-    hook = (struct output_hook *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    hook =
+        (struct output_hook *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (hook == NULL) {
         return NULL;
     }
@@ -413,8 +424,10 @@ static int add_hook_type(PyObject *module)
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_new, hook_new},           {Py_tp_dealloc, hook_dealloc},
-        {Py_tp_traverse, hook_traverse}, {Py_tp_methods, methods},
+        {Py_tp_new, hook_new},
+        {Py_tp_dealloc, hook_dealloc},
+        {Py_tp_traverse, hook_traverse},
+        {Py_tp_methods, methods},
         {0, NULL},
     };
     static PyType_Spec spec = {

@@ -152,7 +152,8 @@ static bool keep_by_python(struct tracing *tracing,
         kept = PyObject_CallFunction(tracing->calls.save, "OOK", path->name, value,
                                      (unsigned long long)iteration);
     } else {
-        kept = PyObject_CallFunctionObjArgs(tracing->calls.keep, path->name, value, NULL);
+        kept =
+            PyObject_CallFunctionObjArgs(tracing->calls.keep, path->name, value, NULL);
     }
     if (kept == Py_NotImplemented) {
         Py_DECREF(kept);
@@ -207,7 +208,8 @@ reserve_bytes(struct tracing *tracing, size_t size, char **bytes, size_t *offset
     }
     *offset = tracing->chunk_used;
     *bytes = tracing->chunk_bytes + *offset;
-    tracing->chunk_used += (size + CHUNK_ALIGNMENT - 1) & ~(size_t)(CHUNK_ALIGNMENT - 1);
+    tracing->chunk_used +=
+        (size + CHUNK_ALIGNMENT - 1) & ~(size_t)(CHUNK_ALIGNMENT - 1);
     if (tracing->chunk_used > tracing->chunk_size) {
         tracing->chunk_used = tracing->chunk_size;
     }
@@ -282,8 +284,8 @@ static bool keep_tensor(struct tracing *tracing,
                         const struct tensor *tensor,
                         uint64_t iteration)
 {
-    if (tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT || tensor == NULL ||
-        tensor->array.data == NULL ||
+    if (tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT ||
+        tensor == NULL || tensor->array.data == NULL ||
         tensor->array.dimension_count > KEPT_DIMENSION_MAX ||
         dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {
         return keep_by_python(tracing, path, value, iteration);

@@ -60,8 +60,9 @@ static struct traced_path *find_end(struct traced_method *method, struct slice n
     if (bytes != NULL) {
         buffer_add_bytes(&text, bytes, (size_t)size);
         path_add_segment(&text, name);
-        path = text.has_failed ? (struct traced_path *)PyErr_NoMemory()
-                               : tracing_find_path(method->tracing, buffer_slice(&text));
+        path = text.has_failed
+                   ? (struct traced_path *)PyErr_NoMemory()
+                   : tracing_find_path(method->tracing, buffer_slice(&text));
     }
     buffer_release(&text);
     return path;
@@ -154,7 +155,8 @@ find_variable(struct traced_method *method, struct slice name, int32_t *number)
 }
 
 /* Whether the number stands in `entries` between the two places. */
-static bool has_entry(const int32_t *entries, uint32_t start, uint32_t end, int32_t number)
+static bool
+has_entry(const int32_t *entries, uint32_t start, uint32_t end, int32_t number)
 {
     for (uint32_t i = start; i < end; i++) {
         if (entries[i] == number) {
@@ -309,10 +311,9 @@ static bool tell_variable(const struct traced_call *call,
 static bool tell_current(const struct traced_call *call,
                          const struct traced_variable *variable)
 {
-    PyObject *value =
-        variable->slot < 0
-            ? NULL
-            : frame_find(call->frame, true, variable->name, variable->slot);
+    PyObject *value = variable->slot < 0 ? NULL
+                                         : frame_find(call->frame, true, variable->name,
+                                                      variable->slot);
     bool is_good = value == NULL || tell_variable(call, variable, value);
 
     Py_XDECREF(value);
@@ -385,7 +386,8 @@ static bool is_own_frame(struct traced_call *call,
     }
     if (site->kind == SITE_ENTER && count > 0 && values[0] != NULL &&
         values[0] != method->module &&
-        type_cache_get(&method->tracing->session->types, Py_TYPE(values[0]))->is_module) {
+        type_cache_get(&method->tracing->session->types, Py_TYPE(values[0]))
+            ->is_module) {
         return false;
     }
     call->frame = frame;

@@ -28,15 +28,13 @@ static bool tell_end(const struct descent *descent, PyObject *object, uint32_t s
         return true;
     }
     path = tracing_find_path(descent->tracing, buffer_slice(descent->path));
-    return path != NULL && tracing_tell(descent->tracing, path, object,
-                                        descent->iteration, is_named);
+    return path != NULL &&
+           tracing_tell(descent->tracing, path, object, descent->iteration, is_named);
 }
 
 /* An item under its name; both are the caller's. */
-static bool step(const struct descent *descent,
-                 uint32_t state,
-                 struct slice name,
-                 PyObject *object)
+static bool
+step(const struct descent *descent, uint32_t state, struct slice name, PyObject *object)
 {
     size_t size = descent->path->size;
     struct error error = ERROR_INIT;
@@ -73,9 +71,9 @@ static bool step_text(const struct descent *descent,
         PyErr_Clear(); /* lone surrogates: no path names it */
         return true;
     }
-    is_good = step(
-        descent, state,
-        (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)}, object);
+    is_good = step(descent, state,
+                   (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)},
+                   object);
     Py_DECREF(bytes);
     return is_good;
 }
@@ -115,10 +113,8 @@ static bool go_through_sequence(const struct descent *descent,
 /* ---- dicts ---- */
 
 /* Keys are told as they print, where they are plain: `1` is that of 1 and that of "1". */
-static bool step_key(const struct descent *descent,
-                     uint32_t state,
-                     PyObject *key,
-                     PyObject *item)
+static bool
+step_key(const struct descent *descent, uint32_t state, PyObject *key, PyObject *item)
 {
     PyObject *text;
     bool is_good = true;
@@ -155,7 +151,8 @@ static PyObject *list_items(PyObject *dict)
     return items;
 }
 
-static bool go_through_dict(const struct descent *descent, PyObject *dict, uint32_t state)
+static bool
+go_through_dict(const struct descent *descent, PyObject *dict, uint32_t state)
 {
     PyObject *items = list_items(dict);
     bool is_good = items != NULL;
@@ -273,8 +270,7 @@ static Py_ssize_t find_field(PyObject *fields, PyObject *name)
     return -1;
 }
 
-static PyObject *
-find_in_dict(PyObject *dict, PyObject *name, Py_ssize_t index)
+static PyObject *find_in_dict(PyObject *dict, PyObject *name, Py_ssize_t index)
 {
     PyObject *found = PyDict_GetItemWithError(dict, name);
 

@@ -4,8 +4,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/recorder_session.h"
 #include "runtime/python/recorder_walk.h"
-#include "runtime/python/watcher_choice.h"
 #include "runtime/python/tracing.h"
+#include "runtime/python/watcher_choice.h"
 #include "runtime/python/watcher_modules.h"
 
 #include <stdatomic.h>

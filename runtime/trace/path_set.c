@@ -188,8 +188,8 @@ bool path_set_init(struct path_set *set,
     }
     segment_count = set->segment_count;
     arena_init(&set->arena);
-    set->segments = arena_allocate(&set->arena, (size_t)segment_count + 1,
-                                   sizeof(*set->segments));
+    set->segments =
+        arena_allocate(&set->arena, (size_t)segment_count + 1, sizeof(*set->segments));
     set->segment_count = 0;
     for (uint32_t i = 0; set->segments != NULL && i < path_count; i++) {
         read_path(set, i, paths[i]);
@@ -220,9 +220,8 @@ static bool match_stars(struct slice glob, struct slice text)
         if (is_open && glob.bytes[in_glob] == '*') {
             retry_glob = ++in_glob;
             retry_text = in_text;
-        } else if (is_open &&
-                   glob.bytes[in_glob + item_size(glob, in_glob) - 1] ==
-                       text.bytes[in_text]) {
+        } else if (is_open && glob.bytes[in_glob + item_size(glob, in_glob) - 1] ==
+                                  text.bytes[in_text]) {
             in_glob += item_size(glob, in_glob);
             in_text++;
         } else if (retry_glob > 0) {

@@ -29,7 +29,8 @@ struct path_segment {
 
 struct path_set {
     struct arena arena;
-    struct path_segment *segments; /* of the arena; each path's, and its end, in a row */
+    struct path_segment
+        *segments; /* of the arena; each path's, and its end, in a row */
     uint32_t segment_count;
     uint32_t path_count;
     size_t word_count; /* of a state: a bit a segment */

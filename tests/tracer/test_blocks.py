@@ -15,6 +15,7 @@ from tests.support import recording
 recording.package()
 
 from monitorch.tracer import ModelTracer, TracedModel, trace_model  # noqa: E402
+
 from tests.tracer.models import Layer, Net  # noqa: E402
 
 

@@ -8,6 +8,7 @@ from tests.support import recording
 recording.package()
 
 from monitorch.tracer import ModelTracer  # noqa: E402
+
 from tests.tracer.models import Layer, Net  # noqa: E402
 
 LOCALS = {
