@@ -50,8 +50,7 @@ size_t peek_read(const struct peek *peek, uint64_t address, void *bytes, size_t 
     while (done < size) {
         size_t room = PAGE_SIZE_MIN - (address + done) % PAGE_SIZE_MIN;
         size_t part = room < size - done ? room : size - done;
-        size_t got =
-            read_within_page(peek, address + done, (char *)bytes + done, part);
+        size_t got = read_within_page(peek, address + done, (char *)bytes + done, part);
         done += got;
         if (got < part) {
             break;

@@ -61,8 +61,8 @@ enum layout_state {
 struct tensor_layout {
     enum layout_state state;
     unsigned search_count; /* searches that found nothing */
-    size_t impl; /* in the PyObject: the pointer to the TensorImpl */
-    size_t keys; /* in the TensorImpl: the dispatch key set, 64 bits */
+    size_t impl;           /* in the PyObject: the pointer to the TensorImpl */
+    size_t keys;           /* in the TensorImpl: the dispatch key set, 64 bits */
     size_t
         counter; /* in the TensorImpl: the pointer to the version counter, may be null */
     size_t version; /* in the version counter: 32 bits */
