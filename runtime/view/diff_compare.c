@@ -169,8 +169,10 @@ static void compare_numbers(const struct diff_tolerance *tolerance,
                             const struct log_event_view *b,
                             struct diff_comparison *comparison)
 {
-    double rtol = tolerance->rtol >= 0 ? tolerance->rtol : SCALAR_RTOL;
-    double atol = tolerance->atol >= 0 ? tolerance->atol : SCALAR_ATOL;
+    double rtol = tolerance->rtol >= 0 ? tolerance->rtol
+                                       : fmax(SCALAR_RTOL, tolerance->least_rtol);
+    double atol = tolerance->atol >= 0 ? tolerance->atol
+                                       : fmax(SCALAR_ATOL, tolerance->least_atol);
 
     comparison->seen = DIFF_SEEN_NUMBER;
     comparison->rtol = rtol;
@@ -274,6 +276,7 @@ void diff_compare_events(struct diff_compare *compare,
     pair = find_pair(compare, a->shape, b->shape);
     comparison->cause = pair->cause;
     if (pair->cause == DIFF_CAUSE_NONE || pair->cause == DIFF_CAUSE_STRIDES) {
+        diff_tolerance_widen(&compare->tolerance, a->shape->dtype, b->shape->dtype);
         diff_compare_arrays(&compare->tolerance, a, b, comparison);
         comparison->differs_in_values = comparison->cause == DIFF_CAUSE_VALUES;
     }

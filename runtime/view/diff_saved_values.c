@@ -265,6 +265,7 @@ bool diff_saved_values_compare(struct diff_saved_values *saved,
             diff_compare_forms(&saved->tolerance, &forms[0].shape, &forms[1].shape),
     };
     if (comparison->cause == DIFF_CAUSE_NONE) {
+        diff_tolerance_widen(&saved->tolerance, arrays[0]->dtype, arrays[1]->dtype);
         compare_values(saved, arrays, comparison);
     }
     return !have_failed(saved);

@@ -48,6 +48,21 @@ bool diff_is_inexact(enum dtype dtype)
     return class == DTYPE_CLASS_FLOATING || class == DTYPE_CLASS_COMPLEX;
 }
 
+void diff_tolerance_widen(struct diff_tolerance *tolerance, enum dtype a, enum dtype b)
+{
+    double rtol, atol;
+
+    if (!tolerance->is_across_precision || a == b || !diff_is_inexact(a) ||
+        !diff_is_inexact(b)) {
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        dtype_tolerance(i == 0 ? a : b, &rtol, &atol);
+        tolerance->least_rtol = fmax(tolerance->least_rtol, rtol);
+        tolerance->least_atol = fmax(tolerance->least_atol, atol);
+    }
+}
+
 void diff_tolerance_of(const struct diff_tolerance *tolerance,
                        enum dtype a,
                        enum dtype b,
@@ -68,8 +83,8 @@ void diff_tolerance_of(const struct diff_tolerance *tolerance,
         *atol = 0;
         return;
     }
-    *rtol = tolerance->rtol >= 0 ? tolerance->rtol : *rtol;
-    *atol = tolerance->atol >= 0 ? tolerance->atol : *atol;
+    *rtol = tolerance->rtol >= 0 ? tolerance->rtol : fmax(*rtol, tolerance->least_rtol);
+    *atol = tolerance->atol >= 0 ? tolerance->atol : fmax(*atol, tolerance->least_atol);
 }
 
 bool diff_is_within(double a, double b, double rtol, double atol, double scale)

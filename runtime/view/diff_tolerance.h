@@ -17,17 +17,22 @@ struct diff_align;
 struct diff_tolerance {
     bool is_exact;
     bool is_across_precision;
-    double rtol, atol;                 /* below 0: by the dtype */
+    double rtol, atol;             /* below 0: by the dtype, */
+    double least_rtol, least_atol; /* but not below these: see diff_tolerance_widen */
     const struct diff_rename *renames; /* borrowed: of types, too */
     size_t rename_count;
     const struct diff_align
         *align; /* borrowed: knows classes under other names; or NULL */
 };
 
+/* Across precisions, what is made of two values of unlike precision is as far apart as they may be,
+ * whatever dtype it has then: the coarser one's tolerance counts from now on. */
+void diff_tolerance_widen(struct diff_tolerance *tolerance, enum dtype a, enum dtype b);
+
 /* Whether numbers of this dtype come rounded: floating and complex ones. */
 bool diff_is_inexact(enum dtype dtype);
 
-/* By the coarser of the two. */
+/* By the coarser of the two, and of those before. */
 void diff_tolerance_of(const struct diff_tolerance *tolerance,
                        enum dtype a,
                        enum dtype b,

@@ -429,6 +429,32 @@ z = y.softmax(-1)
     assert ": y: values" in first("--across-precisions", "--rtol", "0.1", "--atol", "0.1", a, c)
 
 
+def test_across_precisions_a_sum_is_as_coarse_as_what_is_in_it(recorded):
+    """As under autocast: what goes on is float32 in both runs, but made of bfloat16 in one."""
+    source = """
+import torch
+
+torch.manual_seed(0)
+x = torch.randn(16, 16)
+w = torch.randn(16, 16)
+before = x.softmax(-1)
+y = x.to(torch.float32) @ w.to(torch.float32)
+y = x + y.float()
+loss = y.mean()
+number = loss.item()
+"""
+    a = recorded(source=source)
+    changes = [(f"{name}.to(torch.float32)", f"{name}.to(torch.bfloat16)") for name in "xw"]
+    b = recorded(*changes, source=source)
+    assert ": y: dtype bfloat16, A has float32" in first(a, b)
+    run = diff("--across-precisions", a, b)
+    assert (run.returncode, "within tolerance" in run.stdout) == (0, True), run.stdout
+    c = recorded(*changes, ("y.float()", "1.1 * y.float()"), source=source)
+    assert ":8: first divergence: y: values" in first("--across-precisions", a, c)
+    d = recorded(*changes, ("x.softmax(-1)", "x.softmax(-1) * 1.001"), source=source)
+    assert ": before: values" in first("--across-precisions", a, d)
+
+
 def test_nan_equals_nan(recorded):
     source = """
 import torch

@@ -11,7 +11,7 @@
 
 #define RENAMES_MAX 16
 
-static const char *const odd_texts[] = {"=", "code", "flow", "part"};
+static const char *const odd_texts[] = {"=", "code", "flow", "part", "before"};
 
 static void print_item(const struct log_item *item, const struct open_call *call)
 {
