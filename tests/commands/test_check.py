@@ -22,7 +22,7 @@ def check(*words, env=None):
         text=True,
         encoding="utf-8",
         env=environment,
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -108,7 +108,7 @@ def diff(*words, env=None):
         text=True,
         encoding="utf-8",
         env=environment,
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -24,7 +24,7 @@ def diff(*words, **variables):
         text=True,
         encoding="utf-8",
         env={**environment, **variables},
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -134,7 +134,7 @@ def diff(*words):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=300,
     )
 
 

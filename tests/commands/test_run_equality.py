@@ -63,7 +63,7 @@ def finish(
         capture_output=True,
         text=True,
         errors="backslashreplace",
-        timeout=120,
+        timeout=300,
     )
     own_lines = OURS.findall(done.stderr)
     assert ours or not own_lines or not is_plain

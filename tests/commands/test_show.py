@@ -586,7 +586,7 @@ def test_told_to_end(long, number):
     )
     process.stdout.read(1)  # it waits for the rest to be read
     process.send_signal(number)
-    assert process.wait(timeout=20) == -number
+    assert process.wait(timeout=120) == -number
     assert process.stderr.read() == b""
 
 

@@ -46,7 +46,7 @@ def run(command, trace, folder, *options):
         capture_output=True,
         text=True,
         cwd=folder,
-        timeout=60,
+        timeout=300,
     )
 
 

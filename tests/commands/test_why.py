@@ -24,7 +24,7 @@ def why(*words, env=None):
         text=True,
         encoding="utf-8",
         env=environment,
-        timeout=120,
+        timeout=300,
     )
 
 

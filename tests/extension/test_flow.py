@@ -588,7 +588,7 @@ def run_script(folder, source, **variables):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -75,7 +75,7 @@ def run(folder, source):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0 and done.stdout == "", done.stderr
     saved = sorted((folder / "monitorch_outputs").glob("*"))

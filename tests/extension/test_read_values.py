@@ -30,7 +30,7 @@ def record(folder, source, program, sources=True):
         + textwrap.indent(textwrap.dedent(program), "    ")
     )
     environment = {**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH)}
-    subprocess.run([sys.executable, "script.py"], cwd=folder, env=environment, check=True, timeout=120)
+    subprocess.run([sys.executable, "script.py"], cwd=folder, env=environment, check=True, timeout=300)
     done = subprocess.run(
         [VIEWER, "show", "--json", folder / "run.mtrace"], capture_output=True, text=True, check=True
     )

@@ -77,7 +77,7 @@ def run(folder, program, *, code=0, python=sys.executable, **variables):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout, done.stderr
@@ -380,8 +380,16 @@ def test_threads(folder):
         folder,
         """
         import monitorch, model, threading, time
+
+        class Flag:
+            asked, is_set = 0, False
+
+            def __bool__(self):
+                self.asked += 1
+                return self.is_set
+
         for which in ("all", "current"):
-            flag = []
+            flag = Flag()
             early = threading.Thread(target=model.forever, args=(flag,), name="early")
             early.start()
             with monitorch.record(which + ".mtrace", threads=which):
@@ -389,8 +397,10 @@ def test_threads(folder):
                 late.start()
                 late.join()
                 model.double(8)
-                time.sleep(0.1)
-            flag.append(1)
+                asked = flag.asked
+                while flag.asked < asked + 3:
+                    time.sleep(0.001)
+            flag.is_set = True
             early.join()
         """,
     )

@@ -34,15 +34,14 @@ def test_import_loads_only_built_in_modules():
 
 
 def test_import_is_quick():
-    times = run_python(
-        """
+    """What it computes: who waits for others has not been slow. The first one writes bytecode."""
+    program = """
         import time
-        start = time.perf_counter()
+        start = time.process_time()
         import monitorch
-        print(time.perf_counter() - start)
+        print(time.process_time() - start)
         """
-    )
-    assert float(times) < 0.015
+    assert min(float(run_python(program)) for _ in range(5)) < 0.015
 
 
 def test_add_returns_nothing_while_off():

@@ -197,7 +197,7 @@ print(os.waitpid(child, 0)[1])
         env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert run.stdout == "0\n", run.stderr
 
@@ -230,7 +230,7 @@ except KeyboardInterrupt:
         env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert run.stdout == "interrupted\n", run.stderr
 

@@ -264,7 +264,7 @@ def run_child(program, *words):
     environment = recording.environment("off", base=os.environ)
     command = [sys.executable, "-c", textwrap.dedent(program), *map(str, words)]
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, cwd=paths.ROOT, timeout=120
+        command, env=environment, capture_output=True, text=True, cwd=paths.ROOT, timeout=300
     )
 
 

@@ -180,7 +180,7 @@ def test_processes_forked_while_threads_save(tmp_path: Any) -> None:
         for i in range(40):
             child = os.fork()
             if child == 0:
-                signal.alarm(20)  # a child that waits for ever is ended
+                signal.alarm(120)  # a child that waits for ever is ended
                 code = 1
                 try:
                     save(tmp_path / f"{i}.pt", torch.ones(3))

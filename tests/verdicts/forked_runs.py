@@ -38,7 +38,7 @@ class Server:
         return self
 
     def __exit__(self, *raised):
-        self._process.communicate(timeout=60)
+        self._process.communicate(timeout=300)
         assert self._process.returncode == 0
 
     def run(self, folder, words, **variables):

@@ -34,7 +34,7 @@ def traces(tmp_path_factory):
 def diff(folder, name, *options):
     pair = [folder / f"{name}.{side}.mtrace" for side in "ab"]
     return subprocess.run(
-        [recording.VIEWER, "diff", *options, *pair], capture_output=True, text=True, timeout=60
+        [recording.VIEWER, "diff", *options, *pair], capture_output=True, text=True, timeout=300
     )
 
 

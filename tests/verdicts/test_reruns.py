@@ -71,7 +71,7 @@ def traces(scripts, tmp_path_factory):
 
 
 def run_viewer(*words):
-    return subprocess.run([recording.VIEWER, *words], capture_output=True, timeout=60)
+    return subprocess.run([recording.VIEWER, *words], capture_output=True, timeout=300)
 
 
 def check_equal(first, second):
@@ -104,7 +104,7 @@ def test_two_runs_from_the_command_line(scripts, tmp_path):
             [sys.executable, "-m", *words_of(name, scripts[name], trace)],
             capture_output=True,
             env=recording.environment("off"),
-            timeout=120,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr.decode()
     check_equal(*made)
@@ -120,7 +120,7 @@ def test_another_seed_is_another_run(tmp_path):
             [sys.executable, "-m", "monitorch", *words],
             check=True,
             env=recording.environment("off"),
-            timeout=60,
+            timeout=300,
         )
     done = run_viewer("diff", *made)
     assert done.returncode == 1

@@ -100,7 +100,7 @@ def cases(tmp_path_factory):
 
 def diff(*words):
     done = subprocess.run(
-        [recording.VIEWER, "diff", *words], capture_output=True, text=True, timeout=60
+        [recording.VIEWER, "diff", *words], capture_output=True, text=True, timeout=300
     )
     assert done.stderr == "" or "Traceback" not in done.stderr, done.stderr
     return done
