@@ -12,7 +12,6 @@ import pytest
 from tests.support import paths
 
 BENCH = paths.ROOT / "bench"
-FILES = sorted(BENCH.glob("bench_*.py"))
 
 
 @pytest.fixture
@@ -108,11 +107,3 @@ def test_the_page_tells_no_names_and_no_paths(bench):
     _, page = make_page(bench)
     assert os.uname().nodename not in page
     assert not re.search(r"[\s`(]/\w+/", page), page
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_each_benchmark_keeps_its_claims(file):
-    """In the one form, from which the page is made."""
-    text = file.read_text()
-    assert re.search(r"^from claims import .*\bClaims\b", text, re.MULTILINE), "see bench/claims.py"
-    assert ".finish()" in text
