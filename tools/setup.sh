@@ -27,7 +27,7 @@ has_torch() {
 }
 
 has_tools() {
-    has "$1" pytest hypothesis ipykernel libcst nbclient pandas pre_commit xdist yaml
+    has "$1" pytest h5py hypothesis ipykernel libcst nbclient pandas pre_commit tensorboard xdist yaml
 }
 
 use() { # interpreter

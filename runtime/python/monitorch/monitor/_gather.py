@@ -1,0 +1,150 @@
+"""What is logged under one key in one step, until it becomes one number."""
+
+from __future__ import annotations
+
+import math
+import sys
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def as_number(value: Any) -> Any:
+    """The number in a tensor or an array of one element; other values as they are."""
+    if isinstance(value, Number) or not hasattr(value, "item"):
+        return value
+    count = value.numel() if hasattr(value, "numel") else getattr(value, "size", 0)
+    return value.item() if count == 1 else value
+
+
+class Gathering:
+    """Adds up, so that nothing is kept of tensors but sums; where there is a function to aggregate
+    with, copies of them are kept for it."""
+
+    __slots__ = ("function", "_numbers", "_tensors", "_total", "_count", "_there")
+
+    function: Callable[..., Any] | None
+
+    def __init__(self) -> None:
+        self.function = None
+        self._numbers: list[Any] = []
+        self._tensors: list[Any] = []
+        self._total: Any = 0.0
+        self._count = 0
+        self._there: list[Any] = []  # sums that are still on a device
+
+    def add_number(self, number: Any) -> None:
+        self._numbers.append(number)
+
+    def add_tensor(self, tensor: Any, key: str) -> None:
+        if isinstance(tensor, Number):
+            self._total += tensor
+            self._count += 1
+            if self.function is not None:
+                self._tensors.append(sys.modules["torch"].tensor([tensor]))
+            return
+        if not hasattr(tensor, "detach"):
+            raise ValueError(
+                f"log_tensor: The provided value is not a tensor. Key: {key}, Value: {tensor}"
+            )
+        tensor = tensor.detach()
+        if self.function is not None:
+            self._tensors.append(tensor.flatten().clone())
+            return
+        self._count += tensor.numel()
+        total = _sum_here(tensor)
+        if total is None:
+            self._there.append(_sum_there(tensor))
+        else:
+            self._total += total
+
+    def pending(self) -> list[Any]:
+        """Tensors of one element on devices, to be read with those of other keys at once."""
+        return self._there
+
+    def settle(self, values: list[float]) -> None:
+        """Takes what was read of them."""
+        self._total += sum(values)
+        self._there = []
+
+    def result(self) -> Any:
+        """A number; or a dict of endings of the key and numbers."""
+        if self.function is not None:
+            return self.function(self._all_tensors() if self._tensors else self._numbers)
+        if self._count == 0 and len(self._numbers) == 1:
+            return self._numbers[0]
+        count = self._count + len(self._numbers)
+        return (self._total + sum(self._numbers)) / count if count else math.nan
+
+    def _all_tensors(self) -> Any:
+        torch = sys.modules["torch"]
+        parts = list(self._tensors)
+        if self._count and len(parts) == 0:
+            parts.append(torch.tensor([self._total / self._count]))
+        parts += [torch.tensor([number], device=parts[0].device) for number in self._numbers]
+        return torch.cat([part.to(parts[0].device) for part in parts])
+
+
+def _sum_here(tensor: Any) -> Any:
+    """None where the tensor's values are not in this process's memory."""
+    if tensor.device.type != "cpu" or tensor.dtype.is_complex:
+        return None
+    if tensor.numel() == 1:
+        return tensor.item()
+    told = _recorder.measure(tensor, sample=0, hash=False)
+    if told is None or not told["is_readable"]:
+        return None
+    if told["nan"] or (told["posinf"] and told["neginf"]):
+        return math.nan
+    if told["posinf"] or told["neginf"]:
+        return math.inf if told["posinf"] else -math.inf
+    return told["mean"] * told["count"] if told["count"] else 0.0
+
+
+def _sum_there(tensor: Any) -> Any:
+    torch = sys.modules["torch"]
+    if tensor.dtype.is_complex or tensor.dtype == torch.float64:
+        return tensor.sum()
+    try:
+        return tensor.sum(dtype=torch.float64)
+    except (RuntimeError, TypeError):  # a device without float64
+        return tensor.sum(dtype=torch.float32)
+
+
+def results(gathered: Mapping[str, Gathering]) -> tuple[dict[str, Any], list[RuntimeError]]:
+    """{key: number} of a step, and what went wrong: a function that raised costs its own key alone.
+    What lies on a device is read by one copy from each."""
+    _settle(gathered)
+    made: dict[str, Any] = {}
+    errors = []
+    for key, gathering in gathered.items():
+        try:
+            result = gathering.result()
+        except Exception as error:
+            errors.append(RuntimeError(f"Failed to aggregate what was logged as {key}: {error}"))
+            errors[-1].__cause__ = error
+            continue
+        if isinstance(result, dict):
+            made.update({key + ending: as_number(value) for ending, value in result.items()})
+        else:
+            made[key] = as_number(result)
+    return made, errors
+
+
+def _settle(gathered: Mapping[str, Gathering]) -> None:
+    waiting = [gathering for gathering in gathered.values() if gathering.pending()]
+    groups: dict[Any, list[tuple[int, int, Any]]] = {}
+    values = [[0.0] * len(gathering.pending()) for gathering in waiting]
+    for number, gathering in enumerate(waiting):
+        for place, tensor in enumerate(gathering.pending()):
+            groups.setdefault((tensor.device, tensor.dtype), []).append((number, place, tensor))
+    for members in groups.values():
+        read = sys.modules["torch"].stack([tensor for _, _, tensor in members]).tolist()
+        for (number, place, _), value in zip(members, read):
+            values[number][place] = value
+    for gathering, told in zip(waiting, values):
+        gathering.settle(told)

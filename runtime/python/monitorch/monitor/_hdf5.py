@@ -1,0 +1,226 @@
+"""Metrics as HDF5 files, by h5py.
+
+One group for each key, with the datasets `keys` and `values`; a `/` in a key nests groups. What
+HDF5 cannot have as a name, or what would meet a dataset, is written `%` and the name: that of the
+key `loss/keys` is `loss/%keys`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from monitorch._flow_file import write
+
+if TYPE_CHECKING:
+    Path = str | os.PathLike[str]
+
+#: Of the file; one of another program has it not, and its names stand for themselves.
+_MARK = "monitorch"
+#: What is added to the name of the file that finished steps are appended to first, see _hdf5_append.py.
+JOURNAL = ".journal"
+
+
+def h5py_module() -> Any:
+    try:
+        return import_module("h5py")
+    except ImportError as error:
+        raise ImportError("HDF5 files need the package h5py: pip install h5py") from error
+
+
+# ---- names ----
+
+
+#: What stands for itself in no name that begins with `%`: lone surrogates too, which are no UTF-8.
+_TO_ESCAPE = re.compile("[%\0\ud800-\udfff]")
+_ESCAPED = re.compile("%([0-9a-f]{4})")
+
+
+def _write_segment(segment: str) -> str:
+    if segment not in ("", ".", "keys", "values") and segment[0] != "%":
+        if not re.search("[\0\ud800-\udfff]", segment):
+            return segment
+    return "%" + _TO_ESCAPE.sub(lambda found: f"%{ord(found[0]):04x}", segment)
+
+
+def _read_segment(segment: str) -> str:
+    if not segment.startswith("%"):
+        return segment
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), segment[1:])
+
+
+def _write_name(key: str) -> bytes:
+    return "/".join(_write_segment(segment) for segment in key.split("/")).encode()
+
+
+def _read_name(path: bytes, is_ours: bool) -> str:
+    name = path.decode("utf-8", "replace")
+    if is_ours:
+        name = "/".join(_read_segment(segment) for segment in name.split("/"))
+    return name
+
+
+# ---- writing ----
+
+
+def save(path: Path, content: Mapping[Any, Mapping[Any, Any]]) -> list[Any]:
+    """Writes {key: {step: value}} or {step: {key: value}}; returns keys with values that are no
+    numbers, which are left out."""
+    h5py = h5py_module()
+    left_out = []
+    image = io.BytesIO()
+    with h5py.File(image, "w") as file:
+        file.attrs[_MARK] = 1
+        for outer, inner in content.items():
+            kept = {key: value for key, value in inner.items() if isinstance(value, Real)}
+            if len(kept) < len(inner):
+                left_out.append(outer)
+            if kept or not inner:
+                _save_entry(h5py, file, str(outer), kept)
+    write(os.fspath(path), image.getvalue())
+    try:
+        os.unlink(os.fspath(path) + JOURNAL)
+    except OSError:
+        pass
+    return left_out
+
+
+def _save_entry(h5py: Any, file: Any, name: str, entry: Mapping[Any, Any]) -> None:
+    numpy = import_module("numpy")
+    group = file.require_group(_write_name(name))
+    keys: Any = list(entry)
+    if any(isinstance(key, str) for key in keys):
+        texts = [_write_name(str(key)) for key in keys]
+        group.create_dataset("keys", data=texts, dtype=h5py.string_dtype())
+    else:
+        group.create_dataset("keys", data=numpy.array(keys, dtype=numpy.float64))
+    group.create_dataset("values", data=numpy.array(list(entry.values()), dtype=numpy.float64))
+
+
+# ---- reading ----
+
+
+def _entries(h5py: Any, group: Any, path: bytes = b"") -> Iterator[tuple[bytes, Any]]:
+    """Groups that hold datasets `keys` and `values`, at any depth."""
+    names = [group.id.get_objname_by_idx(place) for place in range(group.id.get_num_objs())]
+    if _is_entry(h5py, group):
+        yield path, group
+    for name in names:
+        if group.get(name, getclass=True) is h5py.Group:
+            yield from _entries(h5py, group[name], path + b"/" + name if path else name)
+
+
+def _is_entry(h5py: Any, group: Any) -> bool:
+    return all(group.get(name, getclass=True) is h5py.Dataset for name in ("keys", "values"))
+
+
+def read_keys(path: Path) -> list[str]:
+    return list({**_names(path), **_journal(path)})
+
+
+def _names(path: Path) -> dict[str, bytes]:
+    """The path in the file of each key."""
+    h5py = h5py_module()
+    if _has_journal_alone(path):
+        return {}
+    with h5py.File(os.fspath(path), "r") as file:
+        is_ours = _MARK in file.attrs
+        return {_read_name(name, is_ours): name for name, _ in _entries(h5py, file)}
+
+
+def read_entry(path: Path, key: str) -> Any:
+    numpy = import_module("numpy")
+    found = _names(path).get(key)
+    later = _journal(path).get(key, {})
+    if found is None and not later:
+        return None
+    entry: dict[Any, float] = {}
+    if found is not None:
+        with h5py_module().File(os.fspath(path), "r") as file:
+            entry = _read_group(file[found])
+    entry.update(later)
+    steps: Any = list(entry)
+    if not any(isinstance(step, str) for step in steps):
+        steps = numpy.array(steps, dtype=numpy.float64)
+    return steps, numpy.array(list(entry.values()), dtype=numpy.float64)
+
+
+def _read_group(group: Any) -> dict[Any, float]:
+    keys, values = group["keys"][()], group["values"][()]
+    if values.ndim == 0:  # one alone, of another program
+        keys, values = keys.reshape(1), values.reshape(1)
+    return dict(zip(map(_read_step, keys.tolist()), values.tolist()))
+
+
+def _read_step(step: Any) -> Any:
+    """Steps are whole numbers, and are floats in the file; keys are texts, as those of groups."""
+    if isinstance(step, bytes):
+        return _read_name(step, True)
+    return int(step) if isinstance(step, float) and step.is_integer() else step
+
+
+def load(path: Path) -> dict[str, dict[Any, float]]:
+    h5py = h5py_module()
+    loaded: dict[str, dict[Any, float]] = {}
+    if not _has_journal_alone(path):
+        with h5py.File(os.fspath(path), "r") as file:
+            is_ours = _MARK in file.attrs
+            for name, group in _entries(h5py, file):
+                loaded[_read_name(name, is_ours)] = _read_group(group)
+    if any(isinstance(key, str) for entry in loaded.values() for key in entry):
+        loaded = _condense(loaded)
+    for key, later in _journal(path).items():
+        loaded.setdefault(key, {}).update(later)
+    return loaded
+
+
+def _condense(loaded: Mapping[str, Mapping[Any, float]]) -> dict[str, dict[Any, float]]:
+    """{key: {step: value}} of what was saved the other way round."""
+    condensed: dict[str, dict[Any, float]] = {}
+    for step, metrics in loaded.items():
+        for key, value in metrics.items():
+            condensed.setdefault(key, {})[_read_step(float(step))] = value
+    return condensed
+
+
+# ---- the journal ----
+
+
+def journal_line(step: int, metrics: Mapping[str, Any]) -> bytes:
+    """A step as the journal has it."""
+    kept = {key: float(value) for key, value in metrics.items() if isinstance(value, Real)}
+    return json.dumps([step, kept]).encode() + b"\n"
+
+
+def has_any(path: Path) -> bool:
+    """Whether there is the file, or at least its journal."""
+    return os.path.exists(path) or _has_journal_alone(path)
+
+
+def _has_journal_alone(path: Path) -> bool:
+    return not os.path.exists(path) and os.path.exists(os.fspath(path) + JOURNAL)
+
+
+def _journal(path: Path) -> dict[str, dict[Any, float]]:
+    """Steps that ended after the file was last written. A last line that was cut is no step."""
+    entries: dict[str, dict[Any, float]] = {}
+    try:
+        with open(os.fspath(path) + JOURNAL, "rb") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return entries
+    for line in lines:
+        try:
+            step, metrics = json.loads(line)
+            numbers = {key: float(value) for key, value in metrics.items()}
+        except (ValueError, TypeError, AttributeError):
+            continue
+        for key, value in numbers.items():
+            entries.setdefault(key, {})[step] = value
+    return entries
