@@ -4,6 +4,9 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/follow.h"
+#include "runtime/python/monitor_devices.h"
+#include "runtime/python/monitor_gauge.h"
+#include "runtime/python/monitor_probe.h"
 #include "runtime/python/observe.h"
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/recorder_measure.h"
@@ -362,6 +365,7 @@ static void module_free(void *module)
     } else if (session->recorder != NULL) {
         recorder_close(session->recorder, NULL);
     }
+    gauge_devices_free(session->gauge_devices);
     device_queue_free(session->devices);
     type_cache_release(&session->types);
     Py_XDECREF(session->module_paths);
@@ -381,6 +385,8 @@ static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, saver_safetensors_exec},
     {Py_mod_exec, saver_trace_exec},
     {Py_mod_exec, tracing_exec},
+    {Py_mod_exec, gauge_exec},
+    {Py_mod_exec, probe_exec},
     {0, NULL},
 };
 

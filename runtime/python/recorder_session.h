@@ -44,6 +44,7 @@ struct session {
     PyObject *first_parameters; /* owned: a dict, see watcher_modules.c */
     uint64_t saved_count;       /* of tensors saved by this process, see saver.h */
     PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
+    struct gauge_devices *gauge_devices; /* owned: see monitor_devices.h; may be NULL */
 };
 
 /* How often this process was forked off another since it was started. */

@@ -203,6 +203,39 @@ class OutputHook:
     def leave(self, module: object, args: object, output: object, /) -> None: ...
     def release(self) -> None: ...
 
+# Metrics, see monitor/.
+GAUGE_METRICS: tuple[str, ...]
+GAUGE_EDGES: tuple[float, ...]
+
+class Gauge:
+    def __init__(
+        self,
+        keys: tuple[str, ...],
+        metrics: tuple[str, ...],
+        histogram: str | None = None,
+        axis: int | None = None,
+        threads: int = 1,
+    ) -> None: ...
+    def add(self, tensor: object, /) -> str | None: ...
+    def collect(
+        self, metrics: dict[str, float], histograms: dict[str, tuple[int, ...]], /
+    ) -> bool: ...
+
+class Switch:
+    is_on: bool
+
+class Probe:
+    def __init__(
+        self,
+        switch: Switch,
+        module: object,
+        gauges: tuple[Gauge, ...],
+        callback: Callable[[Any, Any, Any], None] | None,
+        unread: Callable[[Gauge, str, Any], None],
+        task: Callable[[], int] | None,
+    ) -> None: ...
+    def leave(self, module: object, /, *arguments: object) -> None: ...
+
 # Following, see _follow.py and _plan.py.
 class Plan: ...
 

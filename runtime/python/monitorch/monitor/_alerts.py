@@ -2,6 +2,76 @@
 
 from __future__ import annotations
 
+import fnmatch
+import math
+import operator
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Action = str | Callable[["MonitorAlert"], Any]
+
+_EXPECTED = "an alert is such as 'activation/*/nan > 0'"
+_CONDITION = re.compile(r"\s*(\S.*?)\s*(>=|<=|==|!=|>|<)\s*([^<>=!\s]+)\s*\Z")
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    "<": operator.lt,
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": lambda a, b: a == b or (math.isnan(a) and math.isnan(b)),
+    "!=": lambda a, b: a != b and not (math.isnan(a) and math.isnan(b)),
+}
+ACTIONS = ("raise", "stop")
+
 
 class MonitorAlert(RuntimeError):
-    """A metric met the condition of `ModuleMonitor.alert(…, action="raise")`."""
+    """A metric meets the condition of an alert: what `action="raise"` raises, and what the user's
+    own action is called with."""
+
+    def __init__(self, condition: str, step: int, found: dict[str, float]) -> None:
+        keys = ", ".join(f"{key} = {value:g}" for key, value in list(found.items())[:3])
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        super().__init__(f"step {step}: {condition}: {keys}{more}")
+        self.condition = condition
+        self.step = step
+        #: {key: value} of all metrics that meet it
+        self.found = found
+
+    def __reduce__(self) -> tuple[type[MonitorAlert], tuple[str, int, dict[str, float]]]:
+        return type(self), (self.condition, self.step, self.found)
+
+
+class Rule:
+    """One alert."""
+
+    def __init__(self, condition: str, action: Action) -> None:
+        parsed = _CONDITION.match(condition)
+        if parsed is None:
+            raise ValueError(f"{_EXPECTED}, not {condition!r}")
+        glob, comparison, number = parsed.groups()
+        try:
+            self._limit = float(number)
+        except ValueError:
+            raise ValueError(f"{_EXPECTED}, not {condition!r}: {number!r} is no number") from None
+        if isinstance(action, str) and action not in ACTIONS:
+            raise ValueError(f"action is a function, 'raise' or 'stop', not {action!r}")
+        if not isinstance(action, str) and not callable(action):
+            raise TypeError(f"action is a function, 'raise' or 'stop', not {action!r}")
+        self.condition = condition.strip()
+        self.action = action
+        self._meets = _COMPARISONS[comparison]
+        self._match = re.compile(fnmatch.translate(glob)).match
+        self._known: dict[str, bool] = {}  # keys: whether they are meant
+
+    def find(self, metrics: Mapping[str, Any]) -> dict[str, float]:
+        """Those of the step's metrics that meet the condition."""
+        found = {}
+        for key, value in metrics.items():
+            is_meant = self._known.get(key)
+            if is_meant is None:
+                is_meant = self._known[key] = self._match(key) is not None
+            if is_meant and self._meets(float(value), self._limit):
+                found[key] = float(value)
+        return found

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from monitorch.monitor._monitor import ModuleMonitor
 
-# Beside the modules, so that copies of them, state_dict and pickle know nothing of monitors.
-_monitors: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[ModuleMonitor], bool]] = (
-    weakref.WeakKeyDictionary()
-)
+_ATTRIBUTE = "_module_monitor"
+
+
+class _Link:
+    """A module's monitor. Copies of a module, and what is pickled of one, have none."""
+
+    def __init__(self, monitor: ModuleMonitor | None = None, is_reference: bool = False) -> None:
+        self.monitor = monitor
+        self.is_reference = is_reference
+
+    def __reduce__(self) -> tuple[type[_Link], tuple[()]]:
+        return _Link, ()
+
+
+_NO_LINK = _Link()
 
 
 class MonitorMixin:
@@ -22,29 +32,35 @@ class MonitorMixin:
             def forward(self, x):
                 if self.is_monitoring:
                     self.get_module_monitor().log_tensor("mine/x", x)
+
+    In a reference module it is true in `no_monitor()` too: what is given to monitor_activations
+    there is kept for the comparison, and nothing is logged.
     """
 
     @property
     def is_monitoring(self) -> bool:
-        monitor = self.get_module_monitor()
-        return monitor is not None and monitor.is_monitoring()
+        link: _Link = self.__dict__.get(_ATTRIBUTE, _NO_LINK)
+        monitor = link.monitor
+        if monitor is None:
+            return False
+        return monitor.is_open if link.is_reference else monitor.is_monitoring()
 
     @property
     def is_reference_module(self) -> bool:
         """Whether this is a part of a monitor's reference module."""
-        found = _monitors.get(self)
-        return found is not None and found[1]
+        link: _Link = self.__dict__.get(_ATTRIBUTE, _NO_LINK)
+        return link.is_reference
 
     def get_module_monitor(self) -> ModuleMonitor | None:
         """The monitor whose module or reference module this is a part of."""
-        found = _monitors.get(self)
-        return None if found is None else found[0]()
+        link: _Link = self.__dict__.get(_ATTRIBUTE, _NO_LINK)
+        return link.monitor
 
     def set_module_monitor(
         self, monitor: ModuleMonitor | None = None, is_reference_module: bool = False
     ) -> None:
         """Called by the monitor; None: it has none any more."""
         if monitor is None:
-            _monitors.pop(self, None)
+            self.__dict__.pop(_ATTRIBUTE, None)
         else:
-            _monitors[self] = weakref.ref(monitor), is_reference_module
+            self.__dict__[_ATTRIBUTE] = _Link(monitor, is_reference_module)

@@ -1,0 +1,107 @@
+"""The hooks of a model's modules, which are there on monitored steps alone."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _compiled, _observe, _recorder
+from monitorch.monitor._names import ROOT
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable
+
+    from monitorch.monitor._metrics import Target
+
+    Callback = Callable[[Any, Any, Any], None]  # module, args, output
+    Unread = Callable[[_recorder.Gauge, str, Any], None]
+
+
+class Calls:
+    """Hooks that are put in place and taken away in a few microseconds a hundred modules: torch has
+    registered each once, and what it has registered is taken out of its dictionary and put back."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
+        self._entries: list[tuple[dict[int, Any], int, Any]] = []  # torch's, the key, the hook
+        self._handles: list[Any] = []
+        self._modules: list[tuple[Any, str]] = []
+        self._observations: list[Any] = []
+        self._stance: Any = None
+        self._must_stay = False
+
+    def add(
+        self,
+        switch: _recorder.Switch,
+        module: Any,
+        path: str,
+        target: Target | None,
+        callback: Callback | None,
+        unread: Unread,
+    ) -> None:
+        """A hook that measures the module's output with the target's gauges, and then calls
+        `callback(module, args, output)`."""
+        gauges = () if target is None else target.gauges
+        probe = _recorder.Probe(switch, module, gauges, callback, unread, find_task())
+        hook = probe.leave
+        try:
+            handle = module.register_forward_hook(hook)
+        except RuntimeError as error:  # a ScriptModule
+            self._logger.warning("The calls of module %s are not monitored: %s", path, error)
+            return
+        hooks = handle.hooks_dict_ref()
+        _compiled.add_module_hook(hook)
+        self._handles.append(handle)
+        self._entries.append((hooks, handle.id, hook))
+        self._modules.append((module, "root" if path == ROOT else path))
+        del hooks[handle.id]
+
+    def begin(self) -> None:
+        """A monitored step begins."""
+        if self._entries:
+            self._leave_compiled_code()
+        for hooks, key, hook in self._entries:
+            hooks[key] = hook
+        if _recorder.is_recording():
+            seen = [_observe.observe(module, path) for module, path in self._modules]
+            self._observations = [one for one in seen if one is not None]
+
+    def end(self) -> None:
+        """And ends."""
+        for observation in self._observations:
+            observation.remove()
+        self._observations = []
+        if not self._must_stay:
+            for hooks, key, _ in self._entries:
+                hooks.pop(key, None)
+        stance, self._stance = self._stance, None
+        if stance is not None:
+            stance.__exit__(None, None, None)
+
+    def clear(self) -> None:
+        """Takes the hooks away for good."""
+        self._must_stay = False
+        self.end()
+        self._entries.clear()
+        self._handles.clear()
+        self._modules.clear()
+
+    def _leave_compiled_code(self) -> None:
+        """What torch.compile has made knows nothing of hooks that come and go. A monitored step
+        runs the modules themselves, and the compiled code is there for the next one."""
+        if "torch._dynamo" not in sys.modules or self._must_stay:
+            return
+        set_stance = getattr(sys.modules["torch"].compiler, "set_stance", None)
+        if set_stance is not None:
+            self._stance = set_stance("force_eager")
+        else:
+            # Before torch 2.6: graphs end at the hooks, which stay.
+            self._must_stay = True
+            _compiled.forget_compiled()
+
+
+def find_task() -> Callable[[], int] | None:
+    """torch's function for the number of the backward pass that runs in this thread, -1 where none
+    does: what it calls again was measured before."""
+    return getattr(getattr(sys.modules.get("torch"), "_C", None), "_current_graph_task_id", None)

@@ -1,0 +1,131 @@
+"""Metrics of any local of a forward: "encoder.attn.forward:scores".
+
+The functions that hold such names are compiled anew so that they record, and stand in the module's
+place of them on monitored steps; what they then give these names is told as to any watcher.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _hooks, _recorder
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable, Iterator
+
+_RETURN = "return"
+
+
+class Locals:
+    """The locals that metrics of one monitor are of."""
+
+    def __init__(
+        self,
+        is_wanted: Callable[[str], bool],
+        measure: Callable[[str, Any, bool], None],
+        logger: logging.Logger,
+    ) -> None:
+        """`is_wanted(name)` of "encoder.forward:scores"; `measure(name, value, is_reference)`."""
+        self._is_wanted = is_wanted
+        self._measure = measure
+        self._logger = logger
+        self._names: dict[Any, tuple[str, bool]] = {}  # of modules
+        self._wanted: set[str] = set()
+        self._methods: list[tuple[dict[str, Any], str, Any]] = []
+        self._watcher: _recorder.Watcher | None = None
+        self._known: dict[str, bool] = {}  # full names: whether they are wanted
+        self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
+
+    def add(self, names: dict[Any, str], is_reference: bool) -> None:
+        """Looks for what is wanted in the modules' methods."""
+        for module, name in names.items():
+            self._names[module] = name, is_reference
+            for method, function in _find_methods(module):
+                found = self._find_wanted(f"{name}.{method}:", function)
+                if found:
+                    self._wanted |= found
+                    self._compile(module, name, method, function)
+        self._watcher = None
+        if self._wanted:
+            globs = tuple(sorted(name.encode() for name in self._wanted))
+            self._watcher = _recorder.make_watcher(globs, ())
+
+    def begin(self) -> None:
+        if self._watcher is not None:
+            value = object()
+            _recorder.learn_layout(value)
+            for methods, name, method in self._methods:
+                methods[name] = method
+            _hooks.begin_watching(self._watcher, self._visit)
+
+    def end(self) -> None:
+        if self._watcher is not None:
+            _hooks.end_watching(self._watcher)
+            for methods, name, _ in self._methods:
+                methods.pop(name, None)
+            self._versions.clear()
+
+    def _find_wanted(self, prefix: str, function: FunctionType) -> set[str]:
+        code = function.__code__
+        names = [*code.co_varnames, *code.co_cellvars, _RETURN]
+        names += [f"self.{name}" for name in code.co_names]
+        return {name for name in names if self._is_wanted(prefix + name)}
+
+    def _compile(self, module: Any, name: str, method: str, function: FunctionType) -> None:
+        from monitorch import _function
+
+        try:
+            compiled = _function.compile_function(function)
+        except (_function.CannotCompile, ImportError) as error:
+            self._logger.warning("The values in %s.%s are not monitored: %s", name, method, error)
+            return
+        if compiled is function:
+            return  # it records already
+        if method in module.__dict__:
+            self._logger.warning(
+                "The values in %s.%s are not monitored: the module has been given another %s",
+                name, method, method,
+            )  # fmt: skip
+            return
+        self._methods.append((module.__dict__, method, MethodType(compiled, module)))
+
+    def _visit(self, name: str, value: Any, may_be_unchanged: bool, module: Any) -> None:
+        known = self._names.get(module) if module is not None else None
+        if known is None:
+            return
+        method = sys._getframe(1).f_code.co_name
+        full_name = f"{known[0]}.{method}:{name}"
+        is_wanted = self._known.get(full_name)
+        if is_wanted is None:
+            is_wanted = self._known[full_name] = self._is_wanted(full_name)
+        if not is_wanted:
+            return
+        is_changed = self._note_version(full_name, value)
+        if is_changed or not may_be_unchanged:
+            self._measure(full_name, value, known[1])
+
+    def _note_version(self, full_name: str, value: Any) -> bool:
+        """Whether it differs from what was met under this name the last time."""
+        try:
+            version = value._version
+            known = self._versions.get(full_name)
+            self._versions[full_name] = weakref.ref(value), version
+        except (AttributeError, RuntimeError, TypeError):
+            return True
+        return known is None or known[0]() is not value or known[1] != version
+
+
+def _find_methods(module: Any) -> Iterator[tuple[str, FunctionType]]:
+    """Those that the model's own classes define, as far as they are functions of Python."""
+    found = set()
+    for kind in type(module).__mro__:
+        if kind.__module__ == "torch.nn.modules.module" or kind is object:
+            break
+        for name, value in vars(kind).items():
+            if isinstance(value, FunctionType) and name not in found and name[:2] != "__":
+                found.add(name)
+                yield name, value

@@ -1,0 +1,172 @@
+"""The metrics that were asked for, and what they are of."""
+
+from __future__ import annotations
+
+import re
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+from monitorch import _recorder
+from monitorch.monitor._names import names_locals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    Function = str | Callable[..., Any]
+    Aggregation = Callable[..., Any]
+
+HISTOGRAM = "hist"
+#: Metrics that are known by name.
+BUILT_IN = (*_recorder.GAUGE_METRICS, HISTOGRAM)
+
+
+class Metric:
+    """One metric: a built-in one, or the user's function."""
+
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        regex: str,
+        aggregation: Aggregation | None = None,
+        axis: int | None = None,
+    ) -> None:
+        if isinstance(function, str):
+            if function not in BUILT_IN:
+                known = ", ".join(BUILT_IN)
+                raise ValueError(
+                    f"Metric {name}: there is no built-in metric '{function}'; there are {known}"
+                )
+            if aggregation is not None and function == HISTOGRAM:
+                raise ValueError(f"Metric {name}: histograms add up; they take no aggregation")
+        elif not callable(function):
+            raise TypeError(f"Metric {name}: {function!r} is no function and no metric's name")
+        elif axis is not None:
+            raise ValueError(f"Metric {name}: axis is for built-in metrics")
+        self.name = name
+        self.aggregation = aggregation
+        self.axis = axis
+        self.is_built_in = isinstance(function, str)
+        # With an aggregation of the user's, each call is measured by itself.
+        self.built_in = function if isinstance(function, str) and aggregation is None else None
+        self.function: Callable[..., Any] | None = None
+        if self.built_in is None:
+            self.function = _measure_each(function, axis) if isinstance(function, str) else function
+        self._regex = re.compile(regex)
+        self.names_locals = names_locals(regex)
+
+    def matches(self, name: str) -> bool:
+        # A metric of everything is none of all variables of all forwards.
+        if ":" in name and not self.names_locals:
+            return False
+        return self._regex.match(name) is not None
+
+
+def _measure_each(built_in: str, axis: int | None) -> Callable[..., Any]:
+    gauge = _recorder.Gauge(("x",), (built_in,), None, axis)
+
+    def measure(tensor: Any) -> Any:
+        import torch
+
+        found: dict[str, float] = {}
+        gauge.add(tensor)
+        gauge.collect(found, {})
+        if not found:
+            return float("nan")  # it has no values here
+        return torch.tensor(list(found.values()), dtype=torch.float64)
+
+    return measure
+
+
+class Target:
+    """All metrics of what goes by one key: `activation/encoder.0`."""
+
+    __slots__ = ("functions", "gauges", "key")
+
+    def __init__(self, key: str, metrics: Iterable[Metric], threads: int) -> None:
+        self.key = key
+        metrics = list(metrics)
+        self.functions = [metric for metric in metrics if metric.function is not None]
+        self.gauges = tuple(_make_gauges(key, metrics, threads))
+
+    def __bool__(self) -> bool:
+        return bool(self.functions or self.gauges)
+
+
+def _make_gauges(key: str, metrics: list[Metric], threads: int) -> Iterator[_recorder.Gauge]:
+    """One for each axis."""
+    wanted = [metric for metric in metrics if metric.built_in is not None]
+    for axis in dict.fromkeys(metric.axis for metric in wanted):
+        alike = [metric for metric in wanted if metric.axis == axis]
+        plain = [metric for metric in alike if metric.built_in != HISTOGRAM]
+        histograms = [metric for metric in alike if metric.built_in == HISTOGRAM]
+        # A gauge has each metric once, and one histogram: further names have gauges of their own.
+        while plain or histograms:
+            now, later = _split(plain)
+            yield _recorder.Gauge(
+                tuple(f"{key}/{metric.name}" for metric in now),
+                tuple(str(metric.built_in) for metric in now),
+                f"{key}/{histograms[0].name}" if histograms else None,
+                axis,
+                threads,
+            )
+            plain, histograms = later, histograms[1:]
+
+
+def _split(metrics: list[Metric]) -> tuple[list[Metric], list[Metric]]:
+    now: dict[str | None, Metric] = {}
+    later = []
+    for metric in metrics:
+        if metric.built_in in now:
+            later.append(metric)
+        else:
+            now[metric.built_in] = metric
+    return list(now.values()), later
+
+
+def compute(metric: Metric, what: str, tensor: Any, *others: Any) -> Any:
+    """What the user's function makes of the tensor itself, which it must leave as it is.
+
+    `what` names module or parameter and kind, for the message.
+    """
+    assert metric.function is not None
+    view = tensor.detach()
+    version = _version_of(view)
+    try:
+        value = metric.function(view, *others)
+    except Exception as error:
+        raise RuntimeError(
+            f"Failed to compute metric {metric.name} of {what}, {describe(tensor)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if _version_of(view) != version:
+        raise RuntimeError(
+            f"Metric {metric.name} of {what} has written into the tensor, {describe(tensor)}, "
+            "in place: the model goes on with what it wrote. A metric that needs to write has to "
+            "clone the tensor first"
+        )
+    if isinstance(value, Number) and not isinstance(value, complex):
+        return value
+    if hasattr(value, "detach") and not value.is_complex():
+        return value.detach()
+    raise RuntimeError(
+        f"Failed to compute metric {metric.name} of {what}, {describe(tensor)}: it returned "
+        f"{_shorten(value)}, expected a number or a tensor of real numbers"
+    )
+
+
+def _version_of(tensor: Any) -> int:
+    try:
+        return int(tensor._version)
+    except RuntimeError:  # made in inference mode: nothing is trained with it
+        return 0
+
+
+def describe(tensor: Any) -> str:
+    return f"shape {tuple(tensor.shape)}"
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    kind = type(value).__name__
+    return f"a {kind}, {text if len(text) <= 60 else text[:57] + '...'}"
