@@ -6,6 +6,7 @@
 #include "instrument/strip.h"
 #include "runtime/base/buffer.h"
 #include "runtime/python/view_calls.h"
+#include "runtime/python/view_chart.h"
 #include "runtime/python/view_error.h"
 #include "runtime/python/view_load.h"
 #include "runtime/python/view_saved.h"
@@ -298,6 +299,8 @@ static PyMethodDef module_methods[] = {
     {"call_json", view_call_json, METH_O, view_call_json_doc},
     {"call_graph", (PyCFunction)(void (*)(void))view_call_graph,
      METH_VARARGS | METH_KEYWORDS, view_call_graph_doc},
+    {"chart", (PyCFunction)(void (*)(void))view_chart, METH_VARARGS | METH_KEYWORDS,
+     view_chart_doc},
     {NULL, NULL, 0, NULL},
 };
 

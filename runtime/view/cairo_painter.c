@@ -129,6 +129,27 @@ static void paint_curve(const struct painter *painter, const struct picture_item
     }
 }
 
+static void paint_polyline(const struct painter *painter,
+                           const struct picture_item *item)
+{
+    const struct cairo_library *library = painter->library;
+    const struct picture_point *points = painter->picture->points + item->first_point;
+
+    if (item->point_count < 2 || !is_visible(item->stroke) ||
+        !(item->stroke_width > 0)) {
+        return;
+    }
+    library->cairo_new_path(painter->context);
+    for (size_t i = 0; i < item->point_count; i++) {
+        library->cairo_line_to(painter->context, points[i].x, points[i].y);
+    }
+    library->cairo_set_line_join(painter->context, CAIRO_LINE_JOIN_ROUND);
+    library->cairo_set_line_cap(painter->context, CAIRO_LINE_CAP_ROUND);
+    stroke(painter, item);
+    library->cairo_set_line_join(painter->context, CAIRO_LINE_JOIN_MITER);
+    library->cairo_set_line_cap(painter->context, CAIRO_LINE_CAP_BUTT);
+}
+
 /* Whether anything of the item may fall on the page. */
 static bool is_on_page(const struct painter *painter,
                        const struct picture_item *item,
@@ -141,7 +162,7 @@ static bool is_on_page(const struct painter *painter,
     if (item->kind == PICTURE_TEXT) {
         top -= item->size * 1.5;
         bottom = item->y + item->size;
-    } else if (item->kind == PICTURE_CURVE) {
+    } else if (item->kind == PICTURE_CURVE || item->kind == PICTURE_POLYLINE) {
         left = top = INFINITY;
         right = bottom = -INFINITY;
         margin += 20; /* the arrow's head */
@@ -171,6 +192,9 @@ static void paint_item(struct painter *painter, const struct picture_item *item)
         break;
     case PICTURE_CURVE:
         paint_curve(painter, item);
+        break;
+    case PICTURE_POLYLINE:
+        paint_polyline(painter, item);
         break;
     default: /* groups are for those who read the file */
         break;

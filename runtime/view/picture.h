@@ -25,7 +25,8 @@ enum picture_face {
 enum picture_item_kind {
     PICTURE_RECTANGLE,
     PICTURE_TEXT,
-    PICTURE_CURVE, /* cubic Béziers: the first point, then three for each */
+    PICTURE_CURVE,    /* cubic Béziers: the first point, then three for each */
+    PICTURE_POLYLINE, /* straight from point to point, its corners round */
     PICTURE_GROUP_BEGIN, /* what follows belongs together: `text` says what it is ("node y"), */
     PICTURE_GROUP_END, /* for SVG's structure and titles */
 };
@@ -46,7 +47,7 @@ struct picture_item {
     bool is_right_to_left; /* TEXT: begins at its right, else at its left */
     struct slice text;     /* UTF-8, nothing unprintable. GROUP_BEGIN: its class */
     struct slice title;    /* GROUP_BEGIN: what a person is told of it; "" */
-    size_t first_point;    /* CURVE */
+    size_t first_point;    /* CURVE, POLYLINE */
     size_t point_count;
 };
 

@@ -168,6 +168,28 @@ static void curve_add(struct buffer *text,
     buffer_add(text, SLICE("/>\n"));
 }
 
+static void polyline_add(struct buffer *text,
+                         const struct picture *picture,
+                         const struct picture_item *item)
+{
+    const struct picture_point *points = picture->points + item->first_point;
+
+    if (item->point_count < 2) {
+        return;
+    }
+    buffer_add(text, SLICE("<polyline points=\""));
+    for (size_t i = 0; i < item->point_count; i++) {
+        if (i > 0) {
+            buffer_add_byte(text, ' ');
+        }
+        point_add(text, points[i]);
+    }
+    buffer_add(text, SLICE("\" fill=\"none\" stroke-linejoin=\"round\" "
+                           "stroke-linecap=\"round\""));
+    stroke_add(text, item);
+    buffer_add(text, SLICE("/>\n"));
+}
+
 static void begin_add(struct buffer *text, const struct picture_item *item)
 {
     buffer_add(text, SLICE("<g class=\""));
@@ -194,6 +216,9 @@ static void item_add(struct buffer *text,
         break;
     case PICTURE_CURVE:
         curve_add(text, picture, item);
+        break;
+    case PICTURE_POLYLINE:
+        polyline_add(text, picture, item);
         break;
     case PICTURE_GROUP_BEGIN:
         begin_add(text, item);

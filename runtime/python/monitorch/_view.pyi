@@ -1,4 +1,4 @@
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 class Rendered(TypedDict):
     data: bytes  # empty where there are no nodes
@@ -94,3 +94,19 @@ def call_graph(
     theme: Literal["light", "dark"] = "light",
     title: str = "",
 ) -> bytes: ...
+
+# A picture of {step: {key: number}}, a line for each key that matches one of the globs; and how many there
+# are: no bytes where there is none. Sizes are points, 0 the usual ones. ValueError tells what is wrong with
+# an option.
+def chart(
+    metrics: dict[int, dict[str, Any]],
+    patterns: tuple[str, ...],
+    format: Literal["png", "svg", "pdf"],
+    *,
+    scale: Literal["auto", "linear", "log"] = "auto",
+    theme: Literal["light", "dark"] = "light",
+    title: str = "",
+    width: float = 0.0,
+    height: float = 0.0,
+    dpi: float = 96.0,
+) -> tuple[bytes, int]: ...

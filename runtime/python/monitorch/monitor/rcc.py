@@ -1,24 +1,330 @@
-"""The refined coordinate check."""
+"""The refined coordinate check: how much of what changed in an activation comes from the module's
+own weights, and how much from what it is given.
+
+With W_t the module now and x_t its input, W_0 and x_0 the same of the reference module:
+
+    W_t x_t - W_0 x_0 = (W_t - W_0) x_t + W_0 (x_t - x_0)
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+import weakref
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+
     from monitorch.monitor._monitor import ModuleMonitor
+
+_ROOT = "[root module]"
+
+
+def _torch() -> Any:
+    return sys.modules["torch"]
 
 
 def l2_norm(tensor: Any) -> Any:
     """The L2 norm over the last dimension."""
-    raise NotImplementedError
+    return _torch().linalg.vector_norm(tensor, ord=2, dim=-1)
+
+
+class _Call(NamedTuple):
+    """One call of a module, as it was: what is changed in place later is kept as a copy."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    output: Any
+    bias: Any
+    device: Any
+    autocast: tuple[str, Any] | None
+
+    def first_input(self) -> Any:
+        """The first argument, where it is a tensor that has a norm."""
+        given = self.args[0] if self.args else next(iter(self.kwargs.values()), None)
+        return given if _has_norm(given) else None
 
 
 class RefinedCoordinateCheck:
-    """Needs the module and the reference module of the monitor. Sees their calls by
-    `monitor.add_forward_hooks`, which has hooks on monitored steps alone."""
+    """In each step: run the reference module, then the module, on the same input; then call
+    refined_coordinate_check(). Both have to be set on the monitor before.
+
+    A module that runs several times in a step is checked call by call: the first one of the
+    reference module belongs to its first one.
+    """
 
     def __init__(self, monitor: ModuleMonitor) -> None:
-        raise NotImplementedError
+        if monitor.module is None:
+            raise ValueError(
+                "Set the module to monitor before setting up the refined coordinate check."
+            )
+        if monitor.reference_module is None:
+            raise ValueError(
+                "Set the reference module before setting up the refined coordinate check."
+            )
+        self.monitor = monitor
+        self._modules: dict[str, Any] = {}
+        self._reference_modules: dict[str, Any] = {}
+        self._calls: dict[str, list[_Call]] = {}
+        self._reference_calls: dict[str, list[_Call]] = {}
+        self._copies = _Copies(monitor.cpu_offload)
+        self._is_checking = False
+        monitor.add_forward_hooks(self._make_hook)
+        monitor.add_forward_hooks(self._make_reference_hook, is_reference=True)
+        monitor.add_step_end(self._forget)
+
+    # ---- keeping ----
+
+    def _make_hook(self, name: str, module: Any) -> Callable[..., None] | None:
+        self._modules[name] = module
+        return None if name == _ROOT else self._make_keeper(name, self._calls)
+
+    def _make_reference_hook(self, name: str, module: Any) -> Callable[..., None] | None:
+        self._reference_modules[name] = module
+        return None if name == _ROOT else self._make_keeper(name, self._reference_calls)
+
+    def _make_keeper(self, name: str, calls: dict[str, list[_Call]]) -> Callable[..., None]:
+        def keep(module: Any, args: Any, output: Any, kwargs: Any = None) -> None:
+            if not self._is_checking and _has_norm(output):
+                calls.setdefault(name, []).append(self._keep(module, args, kwargs or {}, output))
+
+        return keep
+
+    def _keep(
+        self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any
+    ) -> _Call:
+        copy = self._copies.make
+        return _Call(
+            tuple(map(copy, args)),
+            {name: copy(value) for name, value in kwargs.items()},
+            copy(output),
+            copy(module.bias) if _is_weighted(module) else None,
+            output.device,
+            _find_autocast(output.device.type),
+        )
+
+    def _forget(self) -> None:
+        self._calls.clear()
+        self._reference_calls.clear()
+        self._copies.clear()
+
+    # ---- checking ----
 
     def refined_coordinate_check(self) -> None:
-        raise NotImplementedError
+        """Logs the parts that the step's change of each module's output is made of; nothing where
+        the step is not monitored. The reference module's modules run once more for it."""
+        if not self.monitor.is_monitoring():
+            return
+        if not self._calls:
+            raise ValueError(
+                "No inputs found for the monitored module: it has to run before "
+                "refined_coordinate_check() is called."
+            )
+        if not self._reference_calls:
+            raise ValueError(
+                "No inputs found for the reference module: it has to run in each step, before "
+                "the monitored module."
+            )
+        torch = _torch()
+        devices = {call.device for calls in self._calls.values() for call in calls}
+        self._is_checking = True
+        self.monitor.ignore_reference_module_activations = True
+        try:
+            with torch.no_grad(), _same_random_numbers(devices):
+                for name, now, then in self._pairs():
+                    self._check(name, now, then)
+        finally:
+            self._is_checking = False
+            self.monitor.ignore_reference_module_activations = False
+            self._forget()
+
+    def _pairs(self) -> Iterator[tuple[str, _Call, _Call]]:
+        for name, calls in self._calls.items():
+            for now, then in zip(calls, self._reference_calls.get(name, ())):
+                yield name, now, then
+
+    def _check(self, name: str, now: _Call, then: _Call) -> None:
+        now, then = _move(now, now.device), _move(then, now.device)
+        if now.output.shape != then.output.shape:
+            raise RuntimeError(
+                f"Failed to check module {name}: its output has the shape "
+                f"{tuple(now.output.shape)}, that of the reference module "
+                f"{tuple(then.output.shape)}: both need the same input."
+            )
+        again = self._run_reference(name, now)
+        if again is None:
+            return
+        module = self._modules[name]
+        parts = _Parts(*map(_exact, (now.output, then.output, again)))
+        self._log(f"RCC (W_t-W_0)x_t/{name}", parts.now - parts.again)
+        if isinstance(module, _torch().nn.Embedding):
+            return
+        self._log(f"RCC W_0(x_t-x_0)/{name}", parts.again - parts.then)
+        x_t, x_0 = now.first_input(), then.first_input()
+        if x_t is not None:
+            self._log(f"RCC x_t/{name}", _exact(x_t))
+            if x_0 is not None and x_0.shape == x_t.shape:
+                self._log(f"RCC (x_t-x_0)/{name}", _exact(x_t) - _exact(x_0))
+        if _is_weighted(module):
+            self._log_weight(name, parts.without(now.bias, then.bias))
+        if isinstance(module, _torch().nn.LayerNorm) and x_t is not None and x_0 is not None:
+            self._log_normalized(name, module, _exact(x_t), _exact(x_0))
+
+    def _log(self, key: str, difference: Any) -> None:
+        self.monitor.log_tensor(key + "/l2norm", l2_norm(difference))
+
+    def _log_weight(self, name: str, parts: _Parts) -> None:
+        """The same without the bias: what the weight alone does."""
+        self._log(f"RCC (W_t-W_0)x_t/{name}.weight", parts.now - parts.again)
+        self._log(f"RCC W_0(x_t-x_0)/{name}.weight", parts.again - parts.then)
+        self._log(f"RCC (W_t-W_0)x_t/{name}.weight/W_t x_t", parts.now)
+        self._log(f"RCC W_0(x_t-x_0)/{name}.weight/W_0 x_0", parts.then)
+
+    def _log_normalized(self, name: str, module: Any, x_t: Any, x_0: Any) -> None:
+        """What a LayerNorm's weight is given: the input once it is normalised."""
+        normalize = _torch().nn.functional.layer_norm
+        reference = self._reference_modules[name]
+        x_t = normalize(x_t, module.normalized_shape, None, None, module.eps)
+        x_0 = normalize(x_0, reference.normalized_shape, None, None, reference.eps)
+        self._log(f"RCC (W_t-W_0)x_t/{name}.weight/x_t", x_t)
+        self._log(f"RCC W_0(x_t-x_0)/{name}.weight/x_t-x_0", x_t - x_0)
+
+    def _run_reference(self, name: str, now: _Call) -> Any:
+        """W_0 x_t; None, and a warning, where the reference module cannot do that."""
+        reference = self._reference_modules[name]
+        try:
+            with self.monitor.no_monitor(), _same_buffers(reference), _autocast(now.autocast):
+                output = reference(*now.args, **now.kwargs)
+        except Exception as error:
+            self._warn(name, f"{type(error).__name__}: {error}")
+            return None
+        if not _has_norm(output) or output.shape != now.output.shape:
+            self._warn(name, "its output is of another kind")
+            return None
+        return output
+
+    def _warn(self, name: str, text: str) -> None:
+        self.monitor.logger.warning(
+            "Step %s: the refined coordinate check leaves out module %s, whose reference does not "
+            "run with its input: %s",
+            self.monitor.current_step,
+            name,
+            text,
+        )
+
+
+class _Parts(NamedTuple):
+    now: Any  # W_t x_t
+    then: Any  # W_0 x_0
+    again: Any  # W_0 x_t
+
+    def without(self, bias: Any, reference_bias: Any) -> _Parts:
+        """Without what the biases add."""
+        now, then, again = self
+        if bias is not None:
+            now = now - _exact(bias)
+        if reference_bias is not None:
+            then, again = then - _exact(reference_bias), again - _exact(reference_bias)
+        return _Parts(now, then, again)
+
+
+class _Copies:
+    """Copies of tensors; one of each, where the output of a module is the input of the next."""
+
+    def __init__(self, is_on_cpu: bool) -> None:
+        self._is_on_cpu = is_on_cpu
+        self._made: dict[int, tuple[weakref.ref[Any], int, Any]] = {}
+
+    def clear(self) -> None:
+        self._made.clear()
+
+    def make(self, value: Any) -> Any:
+        if not isinstance(value, _torch().Tensor):
+            return value
+        if value.is_inference():  # nobody counts what is written to it
+            return self._copy(value)
+        found = self._made.get(id(value))
+        if found is not None and found[0]() is value and found[1] == value._version:
+            return found[2]
+        copy = self._copy(value)
+        self._made[id(value)] = weakref.ref(value), value._version, copy
+        return copy
+
+    def _copy(self, value: Any) -> Any:
+        copy = value.detach().clone()
+        return copy.cpu() if self._is_on_cpu else copy
+
+
+def _move(call: _Call, device: Any) -> _Call:
+    def move(value: Any) -> Any:
+        return value.to(device) if isinstance(value, _torch().Tensor) else value
+
+    return call._replace(
+        args=tuple(map(move, call.args)),
+        kwargs={name: move(value) for name, value in call.kwargs.items()},
+        output=move(call.output),
+        bias=move(call.bias),
+    )
+
+
+def _has_norm(value: Any) -> bool:
+    return isinstance(value, _torch().Tensor) and (value.is_floating_point() or value.is_complex())
+
+
+def _is_weighted(module: Any) -> bool:
+    nn = _torch().nn
+    return isinstance(module, (nn.Linear, nn.LayerNorm))
+
+
+def _exact(tensor: Any) -> Any:
+    """Differences of halves are not to be halves."""
+    return tensor.float() if tensor.dtype.itemsize < 4 else tensor
+
+
+def _find_autocast(device: str) -> tuple[str, Any] | None:
+    torch = _torch()
+    try:
+        if torch.is_autocast_enabled(device):
+            return device, torch.get_autocast_dtype(device)
+    except (TypeError, AttributeError, RuntimeError):  # an older torch, a device without it
+        pass
+    return None
+
+
+def _autocast(found: tuple[str, Any] | None) -> AbstractContextManager[Any]:
+    if found is None:
+        return nullcontext()
+    made: AbstractContextManager[Any] = _torch().autocast(found[0], dtype=found[1])
+    return made
+
+
+def _same_random_numbers(devices: set[Any]) -> AbstractContextManager[Any]:
+    """What dropout of the reference module draws is not missing in the training afterwards."""
+    there = [device for device in devices if device.type != "cpu"]
+    if not there:
+        made: AbstractContextManager[Any] = _torch().random.fork_rng(devices=[])
+    else:
+        made = _torch().random.fork_rng(devices=there, device_type=there[0].type)
+    return made
+
+
+class _same_buffers:
+    """What the modules write to their buffers within, such as running means, is undone."""
+
+    def __init__(self, module: Any) -> None:
+        self._buffers = [
+            (buffer, buffer._version, buffer.clone())
+            for part in module.modules()
+            if part.training
+            for buffer in part.buffers(recurse=False)
+        ]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *told: object) -> None:
+        for buffer, version, value in self._buffers:
+            if buffer._version != version:
+                buffer.copy_(value)
