@@ -172,8 +172,10 @@ probe_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         return NULL;
     }
     if (probe->callback != NULL) {
+        /* Between arguments and output torch tells keywords, where it was asked to. */
         result = PyObject_CallFunctionObjArgs(probe->callback, arguments[0],
-                                              arguments[1], output, NULL);
+                                              arguments[1], output,
+                                              count > 3 ? arguments[2] : NULL, NULL);
         if (result == NULL) {
             return NULL;
         }

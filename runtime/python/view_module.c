@@ -9,6 +9,7 @@
 #include "runtime/python/view_chart.h"
 #include "runtime/python/view_error.h"
 #include "runtime/python/view_load.h"
+#include "runtime/python/view_metrics.h"
 #include "runtime/python/view_saved.h"
 #include "runtime/view/event_filter.h"
 #include "runtime/view/render.h"
@@ -301,6 +302,8 @@ static PyMethodDef module_methods[] = {
      METH_VARARGS | METH_KEYWORDS, view_call_graph_doc},
     {"chart", (PyCFunction)(void (*)(void))view_chart, METH_VARARGS | METH_KEYWORDS,
      view_chart_doc},
+    {"metrics_csv", view_metrics_csv, METH_VARARGS, view_metrics_csv_doc},
+    {"metrics_json", view_metrics_json, METH_VARARGS, view_metrics_json_doc},
     {NULL, NULL, 0, NULL},
 };
 

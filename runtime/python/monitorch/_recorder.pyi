@@ -230,7 +230,7 @@ class Probe:
         switch: Switch,
         module: object,
         gauges: tuple[Gauge, ...],
-        callback: Callable[[Any, Any, Any], None] | None,
+        callback: Callable[[Any, Any, Any, Any], None] | None,
         unread: Callable[[Gauge, str, Any], None],
         task: Callable[[], int] | None,
     ) -> None: ...

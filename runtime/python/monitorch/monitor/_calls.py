@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from monitorch.monitor._metrics import Target
 
-    Callback = Callable[[Any, Any, Any], None]  # module, args, output
+    Callback = Callable[[Any, Any, Any, Any], None]  # module, args, output, kwargs
     Unread = Callable[[_recorder.Gauge, str, Any], None]
 
 
@@ -41,12 +41,12 @@ class Calls:
         unread: Unread,
     ) -> None:
         """A hook that measures the module's output with the target's gauges, and then calls
-        `callback(module, args, output)`."""
+        `callback(module, args, output, kwargs)`."""
         gauges = () if target is None else target.gauges
         probe = _recorder.Probe(switch, module, gauges, callback, unread, find_task())
         hook = probe.leave
         try:
-            handle = module.register_forward_hook(hook)
+            handle = module.register_forward_hook(hook, with_kwargs=callback is not None)
         except RuntimeError as error:  # a ScriptModule
             self._logger.warning("The calls of module %s are not monitored: %s", path, error)
             return

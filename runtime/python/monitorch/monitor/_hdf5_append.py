@@ -14,6 +14,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from monitorch.monitor import _hdf5
+from monitorch.monitor._append import append
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,15 +64,7 @@ class Appender:
             self._warn(error)
 
     def _write(self) -> None:
-        journal = self._path + _hdf5.JOURNAL
-        file = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        try:
-            size = os.fstat(file).st_size
-            if os.write(file, self._waiting) < len(self._waiting):
-                os.ftruncate(file, size)
-                raise OSError(28, "No space left on device", journal)
-        finally:
-            os.close(file)
+        append(self._path + _hdf5.JOURNAL, self._waiting)
         self._waiting = b""
 
     def _fold(self, content: Mapping[str, Mapping[int, Any]]) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from monitorch.monitor._metrics import Aggregation, Function
     from monitorch.monitor._updates import Updates
 
-    MakeHook = Callable[[str, Any], Callable[[Any, Any, Any], None] | None]
+    MakeHook = Callable[[str, Any], Callable[[Any, Any, Any, Any], None] | None]
 
 
 class ModuleMonitor(Sinks):
@@ -306,6 +306,18 @@ class ModuleMonitor(Sinks):
         finally:
             self._switch.is_on = was_on and self.is_open
 
+    @contextmanager
+    def no_reference(self) -> Iterator[None]:
+        """The reference module runs in it for other reasons than to be compared with: nothing is
+        logged, and nothing is kept of it."""
+        was_on = self._reference_switch.is_on
+        self._reference_switch.is_on = False
+        try:
+            with self.no_monitor():
+                yield
+        finally:
+            self._reference_switch.is_on = was_on and self.is_open
+
     def get_step_metrics(self) -> dict[str, float]:
         """{key: value} of the current step."""
         if self.current_step is None:
@@ -360,7 +372,7 @@ class ModuleMonitor(Sinks):
 
     def add_forward_hooks(self, make_hook: MakeHook, is_reference: bool = False) -> None:
         """For each module, `make_hook(name, module)` gives the function that is called with (module,
-        args, output) after its forward on monitored steps, or None. Those of the reference module
+        args, output, kwargs) after its forward on monitored steps, or None. Those of the reference module
         are called in no_monitor() too, those of the module are not. Calls that a backward pass
         makes again are left out."""
         self._hook_makers.append((make_hook, is_reference))
@@ -418,12 +430,12 @@ class ModuleMonitor(Sinks):
 
     def _make_callback(
         self, name: str, wants: bool, others: list[Callable[..., None]], is_reference: bool
-    ) -> Callable[[Any, Any, Any], None]:
-        def visit(module: Any, args: Any, output: Any) -> None:
+    ) -> Callable[[Any, Any, Any, Any], None]:
+        def visit(module: Any, args: Any, output: Any, kwargs: Any) -> None:
             if wants:
                 self._visit(name, output, is_reference)
             for other in others:
-                other(module, args, output)
+                other(module, args, output, kwargs)
 
         return visit
 
@@ -453,7 +465,7 @@ class ModuleMonitor(Sinks):
         is_reference = is_reference or (
             not isinstance(module, str) and module in self.reference_module_names
         )
-        if not (self.is_open if is_reference else self.is_monitoring()):
+        if not (self._reference_switch if is_reference else self._switch).is_on:
             return
         name = self.get_module_name(module, is_reference)
         if self._is_excluded(name):
@@ -607,7 +619,7 @@ class ModuleMonitor(Sinks):
         task = find_task()
         if task is not None and task() != -1:
             return  # a backward pass computes it again
-        if not (self.is_open if is_reference else self.is_monitoring()):
+        if not (self._reference_switch if is_reference else self._switch).is_on:
             return
         if is_reference:
             if _is_tensor(value):

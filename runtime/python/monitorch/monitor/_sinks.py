@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import logging
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from monitorch.monitor.backends import Sink
+    from monitorch.monitor.backends import Plot, Sink
     from monitorch.monitor.storage import Histogram, StorageManager
 
 
@@ -59,11 +59,13 @@ class Sinks:
         self.add_sink(backends.make_tensorboard_sink(writer))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Appends each step to a file: a row `step,key,value` for each number."""
         from monitorch.monitor import backends
 
         self.add_sink(backends.make_csv_sink(path))
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
+        """Appends each step to a file, as a line of JSON."""
         from monitorch.monitor import backends
 
         self.add_sink(backends.make_jsonl_sink(path))
@@ -74,8 +76,26 @@ class Sinks:
 
         return backends.make_dataframe(self.storage)
 
-    def plot(self, pattern: str, filename: str | os.PathLike[str], **options: Any) -> Any:
-        """Draws the metrics whose keys the glob matches as lines over the steps."""
+    def plot(
+        self,
+        pattern: str | Sequence[str] = "*",
+        filename: str | os.PathLike[str] | None = None,
+        *,
+        scale: Literal["auto", "linear", "log"] = "auto",
+        theme: Literal["light", "dark"] = "light",
+        title: str | None = None,
+        width: float = 640,
+        height: float = 360,
+        dpi: float = 144,
+    ) -> Plot:
+        """Draws the metrics whose keys the glob matches, or one of several, as lines over the
+        steps: to a .png, .svg or .pdf; in a notebook it is shown too.
+
+        `scale` "auto" is logarithmic where that tells more. Width and height are points; `dpi` is
+        that of a PNG.
+        """
         from monitorch.monitor import backends
 
+        options: dict[str, Any] = {} if title is None else {"title": title}
+        options.update(scale=scale, theme=theme, width=width, height=height, dpi=dpi)
         return backends.plot(self.storage, pattern, filename, **options)

@@ -36,7 +36,7 @@ def monitor_scaled_dot_product_attention(
     taken so that the calls can be alike. Rows whose places are all masked have no entropy and do not
     count.
     """
-    if not monitor.is_monitoring() and not (is_reference and monitor.has_reference_module()):
+    if not (monitor.is_open if is_reference else monitor.is_monitoring()):
         return
     name = monitor.get_module_name(module, is_reference)
     torch = sys.modules["torch"]

@@ -1,4 +1,4 @@
-"""Where metrics go while the model trains.
+"""Where metrics go while the model trains, and what can be made of them afterwards.
 
 A sink has `write(step, metrics, histograms)`, which ModuleMonitor calls at the end of each
 monitored step, and `close()`. What a sink raises is logged, once, and never raised in training.
@@ -6,13 +6,22 @@ monitored step, and `close()`. What a sink raises is logged, once, and never rai
 
 from __future__ import annotations
 
+import math
+import os
+import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from monitorch._display import SCREEN_DPI, RenderOutput, is_notebook, show
+from monitorch._flow_file import find_format, write
+from monitorch.monitor._append import append
+
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from monitorch.monitor.storage import Histogram, StorageManager
+
+    Path = str | os.PathLike[str]
 
 
 class Sink(Protocol):
@@ -23,25 +32,220 @@ class Sink(Protocol):
     def close(self) -> None: ...
 
 
+def _finite_edges(edges: Sequence[float]) -> list[float]:
+    """An end that is infinite is put beyond its neighbour: those who draw histograms need it."""
+    found = list(edges)
+    if found and math.isinf(found[0]):
+        found[0] = found[1] - max(abs(found[1]), 1.0)
+    if found and math.isinf(found[-1]):
+        found[-1] = found[-2] + max(abs(found[-2]), 1.0)
+    return found
+
+
+# ---- Weights & Biases ----
+
+
+class WandbSink:
+    """Anything with `log(dict, step=…)`: a wandb run, or the module itself."""
+
+    def __init__(self, run: Any) -> None:
+        if not callable(getattr(run, "log", None)):
+            raise TypeError(f"to_wandb() takes a run, which has log(), not {type(run).__name__}")
+        self._run = run
+
+    def write(
+        self, step: int, metrics: Mapping[str, float], histograms: Mapping[str, Histogram]
+    ) -> None:
+        told: dict[str, Any] = dict(metrics)
+        make = getattr(sys.modules.get("wandb"), "Histogram", None)
+        if make is not None:
+            for key, (counts, edges) in histograms.items():
+                told[key] = make(np_histogram=(list(counts), _finite_edges(edges)))
+        if told:
+            self._run.log(told, step=step)
+
+    def close(self) -> None:
+        """The run is its owner's to finish."""
+
+
 def make_wandb_sink(run: Any) -> Sink:
-    raise NotImplementedError
+    return WandbSink(run)
+
+
+# ---- TensorBoard ----
+
+
+class TensorboardSink:
+    """Anything with add_scalar(), and add_histogram_raw() where there are histograms."""
+
+    def __init__(self, writer: Any) -> None:
+        if not callable(getattr(writer, "add_scalar", None)):
+            raise TypeError(
+                "to_tensorboard() takes a SummaryWriter, which has add_scalar(), not "
+                f"{type(writer).__name__}"
+            )
+        self._writer = writer
+
+    def write(
+        self, step: int, metrics: Mapping[str, float], histograms: Mapping[str, Histogram]
+    ) -> None:
+        for key, value in metrics.items():
+            self._writer.add_scalar(key, value, global_step=step)
+        for key, histogram in histograms.items():
+            self._add_histogram(key, histogram, step)
+
+    def _add_histogram(self, key: str, histogram: Histogram, step: int) -> None:
+        add = getattr(self._writer, "add_histogram_raw", None)
+        count = sum(histogram.counts)
+        if add is None or count == 0:
+            return
+        edges = _finite_edges(histogram.edges)
+        middles = [(low + high) / 2 for low, high in zip(edges, edges[1:])]
+        pairs = list(zip(middles, histogram.counts))
+        add(
+            key,
+            min=edges[0],
+            max=edges[-1],
+            num=count,
+            sum=sum(middle * times for middle, times in pairs),
+            sum_squares=sum(middle * middle * times for middle, times in pairs),
+            bucket_limits=edges[1:],
+            bucket_counts=list(histogram.counts),
+            global_step=step,
+        )
+
+    def close(self) -> None:
+        flush = getattr(self._writer, "flush", None)
+        if callable(flush):
+            flush()
 
 
 def make_tensorboard_sink(writer: Any) -> Sink:
-    raise NotImplementedError
+    return TensorboardSink(writer)
 
 
-def make_csv_sink(path: str | os.PathLike[str]) -> Sink:
-    raise NotImplementedError
+# ---- files ----
 
 
-def make_jsonl_sink(path: str | os.PathLike[str]) -> Sink:
-    raise NotImplementedError
+class FileSink:
+    """A file that each step is appended to, in the process that made it. What could not be written,
+    because the disk is full, is written with a later step."""
+
+    _HEAD = b""
+
+    def __init__(self, path: Path) -> None:
+        self._path = os.path.abspath(os.fspath(path))
+        self._process = os.getpid()
+        self._waiting = b""
+        append(self._path, b"", self._HEAD)  # what is wrong with the path is told at once
+
+    def write(
+        self, step: int, metrics: Mapping[str, float], histograms: Mapping[str, Histogram]
+    ) -> None:
+        if os.getpid() == self._process:
+            self._waiting += self._tell(step, dict(metrics), dict(histograms))
+            append(self._path, self._waiting, self._HEAD)
+            self._waiting = b""
+
+    def _tell(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        if self._waiting and os.getpid() == self._process:
+            append(self._path, self._waiting, self._HEAD)
+            self._waiting = b""
+
+
+class CsvSink(FileSink):
+    """`step,key,value`, a row for each number: columns do not change when a metric is added."""
+
+    _HEAD = b"step,key,value\r\n"
+
+    def _tell(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
+        from monitorch import _view
+
+        return _view.metrics_csv(step, metrics)
+
+
+class JsonlSink(FileSink):
+    """`{"step": …, "metrics": {key: number}, "histograms": {key: {"counts", "edges"}}}`, a line for
+    each step; "NaN", "Infinity" and "-Infinity" are texts, as JSON has no such numbers."""
+
+    def _tell(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
+        from monitorch import _view
+
+        return _view.metrics_json(step, metrics, histograms)
+
+
+def make_csv_sink(path: Path) -> Sink:
+    return CsvSink(path)
+
+
+def make_jsonl_sink(path: Path) -> Sink:
+    return JsonlSink(path)
+
+
+# ---- afterwards ----
 
 
 def make_dataframe(storage: StorageManager) -> Any:
-    raise NotImplementedError
+    """A row for each step, a column for each key; NaN where a step does not have the key."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError as error:
+        raise ImportError("to_dataframe() needs the package pandas: pip install pandas") from error
+    metrics = storage.get_all_metrics()
+    keys = list(dict.fromkeys(key for step in metrics.values() for key in step))
+    frame = pandas.DataFrame.from_dict(metrics, orient="index", columns=keys)
+    frame.index.name = "step"
+    return frame.sort_index()
 
 
-def plot(storage: StorageManager, pattern: str, filename: str | os.PathLike[str], **options: Any) -> Any:
-    raise NotImplementedError
+class Plot(RenderOutput):
+    """A chart that was drawn; a notebook displays it. `node_count` is how many lines it has."""
+
+    __slots__ = ()
+
+    def _count_nodes(self) -> str:
+        return f"A chart of {self.node_count} line{'' if self.node_count == 1 else 's'}"
+
+
+def plot(
+    storage: StorageManager,
+    pattern: str | Sequence[str] = "*",
+    filename: Path | None = None,
+    **options: Any,
+) -> Plot:
+    patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
+    path = None if filename is None else os.fspath(filename)
+    if path is None and not is_notebook():
+        raise ValueError("plot() needs a filename: there is no notebook to show the picture in")
+    if path is not None and not os.path.splitext(path)[1]:
+        path += ".png"
+    picture, count = _draw(storage, patterns, path, options)
+    if path is not None:
+        write(path, picture)
+    is_shown = is_notebook()
+    png = b""
+    if is_shown:
+        png = _draw(storage, patterns, None, {**options, "dpi": SCREEN_DPI})[0]
+    output = Plot(path, is_shown, count, png=png)
+    if is_shown:
+        show(output)
+    return output
+
+
+def _draw(
+    storage: StorageManager, patterns: tuple[str, ...], path: str | None, options: dict[str, Any]
+) -> tuple[bytes, int]:
+    from monitorch import _view
+
+    format: Any = "png" if path is None else find_format(path)
+    metrics = storage.get_all_metrics()
+    given = {"title": ", ".join(patterns), **options}
+    picture, count = _view.chart(metrics, patterns, format, **given)
+    if count == 0:
+        keys = list(storage.condensed_log_dict())
+        some = f"; there are {', '.join(keys[:5])}{' …' if len(keys) > 5 else ''}" if keys else ""
+        raise ValueError(f"no metric matches {', '.join(patterns)}{some}")
+    return picture, count

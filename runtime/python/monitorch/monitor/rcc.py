@@ -70,7 +70,6 @@ class RefinedCoordinateCheck:
         self._calls: dict[str, list[_Call]] = {}
         self._reference_calls: dict[str, list[_Call]] = {}
         self._copies = _Copies(monitor.cpu_offload)
-        self._is_checking = False
         monitor.add_forward_hooks(self._make_hook)
         monitor.add_forward_hooks(self._make_reference_hook, is_reference=True)
         monitor.add_step_end(self._forget)
@@ -86,9 +85,9 @@ class RefinedCoordinateCheck:
         return None if name == _ROOT else self._make_keeper(name, self._reference_calls)
 
     def _make_keeper(self, name: str, calls: dict[str, list[_Call]]) -> Callable[..., None]:
-        def keep(module: Any, args: Any, output: Any, kwargs: Any = None) -> None:
-            if not self._is_checking and _has_norm(output):
-                calls.setdefault(name, []).append(self._keep(module, args, kwargs or {}, output))
+        def keep(module: Any, args: Any, output: Any, kwargs: Any) -> None:
+            if _has_norm(output):
+                calls.setdefault(name, []).append(self._keep(module, args, kwargs, output))
 
         return keep
 
@@ -97,7 +96,7 @@ class RefinedCoordinateCheck:
     ) -> _Call:
         copy = self._copies.make
         return _Call(
-            tuple(map(copy, args)),
+            tuple(self._copies.make_input(value, output) for value in args),
             {name: copy(value) for name, value in kwargs.items()},
             copy(output),
             copy(module.bias) if _is_weighted(module) else None,
@@ -129,15 +128,11 @@ class RefinedCoordinateCheck:
             )
         torch = _torch()
         devices = {call.device for calls in self._calls.values() for call in calls}
-        self._is_checking = True
-        self.monitor.ignore_reference_module_activations = True
         try:
             with torch.no_grad(), _same_random_numbers(devices):
                 for name, now, then in self._pairs():
                     self._check(name, now, then)
         finally:
-            self._is_checking = False
-            self.monitor.ignore_reference_module_activations = False
             self._forget()
 
     def _pairs(self) -> Iterator[tuple[str, _Call, _Call]]:
@@ -194,9 +189,12 @@ class RefinedCoordinateCheck:
     def _run_reference(self, name: str, now: _Call) -> Any:
         """W_0 x_t; None, and a warning, where the reference module cannot do that."""
         reference = self._reference_modules[name]
+        # Copies once more: it may write to them, and they are what other modules returned.
+        args = [_clone(value) for value in now.args]
+        kwargs = {key: _clone(value) for key, value in now.kwargs.items()}
         try:
-            with self.monitor.no_monitor(), _same_buffers(reference), _autocast(now.autocast):
-                output = reference(*now.args, **now.kwargs)
+            with _same_buffers(reference), self.monitor.no_reference(), _autocast(now.autocast):
+                output = reference(*args, **kwargs)
         except Exception as error:
             self._warn(name, f"{type(error).__name__}: {error}")
             return None
@@ -246,11 +244,19 @@ class _Copies:
         if value.is_inference():  # nobody counts what is written to it
             return self._copy(value)
         found = self._made.get(id(value))
-        if found is not None and found[0]() is value and found[1] == value._version:
+        if found is not None and found[1] == value._version and found[0]() is value:
             return found[2]
         copy = self._copy(value)
         self._made[id(value)] = weakref.ref(value), value._version, copy
         return copy
+
+    def make_input(self, value: Any, output: Any) -> Any:
+        """As it was before a module that returns it, changed: the copy of the module before, if
+        nobody else has changed it since."""
+        found = self._made.get(id(value)) if value is output else None
+        if found is not None and found[1] + 1 == value._version and found[0]() is value:
+            return found[2]
+        return self.make(value)
 
     def _copy(self, value: Any) -> Any:
         copy = value.detach().clone()
@@ -267,6 +273,10 @@ def _move(call: _Call, device: Any) -> _Call:
         output=move(call.output),
         bias=move(call.bias),
     )
+
+
+def _clone(value: Any) -> Any:
+    return value.clone() if isinstance(value, _torch().Tensor) else value
 
 
 def _has_norm(value: Any) -> bool:
@@ -315,7 +325,7 @@ class _same_buffers:
 
     def __init__(self, module: Any) -> None:
         self._buffers = [
-            (buffer, buffer._version, buffer.clone())
+            (buffer, buffer.clone())
             for part in module.modules()
             if part.training
             for buffer in part.buffers(recurse=False)
@@ -325,6 +335,5 @@ class _same_buffers:
         pass
 
     def __exit__(self, *told: object) -> None:
-        for buffer, version, value in self._buffers:
-            if buffer._version != version:
-                buffer.copy_(value)
+        for buffer, value in self._buffers:
+            buffer.copy_(value)
