@@ -213,7 +213,7 @@ static void lay_out(struct chart *chart, double head_end)
     chart->top = head_end + (facts->gap_count > 0 ? 18 : 14);
     chart->bottom = fmax(chart->top + 20, chart->height - MARGIN - AXIS_ROOM + 6);
     axis_fit(&chart->plot.y, has_values ? facts->low : 0, has_values ? facts->high : 1,
-             facts->is_log, true);
+             facts->is_log && has_values, true);
     axis_lay(&chart->plot.y, chart->bottom, chart->top, 40, false);
     if (!has_values) {
         chart->plot.y.tick_count = 0;
@@ -229,8 +229,10 @@ static void lay_out(struct chart *chart, double head_end)
     chart->right = fmax(chart->right, chart->left + 20);
     axis_fit(&chart->plot.x, facts->first_step, facts->last_step, false, false);
     if (facts->first_step == facts->last_step) {
-        chart->plot.x.low = facts->first_step - 0.5;
-        chart->plot.x.high = facts->first_step + 0.5;
+        double room = fmax(0.5, fabs(facts->first_step) * 1e-6);
+
+        chart->plot.x.low = facts->first_step - room;
+        chart->plot.x.high = facts->first_step + room;
     }
     axis_lay(&chart->plot.x, chart->left + 3, chart->right - 3, 62, true);
 }

@@ -80,10 +80,9 @@ chart_find_facts(const struct chart_line *lines, size_t count, enum chart_scale 
     struct chart_facts facts = {.first_step = INFINITY, .last_step = -INFINITY};
 
     find_range(&facts, lines, count, scale == CHART_LOG);
-    facts.is_log = scale == CHART_LOG
-                       ? facts.low <= facts.high
-                       : scale == CHART_AUTO && facts.low <= facts.high &&
-                             is_far_apart(&facts, lines, count);
+    facts.is_log =
+        scale == CHART_LOG || (scale == CHART_AUTO && facts.low <= facts.high &&
+                               is_far_apart(&facts, lines, count));
     for (size_t i = 0; i < count; i++) {
         if (lines[i].count > 0) {
             facts.first_step = fmin(facts.first_step, lines[i].steps[0]);

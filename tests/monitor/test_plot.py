@@ -187,6 +187,11 @@ def test_log_scale_that_is_asked_for():
     assert {1, 10, 100, 1000} <= set(numbers(chart))
 
 
+def test_log_scale_of_what_is_never_above_zero():
+    chart = draw(series(a=[-1.0, -2.0, 0.0]), scale="log")
+    assert chart.runs("a") == [] and "no value can be drawn" in " ".join(chart.texts)
+
+
 # ---- many ----
 
 

@@ -112,6 +112,10 @@ static void sketch_all(struct sketch *sketch)
     sketch_text(sketch, 140, 120, PICTURE_MONO_BOLD, SLICE("\xE4\xB8\xAD\xE6\x96\x87"));
     sketch_curve(sketch,
                  (struct picture_point[]){{60, 90}, {60, 120}, {90, 130}, {90, 160}});
+    sketch_add(sketch, (struct picture_item){.kind = PICTURE_POLYLINE,
+                                             .stroke = BLUE,
+                                             .stroke_width = 1,
+                                             .point_count = 4});
     sketch_add(sketch, (struct picture_item){.kind = PICTURE_GROUP_END});
 }
 
@@ -279,6 +283,29 @@ static void test_curve(void)
         CHECK(pixel_at(&pixels, 50, (uint32_t)(corners[0].y + corners[1].y) / 2) ==
               0xFF0000);
         CHECK(pixel_at(&pixels, 50, (uint32_t)corners[0].y + 2) == 0xFFFFFF);
+    }
+    free(pixels.bytes);
+}
+
+/* From corner to corner, and no spike beyond a sharp one. */
+static void test_polyline(void)
+{
+    static const struct picture_point points[] = {{20, 80}, {50, 20}, {53, 80}};
+    struct sketch sketch;
+    struct pixels pixels;
+
+    sketch_init(&sketch, 100, 100);
+    memcpy(sketch.points, points, sizeof points);
+    sketch.picture.point_count = 3;
+    sketch_add(&sketch, (struct picture_item){.kind = PICTURE_POLYLINE,
+                                              .stroke = BLUE,
+                                              .stroke_width = 4,
+                                              .point_count = 3});
+    if (paint(&sketch, 72, &pixels)) {
+        CHECK(pixel_at(&pixels, 35, 50) == 0x0000FF);
+        CHECK(pixel_at(&pixels, 52, 60) == 0x0000FF);
+        CHECK(pixel_at(&pixels, 42, 70) == 0xFFFFFF);
+        CHECK(pixel_at(&pixels, 50, 15) == 0xFFFFFF);
     }
     free(pixels.bytes);
 }
@@ -609,6 +636,7 @@ int main(void)
     test_without_fonts();
     test_places();
     test_curve();
+    test_polyline();
     test_narrow_places();
     test_right_to_left();
     test_nonsense();

@@ -156,6 +156,14 @@ static void test_items(void)
                "<path d=\"M0 0C0 10 0 20 0 30.13\" fill=\"none\" stroke=\"#112233\" "
                "stroke-width=\"1\"/>\n");
     check_item((struct picture_item){.kind = PICTURE_CURVE, .point_count = 3}, "");
+    check_item((struct picture_item){.kind = PICTURE_POLYLINE,
+                                     .stroke = 0x112233FF,
+                                     .stroke_width = 1,
+                                     .point_count = 3},
+               "<polyline points=\"0 0 0 10 0 20\" fill=\"none\" "
+               "stroke-linejoin=\"round\" stroke-linecap=\"round\" "
+               "stroke=\"#112233\" stroke-width=\"1\"/>\n");
+    check_item((struct picture_item){.kind = PICTURE_POLYLINE, .point_count = 1}, "");
     check_item((struct picture_item){.kind = PICTURE_GROUP_BEGIN,
                                      .text = SLICE("node"),
                                      .title = SLICE("x & y")},
