@@ -136,21 +136,21 @@ def compute(metric: Metric, what: str, tensor: Any, *others: Any) -> Any:
         value = metric.function(view, *others)
     except Exception as error:
         raise RuntimeError(
-            f"Failed to compute metric {metric.name} of {what}, {describe(tensor)}: "
+            f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: "
             f"{type(error).__name__}: {error}"
         ) from error
     if _version_of(view) != version:
         raise RuntimeError(
-            f"Metric {metric.name} of {what} has written into the tensor, {describe(tensor)}, "
-            "in place: the model goes on with what it wrote. A metric that needs to write has to "
-            "clone the tensor first"
+            f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: it has written "
+            "into the tensor in place, and the model would go on with what it wrote; a metric that "
+            "needs to write has to clone the tensor first"
         )
     if isinstance(value, Number) and not isinstance(value, complex):
         return value
     if hasattr(value, "detach") and not value.is_complex():
         return value.detach()
     raise RuntimeError(
-        f"Failed to compute metric {metric.name} of {what}, {describe(tensor)}: it returned "
+        f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: it returned "
         f"{_shorten(value)}, expected a number or a tensor of real numbers"
     )
 

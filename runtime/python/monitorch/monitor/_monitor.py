@@ -510,7 +510,7 @@ class ModuleMonitor(Sinks):
             for name, parameter in self._find_parameters(self.module):
                 if parameter.grad is not None:
                     target = self._find_target(kind, name)
-                    self._apply(target, f"the gradient of parameter {name}", parameter.grad)
+                    self._apply(target, f"gradient of parameter {name}", parameter.grad)
 
     def watch_updates(self, optimizer: Any, metric_regex: str = ".*") -> None:
         """`update/{parameter}/norm`, the L2 norm of what each step of the optimizer changes, and
@@ -549,7 +549,7 @@ class ModuleMonitor(Sinks):
     def _measure(self, name: str, tensor: Any, with_gauges: bool) -> None:
         """An activation."""
         target = self._find_target("activation", name)
-        what = f"the activations of module {name}"
+        what = f"activations of module {name}"
         with _no_grad():
             self._apply(target, what, tensor, with_gauges)
             if self.reference_module is not None:
@@ -687,7 +687,7 @@ def _subtract(what: str, tensor: Any, reference: Any) -> Any:
         return tensor - reference
     except RuntimeError as error:
         raise RuntimeError(
-            f"Failed to compare {what}, {_metrics.describe(tensor)}, with the reference's, "
+            f"Failed to monitor {what}: {_metrics.describe(tensor)}, and the reference's, "
             f"{_metrics.describe(reference)}: {error}"
         ) from error
 
