@@ -170,8 +170,10 @@ def compare_costs(peer, ours):
           f"{more['monitorch'] / 1e3:.0f} kB by monitorch: {part:.3f} of it, "
           f"{told(part, MEMORY_CLAIM)}")  # fmt: skip
     part = max(part, made["monitorch"] / made["peer"])
-    print(f"allocated above the plain step: {made['peer'] / 1e6:.1f} MB by the peer, "
-          f"{made['monitorch'] / 1e6:.1f} MB by monitorch, {told(part, MEMORY_CLAIM)}")
+    print(
+        f"allocated above the plain step: {made['peer'] / 1e6:.1f} MB by the peer, "
+        f"{made['monitorch'] / 1e6:.1f} MB by monitorch, {told(part, MEMORY_CLAIM)}"
+    )
     return share <= TIME_CLAIM and part <= MEMORY_CLAIM
 
 
@@ -181,16 +183,13 @@ def compare_unmonitored(ours):
     monitor = make_monitor(ours, run.model, lambda step: step == 0, True)
     run.step(monitor)
     times = in_turns({"plain": run.step, "not monitored": lambda: run.step(monitor)}, OFF_ROUNDS)
-    ratio = statistics.median(
-        a / b for a, b in zip(times["not monitored"], times["plain"])
-    )
+    ratio = statistics.median(a / b for a, b in zip(times["not monitored"], times["plain"]))
     print(f"a step that is not monitored: {ratio:.4f} of the plain one, {told(ratio, OFF_CLAIM)}")
     return ratio <= OFF_CLAIM
 
 
 def main():
     import torch
-
     from monitorch.monitor import ModuleMonitor
 
     torch.set_num_threads(1)
