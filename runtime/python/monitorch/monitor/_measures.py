@@ -4,6 +4,7 @@ reference module's."""
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
@@ -49,6 +50,7 @@ class Measures(Sinks):
         self._excluded = re.compile(excluded_regex)
         self._metrics: dict[str, dict[str, Metric]] = {kind: {} for kind in _KINDS}
         self._switch = _recorder.Switch()
+        self._reference_switch = _recorder.Switch()
         self._updates: list[Updates] = []
         self._targets: dict[tuple[str, str], Target] = {}  # by kind and name
         self._keys: dict[_recorder.Gauge, str] = {}
@@ -141,8 +143,7 @@ class Measures(Sinks):
     def _find_target(self, kind: str, name: str) -> Target:
         target = self._targets.get((kind, name))
         if target is None:
-            import torch
-
+            torch = sys.modules["torch"]
             asked = "gradient" if kind == "gradient_before_clip" else kind
             wanted = [metric for metric in self._metrics[asked].values() if metric.matches(name)]
             target = Target(f"{kind}/{name}", wanted, torch.get_num_threads())
@@ -243,15 +244,11 @@ class Measures(Sinks):
 
 
 def is_tensor(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor)
+    return isinstance(value, sys.modules["torch"].Tensor)
 
 
 def _no_grad() -> Any:
-    import torch
-
-    return torch.no_grad()
+    return sys.modules["torch"].no_grad()
 
 
 def _subtract(what: str, tensor: Any, reference: Any) -> Any:

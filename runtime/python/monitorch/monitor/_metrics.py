@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +67,7 @@ def _measure_each(built_in: str, axis: int | None) -> Callable[..., Any]:
     gauge = _recorder.Gauge(("x",), (built_in,), None, axis)
 
     def measure(tensor: Any) -> Any:
-        import torch
-
+        torch = sys.modules["torch"]
         found: dict[str, float] = {}
         gauge.add(tensor)
         gauge.collect(found, {})

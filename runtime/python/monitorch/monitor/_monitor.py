@@ -61,7 +61,6 @@ class ModuleMonitor(Measures):
         self.is_stopped = False
         self._monitor_step_fn = monitor_step_fn
         self._containers = containers
-        self._reference_switch = _recorder.Switch()
         self._calls = Calls(self.logger)
         self._locals = self._make_locals()
         self._is_stale = True  # hooks and locals are not yet those of the metrics
