@@ -28,9 +28,10 @@ pytestmark = pytest.mark.torch
 
 
 class Block(nn.Module):
-    def __init__(self, size, package):
+    package = None
+
+    def __init__(self, size):
         super().__init__()
-        self.package = package
         self.norm = nn.LayerNorm(size)
         self.qkv = nn.Linear(size, 3 * size)
         self.out = nn.Linear(size, size, bias=False)
@@ -50,21 +51,23 @@ class Block(nn.Module):
 
 # The mixins of both have an __init__ of no arguments, or none.
 class OldBlock(Block, old.monitor.MonitorMixin):
-    def __init__(self, size, package):
-        Block.__init__(self, size, package)
+    package = old
+
+    def __init__(self, size):
+        Block.__init__(self, size)
         self.module_monitor = None
         self.is_reference_module = False
 
 
 class OurBlock(Block, ours.MonitorMixin):
-    pass
+    package = ours
 
 
 class Model(nn.Module):
-    def __init__(self, make_block, package):
+    def __init__(self, make_block):
         super().__init__()
         self.embedding = nn.Embedding(17, 8)
-        self.blocks = nn.ModuleList([make_block(8, package) for _ in range(2)])
+        self.blocks = nn.ModuleList([make_block(8) for _ in range(2)])
         self.head = nn.Linear(8, 17)
 
     def forward(self, tokens):
@@ -80,7 +83,8 @@ def both(values):
 
 def train(package, make_block, has_check=True, steps=5):
     torch.manual_seed(0)
-    model = Model(make_block, package)
+    model = Model(make_block)
+    reference = copy.deepcopy(model)
     monitor = package.ModuleMonitor(monitor_step_fn=lambda step: step % 2 == 0)
     monitor.set_module(model)
     monitor.add_activation_metric("mean", lambda x: x.mean())
@@ -89,7 +93,6 @@ def train(package, make_block, has_check=True, steps=5):
     monitor.add_activation_metric("max", lambda x: x.max(), metric_regex=r"blocks.*mlp")
     monitor.add_parameter_metric("norm", lambda x: x.norm())
     monitor.add_gradient_metric("norm", lambda x: x.norm())
-    reference = copy.deepcopy(model)
     monitor.set_reference_module(reference)
     monitor.add_activation_difference_metric("l2", lambda a, b: (a - b).norm(dim=-1))
     monitor.add_parameter_difference_metric("l2", lambda a, b: (a - b).norm())
