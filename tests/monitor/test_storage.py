@@ -42,6 +42,17 @@ def test_scalar_logged_once_stays_what_it_is(storage):
     assert type(finished(storage, 3)["k"]) is int
 
 
+def test_numbers_of_numpy_are_plain_numbers(storage):
+    """So that files take them."""
+    numpy = pytest.importorskip("numpy")
+    for name, value in (("f", numpy.float32(1.5)), ("i", numpy.int64(3)), ("a", numpy.ones(1))):
+        storage.log_scalar(0, name, value)
+    storage.log_tensor(0, "t", torch.ones(3), lambda values: numpy.float16(values.mean()))
+    told = finished(storage)
+    assert told == {"f": 1.5, "i": 3, "a": 1.0, "t": 1.0}
+    assert {type(value) for value in told.values()} == {float, int}
+
+
 @pytest.mark.parametrize("value", ["text", None, [1.0], torch.ones(2), torch.ones(0)])
 def test_what_is_no_scalar_is_refused(storage, value):
     with pytest.raises(ValueError, match=r"log_scalar: .*not a scalar.*some/key"):

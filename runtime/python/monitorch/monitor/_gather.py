@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 def as_number(value: Any) -> Any:
-    """The number in a tensor or an array of one element; other values as they are."""
-    if isinstance(value, Number) or not hasattr(value, "item"):
+    """The number in a tensor or an array of one element, NumPy's numbers as Python's; other values
+    as they are."""
+    if not hasattr(value, "item"):
         return value
     count = value.numel() if hasattr(value, "numel") else getattr(value, "size", 0)
     return value.item() if count == 1 else value
