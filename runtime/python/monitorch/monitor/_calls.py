@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _compiled, _observe, _recorder
@@ -27,6 +28,7 @@ class Calls:
         self._entries: list[tuple[dict[int, Any], int, Any]] = []  # torch's, the key, the hook
         self._handles: list[Any] = []
         self._modules: list[tuple[Any, str]] = []
+        self._functions: list[Any] = []
         self._observations: list[Any] = []
         self._stance: Any = None
         self._must_stay = False
@@ -43,7 +45,10 @@ class Calls:
         """A hook that measures the module's output with the target's gauges, and then calls
         `callback(module, args, output, kwargs)`."""
         gauges = () if target is None else target.gauges
-        probe = _recorder.Probe(switch, module, gauges, callback, unread, find_task())
+        self._functions += [callback, unread]
+        probe = _recorder.Probe(
+            switch, module, gauges, _weakly(callback), _weakly(unread), find_task()
+        )
         hook = probe.leave
         try:
             handle = module.register_forward_hook(hook, with_kwargs=callback is not None)
@@ -86,6 +91,7 @@ class Calls:
         self._entries.clear()
         self._handles.clear()
         self._modules.clear()
+        self._functions.clear()
 
     def _leave_compiled_code(self) -> None:
         """What torch.compile has made knows nothing of hooks that come and go. A monitored step
@@ -99,6 +105,22 @@ class Calls:
             # Before torch 2.6: graphs end at the hooks, which stay.
             self._must_stay = True
             _compiled.forget_compiled()
+
+
+def _weakly(function: Callable[..., None] | None) -> Any:
+    """Dynamo keeps hooks that it was told of for good: it is not to keep monitors and models with
+    them."""
+    if function is None:
+        return None
+    is_method = hasattr(function, "__self__")
+    find: Any = weakref.WeakMethod(function) if is_method else weakref.ref(function)
+
+    def call(*arguments: Any) -> None:
+        found = find()
+        if found is not None:
+            found(*arguments)
+
+    return call
 
 
 def find_task() -> Callable[[], int] | None:

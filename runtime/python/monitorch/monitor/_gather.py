@@ -26,7 +26,7 @@ class Gathering:
     """Adds up, so that nothing is kept of tensors but sums; where there is a function to aggregate
     with, copies of them are kept for it."""
 
-    __slots__ = ("function", "_numbers", "_tensors", "_total", "_count", "_there")
+    __slots__ = ("function", "_numbers", "_tensors", "_total", "_count", "_there", "_is_blind")
 
     function: Callable[..., Any] | None
 
@@ -37,6 +37,7 @@ class Gathering:
         self._total: Any = 0.0
         self._count = 0
         self._there: list[Any] = []  # sums that are still on a device
+        self._is_blind = False
 
     def add_number(self, number: Any) -> None:
         self._numbers.append(number)
@@ -52,16 +53,28 @@ class Gathering:
             raise ValueError(
                 f"log_tensor: The provided value is not a tensor. Key: {key}, Value: {tensor}"
             )
-        tensor = tensor.detach()
+        tensor = _unwrap(tensor.detach())
+        if tensor.device.type == "meta":
+            self._is_blind = True
+            return
         if self.function is not None:
             self._tensors.append(tensor.flatten().clone())
             return
+        try:
+            total = _sum_here(tensor)
+        except RuntimeError:  # there are no values: a FakeTensor
+            self._is_blind = True
+            return
         self._count += tensor.numel()
-        total = _sum_here(tensor)
         if total is None:
             self._there.append(_sum_there(tensor))
         else:
             self._total += total
+
+    def is_empty(self) -> bool:
+        """Whether all that was logged were tensors without values."""
+        there = self._count or self._numbers or self._tensors
+        return self._is_blind and not there
 
     def pending(self) -> list[Any]:
         """Tensors of one element on devices, to be read with those of other keys at once."""
@@ -90,15 +103,24 @@ class Gathering:
         return torch.cat([part.to(parts[0].device) for part in parts])
 
 
+def _unwrap(tensor: Any) -> Any:
+    """Under torch.func's transforms, what they look at: under vmap all of its elements."""
+    functorch = getattr(sys.modules["torch"]._C, "_functorch", None)
+    if hasattr(functorch, "get_unwrapped") and isinstance(tensor, sys.modules["torch"].Tensor):
+        while functorch.is_functorch_wrapped_tensor(tensor):
+            tensor = functorch.get_unwrapped(tensor)
+    return tensor
+
+
 def _sum_here(tensor: Any) -> Any:
-    """None where the tensor's values are not in this process's memory."""
-    if tensor.device.type != "cpu" or tensor.dtype.is_complex:
+    """None where the tensor lies on a device; RuntimeError where it has no values."""
+    if tensor.device.type != "cpu":
         return None
     if tensor.numel() == 1:
         return tensor.item()
-    told = _recorder.measure(tensor, sample=0, hash=False)
+    told = None if tensor.dtype.is_complex else _recorder.measure(tensor, sample=0, hash=False)
     if told is None or not told["is_readable"]:
-        return None
+        return _sum_there(tensor).item()
     if told["nan"] or (told["posinf"] and told["neginf"]):
         return math.nan
     if told["posinf"] or told["neginf"]:
@@ -123,6 +145,8 @@ def results(gathered: Mapping[str, Gathering]) -> tuple[dict[str, Any], list[Run
     made: dict[str, Any] = {}
     errors = []
     for key, gathering in gathered.items():
+        if gathering.is_empty():
+            continue
         try:
             result = gathering.result()
         except Exception as error:

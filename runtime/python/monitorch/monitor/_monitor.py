@@ -239,8 +239,7 @@ class ModuleMonitor(Measures):
             raise ValueError("Set the module to monitor before a monitored step begins.")
         if self.is_open and step == self.current_step:
             return True
-        if self.is_open:
-            self.end_step()
+        self.end_step()
         self.current_step = step
         if is_monitored:
             self._open(step)
@@ -248,7 +247,10 @@ class ModuleMonitor(Measures):
 
     def end_step(self) -> None:
         """Makes one number of all that was logged under each key in the step."""
-        if not self.is_open or self.current_step is None:
+        if self.current_step is None:
+            return
+        if not self.is_open:
+            self._end_forced(self.current_step)
             return
         self._shut()
         metrics: dict[str, float] = {}
@@ -262,6 +264,12 @@ class ModuleMonitor(Measures):
             self.storage.put_histograms(self.current_step, histograms)
         self.storage.aggregate_step(self.current_step)
         self._tell(self.current_step)
+
+    def _end_forced(self, step: int) -> None:
+        """A step that is not monitored has what was logged by `force`."""
+        if self.storage.is_open(step):
+            self.storage.aggregate_step(step)
+            self._tell(step)
 
     def after_micro_batch(self) -> None:
         """Lets go of what was kept of the reference module for the micro-batch that ends."""

@@ -49,6 +49,10 @@ class StorageManager:
     def has_step(self, step: int) -> bool:
         return step in self._steps
 
+    def is_open(self, step: int) -> bool:
+        """Whether something was logged in the step and it has not ended."""
+        return bool(self._open.get(step))
+
     def get_step_metrics(self, step: int) -> Metrics:
         """{key: number}; empty where the step is not known."""
         found = self._steps.get(step)
