@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Action = str | Callable[["MonitorAlert"], Any]
 
 _EXPECTED = "an alert is such as 'activation/*/nan > 0'"
-_CONDITION = re.compile(r"\s*(\S.*?)\s*(>=|<=|==|!=|>|<)\s*([^<>=!\s]+)\s*\Z")
+_CONDITION = re.compile(r"\s*(\S.*?)(?<![<>=!\s])\s*(>=|<=|==|!=|>|<)\s*([^<>=!\s]+)\s*\Z")
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,

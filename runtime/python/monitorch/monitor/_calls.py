@@ -30,7 +30,6 @@ class Calls:
         self._modules: list[tuple[Any, str]] = []
         self._functions: list[Any] = []
         self._observations: list[Any] = []
-        self._stance: Any = None
         self._must_stay = False
 
     def add(
@@ -56,7 +55,8 @@ class Calls:
             self._logger.warning("The calls of module %s are not monitored: %s", path, error)
             return
         hooks = handle.hooks_dict_ref()
-        _compiled.add_module_hook(hook)
+        if not _can_leave_compiled_code():
+            _compiled.add_module_hook(hook)
         self._handles.append(handle)
         self._entries.append((hooks, handle.id, hook))
         self._modules.append((module, "root" if path == ROOT else path))
@@ -80,9 +80,7 @@ class Calls:
         if not self._must_stay:
             for hooks, key, _ in self._entries:
                 hooks.pop(key, None)
-        stance, self._stance = self._stance, None
-        if stance is not None:
-            stance.__exit__(None, None, None)
+        _eager.end(self)
 
     def clear(self) -> None:
         """Takes the hooks away for good."""
@@ -98,13 +96,43 @@ class Calls:
         runs the modules themselves, and the compiled code is there for the next one."""
         if "torch._dynamo" not in sys.modules or self._must_stay:
             return
-        set_stance = getattr(sys.modules["torch"].compiler, "set_stance", None)
-        if set_stance is not None:
-            self._stance = set_stance("force_eager")
+        if _can_leave_compiled_code():
+            _eager.begin(self)
         else:
             # Before torch 2.6: graphs end at the hooks, which stay.
             self._must_stay = True
             _compiled.forget_compiled()
+
+    def __del__(self) -> None:
+        if _eager is not None:  # as it is when the interpreter ends
+            _eager.end(self)
+
+
+class _Eager:
+    """Whether compiled code is left aside, which holds for the whole process: while any monitor
+    wants it so. One whose step an exception has left wants that until its next step, or its end."""
+
+    def __init__(self) -> None:
+        self._holders: set[int] = set()  # by id: a Calls that is freed ends itself
+        self._stance: Any = None
+
+    def begin(self, calls: Calls) -> None:
+        if not self._holders:
+            self._stance = sys.modules["torch"].compiler.set_stance("force_eager")
+        self._holders.add(id(calls))
+
+    def end(self, calls: Calls) -> None:
+        if id(calls) in self._holders:
+            self._holders.discard(id(calls))
+            if not self._holders:
+                self._stance.__exit__(None, None, None)
+
+
+_eager = _Eager()
+
+
+def _can_leave_compiled_code() -> bool:
+    return hasattr(getattr(sys.modules.get("torch"), "compiler", None), "set_stance")
 
 
 def _weakly(function: Callable[..., None] | None) -> Any:
