@@ -4,13 +4,14 @@ A transformer of 6 layers, d=256, five metrics of every module's output, norms o
 gradients; one thread. Claims: both give the same keys, and the same values to 1e-5; a monitored step
 costs at most 1/5 of the peer's time above the plain step, and at most 1/4 of its peak memory above the
 plain step; a step that is not monitored takes at most 1.01 times the plain one. Exit code 1 where a
-claim does not hold, or the peer is missing (make bench installs it).
+claim does not hold.
 """
 
 import pathlib
-import statistics
 import sys
 import time
+
+from claims import Claims, Figure, median
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -24,6 +25,7 @@ MEMORY_CLAIM = 1 / 4
 OFF_CLAIM = 1.01
 VALUE_CLAIM = 1e-5
 ROUNDS = 9
+PEER = "torch-module-monitor 0.1.0"
 OFF_ROUNDS = 41
 
 FIVE = {
@@ -120,28 +122,23 @@ def memory(step):
     return peak, allocated
 
 
-def told(found, claim):
-    return f"at most {claim:.4g}: {'holds' if found <= claim else 'DOES NOT HOLD'}"
-
-
-def compare_values(peer, ours):
+def compare_values(claims, peer, ours):
     first, second = Run(), Run()
     theirs = make_monitor(peer, first.model, lambda step: True, False)
     mine = make_monitor(ours, second.model, lambda step: True, True)
     first.step(theirs)
     second.step(mine)
     expected, found = theirs.get_step_metrics(), mine.get_step_metrics()
-    has_same_keys = set(expected) == set(found)
+    others = float(len(set(expected) ^ set(found)))
+    claims.at_most(0.0, f"keys that are others, of {len(found)}", others, peer=PEER, unit="keys")
     worst = max(
         abs(float(expected[key]) - found[key]) / max(abs(float(expected[key])), 1e-3)
         for key in expected.keys() & found.keys()
     )
-    print(f"{len(found)} keys, {'the same' if has_same_keys else 'NOT THE SAME'}; values differ by "
-          f"at most {worst:.1e}, {told(worst, VALUE_CLAIM)}")  # fmt: skip
-    return has_same_keys and worst <= VALUE_CLAIM
+    claims.at_most(VALUE_CLAIM, "values differ", worst, peer=PEER, unit="relative")
 
 
-def compare_costs(peer, ours):
+def compare_costs(claims, peer, ours):
     runs = {"plain": Run(), "peer": Run(), "monitorch": Run()}
     theirs = make_monitor(peer, runs["peer"].model, lambda step: True, False)
     mine = make_monitor(ours, runs["monitorch"].model, lambda step: True, True)
@@ -151,57 +148,56 @@ def compare_costs(peer, ours):
         "monitorch": lambda: runs["monitorch"].step(mine),
     }
     times = in_turns(steps, ROUNDS)
-    plain = times["plain"]
-    above = {
-        name: statistics.median(a - b for a, b in zip(times[name], plain))
-        for name in ("peer", "monitorch")
-    }
-    share = above["monitorch"] / above["peer"]
-    print(f"a step takes {statistics.median(plain) * 1e3:.0f} ms; monitored, "
-          f"{above['peer'] * 1e3:.1f} ms more by the peer, {above['monitorch'] * 1e3:.1f} ms more by "
-          f"monitorch: {share:.3f} of it, {told(share, TIME_CLAIM)}")  # fmt: skip
+    plain, more = times["plain"], {}
+    for name in ("peer", "monitorch"):
+        more[name] = median([a - b for a, b in zip(times[name], plain)])
+        milliseconds = Figure(
+            *(1e3 * value for value in (more[name].value, more[name].low, more[name].high))
+        )
+        print(f"above a plain step of {median(plain).value * 1e3:.0f} ms: {name} {milliseconds} ms")
+    share = more["monitorch"].value / more["peer"].value
+    claims.at_most(TIME_CLAIM, "a monitored step, above the plain one", share, peer=PEER)
     found = {name: memory(step) for name, step in steps.items()}
-    more, made = (
-        {name: found[name][i] - found["plain"][i] for name in ("peer", "monitorch")} for i in (0, 1)
-    )
-    # Where the peer's copies are gone before the step's peak, there is nothing to be above.
-    part = more["monitorch"] / max(more["peer"], 1)
-    print(f"peak memory above the plain step: {more['peer'] / 1e3:.0f} kB by the peer, "
-          f"{more['monitorch'] / 1e3:.0f} kB by monitorch: {part:.3f} of it, "
-          f"{told(part, MEMORY_CLAIM)}")  # fmt: skip
-    part = max(part, made["monitorch"] / made["peer"])
-    print(
-        f"allocated above the plain step: {made['peer'] / 1e6:.1f} MB by the peer, "
-        f"{made['monitorch'] / 1e6:.1f} MB by monitorch, {told(part, MEMORY_CLAIM)}"
-    )
-    return share <= TIME_CLAIM and part <= MEMORY_CLAIM
+    for index, what in enumerate(("peak memory", "memory allocated")):
+        above = {name: found[name][index] - found["plain"][index] for name in more}
+        print(f"{what} above a plain step: {above['peer']:,} bytes by the peer, "
+              f"{above['monitorch']:,} by monitorch")  # fmt: skip
+        # Where the peer's copies are gone before the step's peak, it is above it by next to nothing.
+        part = above["monitorch"] / max(above["peer"], 1)
+        claims.at_most(
+            MEMORY_CLAIM, f"{what} of a monitored step, above the plain one", part, peer=PEER
+        )
 
 
-def compare_unmonitored(ours):
+def compare_unmonitored(claims, ours):
     """The same model with and without, so that no other memory comes into it."""
     run = Run()
     monitor = make_monitor(ours, run.model, lambda step: step == 0, True)
     run.step(monitor)
     times = in_turns({"plain": run.step, "not monitored": lambda: run.step(monitor)}, OFF_ROUNDS)
-    ratio = statistics.median(a / b for a, b in zip(times["not monitored"], times["plain"]))
-    print(f"a step that is not monitored: {ratio:.4f} of the plain one, {told(ratio, OFF_CLAIM)}")
-    return ratio <= OFF_CLAIM
+    ratios = [a / b for a, b in zip(times["not monitored"], times["plain"])]
+    claims.at_most(OFF_CLAIM, "a step that is not monitored", median(ratios), peer="the plain step")
 
 
 def main():
-    import torch
+    claims = Claims("What monitoring a training step costs")
+    try:
+        import torch
+    except ImportError:
+        claims.not_measured("a monitored step", "torch is not installed")
+        return claims.finish()
     from monitorch.monitor import ModuleMonitor
 
     torch.set_num_threads(1)
-    holds = compare_unmonitored(ModuleMonitor)
+    compare_unmonitored(claims, ModuleMonitor)
     try:
         from torch_module_monitor import ModuleMonitor as Peer
     except ImportError:
-        print("torch-module-monitor is not installed: make bench installs it", file=sys.stderr)
-        return 1
-    holds = compare_values(Peer, ModuleMonitor) and holds
-    holds = compare_costs(Peer, ModuleMonitor) and holds
-    return 0 if holds else 1
+        claims.not_measured("a monitored step", f"{PEER} is not installed")
+    else:
+        compare_values(claims, Peer, ModuleMonitor)
+        compare_costs(claims, Peer, ModuleMonitor)
+    return claims.finish()
 
 
 if __name__ == "__main__":

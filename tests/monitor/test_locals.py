@@ -318,3 +318,22 @@ def test_updates_of_a_parameter_of_zeros():
     monitor.end_step()
     assert monitor.get_step_metrics() == {
         "update/bias/norm": near(math.sqrt(2)), "update/bias/ratio": math.inf}  # fmt: skip
+
+
+def test_the_sample(tmp_path):
+    """samples/monitored.py ends at the first NaN, and names who has it."""
+    import os
+    import subprocess
+    import sys
+
+    from tests.support import paths
+
+    done = subprocess.run(
+        [sys.executable, str(paths.ROOT / "samples" / "monitored.py")],
+        env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("step 0: second block up to ")
+    assert lines[-1].startswith("stopped: activation/") and len(lines) < 100

@@ -104,7 +104,7 @@ class Calls:
             _compiled.forget_compiled()
 
     def __del__(self) -> None:
-        if _eager is not None:  # as it is when the interpreter ends
+        if not sys.is_finalizing():
             _eager.end(self)
 
 

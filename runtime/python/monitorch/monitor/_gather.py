@@ -105,7 +105,7 @@ class Gathering:
 
 def _unwrap(tensor: Any) -> Any:
     """Under torch.func's transforms, what they look at: under vmap all of its elements."""
-    functorch = getattr(sys.modules["torch"]._C, "_functorch", None)
+    functorch: Any = getattr(sys.modules["torch"]._C, "_functorch", None)
     if hasattr(functorch, "get_unwrapped") and isinstance(tensor, sys.modules["torch"].Tensor):
         while functorch.is_functorch_wrapped_tensor(tensor):
             tensor = functorch.get_unwrapped(tensor)

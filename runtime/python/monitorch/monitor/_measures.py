@@ -238,8 +238,6 @@ class Measures(Sinks):
     def _log(self, key: str, value: Any, aggregation: Aggregation | None) -> None:
         assert self.current_step is not None
         if hasattr(value, "detach"):
-            if value.is_meta:
-                raise ValueError(f"log_tensor: {key} is on the meta device: it has no values")
             self.storage.log_tensor(self.current_step, key, value.detach(), aggregation)
         else:
             self.storage.log_scalar(self.current_step, key, value, aggregation)

@@ -147,7 +147,7 @@ def compute(metric: Metric, what: str, tensor: Any, *others: Any) -> Any:
         )
     if isinstance(value, Number) and not isinstance(value, complex):
         return value
-    if hasattr(value, "detach") and not value.is_complex() and not value.is_meta:
+    if hasattr(value, "detach") and not value.is_complex():
         return value.detach()
     raise RuntimeError(
         f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: it returned "
