@@ -15,13 +15,7 @@ from tests.commands import docs_programs
 from tests.support import pages, paths
 
 PAGES = ["README.md", "CONTRIBUTING.md", "samples/README.md"]
-# What these pages show needs trainings, files and processes that the tests of those packages have.
-ELSEWHERE = ("tracker", "monitor", "tracer")
-PAGES += sorted(
-    f"docs/{page.name}"
-    for page in (paths.ROOT / "docs").glob("*.md")
-    if not page.name.startswith(ELSEWHERE)
-)
+PAGES += sorted(f"docs/{page.name}" for page in (paths.ROOT / "docs").glob("*.md"))
 BLOCKS = [block for page in PAGES for block in pages.blocks(page)]
 
 
@@ -83,7 +77,7 @@ def test_commands(folder, page):
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python(folder, page):
     """All blocks of a page, in order, in one program."""
-    program = [docs_programs.NAMES, "names = dict(globals())"]
+    program = [docs_programs.NAMES, docs_programs.PAGES.get(page, ""), "names = dict(globals())"]
     for block in pages.blocks(page):
         if block.language != "python" or block.reason:
             continue
