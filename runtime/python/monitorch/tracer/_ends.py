@@ -1,0 +1,302 @@
+"""The two ends of a gathering: the root, to whom all is sent, and those who send."""
+
+from __future__ import annotations
+
+import collections
+import json
+import logging
+import time
+from typing import Any, NamedTuple
+
+from monitorch.tracer import _message
+from monitorch.tracer._link import PENDING_MOST, Link, Note, RankError, name_ranks
+
+Pending = _message.Pending
+Gathered = dict[str, tuple[list[Any], list[int], list[int]]]
+
+GRACE = 3.0  # seconds for the others, where an exception leaves the block
+LINGER = 10.0  # seconds for the others to read how it ended, where a rank is missing
+_KEPT = 1 << 26  # bytes that were sent, from which on it is asked whether they were taken
+_END, _TAKEN, _MET = "end", "taken", "met"
+
+logger = logging.getLogger("monitorch.tracer")
+
+
+class Step(NamedTuple):
+    """One gathering of one rank's: what it has traced, or the message that holds it."""
+
+    pending: Pending
+    message: Any
+    is_last: bool
+
+
+class End(NamedTuple):
+    """How the root's block was left."""
+
+    message: str  # empty where all is well
+    ranks: tuple[int, ...]
+    is_failure: bool  # for all, not for the root alone
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(self).encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> End:
+        message, ranks, is_failure = json.loads(content)
+        return cls(message, tuple(ranks), is_failure)
+
+
+class Root:
+    """Takes the step of each of the others, in the order of their ranks."""
+
+    def __init__(self, link: Link, allow_pickle: bool) -> None:
+        self._link = link
+        self._allow_pickle = allow_pickle
+        self._step = 0
+        self._others = list(link.ranks[1:])  # those that have steps to come
+        self._missing: tuple[int, ...] = ()
+        self._failure: RankError | None = None
+        self._complete: collections.deque[Gathered] = collections.deque()
+
+    def meet(self) -> None:
+        """All have entered their blocks."""
+        link = self._link
+        if not link.wait(lambda: link.have_come(0, self._others)):
+            missing = self._find_missing(0)
+            raise self._fail(f"{name_ranks(missing)} did not enter the tracer", missing)
+        link.take_notes(0, self._others)
+        link.note(_MET, b"1")
+
+    def prepare(self, pending: Pending, is_last: bool) -> Step:
+        return Step(pending, None, is_last)
+
+    def go(self, step: Step) -> None:
+        if self._failure is not None:
+            self.keep(step)
+            raise self._failure
+        self._take(step.pending)
+        while step.is_last and self._others:
+            self._take({})
+        if step.is_last and self._missing:
+            raise RankError(self._tell_missing(), self._missing)
+
+    def keep(self, step: Step) -> None:
+        """One that does not come to its end: the root's own part is there."""
+        self._merge([(self._link.rank, step.pending)])
+
+    def drain(self) -> list[Gathered]:
+        """The gatherings that are complete, or as complete as they get."""
+        complete = []
+        while self._complete:
+            complete.append(self._complete.popleft())
+        return complete
+
+    def hurry(self) -> None:
+        """An exception leaves the block: it is not kept for long."""
+        self._link.leave_at = time.monotonic() + min(self._link.timeout, GRACE)
+
+    def is_late(self) -> bool:
+        leave_at = self._link.leave_at
+        return leave_at is not None and time.monotonic() > leave_at + 1.0
+
+    def close(self, error: BaseException | None) -> None:
+        """Tells the others how it ended, and waits until they know."""
+        link = self._link
+        limit = min(link.timeout, LINGER if self._failure is not None else GRACE)
+        message = self._tell_missing() if self._missing else ""
+        link.leave_at = time.monotonic() + limit
+        try:
+            if self._failure is not None:
+                pass  # they have been told
+            elif self._missing:
+                link.note(_END, End(message, self._missing, True).to_bytes())
+            elif error is not None:
+                text = f"rank {link.rank} left its block by {type(error).__name__}"
+                link.note(_END, End(text, (link.rank,), False).to_bytes())
+            else:
+                link.note(_END, End("", (), False).to_bytes())
+            acks = [f"ack/{rank}" for rank in link.ranks[1:] if rank not in self._missing]
+            if link.wait(lambda: link.has(acks)):
+                link.forget(_END, _TAKEN, _MET, *acks)
+        except RankError as gone:
+            logger.warning("%s", gone)
+        link.close()
+
+    def _take(self, pending: Pending) -> None:
+        link = self._link
+        self._step += 1
+        is_whole = link.wait(lambda: link.have_come(self._step, self._others))
+        missing = () if is_whole else self._find_missing(self._step)
+        come = [rank for rank in self._others if rank not in missing]
+        parts = [(link.rank, pending)]
+        lost: RankError | None = None
+        notes = link.take_notes(self._step, come)
+        try:
+            parts += zip(come, self._receive(notes))
+        except RankError as error:
+            lost = error
+        self._merge(parts)
+        if lost is not None:
+            raise self._fail(str(lost), lost.ranks)
+        self._others = [note.rank for note in notes if not note.is_last]
+        if missing:
+            self._miss(missing)
+        link.note(_TAKEN, str(self._step).encode())
+
+    def _receive(self, notes: list[Note]) -> list[Pending]:
+        messages = self._link.receive(notes)
+        return [
+            _message.unpack(message, note.rank, self._allow_pickle)
+            for message, note in zip(messages, notes)
+        ]
+
+    def _miss(self, missing: tuple[int, ...]) -> None:
+        self._missing += missing
+        if self._link.leave_at is None:
+            raise self._fail(self._tell_missing(), missing)
+
+    def _tell_missing(self) -> str:
+        limit = self._link.timeout
+        if self._link.leave_at is not None:
+            limit = min(limit, GRACE)
+        before = f"the last was gathering {self._step - 1}" if self._step > 1 else "the first one"
+        return (
+            f"{name_ranks(self._missing)} did not come to gathering {self._step} within {limit:g} s "
+            f"({before})"
+        )
+
+    def _find_missing(self, step: int) -> tuple[int, ...]:
+        return tuple(rank for rank in self._others if not self._link.have_come(step, [rank]))
+
+    def _fail(self, text: str, ranks: tuple[int, ...]) -> RankError:
+        """The others are told at once: they may be about to wait."""
+        self._missing = tuple(sorted({*self._missing, *ranks}))
+        self._failure = RankError(text, self._missing)
+        logger.error("%s", text)
+        try:
+            self._link.note(_END, End(text, self._missing, True).to_bytes())
+        except RankError as gone:
+            logger.warning("%s", gone)
+        return self._failure
+
+    def _merge(self, parts: list[tuple[int, Pending]]) -> None:
+        gathered: Gathered = {}
+        for rank, pending in parts:
+            for path, (values, iterations) in pending.items():
+                lists = gathered.setdefault(path, ([], [], []))
+                lists[0].extend(_to_cpu(values))
+                lists[1].extend(iterations)
+                lists[2].extend([rank] * len(iterations))
+        if gathered:
+            self._complete.append(gathered)
+
+
+class Sender:
+    """Sends its steps to the root, and waits for it at the end alone."""
+
+    def __init__(self, link: Link, allow_pickle: bool) -> None:
+        self._link = link
+        self._allow_pickle = allow_pickle
+        self._step = 0
+        self._taken = 0  # the root has the steps up to this one
+        self._end: End | None = None
+
+    def meet(self) -> None:
+        link = self._link
+        link.send(0, _message.pack({}), False)
+        if not link.wait(lambda: self._has_end() or link.has([_MET]), link.timeout + GRACE):
+            raise RankError(f"rank {link.root} did not enter the tracer", (link.root,))
+        self._raise_failure()
+
+    def prepare(self, pending: Pending, is_last: bool) -> Step:
+        return Step({}, _message.pack(pending, self._link.device, self._allow_pickle), is_last)
+
+    def go(self, step: Step) -> None:
+        self._has_end()
+        self._raise_failure()
+        if self._end is not None:
+            return  # the root has left by an exception, and nobody listens
+        self._step += 1
+        self._link.send(self._step, step.message, step.is_last)
+        if self._link.pending_size() > _KEPT:
+            self._make_room()
+        if step.is_last:
+            self._wait_for_end()
+
+    def keep(self, step: Step) -> None:
+        """One that cannot be sent: the root would not know what to do with it."""
+
+    def drain(self) -> list[Gathered]:
+        return []
+
+    def hurry(self) -> None:
+        """An exception leaves the block; the root has GRACE to find out who is missing."""
+        self._link.leave_at = time.monotonic() + min(self._link.timeout, GRACE) + GRACE / 2
+
+    def is_late(self) -> bool:
+        leave_at = self._link.leave_at
+        return leave_at is not None and time.monotonic() > leave_at + 1.0
+
+    def close(self, error: BaseException | None) -> None:
+        link = self._link
+        try:
+            if self._end is not None:
+                link.note(f"ack/{link.rank}", b"1")
+        except RankError:
+            pass  # the root has gone on, as it may
+        link.close()
+
+    def _has_end(self) -> bool:
+        if self._end is None:
+            content = self._link.read(_END)
+            if content is not None:
+                self._end = End.from_bytes(content)
+                if self._end.message and not self._end.is_failure:
+                    logger.warning("%s: what is traced is gathered no longer", self._end.message)
+        return self._end is not None
+
+    def _raise_failure(self) -> None:
+        if self._end is not None and self._end.is_failure:
+            raise RankError(self._end.message, self._end.ranks)
+
+    def _make_room(self) -> None:
+        """Waits where so much is under way that memory would not suffice."""
+        link = self._link
+        self._has_progress()
+        while link.pending_size() > PENDING_MOST and self._end is None:
+            self._wait_for_news()
+        self._raise_failure()
+
+    def _wait_for_end(self) -> None:
+        while self._end is None:
+            self._wait_for_news()
+        self._raise_failure()
+
+    def _wait_for_news(self) -> None:
+        """The root finds out first who is missing, so it has a little more time."""
+        link = self._link
+        if not link.wait(lambda: self._has_end() or self._has_progress(), link.timeout + GRACE):
+            raise RankError(
+                f"rank {link.root} has not taken gathering {self._taken + 1} within "
+                f"{link.timeout:g} s",
+                (link.root,),
+            )
+
+    def _has_progress(self) -> bool:
+        content = self._link.read(_TAKEN)
+        taken = 0 if content is None else int(content)
+        if taken <= self._taken:
+            return False
+        self._taken = taken
+        self._link.forget_sent(taken)
+        return True
+
+
+def _to_cpu(values: list[Any]) -> list[Any]:
+    """What comes from the others lies there."""
+    import torch
+
+    if all(not isinstance(v, torch.Tensor) or v.device.type == "cpu" for v in values):
+        return values
+    with _message.undisturbed():
+        return [v.cpu() if isinstance(v, torch.Tensor) else v for v in values]

@@ -1,0 +1,297 @@
+"""An HDF5 file that grows by rows, is closed in between, and survives its writer.
+
+It is opened for each gathering: between them no mark of a writer stands in it, so that any reader
+opens it, also after the process was killed. Rows are written in SWMR mode (single writer, multiple
+readers), where HDF5 orders its writes so that a reader, or a kill, at any moment finds whole rows.
+Datasets are made before, at a time of their own. A new file is made aside and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import time
+from typing import Any
+
+from monitorch.tracer._hdf5_mark import clear_mark, has_mark
+from monitorch.tracer._rows import NO_RANK, find_widest
+
+_ENDS = {"": "values", "_iterations": "iterations", "_ranks": "ranks"}
+_ROLE = "monitorch"  # an attribute of our datasets: what they hold
+_FORMATS = ("v110", "latest")  # the oldest that knows SWMR, so that old readers read it
+_CHUNK_BYTES = 1 << 16  # at least about so many in a chunk
+_CHUNK_MOST = 1 << 22
+_SPARE = 1 << 18  # for what HDF5 writes beside the rows of a gathering
+_TEXT_MOST = 64  # bytes that a text takes, about
+_CANNOT_RESERVE = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS)
+_PATIENCE = 1.0  # seconds that another process may take to write
+
+logger = logging.getLogger("monitorch.tracer")
+_readers: dict[str, list[Any]] = {}  # files open for reading in this process, by path
+_told_of: set[str] = set()
+
+
+def escape(name: str) -> str:
+    """A slash would make a group of it."""
+    name = name.replace("%", "%25").replace("/", "%2F").replace("\0", "%00")
+    return name if name.strip(".") else "%2E" * len(name) or "%"
+
+
+def _unescape(name: str) -> str:
+    if name == "%":
+        return ""
+    for code, character in (("%2E", "."), ("%00", "\0"), ("%2F", "/"), ("%25", "%")):
+        name = name.replace(code, character)
+    return name
+
+
+def import_h5py() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError("H5PYSaverCallback needs h5py: pip install h5py") from error
+    return h5py
+
+
+class ResultFile:
+    """One file; at any time it is open for writing, for reading, or not at all."""
+
+    def __init__(self, path: str, filters: dict[str, Any], existing_ok: bool) -> None:
+        self._h5py = import_h5py()
+        self.path = path
+        self._filters = filters
+        self._existing_ok = existing_ok
+        self._is_begun = False
+        if os.path.exists(path) and not self._h5py.is_hdf5(path):
+            raise ValueError(f"{path}: not an HDF5 file, and not replaced by one")
+
+    def is_there(self) -> bool:
+        return os.path.exists(self.path)
+
+    def read(self) -> Any:
+        """The file, open for reading until something is written."""
+        files = _readers.setdefault(self.path, [])
+        if files and files[0]:
+            return files[0]
+        files[:] = [self._h5py.File(self.path, "r", swmr=True, libver=_FORMATS, locking=False)]
+        return files[0]
+
+    def names(self) -> list[str]:
+        """Of the values."""
+        return [_unescape(key) for key, item in self.read().items() if _role(item) == "values"]
+
+    def close(self) -> None:
+        for file in _readers.pop(self.path, []):
+            with contextlib.suppress(Exception):
+                file.close()
+
+    def append(self, parts: list[tuple[str, Any, Any, Any]]) -> None:
+        """Rows of (name, values, iterations, ranks). An OSError where they cannot be written, and
+        then none of them is."""
+        self.close()
+        try:
+            if self._is_begun or os.path.exists(self.path):
+                self._append(parts)
+            else:
+                self._begin(parts)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise OSError(f"{type(error).__name__}: {error}") from error
+        self._is_begun = True
+
+    def _begin(self, parts: list[tuple[str, Any, Any, Any]]) -> None:
+        """A new file, which is there as a whole or not at all."""
+        place = f"{self.path}.{os.getpid()}.new"
+        try:
+            with self._h5py.File(place, "w", libver=_FORMATS, locking=False) as file:
+                fit = [part for part in parts if self._prepare(file, *part)]
+            make_room(place, _measure(fit))
+            with self._h5py.File(place, "r+", libver=_FORMATS, locking=False) as file:
+                _write(file, fit)
+            os.rename(place, self.path)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(place)
+
+    def _append(self, parts: list[tuple[str, Any, Any, Any]]) -> None:
+        if not self._is_begun and not self._existing_ok:
+            raise FileExistsError(f"{self.path}: another process has made it meanwhile")
+        self._wait_for_others()
+        with self._h5py.File(self.path, "r", libver=_FORMATS, locking=False) as file:
+            is_ready = all(self._is_ready(file, *part) for part in parts)
+        if not is_ready:
+            # Between here and its end a kill leaves no mark: all is written when the file is closed.
+            with self._h5py.File(self.path, "r+", libver=_FORMATS, locking=False) as file:
+                clear_mark(self.path)
+                parts = [part for part in parts if self._prepare(file, *part)]
+        make_room(self.path, _measure(parts))
+        with self._open_for_rows() as file:
+            _write(file, parts)
+
+    def _wait_for_others(self) -> None:
+        """A mark of a writer's means that another writes just now, or was killed while it did."""
+        end = time.monotonic() + _PATIENCE
+        while has_mark(self.path):
+            if time.monotonic() > end:
+                logger.warning("%s: its last writer was killed while it wrote", self.path)
+                clear_mark(self.path)
+            time.sleep(0.01)
+
+    def _open_for_rows(self) -> Any:
+        """In SWMR mode from the first moment; a file of the older format has no such mode."""
+        h5f, h5p = self._h5py.h5f, self._h5py.h5p
+        access = h5p.create(h5p.FILE_ACCESS)
+        access.set_libver_bounds(h5f.LIBVER_V110, h5f.LIBVER_LATEST)
+        access.set_fclose_degree(h5f.CLOSE_STRONG)
+        with contextlib.suppress(AttributeError):  # of h5py before 3.9
+            access.set_file_locking(False, True)
+        try:
+            flags = h5f.ACC_RDWR | h5f.ACC_SWMR_WRITE
+            return self._h5py.File(h5f.open(os.fsencode(self.path), flags, access))
+        except OSError:
+            return self._h5py.File(self.path, "r+", libver=_FORMATS, locking=False)
+
+    def _is_ready(self, file: Any, name: str, *arrays: Any) -> bool:
+        """Whether the rows go into datasets that are there."""
+        for (end, role), rows in zip(_ENDS.items(), arrays):
+            found = file.get(escape(name) + end)
+            if found is None or _role(found) != role or _needs_more(found, rows) is not False:
+                return False
+        return True
+
+    def _prepare(self, file: Any, name: str, *arrays: Any) -> bool:
+        """Makes the datasets for these rows, or makes them anew with more axes; before SWMR begins."""
+        key = escape(name)
+        for (end, role), rows in zip(_ENDS.items(), arrays):
+            found = file.get(key + end)
+            if found is None:
+                fill = NO_RANK if role == "ranks" else None
+                self._make(file, key + end, rows.shape, rows.dtype, fill, role)
+            elif _role(found) != role or found.maxshape[0] is not None:
+                _tell_once(
+                    f"{self.path}: {key + end} is not what was saved of {role}; {name} is not saved"
+                )
+                return False
+            elif not self._widen(file, key + end, found, rows, role):
+                _tell_once(f"{self.path}: {key}: texts and numbers do not go into one dataset")
+                return False
+        return True
+
+    def _make(
+        self, file: Any, key: str, shape: tuple[int, ...], dtype: Any, fill: Any, role: str
+    ) -> Any:
+        is_text = dtype.kind in "UO"
+        dataset = file.create_dataset(
+            key,
+            shape=(0, *shape[1:]),
+            maxshape=(None,) * len(shape),
+            chunks=_choose_chunks(shape, 16 if is_text else dtype.itemsize),
+            dtype=self._h5py.string_dtype() if is_text else dtype,
+            fillvalue=fill,
+            **{key: value for key, value in self._filters.items() if value},
+        )
+        dataset.attrs[_ROLE] = role
+        return dataset
+
+    def _widen(self, file: Any, key: str, old: Any, rows: Any, role: str) -> bool:
+        """Puts a dataset with more axes, or of a wider dtype, in its place where that is needed."""
+        needs_more = _needs_more(old, rows)
+        if not needs_more:
+            return needs_more is False
+        dtype = find_widest([old.dtype, rows.dtype]) if rows.dtype.kind != "U" else old.dtype
+        extra = max(rows.ndim - old.ndim, 0)
+        shape = (old.shape[0], *(1,) * extra, *old.shape[1:])
+        del file[key]
+        new = self._make(file, key, shape, dtype, NO_RANK if role == "ranks" else None, role)
+        new.resize(shape)
+        for begin in range(0, old.shape[0], old.chunks[0]):
+            piece = old[begin : begin + old.chunks[0]]
+            new[begin : begin + len(piece)] = piece.reshape(piece.shape[0], *shape[1:])
+        return True
+
+
+def _needs_more(dataset: Any, rows: Any) -> bool | None:
+    """More axes or a wider dtype than the dataset has; None: they cannot go into it."""
+    is_text = rows.dtype.kind == "U"
+    if is_text != (dataset.dtype.kind == "O"):
+        return None
+    is_wider = not is_text and find_widest([dataset.dtype, rows.dtype]) != dataset.dtype
+    return bool(rows.ndim > dataset.ndim or is_wider)
+
+
+def _write(file: Any, parts: list[tuple[str, Any, Any, Any]]) -> None:
+    for name, *arrays in parts:
+        datasets = [file[escape(name) + end] for end in _ENDS]
+        at = datasets[0].shape[0]
+        # Values last: a reader who sees a row sees whose it is, and it counts when it is there.
+        for dataset, rows in reversed(list(zip(datasets, arrays))):
+            _append_rows(dataset, rows, at)
+    file.flush()
+
+
+def _measure(parts: list[tuple[str, Any, Any, Any]]) -> int:
+    """How many bytes they may take in the file, at most but for what HDF5 itself needs."""
+    size = _SPARE
+    for _, *arrays in parts:
+        for rows in arrays:
+            item = _TEXT_MOST if rows.dtype.kind == "U" else rows.dtype.itemsize
+            chunks = _choose_chunks(rows.shape, item)
+            count = _product([-(-n // c) + 1 for n, c in zip(rows.shape, chunks)])
+            size += min(
+                count * _product(list(chunks)) * item, 2 * rows.size * item + 2 * _CHUNK_MOST
+            )
+    return size
+
+
+def make_room(path: str, size: int) -> None:
+    """An OSError where the disk has not so much: HDF5 does not survive to meet its end. What is not
+    needed is given back when the file is closed."""
+    with open(path, "r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        try:
+            os.posix_fallocate(file.fileno(), end, size)
+        except (AttributeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in _CANNOT_RESERVE:
+                file.truncate(end)
+                raise
+
+
+def _role(item: Any) -> str:
+    return str(getattr(item, "attrs", {}).get(_ROLE, ""))
+
+
+def _choose_chunks(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Rows of one gathering, small ones with those of gatherings to come; large ones cut up."""
+    inner = [max(size, 1) for size in shape[1:]]
+    axis = 0
+    while axis < len(inner) and _product(inner) * itemsize > _CHUNK_MOST:
+        others = _product(inner) // inner[axis]
+        inner[axis] = max(1, min(inner[axis], _CHUNK_MOST // (others * itemsize)))
+        axis += 1
+    row = _product(inner) * itemsize
+    count = min(max(shape[0], _CHUNK_BYTES // row, 1), max(_CHUNK_MOST // row, 1))
+    return (count, *inner)
+
+
+def _product(sizes: list[int]) -> int:
+    result = 1
+    for size in sizes:
+        result *= size
+    return result
+
+
+def _append_rows(dataset: Any, rows: Any, at: int) -> None:
+    """One write; the dataset grows to the largest sizes, and HDF5 fills with zeros."""
+    rows = rows.reshape(rows.shape[0], *(1,) * (dataset.ndim - rows.ndim), *rows.shape[1:])
+    sizes = [max(a, b) for a, b in zip(dataset.shape[1:], rows.shape[1:])]
+    if dataset.shape != (at + rows.shape[0], *sizes):
+        dataset.resize((at + rows.shape[0], *sizes))
+    place = (slice(at, at + rows.shape[0]), *(slice(size) for size in rows.shape[1:]))
+    dataset[place] = rows.astype(object) if rows.dtype.kind == "U" else rows
+
+
+def _tell_once(text: str) -> None:
+    if text not in _told_of:
+        _told_of.add(text)
+        logger.warning("%s", text)

@@ -1,0 +1,162 @@
+"""Values of any kind as rows of an array, all of one shape and dtype."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+logger = logging.getLogger("monitorch.tracer")
+_told_of: set[tuple[str, str]] = set()
+
+NO_ITERATION, NO_RANK = 0, -1  # what stands where a row has fewer than others
+
+
+class Kinds:
+    """Which dtype the values of a kind are stored in."""
+
+    def __init__(self, iteration: Any, floating: Any, integer: Any) -> None:
+        self.iteration = _find_dtype("iteration_dtype", iteration, "iu")
+        self.floating = _find_dtype("float_dtype", floating, "f")
+        self.integer = _find_dtype("int_dtype", integer, "iu")
+
+    def choose(self, array: Any) -> Any:
+        """The dtype that such an array is stored in; None where there is none."""
+        import numpy
+
+        kind = array.dtype.kind
+        if kind in "iu":
+            return self.integer
+        if kind == "f":
+            return self.floating
+        if kind == "c":
+            return numpy.result_type(self.floating, numpy.complex64)
+        return array.dtype if kind in "bU" else None
+
+
+def find_widest(dtypes: list[Any]) -> Any:
+    """Of the kind that holds all: of bools, integers, floating-point and complex numbers."""
+    import numpy
+
+    if all(dtype.kind == "U" for dtype in dtypes):
+        return numpy.result_type(*dtypes)
+    return max(dtypes, key=lambda dtype: "biufc".index(dtype.kind))
+
+
+def _find_dtype(argument: str, given: Any, kinds: str) -> Any:
+    import numpy
+
+    text = str(given)
+    try:
+        dtype = numpy.dtype(text.removeprefix("torch.") if text.startswith("torch.") else given)
+    except TypeError as error:
+        raise ValueError(f"{argument}: {given!r} is no dtype that HDF5 knows") from error
+    if dtype.kind not in kinds:
+        wanted = "integers" if "i" in kinds else "floating-point numbers"
+        raise ValueError(f"{argument}: {dtype} is not one of {wanted}")
+    return dtype
+
+
+def make_rows(
+    name: str, values: list[Any], iterations: list[int], ranks: list[int], kinds: Kinds
+) -> tuple[Any, Any, Any] | None:
+    """Values, iterations and ranks, a row for each value; None where nothing can be stored."""
+    import numpy
+
+    arrays = [_as_array(value) for value in values]
+    unfit = [i for i, array in enumerate(arrays) if array is None or kinds.choose(array) is None]
+    if unfit:
+        type_name = type(values[unfit[0]]).__name__
+        _tell_once(
+            name, type_name, f"{name}: values of {type_name} are no numbers, and are not stored"
+        )
+        return None
+    is_text = [array.dtype.kind == "U" for array in arrays]
+    if any(is_text) and not all(is_text):
+        _tell_once(name, "mixed", f"{name}: texts and numbers do not go into one dataset")
+        return None
+    dtype = find_widest([kinds.choose(array) for array in arrays])
+    count = max(array.ndim for array in arrays)
+    arrays = [array.reshape((1,) * (count - array.ndim) + array.shape) for array in arrays]
+    shape = tuple(max(sizes) for sizes in zip(*(array.shape for array in arrays)))
+    rows = numpy.zeros((len(arrays), *shape), dtype=dtype)
+    for row, array in zip(rows if count else rows[:, None], arrays):
+        if dtype.kind in "iu":
+            array = _clip(name, array, dtype)
+        with numpy.errstate(over="ignore"):
+            row[tuple(slice(size) for size in array.shape)] = array
+    of_iterations = _spread(iterations, len(arrays), kinds.iteration, NO_ITERATION)
+    return rows, of_iterations, _spread(ranks, len(arrays), numpy.dtype("int32"), NO_RANK)
+
+
+def _as_array(value: Any) -> Any:
+    import numpy
+
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _tensor_as_array(value)
+    if value is None or isinstance(value, (dict, set, frozenset, bytes)):
+        return None
+    if torch is not None and isinstance(value, (list, tuple)) and value:
+        if all(isinstance(item, torch.Tensor) for item in value):
+            parts = [_tensor_as_array(item) for item in value]
+            same = all(p is not None and p.shape == parts[0].shape for p in parts)
+            return numpy.stack(parts) if same else None
+    try:
+        return numpy.asarray(value)
+    except Exception:  # a ragged list, or whatever __array__ raises
+        return None
+
+
+def _tensor_as_array(tensor: Any) -> Any:
+    import torch
+
+    from monitorch.tracer._message import undisturbed
+
+    try:
+        with undisturbed():
+            tensor = tensor.detach()
+            if tensor.layout is not torch.strided:
+                tensor = tensor.to_dense()
+            tensor = tensor.cpu().resolve_conj().resolve_neg()
+            if tensor.is_floating_point() and tensor.dtype not in (torch.float16, torch.float64):
+                tensor = tensor.float()
+            if tensor.dtype is torch.complex32:
+                tensor = tensor.to(torch.complex64)
+            return tensor.numpy()
+    except Exception:  # one without values
+        return None
+
+
+def _clip(name: str, array: Any, dtype: Any) -> Any:
+    """Integers beyond the dtype's become its nearest, not something else modulo 2^32."""
+    import numpy
+
+    if array.size == 0 or array.dtype.kind == "b" or numpy.can_cast(array.dtype, dtype):
+        return array
+    limits = numpy.iinfo(dtype)
+    low, high = int(array.min()), int(array.max())
+    if limits.min <= low and high <= limits.max:
+        return array
+    _tell_once(
+        name, "clipped", f"{name}: {low if low < limits.min else high} is no {dtype}: set int_dtype"
+    )
+    return numpy.clip(array, max(low, limits.min), min(high, limits.max))
+
+
+def _spread(numbers: list[int], count: int, dtype: Any, fill: int) -> Any:
+    """One for each row, or where a row was stacked of several, a row of them."""
+    import numpy
+
+    each = -(-len(numbers) // count)
+    if each <= 1 and len(numbers) == count:
+        return numpy.array(numbers, dtype=dtype)
+    spread = numpy.full((count, max(each, 1)), fill, dtype=dtype)
+    spread.reshape(-1)[: len(numbers)] = numbers
+    return spread
+
+
+def _tell_once(name: str, key: str, text: str) -> None:
+    if (name, key) not in _told_of:
+        _told_of.add((name, key))
+        logger.warning("%s", text)
