@@ -18,6 +18,8 @@ _HOMES = {
     "traced": ("TracedModel", "trace_model"),
     "results": ("LabelledArray", "TracedValues"),
     "stacking": ("stack_padded_tensors", "stack_tensors"),
+    "_link": ("RankError",),
+    "_message": ("NotGathered",),
     "h5py_saver": ("H5PYSaverCallback",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -26,6 +28,8 @@ __all__ = [
     "H5PYSaverCallback",
     "LabelledArray",
     "ModelTracer",
+    "NotGathered",
+    "RankError",
     "TracedModel",
     "TracedValues",
     "stack_padded_tensors",

@@ -1,3 +1,5 @@
+from monitorch.tracer._link import RankError as RankError
+from monitorch.tracer._message import NotGathered as NotGathered
 from monitorch.tracer.h5py_saver import H5PYSaverCallback as H5PYSaverCallback
 from monitorch.tracer.results import LabelledArray as LabelledArray
 from monitorch.tracer.results import TracedValues as TracedValues
@@ -11,6 +13,8 @@ __all__ = [
     "H5PYSaverCallback",
     "LabelledArray",
     "ModelTracer",
+    "NotGathered",
+    "RankError",
     "TracedModel",
     "TracedValues",
     "stack_padded_tensors",

@@ -91,8 +91,13 @@ class Gatherer:
         self.rank = ranks.index(link.rank)
         self._end = (Root if link.is_root else Sender)(link, self.allow_pickle)
         if self.overlap and link.can_overlap():
-            self._end.meet()
-            link.use_own_group()
+            try:
+                self._end.meet()
+                link.use_own_group()
+            except BaseException as error:  # the block is not entered, and so not left
+                self._end.close(error)
+                self._end = None
+                raise
             self._worker = _Worker(self._end)
 
     def gather(self, pending: Pending) -> list[Gathered]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _hooks, _recorder
 from monitorch.spy.base import unwrap_model
 from monitorch.tracer import _keep
 from monitorch.tracer._gather import Gatherer
+from monitorch.tracer._link import RankError
 from monitorch.tracer._memory import Memory, make_tensor
 from monitorch.tracer._resolve import Resolver
 from monitorch.tracer.results import Results
@@ -59,6 +62,7 @@ class ModelTracer:
         overlap: bool = False,
         timeout: float | None = None,
         memory_limit: int | None = None,
+        allow_pickle: bool = False,
     ) -> None:
         if eval_only and train_only:
             raise ValueError("eval_only and train_only: nothing would be traced")
@@ -73,7 +77,12 @@ class ModelTracer:
         self.eval_only = eval_only
         self.train_only = train_only
         self.memory_limit = memory_limit
-        self._gathering = {"group": group, "overlap": overlap, "timeout": timeout}
+        self._gathering: dict[str, Any] = {
+            "group": group,
+            "overlap": overlap,
+            "timeout": timeout,
+            "allow_pickle": allow_pickle,
+        }
         self._warned: set[str] = set()
         self._results = Results()
         self._lock = threading.RLock()
@@ -135,10 +144,7 @@ class ModelTracer:
         self._leave()
         try:
             with self._lock:
-                pending = self._take()
-                for gathered in self._gatherer.finish(pending, error):
-                    self._receive(gathered)
-                self._finish()
+                self._gather_last(error)
         except Exception as failure:
             if error is None:
                 raise
@@ -205,20 +211,51 @@ class ModelTracer:
             for gathered in self._gatherer.gather(self._take()):
                 self._receive(gathered)
 
+    def _gather_last(self, error: BaseException | None) -> None:
+        """What is left over. Where a rank is missing, what has come is in the results none the less."""
+        complete: list[Gathered] = []
+        try:
+            complete = self._gatherer.finish(self._take(), error)
+        except RankError:
+            complete = self._gatherer.left
+            raise
+        finally:
+            for gathered in complete:
+                self._receive(gathered)
+            self._finish()
+
     def _receive(self, gathered: Gathered) -> None:
-        for name, (values, iterations, ranks) in gathered.items():
-            for callback in self.post_gather_callbacks:
-                callback(name, values, iterations, ranks)
-            if self._must_gather():
-                self._memory.settle(values)
-            self._results.add(name, values, iterations, ranks)
+        with _one_gathering(self.post_gather_callbacks):
+            for name, (values, iterations, ranks) in gathered.items():
+                for callback in self.post_gather_callbacks:
+                    callback(name, values, iterations, ranks)
+                if self._must_gather():
+                    self._memory.settle(values)
+                self._results.add(name, values, iterations, ranks)
 
     def _finish(self) -> None:
         if self._gatherer.rank != 0:
             return
-        for name, traced in self._results.items():
-            for callback in self.post_trace_callbacks:
-                callback(name, traced.values, traced.iterations, traced.ranks)
+        with _one_gathering(self.post_trace_callbacks):
+            for name, traced in self._results.items():
+                for callback in self.post_trace_callbacks:
+                    callback(name, traced.values, traced.iterations, traced.ranks)
+
+
+@contextlib.contextmanager
+def _one_gathering(callbacks: list[PostGather]) -> Iterator[None]:
+    """Those callbacks that do something for all names together are told of the first and last."""
+    for callback in callbacks:
+        getattr(callback, "begin_gathering", _do_nothing)()
+    try:
+        yield
+    finally:
+        for callback in callbacks:
+            getattr(callback, "end_gathering", _do_nothing)()
+
+
+def _do_nothing() -> None:
+    pass
 
 
 def _read_interval(name: str, value: int) -> int:
