@@ -5,7 +5,7 @@
 /* clang-format off */
 const char diff_help[] =
     "usage: monitorch diff [what counts] [how] A B\n"
-    "       monitorch diff --ranks [what counts] [how] A B...\n"
+    "       monitorch diff --ranks [what counts] [how] A...\n"
     "\n"
     "Says where the second trace first differs from the first: the line, the name, what it is\n"
     "and how far. Events are matched by their line's place in the program, their call and their\n"
@@ -28,7 +28,8 @@ const char diff_help[] =
     "  --map OLD=NEW          what A calls OLD is NEW in B: a file, a function, a name, a saved\n"
     "                         tensor's prefix or module; may be given again\n"
     "  --ignore GLOB          names whose values do not count, nor numbers made of them: 'run_id'\n"
-    "  --ranks                compare each trace with the first: ranks of one run\n"
+    "  --ranks                compare each trace with the first: ranks of one run; A alone may be\n"
+    "                         a folder, or the name that they were given\n"
     "\n"
     "How:\n"
     "  -a, --all              lists in full, not their first 20 lines; inherited ones too\n"
@@ -49,7 +50,7 @@ const char diff_help[] =
     "  monitorch diff --map old_model.py=model.py --map q=query old.mtrace new.mtrace\n"
     "  monitorch diff --across-precisions float32.mtrace bfloat16.mtrace\n"
     "  monitorch diff -o diff.html good.mtrace bad.mtrace\n"
-    "  monitorch diff --ranks run.rank*.mtrace\n"
+    "  monitorch diff --ranks run.mtrace\n"
     "  monitorch diff --map old_attn=attn debug_tensors_old debug_tensors\n"
     "\n"
     "Exit codes: 0 equal; 1 different; 2 wrong usage; 3 a trace could not be read, or only in\n"

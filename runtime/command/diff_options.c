@@ -134,7 +134,7 @@ static bool option_take(struct diff_command_options *options,
 
 static bool check(const struct diff_command_options *options, struct error *error)
 {
-    if (options->trace_count < 2) {
+    if (options->trace_count < 2 && !(options->is_ranks && options->trace_count == 1)) {
         error_set(error, ERROR_USAGE, "%s, expected two: monitorch diff A B",
                   options->trace_count == 0 ? "no traces" : "one trace");
         return false;

@@ -80,7 +80,8 @@ static bool has_saved(const char *path)
 
 bool diff_saved_is_wanted(const struct diff_command_options *options)
 {
-    return has_saved(options->traces[0]) || has_saved(options->traces[1]);
+    return has_saved(options->traces[0]) ||
+           (options->trace_count > 1 && has_saved(options->traces[1]));
 }
 
 bool diff_saved_check(const struct diff_command_options *options, struct error *error)

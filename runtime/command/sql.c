@@ -7,6 +7,7 @@
 #include "runtime/command/sql_prompt.h"
 #include "runtime/command/sql_run.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/command/trace_list.h"
 #include "runtime/command/trace_remarks.h"
 
 #include <string.h>
@@ -59,19 +60,13 @@ static enum exit_code run_file(struct sql_run *run, const char *path)
     return exit_code;
 }
 
-static enum exit_code ask(const struct sql_options *options)
+static enum exit_code ask(const struct sql_options *options,
+                          struct sql_session *session)
 {
-    struct error error = ERROR_INIT;
-    struct sql_session *session =
-        sql_session_new(options->traces, options->trace_count, strip_source, &error);
     struct sql_run run;
     enum exit_code exit_code;
     bool is_damaged;
 
-    if (session == NULL) {
-        print_message("", error.text);
-        return EXIT_CODE_INPUT_FAILED;
-    }
     sql_run_init(&run, options, session);
     /* What is wrong with the definitions is known from the beginning. */
     is_damaged = sql_run_tell_damage(&run);
@@ -83,8 +78,47 @@ static enum exit_code ask(const struct sql_options *options)
     } else {
         exit_code = run_file(&run, options->query_file);
     }
-    sql_session_free(session);
     return is_damaged ? EXIT_CODE_INPUT_FAILED : exit_code;
+}
+
+static bool find_traces(const struct sql_options *options,
+                        struct trace_list *list,
+                        struct error *error)
+{
+    for (size_t i = 0; i < options->trace_count; i++) {
+        if (!trace_list_add(list, options->traces[i], error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of all traces that the words stand for. */
+static enum exit_code open_and_ask(const struct sql_options *options)
+{
+    struct error error = ERROR_INIT;
+    struct sql_options found = *options;
+    struct sql_session *session = NULL;
+    struct trace_list list;
+    struct arena arena;
+    enum exit_code exit_code = EXIT_CODE_INPUT_FAILED;
+
+    arena_init(&arena);
+    trace_list_init(&list, &arena);
+    if (find_traces(options, &list, &error)) {
+        found.traces = list.paths;
+        found.trace_count = list.count;
+        session = sql_session_new(list.paths, list.count, strip_source, &error);
+    }
+    if (session == NULL) {
+        print_message("", error.text);
+    } else {
+        exit_code = ask(&found, session);
+        sql_session_free(session);
+    }
+    trace_list_release(&list);
+    arena_release(&arena);
+    return exit_code;
 }
 
 enum exit_code sql_run(int word_count, char **words)
@@ -98,7 +132,7 @@ enum exit_code sql_run(int word_count, char **words)
     } else if (options.is_schema) {
         exit_code = print_schema(&options);
     } else {
-        exit_code = ask(&options);
+        exit_code = open_and_ask(&options);
     }
     sql_options_release(&options);
     return exit_code;

@@ -748,6 +748,12 @@ def test_ranks(recorded, tmp_path):
         assert ": first divergence: total: " in lines[-2] and "rank 1: " in lines[-2]
     run = diff("--ranks", *sorted((tmp_path / "new").iterdir()))
     assert run.returncode == 1 and "  run.rank1.mtrace: " in run.stdout
+    for word in (tmp_path / "new", tmp_path / "new" / "run.mtrace"):
+        alone = diff("--ranks", word)
+        assert (alone.returncode, alone.stdout) == (1, run.stdout)
+    run = diff("--ranks", tmp_path / "new" / "run.rank0.mtrace")
+    assert run.returncode == 3 and "one trace, expected those of several ranks" in run.stderr
+    assert diff("--ranks", tmp_path / "new" / "other.mtrace").returncode == 3
     assert diff(tmp_path / "old", tmp_path / "old").stdout.startswith("equal: 3 pairs")
     (tmp_path / "new" / "run.rank1.mtrace").unlink()
     run = diff(tmp_path / "old", tmp_path / "new")

@@ -8,6 +8,7 @@ import os
 import pty
 import random
 import select
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -270,6 +271,18 @@ def test_order_of_seq_costs_nothing(long):
     plan = run(long, "explain query plan select seq from events order by seq limit 3").stdout
     assert "B-TREE" not in plan
     assert ask(long, "select seq from events order by seq desc limit 2") == [(39999,), (39998,)]
+
+
+def test_ranks_and_folders(nested, tmp_path):
+    """A name that ranks were given, or a folder, is all of their traces."""
+    for rank in range(11):
+        shutil.copy(nested, tmp_path / f"run.rank{rank}.mtrace")
+    query = "select distinct trace from events"
+    expected = [(str(tmp_path / f"run.rank{rank}.mtrace"),) for rank in range(11)]
+    assert ask(tmp_path / "run.mtrace", query) == expected
+    assert ask(tmp_path, query) == expected
+    done = run(tmp_path / "other.mtrace", query)
+    assert done.returncode == 3 and "other.mtrace: cannot be read" in done.stderr
 
 
 def test_several_traces(nested, long):
