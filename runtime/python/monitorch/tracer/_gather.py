@@ -39,7 +39,8 @@ import threading
 from typing import Any
 
 from monitorch.tracer import _message
-from monitorch.tracer._ends import Gathered, Root, Sender
+from monitorch.tracer._ends import Gathered as Gathered
+from monitorch.tracer._ends import Root, Sender
 from monitorch.tracer._link import Link, RankError, find_ranks
 
 Pending = _message.Pending

@@ -72,8 +72,9 @@ class Link:
     """One process's end of the links between the ranks of a group. Its root is the first rank."""
 
     def __init__(self, group: Any, ranks: tuple[int, ...], timeout: Any) -> None:
-        import torch.distributed as dist
+        import torch.distributed
 
+        dist: Any = torch.distributed
         self._dist = dist
         self.group = group
         self.ranks = ranks
