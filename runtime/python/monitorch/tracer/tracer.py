@@ -215,7 +215,12 @@ class ModelTracer:
         """What is left over. Where a rank is missing, what has come is in the results none the less."""
         complete: list[Gathered] = []
         try:
-            complete = self._gatherer.finish(self._take(), error)
+            pending = self._take()
+        except BaseException as failure:  # a callback's; the other ranks are not to wait
+            self._gatherer.finish({}, error or failure)
+            raise
+        try:
+            complete = self._gatherer.finish(pending, error)
         except RankError:
             complete = self._gatherer.left
             raise
