@@ -17,7 +17,7 @@ from tests.support import recording
 recording.package()
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["torch", "torch.distributed", "numpy"])
+_context.set_forkserver_preload(["torch", "torch.distributed", "torch._dynamo", "numpy"])
 
 
 @dataclass

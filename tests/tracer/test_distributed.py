@@ -93,6 +93,36 @@ def test_distributed_data_parallel():
     assert found == {"forward": (2, [0, 1]), "linear.forward.input": (2, [0, 1])}
 
 
+def breaking(rank, world, which):
+    """A callback that raises on one rank: its exception is raised, and the others do not wait long."""
+
+    def broken(name, values, iterations, ranks=None):
+        if rank == which:
+            raise LookupError("callback")
+
+    tracer = ModelTracer(
+        Net(),
+        ["forward.hidden"],
+        gathering_interval=10,
+        **{"pre_gather_callbacks" if which else "post_gather_callbacks": [broken]},
+        timeout=20,
+    )
+    begin = time.monotonic()
+    try:
+        with tracer:
+            step(tracer.model, rank)
+    except LookupError:
+        return "raised", time.monotonic() - begin
+    return "well", time.monotonic() - begin
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_callback_that_raises(which):
+    found = ranks.results(breaking, 2, which)
+    assert found[which][0] == "raised" and found[1 - which][0] == "well"
+    assert all(took < 18 for _, took in found)
+
+
 def test_data_parallel():
     model = Net()
     tracer = ModelTracer(nn.DataParallel(model), ["forward.hidden"])
