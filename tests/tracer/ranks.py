@@ -29,7 +29,7 @@ class Outcome:
     exitcode: int | None = None
 
 
-def run(function, world, *arguments, seconds=60):
+def run(function, world, *arguments, seconds=240):
     """Calls function(rank, world, *arguments) in each rank; it stands in a module of the tests."""
     with tempfile.TemporaryDirectory() as folder:
         processes = [
@@ -51,7 +51,7 @@ def run(function, world, *arguments, seconds=60):
     return outcomes
 
 
-def results(function, world, *arguments, seconds=60):
+def results(function, world, *arguments, seconds=240):
     """The same where all must end well."""
     outcomes = run(function, world, *arguments, seconds=seconds)
     for rank, outcome in enumerate(outcomes):

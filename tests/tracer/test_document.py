@@ -63,7 +63,7 @@ def check(found, world, examples):
 def test_examples(world, tmp_path):
     """In processes that are quickly made."""
     pytest.importorskip("h5py")
-    found = ranks.results(in_a_rank, world, str(tmp_path), seconds=120)[0]
+    found = ranks.results(in_a_rank, world, str(tmp_path), seconds=240)[0]
     check(found, world, EXAMPLES)
 
 
