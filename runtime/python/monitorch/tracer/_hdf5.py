@@ -48,11 +48,12 @@ def _unescape(name: str) -> str:
 
 
 def import_h5py() -> Any:
+    from importlib import import_module
+
     try:
-        import h5py
+        return import_module("h5py")
     except ImportError as error:
         raise ImportError("H5PYSaverCallback needs h5py: pip install h5py") from error
-    return h5py
 
 
 class ResultFile:

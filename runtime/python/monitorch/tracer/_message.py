@@ -374,7 +374,8 @@ def _read_named(reader: _Reader, content: Any) -> Any:
         kind = getattr(kind, part, None)
     is_it = isinstance(kind, type) and issubclass(kind, tuple)
     if not is_it or list(getattr(kind, "_fields", ())) != fields:
-        kind = collections.namedtuple(name.rpartition(".")[2], fields, rename=True)
+        make: Any = collections.namedtuple
+        kind = make(name.rpartition(".")[2], fields, rename=True)
     return tuple.__new__(kind, [reader.value(value) for value in values])
 
 
