@@ -90,10 +90,19 @@ def test_a_run_that_fails_does_not_stop_the_training(caplog):
         def log(self, data, step=None):
             raise ConnectionError("no network")
 
+    class Stuck:
+        def write(self, step, metrics, histograms):
+            pass
+
+        def close(self):
+            raise OSError("still no network")
+
     run = Run()
-    monitor = train(lambda m: m.to_wandb(Broken()), lambda m: m.to_wandb(run))
+    monitor = train(
+        lambda m: m.add_sink(Stuck()), lambda m: m.to_wandb(Broken()), lambda m: m.to_wandb(run)
+    )
     assert [step for step, _ in run.calls] == [0, 2, 4] == list(monitor.get_all_metrics())
-    assert caplog.text.count("no network") == 1
+    assert caplog.text.count("no network") == 2 and caplog.text.count("still") == 1
 
 
 # ---- TensorBoard ----

@@ -17,6 +17,7 @@ class Sinks:
     """A monitor's sinks: each is given the metrics of a step when it ends."""
 
     storage: StorageManager
+    logger: logging.Logger
 
     def __init__(self) -> None:
         self._sinks: list[Sink] = []
@@ -43,8 +44,12 @@ class Sinks:
                     logger.warning("The metrics of step %d were not written: %s", step, error)
 
     def close_sinks(self) -> None:
+        """What a sink still has is written; afterwards there are none."""
         while self._sinks:
-            self._sinks.pop().close()
+            try:
+                self._sinks.pop().close()
+            except Exception as error:
+                self.logger.warning("Metrics were not written: %s", error)
 
     def to_wandb(self, run: Any) -> None:
         """Logs each step with `run.log(metrics, step=step)`."""
