@@ -34,6 +34,7 @@ void call_function_release(struct call_function *function);
 
 struct call_thread {
     uint64_t key;     /* what the caller knows the thread by */
+    uint64_t native;  /* the system's id; 0: not told yet */
     uint16_t number;  /* in the trace; THREAD_NUMBER_MAX for all from there on */
     struct call *top; /* the newest call that goes on; may be NULL */
     bool is_told;     /* the trace holds its record */
@@ -56,9 +57,11 @@ struct call {
     uint32_t callers;
     uint32_t error;   /* by which it was left, as far as that is known */
     const void *self; /* whatever the caller knows the nearest module by; may be NULL */
-    uint8_t flags;    /* enum log_call_flag */
-    bool has_returned; /* a return site was visited */
+    const void *tracked; /* the same of who tracks it; NULL: it is not tracked */
+    uint8_t flags;       /* enum log_call_flag */
+    bool has_returned;   /* a return site was visited */
     bool is_in_stack;
+    bool is_tapped; /* somebody reads along: it is tracked, or its caller is tapped */
     uint64_t told_in_chunk;   /* of the stream, where its record stands */
     uint32_t *visits;         /* owned; one for each site of the function */
     struct name_state *names; /* owned; one for each written name */

@@ -6,6 +6,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
 #include "runtime/trace/calls.h"
+#include "runtime/trace/log_reader.h"
 #include "runtime/trace/site_table.h"
 
 #include <stdbool.h>
@@ -37,7 +38,8 @@ struct recorded_module {
     struct arena arena;
     struct module_text text; /* a copy in the arena */
     struct site_table table;
-    uint32_t number; /* in the trace */
+    struct log_module told; /* the same as a reader of the trace has it; in the arena */
+    uint32_t number;        /* in the trace */
     uint32_t first_site;
     struct recorded_site *sites; /* one for each of the table's */
     /* For each site's writes, then its reads: which of its function's names; SITE_NONE for a

@@ -22,7 +22,7 @@ static uint64_t clock_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t time_now(const struct recorder *recorder)
+uint64_t recorder_time(const struct recorder *recorder)
 {
     return clock_now() - recorder->start;
 }
@@ -32,6 +32,7 @@ static void tell_end(void *context, struct call *call)
     struct recorder *recorder = context;
     struct log_end *end;
 
+    recorder_tap_end(recorder, call);
     if (call->told_in_chunk == UINT64_MAX || recorder->log == NULL) {
         return;
     }
@@ -39,7 +40,7 @@ static void tell_end(void *context, struct call *call)
     if (end == NULL) {
         return;
     }
-    end->time = time_now(recorder);
+    end->time = recorder_time(recorder);
     end->call = call->number;
     end->error = call->error;
     log_writer_commit(recorder->log, (struct log_record){
@@ -208,6 +209,14 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
     }
     module->number = (uint32_t)recorder->module_count;
     module->first_site = recorder->site_count;
+    module->told = (struct log_module){
+        .table = module->table,
+        .first_site = module->first_site,
+        .name = module->text.name,
+        .file = module->text.file,
+        .source = module->text.source,
+        .source_tag = module->text.source_tag,
+    };
     for (uint32_t i = 0; i < module->table.function_count; i++) {
         module->functions[i].table = module->number;
     }
@@ -264,6 +273,9 @@ struct call_thread *recorder_thread(struct recorder *recorder,
     struct call_thread *thread = call_table_thread(recorder->calls, key);
 
     /* Those that share the last number have no name. */
+    if (thread != NULL) {
+        thread->native = native;
+    }
     if (thread != NULL && thread->number < THREAD_NUMBER_MAX && !thread->is_told &&
         recorder->log != NULL) {
         struct log_thread head = {
@@ -291,6 +303,9 @@ struct call *recorder_begin_call(struct recorder *recorder,
     call->parent = start->parent != NULL ? start->parent->number : 0;
     call->line = start->parent != NULL ? start->line : 0;
     call->self = start->self;
+    call->tracked = start->tracked;
+    call->is_tapped =
+        start->tracked != NULL || (start->parent != NULL && start->parent->is_tapped);
     call->flags = (uint8_t)((start->is_joined ? LOG_CALL_JOINED : 0) |
                             (function->is_generator ? LOG_CALL_GENERATOR : 0));
     if (recorder->log != NULL) {
@@ -299,6 +314,7 @@ struct call *recorder_begin_call(struct recorder *recorder,
         call->wish = log_writer_text(recorder->log, start->wish);
         call->callers = log_writer_text(recorder->log, start->callers);
     }
+    recorder_tap_call(recorder, call, start);
     return call;
 }
 
@@ -310,7 +326,7 @@ static void tell_tracked(struct recorder *recorder, const struct call *call)
     if (record == NULL) {
         return;
     }
-    record->time = time_now(recorder);
+    record->time = recorder_time(recorder);
     record->call = call->number;
     record->wish = call->wish;
     record->callers = call->callers;
@@ -333,7 +349,7 @@ void recorder_tell_call(struct recorder *recorder, struct call *call)
     if (record == NULL) {
         return;
     }
-    record->time = time_now(recorder);
+    record->time = recorder_time(recorder);
     record->call = call->number;
     record->parent = call->parent;
     record->table = call->function->table;
@@ -360,7 +376,10 @@ void recorder_end_call(struct recorder *recorder, struct call *call, struct slic
     if (recorder->log != NULL) {
         call->error = log_writer_text(recorder->log, error);
     }
+    recorder->ended = call;
+    recorder->end_error = error;
     call_table_end(recorder->calls, call);
+    recorder->ended = NULL;
 }
 
 bool recorder_is_entered(const struct recorded_module *module,
@@ -415,7 +434,7 @@ bool recorder_begin_visit(struct recorder *recorder,
     visit->site = &module->table.sites[site];
     visit->index = site;
     visit->call = call;
-    visit->time = time_now(recorder);
+    visit->time = recorder_time(recorder);
     visit->number = *count;
     visit->is_measured = recorder->options.every <= 1 ||
                          recorded->visit_count % recorder->options.every == 0;
@@ -447,7 +466,7 @@ struct visit recorder_look_ahead(const struct recorder *recorder,
         .site = &module->table.sites[site],
         .index = site,
         .call = call,
-        .time = time_now(recorder),
+        .time = recorder_time(recorder),
         .number = call->visits[module->sites[site].local],
         .is_measured = true,
     };
@@ -486,7 +505,7 @@ void recorder_note(struct recorder *recorder,
     if (note == NULL) {
         return;
     }
-    note->time = time_now(recorder);
+    note->time = recorder_time(recorder);
     note->site = site;
     memcpy(note + 1, text.bytes, size);
     log_writer_commit(recorder->log,

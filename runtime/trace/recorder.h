@@ -6,6 +6,7 @@
 #include "runtime/trace/array.h"
 #include "runtime/trace/calls.h"
 #include "runtime/trace/log_kinds.h"
+#include "runtime/trace/log_reader.h"
 #include "runtime/trace/log_writer.h"
 #include "runtime/trace/recorded_module.h"
 #include "runtime/trace/statistics.h"
@@ -13,8 +14,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Who reads along. It is told of tracked calls and of those that are made from them, as log_reader
+ * would tell of them, but at once, and also while nothing can be written: LOG_CALL, LOG_TRACKED,
+ * LOG_EVENT and LOG_END. What an item points to is valid until on_item returns, its modules until
+ * the recorder is freed. */
+struct recorder_tap {
+    void (*on_item)(void *context, const struct log_item *item); /* may be NULL */
+    void *context;
+};
+
 struct recorder_options {
     struct log_options log;
+    struct recorder_tap tap;
     bool has_statistics;
     bool has_hash;
     uint64_t every; /* statistics, hash and sample at each n-th visit of a site */
@@ -66,6 +77,7 @@ struct call_start {
     uint32_t line;             /* in the parent */
     bool is_joined;
     const void *self;        /* kept in the call */
+    const void *tracked;     /* kept in the call; NULL: it is not tracked */
     struct slice path;       /* of `self` */
     struct slice class_name; /* of `self` */
     /* Of a tracked call: what is wanted of it, and where it was made. Else "". */

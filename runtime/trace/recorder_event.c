@@ -423,6 +423,8 @@ void recorder_tell(struct recorder *recorder,
         .write = (uint8_t)index,
     };
 
+    struct slice name = SLICE("");
+
     recorder->late = NULL;
     if (recorder->log == NULL || index > UINT8_MAX) {
         return;
@@ -442,6 +444,8 @@ void recorder_tell(struct recorder *recorder,
     now.type = head.type;
     now.event = log_writer_event_count(recorder->log);
     if (index < name_count) {
+        name =
+            is_read ? visit->site->reads[index].name : visit->site->writes[index].name;
         uint32_t place = is_read ? visit->site->write_count + index : index;
         struct name_state *state = find_state(visit, place, head.path);
         if (state != NULL && state->object == NAME_PASSED) {
@@ -456,8 +460,13 @@ void recorder_tell(struct recorder *recorder,
             *state = now;
         }
     }
-    if (write_event(recorder, visit, &head, value, &verdict) &&
-        value->kind == VALUE_TENSOR && array->is_kept && array->array->data != NULL) {
+    bool is_written = write_event(recorder, visit, &head, value, &verdict);
+    if (visit->call->is_tapped) {
+        recorder_tap_event(recorder, visit, &head, now.event, name, path, value,
+                           &verdict);
+    }
+    if (is_written && value->kind == VALUE_TENSOR && array->is_kept &&
+        array->array->data != NULL) {
         keep_values(recorder, array->array, array_count(array->array));
     }
 }

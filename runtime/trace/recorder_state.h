@@ -25,7 +25,29 @@ struct recorder {
     size_t setting_count;
     size_t setting_capacity;
     struct log_event *late; /* borrowed from the log; may be NULL */
+    struct slice end_error; /* of the call that is being ended by recorder_end_call */
+    const struct call *ended;
 };
+
+/* Nanoseconds since the recording's start. */
+uint64_t recorder_time(const struct recorder *recorder);
+
+/* ---- recorder_tap.c ---- */
+
+/* Tell who reads along, where anybody does and wants that call. */
+void recorder_tap_call(struct recorder *recorder,
+                       const struct call *call,
+                       const struct call_start *start);
+void recorder_tap_end(struct recorder *recorder, const struct call *call);
+/* `head` and `verdict` are what the event's record was made from, `number` is its own. */
+void recorder_tap_event(struct recorder *recorder,
+                        const struct visit *visit,
+                        const struct log_event *head,
+                        uint64_t number,
+                        struct slice name,
+                        struct slice path,
+                        const struct value *value,
+                        const struct verdict *verdict);
 
 /* ---- recorder_settings.c ---- */
 

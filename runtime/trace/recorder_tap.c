@@ -1,0 +1,195 @@
+/* What is recorded, for those who read along: the items that a reader of the trace would make. */
+#include "runtime/trace/recorder_state.h"
+
+#include "runtime/trace/sample.h"
+
+static void give(struct recorder *recorder, const struct log_item *item)
+{
+    recorder->options.tap.on_item(recorder->options.tap.context, item);
+}
+
+static bool is_wanted(const struct recorder *recorder, const struct call *call)
+{
+    return call->is_tapped && recorder->options.tap.on_item != NULL;
+}
+
+void recorder_tap_call(struct recorder *recorder,
+                       const struct call *call,
+                       const struct call_start *start)
+{
+    const struct recorded_module *module = start->module;
+
+    if (!is_wanted(recorder, call)) {
+        return;
+    }
+    struct log_item item = {
+        .kind = LOG_CALL,
+        .call = {.time = recorder_time(recorder),
+                 .call = call->number,
+                 .parent = call->parent,
+                 .module = &module->told,
+                 .module_number = module->number,
+                 .function = &module->table.functions[start->function],
+                 .line = call->line,
+                 .thread = call->thread->number,
+                 .flags = call->flags,
+                 .path = start->path,
+                 .class_name = start->class_name},
+    };
+    uint64_t time = item.call.time;
+    give(recorder, &item);
+    if (call->tracked != NULL) {
+        give(recorder, &(struct log_item){.kind = LOG_TRACKED,
+                                          .tracked = {.time = time,
+                                                      .call = call->number,
+                                                      .wish = start->wish,
+                                                      .callers = start->callers}});
+    }
+}
+
+void recorder_tap_end(struct recorder *recorder, const struct call *call)
+{
+    if (!is_wanted(recorder, call)) {
+        return;
+    }
+    struct slice error = call == recorder->ended ? recorder->end_error : SLICE("");
+    bool is_return = call->has_returned && error.size == 0;
+    give(recorder,
+         &(struct log_item){.kind = LOG_END,
+                            .end = {.time = recorder_time(recorder),
+                                    .call = call->number,
+                                    .how = is_return ? LOG_END_RETURNED : LOG_END_LEFT,
+                                    .error = error}});
+}
+
+/* ---- events ---- */
+
+/* Large enough for the sample of any dtype. */
+#define ELEMENT_SIZE_MAX 16
+
+struct tapped_array {
+    struct log_shape shape;
+    union {
+        char bytes[SAMPLE_MAX * ELEMENT_SIZE_MAX];
+        uint64_t aligned;
+    } sample;
+};
+
+static void fill_statistics(const struct recorded_array *array,
+                            struct log_event_view *view)
+{
+    view->has_statistics = array->statistics != NULL;
+    view->has_hash = array->has_hash;
+    view->hash = array->has_hash ? array->hash : 0;
+    view->statistics.count = array_count(array->array);
+    if (array->statistics == NULL) {
+        return;
+    }
+    view->statistics = *array->statistics;
+    if (statistics_finite_count(array->statistics) != array->statistics->count) {
+        view->flags |= LOG_EVENT_NONFINITE;
+    }
+}
+
+static void fill_sample(const struct recorder *recorder,
+                        const struct recorded_array *array,
+                        struct tapped_array *tapped,
+                        struct log_event_view *view)
+{
+    if (!array->is_sampled || array->array->data == NULL) {
+        return;
+    }
+    sample_grid_init(&view->grid, array->array->shape, array->array->dimension_count,
+                     recorder->options.log.sample);
+    if (view->grid.count > 0 && dtype_size(array->array->dtype) <= ELEMENT_SIZE_MAX) {
+        sample_take(&view->grid, array->array, tapped->sample.bytes);
+        view->sample = tapped->sample.bytes;
+        view->flags |= LOG_EVENT_SAMPLE;
+    }
+}
+
+static struct slice text_or(struct slice text, const char *usual)
+{
+    return text.size > 0 ? text : slice_of(usual);
+}
+
+static void fill_tensor(const struct recorder *recorder,
+                        const struct value *value,
+                        const struct verdict *verdict,
+                        struct tapped_array *tapped,
+                        struct log_event_view *view)
+{
+    const struct recorded_array *given = value->array;
+    const struct array *array = given->array;
+
+    tapped->shape = (struct log_shape){
+        .dtype = array->dtype,
+        .dtype_text = text_or(given->dtype_text, dtype_text(array->dtype)),
+        .dimension_count = array->dimension_count,
+        .shape = array->shape,
+        .flags = given->flags,
+        .type = given->type,
+        .device = text_or(given->device, "cpu"),
+        .layout = text_or(given->layout, "strided"),
+        .note = given->note,
+    };
+    view->shape = &tapped->shape;
+    view->tensor = (struct log_tensor){
+        .object = value->object,
+        .data = given->data,
+        .offset = given->offset,
+        .origin = verdict->origin,
+        .version = given->version,
+        .alias_site = verdict->alias_site,
+    };
+    if (!given->is_late) {
+        fill_statistics(given, view);
+        fill_sample(recorder, given, tapped, view);
+    }
+    view->flags |= (view->has_statistics ? LOG_EVENT_STATISTICS : 0) |
+                   (view->has_hash ? LOG_EVENT_HASH : 0);
+}
+
+void recorder_tap_event(struct recorder *recorder,
+                        const struct visit *visit,
+                        const struct log_event *head,
+                        uint64_t number,
+                        struct slice name,
+                        struct slice path,
+                        const struct value *value,
+                        const struct verdict *verdict)
+{
+    struct tapped_array tapped;
+    struct log_item item = {
+        .kind = LOG_EVENT,
+        .event = {.number = number,
+                  .time = visit->time,
+                  .module = &visit->module->told,
+                  .module_number = visit->module->number,
+                  .site = visit->site,
+                  .site_number = head->site,
+                  .call = visit->call->number,
+                  .visit = visit->number,
+                  .thread = visit->call->thread->number,
+                  .kind = value->kind,
+                  .change = verdict->change,
+                  .difference = head->difference,
+                  .flags = head->record.flags |
+                           (value->is_cut ? (unsigned)LOG_EVENT_MORE : 0u),
+                  .name = name,
+                  .path = path,
+                  .type = value->type,
+                  .integer = value->integer,
+                  .real = value->real,
+                  .imaginary = value->imaginary,
+                  .text = value->text},
+    };
+
+    if (!is_wanted(recorder, visit->call)) {
+        return;
+    }
+    if (value->kind == VALUE_TENSOR) {
+        fill_tensor(recorder, value, verdict, &tapped, &item.event);
+    }
+    give(recorder, &item);
+}
