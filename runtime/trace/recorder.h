@@ -80,7 +80,8 @@ struct call_start {
     const void *tracked;     /* kept in the call; NULL: it is not tracked */
     struct slice path;       /* of `self` */
     struct slice class_name; /* of `self` */
-    /* Of a tracked call: what is wanted of it, and where it was made. Else "". */
+    /* Of a tracked call: what is wanted of it, and the frames that it was made from, as struct
+     * log_tracked has them. Else "". */
     struct slice wish, callers;
 };
 /* NULL: out of memory. */
