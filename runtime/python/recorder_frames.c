@@ -178,10 +178,15 @@ static struct call *begin_call(struct session *session,
     start->class_name = buffer_slice(&class_name);
     /* Once more: the search for a path may have run finalizers that visit sites. */
     call_table_run(calls, start->thread, (struct call *)start->parent);
+    PyObject *token = track_take(session, frame, start);
     call = recorder_begin_call(session->recorder, start);
     if (call != NULL) {
         call_table_run(calls, start->thread, call);
     }
+    if (call != NULL && token != NULL) {
+        track_began(token, session, call);
+    }
+    Py_XDECREF(token);
     buffer_release(&path);
     buffer_release(&class_name);
     return call;

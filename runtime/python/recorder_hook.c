@@ -167,6 +167,9 @@ static void visit_site(struct session *session,
     if (call != NULL &&
         recorder_begin_visit(session->recorder, module, index, call, &visit)) {
         tell_values(session, &visit, values, count);
+        if (call->tracked != NULL) {
+            track_look(session, &visit);
+        }
     }
 }
 
@@ -197,6 +200,14 @@ static bool must_raise(const struct hook_object *hook)
     return stop->is_met && stop->thread == session_thread_key() && stop_raise(stop);
 }
 
+/* Lines about tracked calls are written before the program goes on. False: an exception is set. */
+static bool tell_tracking(const struct hook_object *hook)
+{
+    struct session *session = hook->session;
+
+    return session->tracking == NULL || track_tell(session);
+}
+
 /* Not inlined: seldom is anything watched. */
 static __attribute__((noinline)) bool tell_watchers(struct hook_object *hook,
                                                     unsigned long site,
@@ -215,8 +226,11 @@ static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_
         unsigned long site = PyLong_AsUnsignedLong(arguments[0]);
 
         PyErr_Clear();
-        if (!hook->session->is_muted) {
+        if (!hook->session->is_muted || hook->session->is_own) {
             hook_visit_object(hook, site, NULL, arguments + 1, count - 1);
+            if (!tell_tracking(hook)) {
+                return NULL;
+            }
         }
         if (hook->session->watchers != NULL &&
             !tell_watchers(hook, site, arguments + 1, count - 1)) {
@@ -258,6 +272,9 @@ bool hook_observe(PyObject *hook,
 
     if (hook_is_recording(hook)) {
         hook_visit_object(object, site, owner, values, count);
+        if (!tell_tracking(object)) {
+            return false;
+        }
     }
     return !must_raise(object);
 }
@@ -267,7 +284,8 @@ bool hook_is_recording(PyObject *hook)
     struct session *session =
         ((struct hook_object *)PyCFunction_GetSelf(hook))->session;
 
-    return session->recorder != NULL && !session->is_closing && !session->is_muted;
+    return session->recorder != NULL && !session->is_closing &&
+           (!session->is_muted || session->is_own);
 }
 
 void hook_join(PyObject *hook, PyObject *frame)

@@ -50,7 +50,7 @@ static PyObject *is_recording(PyObject *module, PyObject *unused)
     struct session *session = PyModule_GetState(module);
 
     (void)unused;
-    return PyBool_FromLong(session->recorder != NULL && !session->is_closing);
+    return PyBool_FromLong(session_is_recording(session));
 }
 
 PyDoc_STRVAR(path_doc, "path() -> str | None\n\nOf the file that is being written.");
@@ -60,7 +60,7 @@ static PyObject *get_path(PyObject *module, PyObject *unused)
     struct session *session = PyModule_GetState(module);
 
     (void)unused;
-    if (session->recorder == NULL) {
+    if (session->recorder == NULL || session->is_own) {
         Py_RETURN_NONE;
     }
     return PyUnicode_DecodeFSDefault(session->path);
@@ -187,7 +187,7 @@ static PyObject *event_count(PyObject *module, PyObject *unused)
     const struct log_writer *log = NULL;
 
     (void)unused;
-    if (session->recorder != NULL && !session_is_parents(session)) {
+    if (session_is_recording(session) && !session_is_parents(session)) {
         log = recorder_log(session->recorder);
     }
     return PyLong_FromUnsignedLongLong(log == NULL ? 0 : log_writer_event_count(log));
@@ -337,7 +337,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(session->traced_method_type);
     Py_VISIT(session->watchers);
     Py_VISIT(session->spy_contexts);
-    return 0;
+    return session->tracking == NULL ? 0
+                                     : tracking_traverse(session->tracking, visit, arg);
 }
 
 static int module_clear(PyObject *module)
@@ -350,6 +351,9 @@ static int module_clear(PyObject *module)
     Py_CLEAR(session->tracing_type);
     Py_CLEAR(session->traced_method_type);
     Py_CLEAR(session->spy_contexts);
+    if (session->tracking != NULL) {
+        tracking_clear(session->tracking);
+    }
     return 0;
 }
 
@@ -367,6 +371,7 @@ static void module_free(void *module)
     }
     gauge_devices_free(session->gauge_devices);
     device_queue_free(session->devices);
+    tracking_free(session->tracking);
     type_cache_release(&session->types);
     Py_XDECREF(session->module_paths);
     Py_XDECREF(session->first_parameters);
@@ -387,6 +392,7 @@ static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, tracing_exec},
     {Py_mod_exec, gauge_exec},
     {Py_mod_exec, probe_exec},
+    {Py_mod_exec, track_exec},
     {0, NULL},
 };
 

@@ -11,10 +11,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* More threads than this do not read memory faster. */
 #define THREAD_LIMIT_MAX 4
+/* Of a recording that is there for tracked calls alone. */
+#define OWN_SAMPLE 25 /* arrays of no more elements are printed whole */
+#define OWN_LAST   16
 
 static atomic_uint fork_count;
 /* Interpreters of one process have a session each, and threads remember one by its number. */
@@ -116,13 +120,40 @@ static void flush_devices(void *context)
     device_queue_flush(session->devices);
 }
 
+/* A file that has no name, and goes with its last descriptor. The path leads to it until that is
+ * closed. */
+static int make_memory_file(char *path, size_t size)
+{
+    int descriptor = memfd_create("monitorch", MFD_CLOEXEC);
+
+    snprintf(path, size, "/proc/self/fd/%d", descriptor);
+    return descriptor;
+}
+
+/* A recording of tracked calls alone begins anew in the child: calls that go on join it. */
+static void follow_fork_anew(struct session *session)
+{
+    unsigned user_count = thread_use_count;
+
+    session_abandon(session);
+    if (!session_start_own(session)) {
+        PyErr_Clear();
+    }
+    session->user_count = user_count;
+}
+
 /* The process was forked off one that records: it goes on in a file of its own. */
 static void follow_fork(struct session *session)
 {
     struct error error = ERROR_INIT;
     uint32_t process = (uint32_t)getpid();
-    char *path = make_child_path(session->path, process);
+    char *path;
 
+    if (session->is_own) {
+        follow_fork_anew(session);
+        return;
+    }
+    path = make_child_path(session->path, process);
     session->fork_count = session_fork_count();
     session->user_count = thread_use_count;
     session->process = process;
@@ -133,6 +164,7 @@ static void follow_fork(struct session *session)
     } else if (recorder_fork(session->recorder, path, &error)) {
         memory_free(session->path);
         session->path = path;
+        tracking_begin(session->tracking, session->recorder);
         return;
     }
     memory_free(path);
@@ -148,6 +180,7 @@ static void close_recorder(struct session *session, struct error *error)
 
     session->recorder = NULL;
     session->is_closing = false;
+    session->is_own = false;
     recorder_close(recorder, error);
     device_queue_free(session->devices);
     session->devices = NULL;
@@ -164,6 +197,7 @@ void session_abandon(struct session *session)
     session->recorder = NULL;
     session->is_closing = false;
     session->is_waiting = false;
+    session->is_own = false;
     device_queue_forget(session->devices);
     device_queue_free(session->devices);
     session->devices = NULL;
@@ -174,8 +208,14 @@ bool session_enter(struct session *session)
     if (session->recorder == NULL || session->is_closing) {
         return false;
     }
+    if (session->is_own && tracking_is_idle(session->tracking)) {
+        return false;
+    }
     if (session_is_parents(session)) {
         follow_fork(session);
+        if (session->recorder == NULL) {
+            return false;
+        }
     }
     if (recorder_log(session->recorder) == NULL ||
         (session->only_thread != 0 && session->only_thread != session_thread_key())) {
@@ -286,6 +326,7 @@ static PyObject *start_recorder(struct session *session,
     session->user_count = 0;
     session->only_thread = is_one_thread ? session_thread_key() : 0;
     session->thread_limit = count_processors();
+    tracking_begin(session->tracking, recorder);
     Py_RETURN_NONE;
 }
 
@@ -321,6 +362,8 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     options.every = every;
     options.has_sources = has_sources;
     options.element_limit = element_limit;
+    options.tap = tracking_tap(session->tracking);
+    session_stop_own(session);
     if (session->recorder != NULL && thread_use_count == 0 &&
         (session_is_parents(session) || recorder_log(session->recorder) == NULL)) {
         session_abandon(session);
@@ -354,6 +397,46 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
     return result;
 }
 
+bool session_is_recording(const struct session *session)
+{
+    return session->recorder != NULL && !session->is_closing && !session->is_own;
+}
+
+/* A ring of a few events: nobody reads it. */
+bool session_start_own(struct session *session)
+{
+    struct recorder_options options = {
+        .log = {.sample = OWN_SAMPLE,
+                .last = OWN_LAST,
+                .before_seal = flush_devices,
+                .seal_context = session},
+        .tap = tracking_tap(session->tracking),
+        .has_statistics = true,
+        .has_hash = true,
+        .every = 1,
+    };
+    char path[64];
+    int descriptor;
+    PyObject *result;
+
+    if (session->recorder != NULL) {
+        return true;
+    }
+    descriptor = make_memory_file(path, sizeof path);
+    result = start_recorder(session, path, &options, false);
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    if (result == NULL) {
+        return false;
+    }
+    Py_DECREF(result);
+    stop_begin(&session->stop, 0);
+    session->is_own = true;
+    session->is_quiet = true;
+    return true;
+}
+
 static PyObject *summarise(struct session *session, const struct log_writer *log)
 {
     const char *stopped = log == NULL ? NULL : log_writer_stopped(log);
@@ -372,6 +455,26 @@ static void wait_for_others(struct session *session)
         Py_BEGIN_ALLOW_THREADS;
         usleep(100);
         Py_END_ALLOW_THREADS;
+    }
+}
+
+void session_stop_own(struct session *session)
+{
+    if (session->recorder == NULL || !session->is_own || session->is_closing) {
+        return;
+    }
+    if (session_is_parents(session)) {
+        if (thread_use_count == 0) {
+            session_abandon(session);
+        }
+        return;
+    }
+    session->is_closing = true;
+    session->is_waiting = true;
+    wait_for_others(session);
+    session->is_waiting = false;
+    if (session->user_count == 0) {
+        close_recorder(session, NULL);
     }
 }
 
@@ -397,7 +500,7 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
     PyObject *summary;
 
     (void)unused;
-    if (session->recorder == NULL || session->is_closing) {
+    if (!session_is_recording(session)) {
         PyErr_SetString(PyExc_RuntimeError, "nothing is being recorded");
         return NULL;
     }

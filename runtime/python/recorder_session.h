@@ -8,6 +8,7 @@
 
 #include "runtime/python/device.h"
 #include "runtime/python/recorder_stop.h"
+#include "runtime/python/recorder_track.h"
 #include "runtime/python/recorder_types.h"
 #include "runtime/trace/recorder.h"
 
@@ -45,6 +46,8 @@ struct session {
     uint64_t saved_count;       /* of tensors saved by this process, see saver.h */
     PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
     struct gauge_devices *gauge_devices; /* owned: see monitor_devices.h; may be NULL */
+    struct tracking *tracking; /* owned; NULL: nothing was ever tracked */
+    bool is_own; /* the recording is there for tracked calls alone: the program has none */
 };
 
 /* How often this process was forked off another since it was started. */
@@ -63,6 +66,15 @@ void session_leave(struct session *session);
 bool session_is_parents(const struct session *session);
 /* Lets go of such a recorder and leaves its file alone. */
 void session_abandon(struct session *session);
+
+/* Begins a recording for tracked calls alone, in memory, where there is none. False: an exception is
+ * set. */
+bool session_start_own(struct session *session);
+/* Ends such a recording, where there is one. */
+void session_stop_own(struct session *session);
+
+/* Whether the program records. */
+bool session_is_recording(const struct session *session);
 
 /* The functions `start` and `stop` of the module. */
 PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords);

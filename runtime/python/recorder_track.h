@@ -1,46 +1,76 @@
-/* Tracked calls: those whose code somebody has registered with a wish. The trace tells of them
- * that they are tracked, from where they were made and by what they were left; lines about them
- * are written while they go on (track_live.h). */
+/* Tracked calls: those that somebody has announced right before they began. The trace tells of
+ * them that they are tracked, from where they were made and by what they were left; lines about
+ * them are written while they go on (track_live.h).
+ *
+ * Who calls a tracked function holds a token: it waits for the frame that runs the function's
+ * code, and from then on it knows the call. So the same code may run untracked elsewhere. */
 #ifndef MONITORCH_PYTHON_RECORDER_TRACK_H
 #define MONITORCH_PYTHON_RECORDER_TRACK_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "runtime/base/buffer.h"
+#include "runtime/python/track_live.h"
 #include "runtime/trace/recorder.h"
+#include "runtime/view/track_wish.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct session;
 
-/* A code, or a place of observe.h, and what is wanted of its calls. Never freed: calls that go on
- * point to it. */
-struct tracked {
-    PyObject_HEAD PyObject *target; /* owned: the code, or the place */
-    PyObject *wish;                 /* owned: bytes */
-    bool has_stack;                 /* all frames are wanted, not the nearest */
+/* A wish that was met in this process: never freed, calls point to it. */
+struct tracked_wish {
+    struct tracked_wish *next; /* owned */
+    struct track_wish read;    /* borrowed from `text` */
+    size_t size;
+    char text[];
+};
+
+/* What a session knows of tracked calls. */
+struct tracking {
+    struct track_live *live;     /* owned */
+    struct tracked_wish *wishes; /* owned */
+    struct track_token *tokens;  /* borrowed: those of calls that go on */
+    size_t open_count;           /* tokens that are not over */
+    PyObject *deliver;           /* owned: takes lines that were written; may be NULL */
+    PyObject *own_file; /* owned: co_filename of what stands around tracked functions */
+    PyTypeObject *calls_type, *token_type; /* owned */
+    bool is_delivering;
+    unsigned deliverer; /* what session_fork_count() was when that began */
 };
 
 /* Adds to the module `_recorder` what Python calls; see _recorder.pyi. 0, or -1 with an exception
  * set. */
 int track_exec(PyObject *module);
+void tracking_free(struct tracking *tracking); /* may be NULL */
+int tracking_traverse(struct tracking *tracking, visitproc visit, void *arg);
+void tracking_clear(struct tracking *tracking);
 
-/* The wish for calls of that code; NULL: it is not tracked. */
-const struct tracked *track_find(struct session *session, const void *code);
+/* Who reads along with recordings of the session; nobody where nothing was ever tracked. */
+struct recorder_tap tracking_tap(const struct tracking *tracking);
+/* A recording has begun, or goes on in another file. */
+void tracking_begin(struct tracking *tracking, const struct recorder *recorder);
 
-/* Fills in what a call that is about to begin is told with. `callers` holds the text. */
-void track_start(struct session *session,
-                 const struct tracked *tracked,
-                 PyObject *frame,
-                 struct buffer *callers,
-                 struct call_start *start);
-/* It has begun: the one who waits for it knows it from now on. */
-void track_began(struct session *session, const struct call *call);
+/* Whether a recording that is there for tracked calls alone has anything to tell. */
+static inline bool tracking_is_idle(const struct tracking *tracking)
+{
+    return tracking == NULL || tracking->open_count == 0;
+}
 
-/* Hands on the lines that were written meanwhile, where the running thread has any: runs Python.
- * False: an exception is set that is to leave the program's code, such as KeyboardInterrupt. */
+/* The token of the call that is about to begin, or that `frame` is in the middle of where
+ * `is_joined`; a new reference, or NULL: it is not tracked. Fills in what the call is told with;
+ * texts are borrowed from the token. */
+PyObject *track_take(struct session *session, PyObject *frame, struct call_start *start);
+/* It has begun. */
+void track_began(PyObject *token, const struct session *session, struct call *call);
+
+/* The call is tracked, and one of its sites was visited: tells of wanted names that its statement
+ * reads what it did to them. */
+void track_look(struct session *session, const struct visit *visit);
+
+/* Writes lines that have come up, and hands them on: runs Python. False: an exception is set that
+ * is to leave the program's code, such as KeyboardInterrupt. */
 bool track_tell(struct session *session);
 
 #endif

@@ -213,11 +213,10 @@ static void describe_int(PyObject *object, struct value *value, PyObject **owner
     }
 }
 
-/* A value that is neither a tensor nor walked. `owner` gets what its texts borrow from. */
-static void describe_scalar(const struct type_info *info,
-                            PyObject *object,
-                            struct value *value,
-                            PyObject **owner)
+void value_describe(const struct type_info *info,
+                    PyObject *object,
+                    struct value *value,
+                    PyObject **owner)
 {
     switch (info->kind) {
     case TYPE_NONE:
@@ -273,7 +272,7 @@ static void tell_scalar(struct session *session,
     struct value value = {.object = (uint64_t)(uintptr_t)object};
     PyObject *owner = NULL;
 
-    describe_scalar(info, object, &value, &owner);
+    value_describe(info, object, &value, &owner);
     if (value.kind == VALUE_FLOAT || value.kind == VALUE_COMPLEX) {
         stop_meet_number(&session->stop, session_thread_key(), visit, write, path,
                          value.real, value.imaginary);

@@ -112,6 +112,12 @@ struct call_thread *call_table_thread(struct call_table *table, uint64_t key)
     return thread;
 }
 
+const struct call_thread *call_table_thread_at(const struct call_table *table,
+                                               uint16_t number)
+{
+    return number < table->thread_count ? table->threads[number] : NULL;
+}
+
 void call_table_forget_told_threads(struct call_table *table)
 {
     for (size_t i = 0; i < table->thread_count; i++) {
@@ -163,6 +169,7 @@ static void end_call(struct call_table *table, struct call *call)
     unlink_from_stack(call);
     table->on_end(table->context, call);
     unlink_from_bucket(table, call);
+    call->number = 0;
     call->next = call->function->unused;
     call->function->unused = call;
 }

@@ -48,7 +48,7 @@ struct call {
     struct call_thread *thread;     /* borrowed; where it was last seen */
     struct call *below;             /* in the thread's stack; may be NULL */
     struct call *next;              /* in the table's bucket, or among the unused */
-    uint32_t number;                /* in the trace, from 1 */
+    uint32_t number;                /* in the trace, from 1; 0: it has ended */
     uint32_t parent;
     uint32_t line; /* of the parent, where it was made */
     uint32_t path; /* text numbers */
@@ -81,6 +81,9 @@ void call_table_free(struct call_table *table);
 
 /* The thread that goes by `key`; made where it is new. NULL: out of memory. */
 struct call_thread *call_table_thread(struct call_table *table, uint64_t key);
+/* The one with that number; NULL: there is none. */
+const struct call_thread *call_table_thread_at(const struct call_table *table,
+                                               uint16_t number);
 /* Another file is begun: it holds no thread's record. */
 void call_table_forget_told_threads(struct call_table *table);
 

@@ -217,7 +217,7 @@ struct log_tracked {
     uint32_t wish; /* text: what is wanted of it, see runtime/view/track_log.h */
     uint32_t
         callers; /* text: the frames that it was made from, the nearest first:
-                    "model.py:57 step <- run.py:80 <module>" */
+                    "step:57 (model.py:57 <- run.py:80)" */
     uint32_t reserved;
 };
 

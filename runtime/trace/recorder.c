@@ -157,6 +157,18 @@ const struct recorder_options *recorder_options(const struct recorder *recorder)
     return &recorder->options;
 }
 
+void recorder_set_tap(struct recorder *recorder, const struct recorder_tap *tap)
+{
+    recorder->options.tap = *tap;
+}
+
+uint64_t recorder_thread_native(const struct recorder *recorder, uint16_t number)
+{
+    const struct call_thread *thread = call_table_thread_at(recorder->calls, number);
+
+    return thread == NULL ? 0 : thread->native;
+}
+
 struct log_writer *recorder_log(const struct recorder *recorder)
 {
     return recorder->log;
@@ -203,7 +215,9 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
         return NULL;
     }
     recorder->modules = modules;
-    module = recorded_module_new(text, recorder->options.has_sources, error);
+    module = recorded_module_new(
+        text, recorder->options.has_sources || recorder->options.tap.on_item != NULL,
+        error);
     if (module == NULL) {
         return NULL;
     }
@@ -470,6 +484,25 @@ struct visit recorder_look_ahead(const struct recorder *recorder,
         .number = call->visits[module->sites[site].local],
         .is_measured = true,
     };
+}
+
+bool recorder_read_may_differ(const struct visit *visit,
+                              uint32_t read,
+                              uint64_t object,
+                              bool has_version,
+                              uint32_t version)
+{
+    uint32_t name = recorded_module_read(visit->module, visit->index, read);
+    const struct name_state *state;
+
+    if (name == SITE_NONE || read > UINT8_MAX) {
+        return false;
+    }
+    state = &visit->call->names[name];
+    if (state->object == 0 || state->object == NAME_PASSED) {
+        return false;
+    }
+    return state->object != object || !has_version || state->version != version;
 }
 
 void recorder_pass_read(const struct visit *visit, uint32_t read)

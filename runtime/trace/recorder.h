@@ -9,6 +9,7 @@
 #include "runtime/trace/log_reader.h"
 #include "runtime/trace/log_writer.h"
 #include "runtime/trace/recorded_module.h"
+#include "runtime/trace/sample.h"
 #include "runtime/trace/statistics.h"
 
 #include <stdbool.h>
@@ -50,6 +51,8 @@ void recorder_abandon(struct recorder *recorder);
 bool recorder_fork(struct recorder *recorder, const char *path, struct error *error);
 
 const struct recorder_options *recorder_options(const struct recorder *recorder);
+/* Somebody begins to read along, of calls that begin from now on; or ends. */
+void recorder_set_tap(struct recorder *recorder, const struct recorder_tap *tap);
 /* The log goes away with a fork: ask anew each time. May be NULL after a failed fork. */
 struct log_writer *recorder_log(const struct recorder *recorder);
 
@@ -63,6 +66,9 @@ struct call_thread *recorder_thread(struct recorder *recorder,
                                     uint64_t key,
                                     uint64_t native,
                                     struct slice name);
+
+/* The system's id of the thread with that number in the trace; 0: there is none. */
+uint64_t recorder_thread_native(const struct recorder *recorder, uint16_t number);
 
 struct call_table *recorder_calls(const struct recorder *recorder);
 
@@ -112,6 +118,7 @@ struct visit {
     uint64_t time;
     uint32_t number;  /* how often the call had visited the site before */
     bool is_measured; /* statistics, hash and sample are wanted this time */
+    bool is_look; /* names are looked at that are known: only what has changed is told */
 };
 
 /* Begins a visit of a site; false where it is not to be told: a while header read again. */
@@ -162,6 +169,13 @@ struct visit recorder_look_ahead(const struct recorder *recorder,
                                  struct recorded_module *module,
                                  uint32_t site,
                                  struct call *call);
+/* Whether something is known, in this call, of the name that the site reads as its `read`-th, and
+ * it need not be the same any more: another object, another version, or none at all. */
+bool recorder_read_may_differ(const struct visit *visit,
+                              uint32_t read,
+                              uint64_t object,
+                              bool has_version,
+                              uint32_t version);
 /* What the name stands for is nothing to tell: it is known from now on. */
 void recorder_pass_read(const struct visit *visit, uint32_t read);
 
@@ -185,6 +199,22 @@ bool recorder_keeps(const struct recorder *recorder, struct slice name);
 void recorder_tell_setting(struct recorder *recorder,
                            struct slice name,
                            struct slice value);
+
+/* What a view of an array points to. */
+#define VIEWED_ELEMENT_SIZE_MAX 16 /* large enough for the elements of any dtype */
+struct viewed_array {
+    struct log_shape shape;
+    union {
+        char bytes[SAMPLE_MAX * VIEWED_ELEMENT_SIZE_MAX];
+        uint64_t aligned;
+    } sample;
+};
+/* The value as a reader of the trace would have it, without anything that only a recording knows;
+ * `view` is zeroed. It borrows from `value` and from `viewed`. */
+void recorder_view_value(const struct value *value,
+                         uint32_t sample,
+                         struct viewed_array *viewed,
+                         struct log_event_view *view);
 
 /* `site` is a site of the trace or UINT32_MAX. */
 void recorder_note(struct recorder *recorder,

@@ -182,6 +182,14 @@ static bool is_written_unseen(const struct visit *visit, const struct value *val
             value->kind == VALUE_BYTES);
 }
 
+/* Whether a look at the name has found what was there before. */
+static bool is_as_before(const struct name_state *before, const struct name_state *now)
+{
+    return before->object == now->object && before->kind == now->kind &&
+           before->type == now->type && before->version == now->version &&
+           before->hash == now->hash;
+}
+
 static struct verdict judge(struct recorder *recorder,
                             const struct visit *visit,
                             const struct name_state *before,
@@ -422,7 +430,6 @@ void recorder_tell(struct recorder *recorder,
         .visit = visit->number,
         .write = (uint8_t)index,
     };
-
     struct slice name = SLICE("");
 
     recorder->late = NULL;
@@ -450,6 +457,9 @@ void recorder_tell(struct recorder *recorder,
         struct name_state *state = find_state(visit, place, head.path);
         if (state != NULL && state->object == NAME_PASSED) {
             state->object = 0;
+        }
+        if (visit->is_look && (state == NULL || is_as_before(state, &now))) {
+            return;
         }
         if (state != NULL) {
             verdict = judge(recorder, visit, state, value, &now);

@@ -64,17 +64,6 @@ void recorder_tap_end(struct recorder *recorder, const struct call *call)
 
 /* ---- events ---- */
 
-/* Large enough for the sample of any dtype. */
-#define ELEMENT_SIZE_MAX 16
-
-struct tapped_array {
-    struct log_shape shape;
-    union {
-        char bytes[SAMPLE_MAX * ELEMENT_SIZE_MAX];
-        uint64_t aligned;
-    } sample;
-};
-
 static void fill_statistics(const struct recorded_array *array,
                             struct log_event_view *view)
 {
@@ -91,21 +80,24 @@ static void fill_statistics(const struct recorded_array *array,
     }
 }
 
-static void fill_sample(const struct recorder *recorder,
-                        const struct recorded_array *array,
-                        struct tapped_array *tapped,
+static void fill_sample(const struct recorded_array *array,
+                        uint32_t limit,
+                        struct viewed_array *viewed,
                         struct log_event_view *view)
 {
     if (!array->is_sampled || array->array->data == NULL) {
         return;
     }
     sample_grid_init(&view->grid, array->array->shape, array->array->dimension_count,
-                     recorder->options.log.sample);
-    if (view->grid.count > 0 && dtype_size(array->array->dtype) <= ELEMENT_SIZE_MAX) {
-        sample_take(&view->grid, array->array, tapped->sample.bytes);
-        view->sample = tapped->sample.bytes;
-        view->flags |= LOG_EVENT_SAMPLE;
+                     limit);
+    if (view->grid.count == 0 || view->grid.count > SAMPLE_MAX ||
+        dtype_size(array->array->dtype) > VIEWED_ELEMENT_SIZE_MAX) {
+        view->grid.count = 0;
+        return;
     }
+    sample_take(&view->grid, array->array, viewed->sample.bytes);
+    view->sample = viewed->sample.bytes;
+    view->flags |= LOG_EVENT_SAMPLE;
 }
 
 static struct slice text_or(struct slice text, const char *usual)
@@ -113,16 +105,14 @@ static struct slice text_or(struct slice text, const char *usual)
     return text.size > 0 ? text : slice_of(usual);
 }
 
-static void fill_tensor(const struct recorder *recorder,
-                        const struct value *value,
-                        const struct verdict *verdict,
-                        struct tapped_array *tapped,
-                        struct log_event_view *view)
+static void view_array(const struct recorded_array *given,
+                       uint32_t sample,
+                       struct viewed_array *viewed,
+                       struct log_event_view *view)
 {
-    const struct recorded_array *given = value->array;
     const struct array *array = given->array;
 
-    tapped->shape = (struct log_shape){
+    viewed->shape = (struct log_shape){
         .dtype = array->dtype,
         .dtype_text = text_or(given->dtype_text, dtype_text(array->dtype)),
         .dimension_count = array->dimension_count,
@@ -133,21 +123,30 @@ static void fill_tensor(const struct recorder *recorder,
         .layout = text_or(given->layout, "strided"),
         .note = given->note,
     };
-    view->shape = &tapped->shape;
-    view->tensor = (struct log_tensor){
-        .object = value->object,
-        .data = given->data,
-        .offset = given->offset,
-        .origin = verdict->origin,
-        .version = given->version,
-        .alias_site = verdict->alias_site,
-    };
+    view->shape = &viewed->shape;
     if (!given->is_late) {
         fill_statistics(given, view);
-        fill_sample(recorder, given, tapped, view);
+        fill_sample(given, sample, viewed, view);
     }
     view->flags |= (view->has_statistics ? LOG_EVENT_STATISTICS : 0) |
                    (view->has_hash ? LOG_EVENT_HASH : 0);
+}
+
+void recorder_view_value(const struct value *value,
+                         uint32_t sample,
+                         struct viewed_array *viewed,
+                         struct log_event_view *view)
+{
+    view->kind = value->kind;
+    view->flags |= value->is_cut ? (unsigned)LOG_EVENT_MORE : 0u;
+    view->type = value->type;
+    view->integer = value->integer;
+    view->real = value->real;
+    view->imaginary = value->imaginary;
+    view->text = value->text;
+    if (value->kind == VALUE_TENSOR) {
+        view_array(value->array, sample, viewed, view);
+    }
 }
 
 void recorder_tap_event(struct recorder *recorder,
@@ -159,7 +158,7 @@ void recorder_tap_event(struct recorder *recorder,
                         const struct value *value,
                         const struct verdict *verdict)
 {
-    struct tapped_array tapped;
+    struct viewed_array viewed;
     struct log_item item = {
         .kind = LOG_EVENT,
         .event = {.number = number,
@@ -171,25 +170,26 @@ void recorder_tap_event(struct recorder *recorder,
                   .call = visit->call->number,
                   .visit = visit->number,
                   .thread = visit->call->thread->number,
-                  .kind = value->kind,
                   .change = verdict->change,
                   .difference = head->difference,
-                  .flags = head->record.flags |
-                           (value->is_cut ? (unsigned)LOG_EVENT_MORE : 0u),
+                  .flags = head->record.flags,
                   .name = name,
-                  .path = path,
-                  .type = value->type,
-                  .integer = value->integer,
-                  .real = value->real,
-                  .imaginary = value->imaginary,
-                  .text = value->text},
+                  .path = path},
     };
 
     if (!is_wanted(recorder, visit->call)) {
         return;
     }
+    recorder_view_value(value, recorder->options.log.sample, &viewed, &item.event);
     if (value->kind == VALUE_TENSOR) {
-        fill_tensor(recorder, value, verdict, &tapped, &item.event);
+        item.event.tensor = (struct log_tensor){
+            .object = value->object,
+            .data = value->array->data,
+            .offset = value->array->offset,
+            .origin = verdict->origin,
+            .version = value->array->version,
+            .alias_site = verdict->alias_site,
+        };
     }
     give(recorder, &item);
 }

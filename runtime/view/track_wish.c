@@ -45,6 +45,7 @@ static void read_word(struct track_wish *wish, struct slice word)
     } else if (take(word, SLICE("--labels="), &value)) {
         wish->labels = value;
     } else {
+        wish->is_calls = wish->is_calls || slice_equal(word, SLICE("--calls"));
         wish->has_lines = wish->has_lines || slice_equal(word, SLICE("--lines"));
         wish->has_stack = wish->has_stack || slice_equal(word, SLICE("--stack"));
         wish->is_bare = wish->is_bare || slice_equal(word, SLICE("--bare"));
@@ -73,6 +74,9 @@ static void add_word(struct buffer *text, struct slice option, struct slice valu
 
 void track_wish_write(const struct track_wish *wish, struct buffer *text)
 {
+    if (wish->is_calls) {
+        add_word(text, SLICE("--calls"), SLICE(""));
+    }
     if (wish->names.size > 0) {
         add_word(text, SLICE("--names="), wish->names);
     }
@@ -128,5 +132,5 @@ bool track_wish_names(const struct track_wish *wish,
         }
         start = end + 1;
     }
-    return wish->names.size == 0;
+    return wish->names.size == 0 && !wish->is_calls;
 }

@@ -1,5 +1,6 @@
 /* What is wanted of a tracked call, as the trace has it: words as on a command line.
  *
+ *   --calls                inputs and outputs; no variables but those of --names
  *   --names=h*,self.state  of the variables, only those that match one of these globs
  *   --lines                the text of each line that was run
  *   --stack                all frames that the call was made from, one a line
@@ -28,6 +29,7 @@ enum track_when {
 
 struct track_wish {
     struct slice names; /* globs with commas between; "": all names */
+    bool is_calls;      /* "": none of them */
     bool has_lines;
     bool has_stack;
     bool is_bare;

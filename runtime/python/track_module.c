@@ -1,0 +1,405 @@
+/* What Python calls about tracked calls: functions of the module `_recorder`. */
+#include "runtime/base/memory.h"
+#include "runtime/python/recorder_hook.h"
+#include "runtime/python/track_types.h"
+#include "runtime/python/track_value.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct session *session_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+static uint64_t native_thread(void)
+{
+    return (uint64_t)syscall(SYS_gettid);
+}
+
+/* NULL with an exception where track_setup was not called. */
+static struct tracking *tracking_of(PyObject *module)
+{
+    struct tracking *tracking = session_of(module)->tracking;
+
+    if (tracking == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "track_setup() was not called");
+    }
+    return tracking;
+}
+
+/* ---- types ---- */
+
+static void calls_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+    Py_XDECREF(((struct tracked_calls *)self)->code);
+    release(self);
+    Py_DECREF(type);
+}
+
+static void token_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+    token_release((struct track_token *)self);
+    release(self);
+    Py_DECREF(type);
+}
+
+static PyTypeObject *make_type(PyObject *module, const char *name, int size, void *dealloc)
+{
+    PyType_Slot slots[] = {
+        {Py_tp_dealloc, dealloc},
+        {0, NULL},
+    };
+    PyType_Spec spec = {
+        .name = name,
+        .basicsize = size,
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = slots,
+    };
+
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+}
+
+/* ---- setting up ---- */
+
+static struct tracking *make_tracking(PyObject *module)
+{
+    struct tracking *tracking = memory_allocate_zeroed(1, sizeof *tracking);
+
+    if (tracking == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    tracking->live = track_live_new();
+    if (tracking->live == NULL) {
+        PyErr_NoMemory();
+        tracking_free(tracking);
+        return NULL;
+    }
+    tracking->calls_type =
+        make_type(module, "monitorch._recorder.TrackedCalls",
+                  (int)sizeof(struct tracked_calls), (void *)(uintptr_t)calls_dealloc);
+    tracking->token_type =
+        make_type(module, "monitorch._recorder.TrackedCall",
+                  (int)sizeof(struct track_token), (void *)(uintptr_t)token_dealloc);
+    if (tracking->calls_type == NULL || tracking->token_type == NULL) {
+        tracking_free(tracking);
+        return NULL;
+    }
+    return tracking;
+}
+
+/* A recording that goes on is read along from now on. */
+static void join_recording(struct session *session)
+{
+    struct recorder_tap tap = tracking_tap(session->tracking);
+
+    if (session->recorder != NULL) {
+        tracking_begin(session->tracking, session->recorder);
+        recorder_set_tap(session->recorder, &tap);
+    }
+}
+
+PyDoc_STRVAR(setup_doc,
+             "track_setup(deliver, own_file, folder, labels, canonical)\n\n"
+             "Lines of tracked calls go to files in the folder (bytes; empty: none), and\n"
+             "to `deliver(text)`, which may be None.");
+
+static PyObject *track_setup(PyObject *module, PyObject *args)
+{
+    struct session *session = session_of(module);
+    struct track_settings settings = {0};
+    PyObject *deliver, *own_file;
+    const char *labels;
+    Py_ssize_t labels_size;
+    int is_canonical;
+
+    if (!PyArg_ParseTuple(args, "OUys#p:track_setup", &deliver, &own_file,
+                          &settings.folder, &labels, &labels_size, &is_canonical)) {
+        return NULL;
+    }
+    settings.labels = (struct slice){labels, (size_t)labels_size};
+    settings.is_canonical = is_canonical;
+    settings.is_kept = deliver != Py_None;
+    if (session->tracking == NULL) {
+        session->tracking = make_tracking(module);
+        if (session->tracking == NULL) {
+            return NULL;
+        }
+        join_recording(session);
+    }
+    if (!track_live_configure(session->tracking->live, &settings)) {
+        return PyErr_NoMemory();
+    }
+    Py_XSETREF(session->tracking->own_file, Py_NewRef(own_file));
+    Py_XSETREF(session->tracking->deliver,
+               deliver == Py_None ? NULL : Py_NewRef(deliver));
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(start_doc,
+             "track_start() -> bool\n\n"
+             "Begins a recording for tracked calls alone, which leaves no file; nothing\n"
+             "where there is one of the program's. Whether calls can be tracked.");
+
+static PyObject *track_start(PyObject *module, PyObject *unused)
+{
+    struct session *session = session_of(module);
+
+    (void)unused;
+    if (tracking_of(module) == NULL || !session_start_own(session)) {
+        return NULL;
+    }
+    return PyBool_FromLong(session->is_own || !session->is_muted);
+}
+
+PyDoc_STRVAR(stop_doc, "track_stop()\n\nEnds such a recording.");
+
+static PyObject *track_stop(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    session_stop_own(session_of(module));
+    Py_RETURN_NONE;
+}
+
+/* ---- wishes ---- */
+
+/* The one with that text; NULL: no memory. */
+static const struct tracked_wish *find_wish(struct tracking *tracking, struct slice text)
+{
+    struct tracked_wish *wish;
+
+    for (wish = tracking->wishes; wish != NULL; wish = wish->next) {
+        if (slice_equal((struct slice){wish->text, wish->size}, text)) {
+            return wish;
+        }
+    }
+    wish = memory_allocate(sizeof *wish + text.size, 1);
+    if (wish != NULL) {
+        wish->size = text.size;
+        memcpy(wish->text, text.bytes, text.size);
+        wish->read = track_wish_read((struct slice){wish->text, text.size});
+        wish->next = tracking->wishes;
+        tracking->wishes = wish;
+    }
+    return wish;
+}
+
+static PyObject *
+make_calls(struct tracking *tracking, PyObject *code, const struct track_wish *wish)
+{
+    struct buffer text = BUFFER_INIT;
+    const struct tracked_wish *known;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(tracking->calls_type, Py_tp_alloc);
+    struct tracked_calls *calls;
+
+    track_wish_write(wish, &text);
+    known = text.has_failed ? NULL : find_wish(tracking, buffer_slice(&text));
+    buffer_release(&text);
+    if (known == NULL) {
+        return PyErr_NoMemory();
+    }
+    calls = (struct tracked_calls *)allocate(tracking->calls_type, 0);
+    if (calls != NULL) {
+        calls->code = Py_NewRef(code);
+        calls->wish = known;
+    }
+    return (PyObject *)calls;
+}
+
+PyDoc_STRVAR(
+    register_doc,
+    "track_register(code, *, names='', calls=False, lines=False, stack=False,\n"
+    "               bare=False, depth=0, when='', labels='') -> TrackedCalls\n\n"
+    "What is wanted of calls of that code, as runtime/view/track_wish.h tells.");
+
+static bool read_when(const char *text, enum track_when *when)
+{
+    if (strcmp(text, "changed") == 0) {
+        *when = TRACK_CHANGED;
+    } else if (strcmp(text, "nan") == 0) {
+        *when = TRACK_NAN;
+    } else if (text[0] != '\0') {
+        PyErr_Format(PyExc_ValueError, "when must be 'changed' or 'nan', not '%s'",
+                     text);
+        return false;
+    }
+    return true;
+}
+
+static PyObject *track_register(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"code", "names", "calls", "lines",  "stack",
+                            "bare", "depth", "when",  "labels", NULL};
+    struct tracking *tracking = tracking_of(module);
+    struct track_wish wish = {.when = TRACK_ALWAYS};
+    const char *globs = "", *labels = "", *when = "";
+    Py_ssize_t globs_size = 0, labels_size = 0;
+    int is_calls = 0, has_lines = 0, has_stack = 0, is_bare = 0;
+    unsigned int depth = 0;
+    PyObject *code;
+
+    if (tracking == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$s#ppppIss#:track_register",
+                                     names, &code, &globs, &globs_size, &is_calls,
+                                     &has_lines, &has_stack, &is_bare, &depth, &when,
+                                     &labels, &labels_size) ||
+        !read_when(when, &wish.when)) {
+        return NULL;
+    }
+    wish.names = (struct slice){globs, (size_t)globs_size};
+    wish.labels = (struct slice){labels, (size_t)labels_size};
+    wish.is_calls = is_calls;
+    wish.has_lines = has_lines;
+    wish.has_stack = has_stack;
+    wish.is_bare = is_bare;
+    wish.depth = depth;
+    return make_calls(tracking, code, &wish);
+}
+
+/* ---- calls ---- */
+
+static bool has_type(PyObject *object, const PyTypeObject *type, const char *what)
+{
+    if (type == NULL || Py_TYPE(object) != type) {
+        PyErr_SetString(PyExc_TypeError, what);
+        return false;
+    }
+    return true;
+}
+
+PyDoc_STRVAR(begin_doc,
+             "track_begin(calls) -> TrackedCall | None\n\n"
+             "The running thread is about to run that code; None where nothing is\n"
+             "recorded. track_end must follow.");
+
+static PyObject *track_begin(PyObject *module, PyObject *calls)
+{
+    struct session *session = session_of(module);
+    struct tracking *tracking = tracking_of(module);
+
+    if (tracking == NULL || !has_type(calls, tracking->calls_type,
+                                      "track_begin() takes what is registered")) {
+        return NULL;
+    }
+    if (session->recorder == NULL || session->is_closing ||
+        (session->is_muted && !session->is_own) ||
+        (session->only_thread != 0 && session->only_thread != session_thread_key())) {
+        Py_RETURN_NONE;
+    }
+    return token_begin(session, (struct tracked_calls *)calls);
+}
+
+/* The last part of the name of the exception's type. */
+static struct slice error_name(struct session *session, PyObject *error)
+{
+    struct slice name;
+    size_t start;
+
+    if (error == Py_None) {
+        return SLICE("");
+    }
+    name = type_info_name(type_cache_get(&session->types, Py_TYPE(error)));
+    for (start = name.size; start > 0 && name.bytes[start - 1] != '.'; start--) {
+    }
+    return slice_part(name, start, name.size);
+}
+
+PyDoc_STRVAR(end_doc,
+             "track_end(call, error)\n\n"
+             "The call has ended, by that exception or None.");
+
+static PyObject *
+track_end(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+{
+    struct session *session = session_of(module);
+    struct tracking *tracking = tracking_of(module);
+
+    if (tracking == NULL || count != 2 ||
+        !has_type(arguments[0], tracking->token_type,
+                  "track_end() takes a call that has begun, and an exception")) {
+        if (PyErr_Occurred() == NULL) {
+            PyErr_SetString(PyExc_TypeError, "track_end() takes two arguments");
+        }
+        return NULL;
+    }
+    token_end((struct track_token *)arguments[0], error_name(session, arguments[1]));
+    if (!track_tell(session)) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---- lines ---- */
+
+PyDoc_STRVAR(text_doc,
+             "track_text(text)\n\nWhole lines for the running thread's file.");
+
+static PyObject *track_text(PyObject *module, PyObject *text)
+{
+    struct tracking *tracking = tracking_of(module);
+    PyObject *bytes;
+
+    if (tracking == NULL) {
+        return NULL;
+    }
+    bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+    if (bytes == NULL) {
+        return NULL;
+    }
+    track_live_add_text(
+        tracking->live, native_thread(),
+        (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)});
+    Py_DECREF(bytes);
+    if (!track_tell(session_of(module))) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(path_doc, "track_path() -> bytes\n\nOf the running thread's file, or b''.");
+
+static PyObject *track_path(PyObject *module, PyObject *unused)
+{
+    struct tracking *tracking = tracking_of(module);
+    struct buffer path = BUFFER_INIT;
+    PyObject *result;
+
+    (void)unused;
+    if (tracking == NULL) {
+        return NULL;
+    }
+    track_live_path(tracking->live, native_thread(), &path);
+    result = path.has_failed ? PyErr_NoMemory()
+                             : PyBytes_FromStringAndSize(path.bytes,
+                                                         (Py_ssize_t)path.size);
+    buffer_release(&path);
+    return result;
+}
+
+int track_exec(PyObject *module)
+{
+    static PyMethodDef functions[] = {
+        {"track_setup", track_setup, METH_VARARGS, setup_doc},
+        {"track_start", track_start, METH_NOARGS, start_doc},
+        {"track_stop", track_stop, METH_NOARGS, stop_doc},
+        {"track_register", (PyCFunction)(void (*)(void))track_register,
+         METH_VARARGS | METH_KEYWORDS, register_doc},
+        {"track_begin", track_begin, METH_O, begin_doc},
+        {"track_end", (PyCFunction)(void (*)(void))track_end, METH_FASTCALL, end_doc},
+        {"track_text", track_text, METH_O, text_doc},
+        {"track_path", track_path, METH_NOARGS, path_doc},
+        {"track_value", (PyCFunction)(void (*)(void))track_value, METH_FASTCALL,
+         track_value_doc},
+        {NULL, NULL, 0, NULL},
+    };
+
+    return PyModule_AddFunctions(module, functions);
+}
