@@ -178,14 +178,10 @@ static struct stream *find_stream(struct track_live *live, uint64_t native)
     return &live->streams[live->stream_count++];
 }
 
-void track_live_keep(struct track_live *live, struct slice text)
-{
-    if (live->is_kept) {
-        buffer_add(&live->kept, text);
-    }
-}
-
-void track_live_add_text(struct track_live *live, uint64_t native, struct slice text)
+void track_live_add_text(struct track_live *live,
+                         uint64_t native,
+                         struct slice text,
+                         bool is_kept)
 {
     struct stream *stream;
 
@@ -195,7 +191,9 @@ void track_live_add_text(struct track_live *live, uint64_t native, struct slice 
         buffer_add(&stream->lines, text);
         live->has_unwritten = true;
     }
-    track_live_keep(live, text);
+    if (is_kept && live->is_kept) {
+        buffer_add(&live->kept, text);
+    }
 }
 
 void track_live_add(void *context, const struct log_item *item)
@@ -212,7 +210,7 @@ void track_live_add(void *context, const struct log_item *item)
     track_log_add(live->log, item, &live->scratch, &thread);
     if (live->scratch.size > 0) {
         track_live_add_text(live, recorder_thread_native(live->recorder, thread),
-                            buffer_slice(&live->scratch));
+                            buffer_slice(&live->scratch), true);
     }
 }
 

@@ -31,10 +31,12 @@ void track_live_begin(struct track_live *live, const struct recorder *recorder);
 /* One item of the recording that goes on; `context` is the struct track_live: this is what a
  * recorder_tap calls. */
 void track_live_add(void *context, const struct log_item *item);
-/* Whole lines for the file of the thread with that system's id. */
-void track_live_add_text(struct track_live *live, uint64_t native, struct slice text);
-/* The same for lines that stand in their files already. */
-void track_live_keep(struct track_live *live, struct slice text);
+/* Whole lines for the file of the thread with that system's id; `is_kept`: for track_live_take
+ * too. */
+void track_live_add_text(struct track_live *live,
+                         uint64_t native,
+                         struct slice text,
+                         bool is_kept);
 
 /* Whether lines were added that were not flushed, or not taken. */
 bool track_live_has_lines(const struct track_live *live);

@@ -3,6 +3,7 @@
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/track_types.h"
 #include "runtime/python/track_value.h"
+#include "runtime/view/track_labels.h"
 
 #include <string.h>
 #include <sys/syscall.h>
@@ -138,9 +139,10 @@ static PyObject *track_setup(PyObject *module, PyObject *args)
     if (!track_live_configure(session->tracking->live, &settings)) {
         return PyErr_NoMemory();
     }
-    Py_XSETREF(session->tracking->own_file, Py_NewRef(own_file));
-    Py_XSETREF(session->tracking->deliver,
-               deliver == Py_None ? NULL : Py_NewRef(deliver));
+    Py_XDECREF(session->tracking->own_file);
+    session->tracking->own_file = Py_NewRef(own_file);
+    Py_XDECREF(session->tracking->deliver);
+    session->tracking->deliver = deliver == Py_None ? NULL : Py_NewRef(deliver);
     Py_RETURN_NONE;
 }
 
@@ -264,6 +266,54 @@ static PyObject *track_register(PyObject *module, PyObject *args, PyObject *keyw
     return make_calls(tracking, code, &wish);
 }
 
+PyDoc_STRVAR(labels_doc,
+             "track_labels(pairs) -> str\n\n"
+             "Labels of runtime/view/track_labels.def and their texts, in one.");
+
+static bool add_label(PyObject *pair, struct buffer *text)
+{
+    const char *key, *label;
+    Py_ssize_t key_size, label_size;
+
+    if (!PyTuple_Check(pair)) {
+        PyErr_SetString(PyExc_TypeError, "a label is a pair of texts");
+        return false;
+    }
+    if (!PyArg_ParseTuple(pair, "s#s#;a label is a pair of texts", &key, &key_size,
+                          &label, &label_size)) {
+        return false;
+    }
+    if (!track_labels_write((struct slice){key, (size_t)key_size},
+                            (struct slice){label, (size_t)label_size}, text)) {
+        PyErr_Format(PyExc_ValueError, "there is no label '%s'; there are %s", key,
+                     track_label_keys + 1);
+        return false;
+    }
+    return true;
+}
+
+static PyObject *track_labels(PyObject *module, PyObject *pairs)
+{
+    struct buffer text = BUFFER_INIT;
+    PyObject *result = NULL;
+    bool is_good = PyTuple_Check(pairs);
+
+    (void)module;
+    if (!is_good) {
+        PyErr_SetString(PyExc_TypeError, "track_labels() takes a tuple of pairs");
+    }
+    for (Py_ssize_t i = 0; is_good && i < PyTuple_Size(pairs); i++) {
+        is_good = add_label(PyTuple_GetItem(pairs, i), &text);
+    }
+    if (is_good) {
+        result = text.has_failed ? PyErr_NoMemory()
+                                 : PyUnicode_DecodeUTF8(
+                                       text.bytes, (Py_ssize_t)text.size, "replace");
+    }
+    buffer_release(&text);
+    return result;
+}
+
 /* ---- calls ---- */
 
 static bool has_type(PyObject *object, const PyTypeObject *type, const char *what)
@@ -340,14 +390,17 @@ track_end(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 /* ---- lines ---- */
 
 PyDoc_STRVAR(text_doc,
-             "track_text(text)\n\nWhole lines for the running thread's file.");
+             "track_text(text, for_file_alone)\n\n"
+             "Whole lines for the running thread's file.");
 
-static PyObject *track_text(PyObject *module, PyObject *text)
+static PyObject *track_text(PyObject *module, PyObject *args)
 {
     struct tracking *tracking = tracking_of(module);
-    PyObject *bytes;
+    int for_file_alone;
+    PyObject *text, *bytes;
 
-    if (tracking == NULL) {
+    if (tracking == NULL ||
+        !PyArg_ParseTuple(args, "Up:track_text", &text, &for_file_alone)) {
         return NULL;
     }
     bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
@@ -356,7 +409,8 @@ static PyObject *track_text(PyObject *module, PyObject *text)
     }
     track_live_add_text(
         tracking->live, native_thread(),
-        (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)});
+        (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)},
+        !for_file_alone);
     Py_DECREF(bytes);
     if (!track_tell(session_of(module))) {
         return NULL;
@@ -394,7 +448,8 @@ int track_exec(PyObject *module)
          METH_VARARGS | METH_KEYWORDS, register_doc},
         {"track_begin", track_begin, METH_O, begin_doc},
         {"track_end", (PyCFunction)(void (*)(void))track_end, METH_FASTCALL, end_doc},
-        {"track_text", track_text, METH_O, text_doc},
+        {"track_text", track_text, METH_VARARGS, text_doc},
+        {"track_labels", track_labels, METH_O, labels_doc},
         {"track_path", track_path, METH_NOARGS, path_doc},
         {"track_value", (PyCFunction)(void (*)(void))track_value, METH_FASTCALL,
          track_value_doc},

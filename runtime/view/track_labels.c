@@ -19,6 +19,12 @@ static const struct label all_labels[TRACK_LABEL_COUNT] = {
 #undef LABEL
 };
 
+const char track_label_keys[] =
+#define LABEL(name, key, english, chinese) " " key
+#include "runtime/view/track_labels.def"
+#undef LABEL
+    ;
+
 static bool is_chinese(struct slice locale)
 {
     return slice_starts(locale, SLICE("zh")) &&
@@ -81,6 +87,45 @@ bool track_labels_change(struct track_labels *labels, struct slice changes)
         start = end + 1;
     }
     return all_known;
+}
+
+static void add_escaped(struct buffer *text, char byte)
+{
+    switch (byte) {
+    case ' ':
+        buffer_add(text, SLICE("%20"));
+        break;
+    case ',':
+        buffer_add(text, SLICE("%2C"));
+        break;
+    case ':':
+        buffer_add(text, SLICE("%3A"));
+        break;
+    case '%':
+        buffer_add(text, SLICE("%25"));
+        break;
+    default:
+        buffer_add_byte(text, byte);
+    }
+}
+
+bool track_labels_write(struct slice key, struct slice label, struct buffer *changes)
+{
+    bool is_known = false;
+
+    for (int i = 0; i < TRACK_LABEL_COUNT; i++) {
+        is_known = is_known || slice_equal(key, slice_of(all_labels[i].key));
+    }
+    if (!is_known) {
+        return false;
+    }
+    buffer_add(changes, changes->size > 0 ? SLICE(",") : SLICE(""));
+    buffer_add(changes, key);
+    buffer_add_byte(changes, ':');
+    for (size_t i = 0; i < label.size; i++) {
+        add_escaped(changes, label.bytes[i]);
+    }
+    return true;
 }
 
 static int hex_digit(char byte)

@@ -29,6 +29,12 @@ struct track_labels track_labels_of_environment(void);
  * others are taken all the same. */
 bool track_labels_change(struct track_labels *labels, struct slice changes);
 
+/* The keys with blanks between, for messages. */
+extern const char track_label_keys[];
+
+/* Appends a change as track_labels_change takes it. False where there is no such key. */
+bool track_labels_write(struct slice key, struct slice label, struct buffer *changes);
+
 /* Without what a terminal could obey. */
 void track_labels_add(const struct track_labels *labels,
                       enum track_label label,

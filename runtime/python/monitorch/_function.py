@@ -110,6 +110,14 @@ def compile_function(function: "FunctionType", every_line: bool = False) -> "Fun
     return _copy(function, found, function.__closure__)
 
 
+def find_innermost(function: "FunctionType") -> "FunctionType":
+    """The one that compile_function compiles, or has compiled."""
+    inner = getattr(function, "__wrapped__", None)
+    while isinstance(inner, types.FunctionType) and _cell_of(function, inner) is not None:
+        function, inner = inner, getattr(inner, "__wrapped__", None)
+    return function
+
+
 def _name_of(function: object) -> str:
     code = getattr(function, "__code__", None)
     name = getattr(function, "__qualname__", None) or repr(function)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _lock = RLock()
 _recorded: "str | None" = None  # the mode of the recording that goes on
 _now: "str | None" = None  # the mode whose hooks the modules have
+_is_tracking = False
 _watchers: "dict[Any, tuple[Callable[..., None] | None, int]]" = {}  # what it calls, how often it began
 
 
@@ -72,6 +73,22 @@ def end_watching(watcher: "Any") -> None:
         _switch(False)
 
 
+def begin_tracking() -> None:
+    """Calls are tracked, with a recording of the program's or without: modules have hooks."""
+    global _is_tracking
+    if not _is_tracking:
+        with _lock:
+            _is_tracking = True
+            _switch(False)
+
+
+def end_tracking() -> None:
+    global _is_tracking
+    with _lock:
+        _is_tracking = False
+        _switch(False)
+
+
 def _begin_child() -> None:
     """In a forked process: another thread of its parent may have held the lock."""
     global _lock
@@ -95,7 +112,7 @@ def _switch(is_quiet: bool) -> None:
 
     _recorder.mute(_recorded is None)
     mode = _recorded
-    if mode is None and _watchers:
+    if mode is None and (_watchers or _is_tracking):
         mode = "break"  # a watcher wants the values
     if mode is None:
         _now = None

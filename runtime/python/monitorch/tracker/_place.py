@@ -10,6 +10,7 @@ ENTER, RETURN = 0, 1  # the sites of such a place
 
 
 def make(function: Callable[..., Any]) -> tuple[Any, inspect.Signature | None]:
+    """The place, and the signature by which arguments get their names."""
     from monitorch import _recorder
     from monitorch._hooks import clean
 
@@ -33,6 +34,7 @@ def make(function: Callable[..., Any]) -> tuple[Any, inspect.Signature | None]:
 def bind(
     signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
+    """The values of the place's parameters, in order."""
     if signature is None:
         return args, kwargs
     try:

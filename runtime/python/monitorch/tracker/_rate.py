@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from threading import Lock
 
 
 class Rate:
-    """`0.01`: of a hundred calls one, the first and then evenly. `"5/s"`: at most five a second."""
+    """`0.01`: of a hundred calls one, the first and then evenly. `"5/s"`: at most five a second.
+
+    Threads that ask at the same moment may be told the same: a call more or less is tracked.
+    """
 
     def __init__(self, rate: float | str) -> None:
         self._share = self._per_second = 0.0
         self._saved = 1.0  # at 1 the next call is tracked
         self._time = time.monotonic()
-        self._lock = Lock()
         if isinstance(rate, str):
             self._per_second = _read_per_second(rate)
             self._limit = max(1.0, self._per_second)
@@ -23,17 +24,16 @@ class Rate:
 
     def admits(self) -> bool:
         """Whether the call that is about to be made is one of them."""
-        with self._lock:
-            if self._per_second:
-                now = time.monotonic()
-                grown = self._saved + (now - self._time) * self._per_second
-                self._saved = min(self._limit, grown)
-                self._time = now
-            is_admitted = self._saved >= 1.0 - 1e-9
-            if is_admitted:
-                self._saved -= 1.0
-            self._saved += self._share
-            return is_admitted
+        if self._per_second:
+            now = time.monotonic()
+            grown = self._saved + (now - self._time) * self._per_second
+            self._saved = min(self._limit, grown)
+            self._time = now
+        is_admitted = self._saved >= 1.0 - 1e-9
+        if is_admitted:
+            self._saved -= 1.0
+        self._saved += self._share
+        return is_admitted
 
 
 def _read_per_second(text: str) -> float:
@@ -48,7 +48,7 @@ def _read_per_second(text: str) -> float:
 
 
 def _check_share(rate: object) -> float:
-    if isinstance(rate, bool) or not isinstance(rate, int | float):
+    if isinstance(rate, bool) or not isinstance(rate, (int, float)):
         raise TypeError(f"rate must be a share such as 0.1, or such as '5/s', not {rate!r}")
     if not 0 < rate <= 1:
         raise ValueError(f"rate must be above 0 and at most 1, not {rate!r}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from typing import Any
 
 from monitorch import _function
-from monitorch.tracker import _session
+from monitorch.tracker import _place, _session
 from monitorch.tracker._rate import Rate
 from monitorch.tracker._wish import Wish
 
@@ -21,19 +20,19 @@ class Tracked:
     """Runs where it is."""
     place: Any
     """Where there is no source: what inputs and outputs are told of; else None."""
-    wrapper: Callable[..., Any] | None
+    wrapper: Any
     """Around it; a decorator that copies attributes must not be taken for it."""
 
     def __init__(self, function: Callable[..., Any], wish: Wish, rate: Rate | None) -> None:
         self.plain = self.run = function
         self.place = None
         self.wrapper = None
-        self.signature: Any = None
+        self._signature: Any = None
         self._wish = wish
         self._rate = rate
         self._note = ""
-        self._code: types.CodeType | None = None
-        self._handle: Any = None
+        self._code: Any = None
+        self._calls: Any = None
         self._compile()
 
     def add(self, wish: Wish, rate: Rate | None) -> None:
@@ -41,50 +40,40 @@ class Tracked:
         needed_every_line = self._wish.needs_every_line
         self._wish.add(wish)
         self._rate = self._rate if rate is None else rate
-        self._handle = None
+        self._calls = None
         if self._wish.needs_every_line and not needed_every_line:
             self._compile()
 
     def _compile(self) -> None:
         function: Any = self.plain
         try:
-            made = _function.compile_function(function, self._wish.needs_every_line)
+            self.run = _function.compile_function(function, self._wish.needs_every_line)
         except _function.CannotCompile as error:
-            self._wish.inputs_only = True
             self._note = f"{error}: only what goes in and comes out is told"
             return
-        if made is function:  # it records already; calls that are not tracked go on to do that
-            made = _copy_code(function)
-        self.run = made
-        self._code = innermost(made).__code__
+        self._code = _function.find_innermost(self.run).__code__
 
     def begin(self) -> Any:
         """A token for the call that is about to be made, or None where it is not tracked."""
         if not _session.is_on or (self._rate is not None and not self._rate.admits()):
             return None
-        if not _session.prepare():
-            return None
-        handle = self._handle
-        if handle is None:
-            handle = self._register()
-        return _session.track_begin(handle)
+        calls = self._calls
+        if calls is None:
+            calls = self._register()
+        return _session.begin(calls)
 
     def _register(self) -> Any:
-        from monitorch import _recorder
-        from monitorch.tracker import _place
-
-        if self._code is None and self.place is None:
-            self.place, self.signature = _place.make(self.plain)
-            _session.tell_note(self._note)
-        known = self.place if self._code is None else self._code
-        handle = self._handle = _recorder.track_register(known, self._wish.write())
-        return handle
+        _session.set_up()
+        if self._code is None:
+            self.place, self._signature = _place.make(self.plain)
+            self._code = self.wrapper.__code__
+            _session.tell(f"├─ ⚠ {self._note}\n")
+        self._calls = self._wish.register(self._code)
+        return self._calls
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The values of the place's parameters, in order."""
-        from monitorch.tracker import _place
-
-        return _place.bind(self.signature, args, kwargs)
+        return _place.bind(self._signature, args, kwargs)
 
 
 def find(function: object) -> Tracked | None:
@@ -97,19 +86,3 @@ def find(function: object) -> Tracked | None:
             return tracked
         function = getattr(function, "__wrapped__", None)
     return None
-
-
-def innermost(function: Any) -> Any:
-    """What stands below decorators that keep `__wrapped__`."""
-    inner = getattr(function, "__wrapped__", None)
-    while isinstance(inner, types.FunctionType):
-        function, inner = inner, getattr(inner, "__wrapped__", None)
-    return function
-
-
-def _copy_code(function: types.FunctionType) -> types.FunctionType:
-    """The same with a code object of its own, which the recorder can tell from the other."""
-    inner = getattr(function, "__wrapped__", None)
-    if isinstance(inner, types.FunctionType):
-        return _function.wrap_again(function, inner, _copy_code(inner))
-    return _function.copy(function, function.__code__.replace(), function.__closure__)

@@ -1,14 +1,12 @@
-"""What a decorator wants of the calls that it tracks, and the words that tell it to the recorder."""
+"""What a decorator wants of the calls that it tracks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal, Union
 
-Labels = Literal["zh", "en"] | Mapping[str, str]
+Labels = Union[Literal["zh", "en"], Mapping[str, str]]
 When = Literal["changed", "nan"]
-
-LABELS = ("function", "called_from", "input", "output", "elapsed", "raised")
 
 
 class Wish:
@@ -20,6 +18,7 @@ class Wish:
         names: tuple[str, ...] = (),
         lines: bool = False,
         stack: bool = False,
+        bare: bool = False,
         depth: int | None = None,
         when: When | None = None,
         labels: Labels | None = None,
@@ -27,69 +26,67 @@ class Wish:
         self.names = names
         self.lines = lines
         self.stack = stack
+        self.bare = bare
         self.depth = None if depth is None else _check_depth(depth)
         self.when = None if when is None else _check_when(when)
-        self.label_words = () if labels is None else write_labels(labels)
-        self.inputs_only = False
+        self.labels = "" if labels is None else write_labels(labels)
 
     @property
     def needs_every_line(self) -> bool:
         """Whether lines that bind nothing count too."""
         return self.lines or bool(self.names)
 
+    def copy(self) -> Wish:
+        made = Wish()
+        made.__dict__.update(self.__dict__)
+        return made
+
     def add(self, other: Wish) -> None:
-        """What `other` says of numbers and labels counts, where it says something."""
+        """What `other` says of depth, when and labels counts, where it says something."""
         self.names += tuple(name for name in other.names if name not in self.names)
         self.lines = self.lines or other.lines
         self.stack = self.stack or other.stack
+        self.bare = self.bare and other.bare
         self.depth = self.depth if other.depth is None else other.depth
         self.when = self.when if other.when is None else other.when
-        self.label_words = other.label_words or self.label_words
+        self.labels = other.labels or self.labels
 
-    def write(self) -> str:
-        """As words of a command line."""
-        words = ["--calls"]
-        if self.names:
-            words.append("--names=" + quote(",".join(self.names)))
-        for name in ("lines", "stack"):
-            if getattr(self, name):
-                words.append("--" + name)
-        if self.depth is not None:
-            words.append(f"--depth={self.depth}")
-        if self.when is not None:
-            words.append(f"--when={self.when}")
-        if self.inputs_only:
-            words.append("--inputs-only")
-        return " ".join([*words, *self.label_words])
+    def register(self, code: Any) -> Any:
+        """What is to be announced of each call that runs the code."""
+        from monitorch import _recorder
+
+        return _recorder.track_register(
+            code,
+            names=",".join(self.names),
+            calls=True,
+            lines=self.lines,
+            stack=self.stack,
+            bare=self.bare,
+            depth=self.depth or 0,
+            when=self.when or "",
+            labels=self.labels,
+        )
 
 
-def write_labels(labels: Labels) -> tuple[str, ...]:
+def write_labels(labels: Labels) -> str:
+    """As the recorder takes them."""
     if isinstance(labels, str):
         if labels not in ("zh", "en"):
             raise ValueError(f"labels must be 'zh', 'en' or a dict, not {labels!r}")
-        return (f"--labels={labels}",)
+        return labels
     if not isinstance(labels, Mapping):
         raise TypeError(f"labels must be 'zh', 'en' or a dict, not {labels!r}")
-    words = []
+    from monitorch import _recorder
+
     for key, text in labels.items():
-        if key not in LABELS:
-            raise ValueError(f"there is no label {key!r}; there are {', '.join(LABELS)}")
-        if not isinstance(text, str):
-            raise TypeError(f"the label {key!r} must be a text, not {text!r}")
-        words.append(f"--label={key}:{quote(text)}")
-    return tuple(words)
-
-
-def quote(text: str) -> str:
-    """In quotes where it could be taken for several words."""
-    if text and not any(letter.isspace() or letter in "\"'\\" for letter in text):
-        return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        if not isinstance(key, str) or not isinstance(text, str):
+            raise TypeError(f"labels are texts by their names; {key!r}: {text!r} is none")
+    return _recorder.track_labels(tuple(labels.items()))
 
 
 def check_names(names: tuple[object, ...]) -> tuple[str, ...]:
     """Names, attributes and globs of them: `q`, `self.state`, `h*`."""
-    if not names:
+    if not names or (len(names) == 1 and callable(names[0])):
         raise TypeError("var_tracker() wants the names that are to be tracked: var_tracker('video')")
     for name in names:
         if not isinstance(name, str):
@@ -102,8 +99,8 @@ def check_names(names: tuple[object, ...]) -> tuple[str, ...]:
 def _check_depth(depth: object) -> int:
     if not isinstance(depth, int) or isinstance(depth, bool):
         raise TypeError(f"depth must be a whole number, not {depth!r}")
-    if depth < 0:
-        raise ValueError(f"depth must be at least 0, not {depth}")
+    if not 0 <= depth <= 65535:
+        raise ValueError(f"depth must be at least 0 and at most 65535, not {depth}")
     return depth
 
 

@@ -1,0 +1,193 @@
+"""Whether calls are tracked, and where the lines about them go."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+from threading import RLock
+
+from monitorch import _hooks, _recorder
+from monitorch._recorder import observe as observe
+from monitorch._recorder import track_end as track_end
+
+if TYPE_CHECKING:
+    from monitorch.tracker._wish import Labels
+
+    Folder = str | os.PathLike[str] | None
+
+is_on = True
+"""Whether calls of tracked functions are tracked."""
+
+_TAG_LIMIT = 100  # bytes of a folder's name
+
+_lock = RLock()
+_is_set_up = False
+_has_complained = False
+
+
+class _Settings:
+    folder: str | None = None  # where there are files
+    has_files = True
+    has_stdout = True
+    labels = ""
+    has_elapsed = True
+
+
+_settings = _Settings()
+
+
+class _Unchanged:
+    def __repr__(self) -> str:
+        return "…"
+
+
+_UNCHANGED: Any = _Unchanged()
+
+
+def configure(
+    *,
+    folder: Folder = _UNCHANGED,
+    stdout: bool = _UNCHANGED,
+    labels: Labels | None = _UNCHANGED,
+    elapsed: bool = _UNCHANGED,
+) -> None:
+    """Where the lines about tracked calls go, and how they read, from now on.
+
+    folder    of the files, one for each thread of each process: `./logs/$LTAG` as long as nothing
+              else is said; None: no files
+    stdout    whether lines are printed too
+    labels    "zh", "en", or texts by their names, {"input": "in"}; None: by the locale
+    elapsed   whether it is told how long calls took
+    """
+    from monitorch import _options
+    from monitorch.tracker._wish import write_labels
+
+    if folder is not _UNCHANGED and folder is not None:
+        folder = os.path.abspath(os.fsdecode(folder))
+    if stdout is not _UNCHANGED:
+        _options.check_switch("stdout", stdout)
+    if elapsed is not _UNCHANGED:
+        _options.check_switch("elapsed", elapsed)
+    text = "" if labels is _UNCHANGED or labels is None else write_labels(labels)
+    with _lock:
+        if folder is not _UNCHANGED:
+            _settings.folder, _settings.has_files = folder, folder is not None
+        if stdout is not _UNCHANGED:
+            _settings.has_stdout = stdout
+        if labels is not _UNCHANGED:
+            _settings.labels = text
+        if elapsed is not _UNCHANGED:
+            _settings.has_elapsed = elapsed
+        if _is_set_up:
+            _tell_settings()
+
+
+def on() -> None:
+    """Calls of tracked functions are tracked from now on, as they are from the beginning."""
+    global is_on
+    is_on = True
+
+
+def off() -> None:
+    """They are not: tracked functions run as they were written."""
+    global is_on
+    with _lock:
+        is_on = False
+        _hooks.end_tracking()
+        _recorder.track_stop()
+
+
+def set_up() -> None:
+    """Before anything is tracked or written."""
+    global _is_set_up
+    with _lock:
+        if not _is_set_up:
+            _recorder.learn_layout(object())
+            if _settings.folder is None and _settings.has_files:
+                _settings.folder = os.path.join(os.getcwd(), "logs", _find_tag())
+            _tell_settings()
+            _is_set_up = True
+
+
+def begin(calls: Any) -> Any:
+    """Announces a call; None where it is not tracked."""
+    token = _recorder.track_begin(calls)
+    if token is None and _prepare():
+        token = _recorder.track_begin(calls)
+    return token
+
+
+def tell(text: str, *, for_file_alone: bool = False) -> None:
+    """Writes whole lines to this thread's file and to wherever else lines go."""
+    if not _is_set_up:
+        set_up()
+    _recorder.track_text(text, for_file_alone)
+
+
+def _prepare() -> bool:
+    """Sees to it that there is a recording that tracked calls can be read from. Where the program
+    has none, it is one of our own, in memory."""
+    global _has_complained
+    with _lock:
+        if not is_on:
+            return False
+        try:
+            is_ready = _recorder.track_start()
+        except OSError as error:
+            if not _has_complained:
+                _has_complained = True
+                print(f"monitorch.tracker: calls are not tracked: {error}", file=sys.stderr)
+            return False
+        if is_ready:
+            _hooks.begin_tracking()
+        return is_ready
+
+
+def _tell_settings() -> None:
+    from monitorch.tracker import _wrap
+
+    folder = _settings.folder if _settings.has_files else None
+    _recorder.track_setup(
+        _deliver,
+        _wrap.FILE,
+        b"" if folder is None else os.fsencode(folder),
+        _settings.labels,
+        not _settings.has_elapsed,
+    )
+
+
+def _find_tag() -> str:
+    """The name of the folder below `logs`: $LTAG, without what leads elsewhere."""
+    tag = os.environ.get("LTAG", "")
+    tag = "".join("_" if letter in "/\\\0" or not letter.isprintable() else letter for letter in tag)
+    tag = os.fsencode(tag)[:_TAG_LIMIT].decode("utf-8", "ignore")
+    return "_" * len(tag) if tag in (".", "..") else tag or "NOTAG"
+
+
+def _deliver(text: str) -> None:
+    """Lines that stand in their files already."""
+    from monitorch.tracker import _lines
+
+    try:
+        if _settings.has_stdout and sys.stdout is not None:
+            _print(text)
+    finally:
+        _lines.log(text)
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "ascii"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def _begin_child() -> None:
+    """In a forked process: another thread of its parent may have held the lock."""
+    global _lock
+    _lock = RLock()
+
+
+os.register_at_fork(after_in_child=_begin_child)
