@@ -45,7 +45,7 @@ static void number_call(struct show *show, struct open_call *call)
     }
 }
 
-static void add_thread_heading(struct show *show)
+void show_add_thread_heading(struct show *show)
 {
     if (show->is_heading_due) {
         show->is_heading_due = false;
@@ -61,10 +61,10 @@ static void show_call(struct show *show, struct open_call *call)
         return;
     }
     number_call(show, call);
-    if (show->is_selective || show->is_counting) {
+    if (show->is_selective || show->is_counting || show->tracked != NULL) {
         return;
     }
-    add_thread_heading(show);
+    show_add_thread_heading(show);
     if (show->options->is_json) {
         json_log_add_call(&show->json, call, &show->text);
     } else {
@@ -72,10 +72,10 @@ static void show_call(struct show *show, struct open_call *call)
     }
 }
 
-static void show_event(struct show *show,
-                       const struct log_event_view *event,
-                       struct open_call *call)
+static void
+show_event(struct show *show, const struct log_item *item, struct open_call *call)
 {
+    const struct log_event_view *event = &item->event;
     uint64_t index;
 
     number_call(show, call);
@@ -88,7 +88,11 @@ static void show_event(struct show *show,
         return;
     }
     show->alarming += value_has_nonfinite(event);
-    add_thread_heading(show);
+    if (show->tracked != NULL) {
+        show_tree_add(show, item);
+        return;
+    }
+    show_add_thread_heading(show);
     if (show->options->is_json) {
         json_log_add_event(&show->json, event, call, &show->text);
     } else {
@@ -109,7 +113,7 @@ static void show_end(struct show *show, const struct log_item *item)
     }
     if (show->options->is_json && !show->is_counting) {
         json_log_add_end(&show->json, item, call, &show->text);
-    } else if (!show->is_selective && !show->is_counting) {
+    } else if (show->tracked == NULL && !show->is_selective && !show->is_counting) {
         tree_log_add_end(&show->tree, item, call, &show->text);
     }
     open_calls_end(&show->calls, call);
@@ -156,6 +160,9 @@ static void show_item(struct show *show, const struct log_item *item)
     struct open_call *call;
     bool is_new = false;
 
+    if (show->tracked != NULL && item->kind != LOG_EVENT) {
+        show_tree_add(show, item);
+    }
     switch (item->kind) {
     case LOG_CALL:
         call = open_calls_begin(&show->calls, &item->call, &is_new);
@@ -171,7 +178,7 @@ static void show_item(struct show *show, const struct log_item *item)
         call = open_calls_of_event(&show->calls, &item->event, &is_new);
         meet(show, call, is_new);
         if (call != NULL) {
-            show_event(show, &item->event, call);
+            show_event(show, item, call);
         }
         break;
     case LOG_END:
@@ -225,6 +232,9 @@ static void begin_trees(struct show *show)
     show->tree.has_color = color_is_wanted(options->color, STDOUT_FILENO);
     show->tree.has_source = options->has_source;
     show->tree.is_canonical = options->is_canonical;
+    if (options->is_tree) {
+        show_tree_begin(show);
+    }
 }
 
 static void begin_thread(struct show *show, size_t index)
@@ -345,6 +355,8 @@ show_trace(const struct show_options *options, const char *path, struct slice na
     show_add_footer(&show);
     canonical_release(&show.canonical);
     tree_log_release(&show.tree);
+    track_log_free(show.tracked);
+    buffer_release(&show.lines);
     source_lines_release(&show.sources);
     open_calls_release(&show.calls);
     buffer_release(&show.text);

@@ -17,6 +17,29 @@ static const struct argument_rule rules[OPTION_COUNT] = {
 #undef OPTION
 };
 
+static bool
+read_style(struct show_options *options, const char *argument, struct error *error)
+{
+    struct slice style = slice_of(argument);
+
+    options->is_tree = slice_equal(style, SLICE("tree"));
+    if (!options->is_tree && !slice_equal(style, SLICE("lines"))) {
+        return argument_refuse(&rules[OPTION_STYLE], argument, "lines or tree", error);
+    }
+    return true;
+}
+
+static bool
+read_labels(struct show_options *options, const char *argument, struct error *error)
+{
+    options->has_labels = true;
+    if (!track_labels_change(&options->labels, slice_of(argument))) {
+        return argument_refuse(&rules[OPTION_LABELS], argument,
+                               "en, zh, or KEY:TEXT with commas between", error);
+    }
+    return true;
+}
+
 /* `argument` is NULL for the options that take none. */
 static bool option_take(struct show_options *options,
                         enum option_id id,
@@ -44,6 +67,10 @@ static bool option_take(struct show_options *options,
     case OPTION_SOURCE:
         options->has_source = true;
         return true;
+    case OPTION_STYLE:
+        return read_style(options, argument, error);
+    case OPTION_LABELS:
+        return read_labels(options, argument, error);
     case OPTION_JSON:
         options->is_json = true;
         return true;
@@ -71,7 +98,8 @@ static bool check_lists(const struct show_options *options, struct error *error)
 {
     bool has_more = !event_filter_is_empty(&options->filter) ||
                     options->head != UINT64_MAX || options->tail != UINT64_MAX ||
-                    options->has_source || options->has_sample || options->is_canonical;
+                    options->has_source || options->has_sample ||
+                    options->is_canonical || options->is_tree;
 
     if (options->is_sites && (has_more || options->is_settings)) {
         return arguments_refuse("--sites lists all sites, it goes with --json alone",
@@ -93,6 +121,13 @@ static bool check(const struct show_options *options, struct error *error)
         return arguments_refuse("--source is for people, it does not go with --json",
                                 error);
     }
+    if (options->is_json && options->is_tree) {
+        return arguments_refuse("--style is for people, it does not go with --json",
+                                error);
+    }
+    if (options->has_labels && !options->is_tree) {
+        return arguments_refuse("--labels goes with --style tree", error);
+    }
     if (options->has_sample && !options->is_json) {
         return arguments_refuse("--sample goes with --json", error);
     }
@@ -113,6 +148,7 @@ bool show_options_read(struct show_options *options,
     struct argument found;
 
     *options = (struct show_options){.head = UINT64_MAX, .tail = UINT64_MAX};
+    options->labels = track_labels_of_environment();
     event_filter_init(&options->filter);
     options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
     if (options->traces == NULL) {

@@ -5,6 +5,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
 #include "runtime/view/event_filter.h"
+#include "runtime/view/track_labels.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,9 @@ struct show_options {
     uint64_t tail;              /* UINT64_MAX: all */
     bool has_source;
     bool is_json;
+    bool is_tree; /* the tree log */
+    bool has_labels;
+    struct track_labels labels; /* of the tree log; borrowed from the command line */
     bool has_sample;
     bool is_sites;
     bool is_settings;

@@ -10,6 +10,7 @@
 #include "runtime/view/json_log.h"
 #include "runtime/view/open_calls.h"
 #include "runtime/view/source_lines.h"
+#include "runtime/view/track_log.h"
 #include "runtime/view/tree_log.h"
 
 #include <stdbool.h>
@@ -23,6 +24,11 @@ struct show {
     struct source_lines sources;        /* owned */
     struct open_calls calls;            /* owned */
     struct tree_log tree;               /* owned */
+    struct track_log *tracked;          /* owned; with --style tree, else NULL */
+    bool has_tracked_calls;             /* those alone are told by it */
+    struct buffer lines;                /* owned; what the tree log made of one item */
+    uint16_t tree_thread;               /* whose lines of it stand last */
+    bool has_tree_thread;
     struct json_log json;
     struct canonical canonical;            /* owned */
     const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
@@ -37,6 +43,17 @@ struct show {
     uint64_t seen;         /* events so far */
     uint64_t alarming;     /* shown ones with NaN or Inf */
 };
+
+/* ---- show.c ---- */
+
+void show_add_thread_heading(struct show *show);
+
+/* ---- show_tree.c ---- */
+
+/* With --style tree: begins the tree log, at the beginning of the trace. */
+void show_tree_begin(struct show *show);
+/* Tells what the item gives rise to. */
+void show_tree_add(struct show *show, const struct log_item *item);
 
 /* ---- show_rest.c ---- */
 

@@ -75,9 +75,10 @@ static bool find_returns(struct source_module *known, const struct site_table *t
 }
 
 /* NULL where memory ran out. */
-static struct source_module *get_module(struct source_lines *sources, uint32_t number)
+static struct source_module *get_module(struct source_lines *sources,
+                                        const struct log_module *module,
+                                        uint32_t number)
 {
-    const struct log_module *module = log_reader_module(sources->reader, number);
     struct source_module *known;
     size_t before = sources->capacity;
 
@@ -112,10 +113,12 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\t' || byte == '\f' || byte == '\r' || byte == '\n';
 }
 
-struct slice
-source_lines_get(struct source_lines *sources, uint32_t module_number, uint32_t line)
+struct slice source_lines_get_from(struct source_lines *sources,
+                                   const struct log_module *module,
+                                   uint32_t module_number,
+                                   uint32_t line)
 {
-    const struct source_module *known = get_module(sources, module_number);
+    const struct source_module *known = get_module(sources, module, module_number);
     struct slice text;
     size_t start;
     size_t end;
@@ -123,7 +126,7 @@ source_lines_get(struct source_lines *sources, uint32_t module_number, uint32_t 
     if (known == NULL || line == 0 || line > known->line_count) {
         return SLICE("");
     }
-    text = original_text(known, log_reader_module(sources->reader, module_number));
+    text = original_text(known, module);
     start = known->starts[line - 1];
     end = line < known->line_count ? known->starts[line] : text.size;
     while (start < end && is_blank(text.bytes[start])) {
@@ -135,11 +138,20 @@ source_lines_get(struct source_lines *sources, uint32_t module_number, uint32_t 
     return slice_part(text, start, end);
 }
 
+struct slice
+source_lines_get(struct source_lines *sources, uint32_t module_number, uint32_t line)
+{
+    return source_lines_get_from(sources,
+                                 log_reader_module(sources->reader, module_number),
+                                 module_number, line);
+}
+
 bool source_lines_has_return(struct source_lines *sources,
                              uint32_t module_number,
                              uint32_t function)
 {
-    const struct source_module *known = get_module(sources, module_number);
+    const struct source_module *known = get_module(
+        sources, log_reader_module(sources->reader, module_number), module_number);
 
     return known != NULL && known->returns != NULL && known->returns[function] != 0;
 }

@@ -24,7 +24,7 @@ struct source_module {
 };
 
 struct source_lines {
-    const struct log_reader *reader; /* borrowed */
+    const struct log_reader *reader; /* borrowed; may be NULL */
     source_strip strip; /* may be NULL: instrumented texts have no lines then */
     struct source_module *modules; /* owned */
     size_t capacity;
@@ -40,6 +40,13 @@ void source_lines_release(struct source_lines *sources);
  * trace. Borrowed from the reader, valid until its next item. */
 struct slice
 source_lines_get(struct source_lines *sources, uint32_t module_number, uint32_t line);
+
+/* The same for a module that is at hand, where there may be no reader; the line is borrowed from it.
+ * Of one number it is always the same one. */
+struct slice source_lines_get_from(struct source_lines *sources,
+                                   const struct log_module *module,
+                                   uint32_t module_number,
+                                   uint32_t line);
 
 /* Whether the function has a return statement that is recorded. */
 bool source_lines_has_return(struct source_lines *sources,

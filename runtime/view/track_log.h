@@ -27,6 +27,8 @@ struct track_options {
     bool has_color;
     bool is_canonical;  /* without elapsed times */
     bool is_all;        /* every call is told as if it were tracked */
+    bool is_selective;  /* a call is told only where events of it come in */
+    bool has_lines;     /* the text of each line, as if each call wished it */
     source_strip strip; /* for instrumented sources; may be NULL */
 };
 

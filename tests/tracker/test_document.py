@@ -61,8 +61,8 @@ def test_auto_diff(run: Run) -> None:
     assert [line.name for line in log.of_kind("input")][0] == "inputs"
     assert log.of_kind("input")[0].text.startswith("├─ input [Var] inputs@0 len(value): 2")
     (output,) = log.of_kind("output")
-    assert output.text.startswith("└─ output shape=torch.Size([3, 73, 384, 544])")
-    assert re.fullmatch(r"└─ elapsed \d+\.\d{4}s", log[-1].text)
+    assert output.text.startswith("│   └─ output shape=torch.Size([3, 73, 384, 544])")
+    assert re.fullmatch(r"│   └─ elapsed \d+\.\d{4}s", log[-1].text)
 
 
 def test_auto_diff_in_chinese(run: Run) -> None:
@@ -75,8 +75,8 @@ def test_auto_diff_in_chinese(run: Run) -> None:
         f"┌── [program.py:{defined - 1}] 函数 [process_data] 被调用于 "
     )
     assert lines[1].startswith("├─ 输入 [Var] inputs@0 len(value): 4")
-    assert any(line.startswith("└─ 输出 shape=torch.Size([3, 73, 384, 544])") for line in lines)
-    assert re.fullmatch(r"└─ 耗时 \d+\.\d{4}s", lines[-1])
+    assert any(line.startswith("│   └─ 输出 shape=torch.Size([3, 73, 384, 544])") for line in lines)
+    assert re.fullmatch(r"│   └─ 耗时 \d+\.\d{4}s", lines[-1])
 
 
 # Steps in the place of the comment, as the sample under it in the document shows them.

@@ -1,0 +1,38 @@
+/* What the names of a call were when they were told last, as far as that decides what is said of
+ * their next value. */
+#ifndef MONITORCH_VIEW_TRACK_NAMES_H
+#define MONITORCH_VIEW_TRACK_NAMES_H
+
+#include "runtime/trace/log_reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACK_DTYPE_SIZE 24
+
+struct track_name {
+    uint64_t key; /* 0: free */
+    int64_t length;
+    uint64_t text; /* a hash; of strings */
+    enum value_kind kind;
+    bool is_numpy;
+    uint8_t dtype_size;
+    char dtype[TRACK_DTYPE_SIZE]; /* its text, cut; of tensors */
+};
+
+struct track_names {
+    struct track_name *items; /* owned; may be NULL */
+    size_t capacity;          /* a power of two, or 0 */
+    size_t count;
+};
+
+void track_names_release(struct track_names *names);
+
+/* What stands in `before` then; false where nothing is known of the name. The event's value
+ * is remembered: of a few thousand names, what is beyond is not. */
+bool track_names_meet(struct track_names *names,
+                      const struct log_event_view *event,
+                      struct track_name *before);
+
+#endif

@@ -1,0 +1,281 @@
+/* The tree log: where lines of a call begin and end, and whose turn it is in a thread. */
+#include "runtime/view/track_log_state.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/paint.h"
+#include "runtime/view/tensor_text.h"
+
+#include <stdio.h>
+
+#define LEVEL_LIMIT 50 /* deeper calls are not indented further: their depth is told */
+#define NAME_LIMIT  100
+#define PATH_LIMIT  60
+/* Of a call of which it is not sure yet that it is wanted. */
+#define WAITING_LIMIT (64 * 1024)
+
+/* ---- lines ---- */
+
+void track_log_add_bars(struct buffer *text, uint32_t level)
+{
+    for (uint32_t i = 0; i < level && i < LEVEL_LIMIT; i++) {
+        buffer_add(text, SLICE("│   "));
+    }
+    if (level > LEVEL_LIMIT) {
+        buffer_add_byte(text, '(');
+        buffer_add_number(text, level);
+        buffer_add(text, SLICE(") "));
+    }
+}
+
+/* The thread's current call; NULL where memory ran out. */
+static uint32_t *current_of(struct track_log *log, uint16_t thread)
+{
+    size_t before = log->current_capacity;
+
+    if (thread >= before) {
+        void *items = log->current;
+
+        if (!memory_grow(&items, &log->current_capacity, (size_t)thread + 1,
+                         sizeof *log->current)) {
+            log->has_failed = true;
+            return NULL;
+        }
+        log->current = items;
+        for (size_t i = before; i < log->current_capacity; i++) {
+            log->current[i] = 0;
+        }
+    }
+    return &log->current[thread];
+}
+
+static bool is_within(const struct open_call *inner, const struct open_call *outer)
+{
+    while (inner != NULL && inner != outer) {
+        inner = inner->parent;
+    }
+    return inner != NULL;
+}
+
+static void
+add_continues(struct track_log *log, const struct open_call *call, struct buffer *text)
+{
+    const struct track_call *tracked = track_call_of(call);
+    const struct site_function *function = track_log_function(log, call);
+    struct slice path = log->modules[call->module_number].table.path;
+
+    track_log_add_bars(text, tracked->level);
+    buffer_add(text, SLICE("├─ "));
+    track_labels_add(&tracked->labels, TRACK_LABEL_CONTINUES, text);
+    buffer_add(text, SLICE(" ["));
+    paint_start(text, log->options.has_color, PAINT_CALL);
+    text_add_shortened(text, function->name, NAME_LIMIT);
+    paint_end(text, log->options.has_color);
+    buffer_add(text, SLICE("] "));
+    text_add_path(text, slice_last_part(path, '/'), PATH_LIMIT);
+    buffer_add_byte(text, ':');
+    buffer_add_number(text, function->line);
+    buffer_add_byte(text, '\n');
+}
+
+/* Lines of the call may follow now: where those of another one stand last, and it is not
+ * within this one, a line says whose they are. */
+static void
+stand_at(struct track_log *log, const struct open_call *call, struct buffer *text)
+{
+    uint32_t *current = current_of(log, call->thread);
+    const struct open_call *last;
+
+    if (current == NULL || *current == call->call) {
+        return;
+    }
+    last = *current == 0 ? NULL : open_calls_find(&log->calls, *current);
+    if (!is_within(last, call)) {
+        add_continues(log, call, text);
+    }
+    *current = call->call;
+}
+
+struct track_line
+track_log_begin_line(struct track_log *log, struct open_call *call, struct buffer *text)
+{
+    struct track_call *tracked = track_call_of(call);
+
+    if (tracked->state == TRACK_WAITING) {
+        return (struct track_line){&tracked->waiting, tracked->waiting.size};
+    }
+    stand_at(log, call, text);
+    return (struct track_line){text, text->size};
+}
+
+void track_log_end_line(struct open_call *call, struct track_line line)
+{
+    struct track_call *tracked = track_call_of(call);
+
+    buffer_add_byte(line.text, '\n');
+    if (tracked->state == TRACK_WAITING && tracked->waiting.size > WAITING_LIMIT) {
+        tracked->waiting.size = line.start;
+        tracked->left_out++;
+    }
+}
+
+/* ---- calls ---- */
+
+/* The line of the call that it was made from, and the call's first one. */
+static void begin_one(struct track_log *log,
+                      struct open_call *call,
+                      struct slice callers,
+                      struct buffer *text)
+{
+    struct track_call *tracked = track_call_of(call);
+    struct open_call *above = track_call_above(call, tracked->is_conditional);
+    uint32_t *current;
+
+    tracked->level = above == NULL ? 0 : track_call_of(above)->level + 1;
+    if (tracked->is_conditional) {
+        tracked->state = TRACK_WAITING;
+        track_log_add_entry(log, call, callers, &tracked->waiting);
+        return;
+    }
+    tracked->state = TRACK_TOLD;
+    if (above != NULL) {
+        stand_at(log, above, text);
+        if (above == call->parent && call->line != 0) {
+            track_log_add_source(log, above, call->line, SITE_NONE, 0, text);
+        }
+    }
+    current = current_of(log, call->thread);
+    if (current != NULL) {
+        *current = call->call;
+    }
+    track_log_add_entry(log, call, callers, text);
+}
+
+bool track_log_is_due(const struct open_call *call)
+{
+    return call != NULL && track_call_of(call) != NULL &&
+           track_call_of(call)->state == TRACK_DUE;
+}
+
+/* Begins the call, and before it those that it was made from and that are due too. */
+void track_log_begin_call(struct track_log *log,
+                          struct open_call *call,
+                          struct slice callers,
+                          struct buffer *text)
+{
+    struct open_call *top = call;
+
+    call->shown_next = NULL;
+    while (track_log_is_due(top->parent)) {
+        top->parent->shown_next = top;
+        top = top->parent;
+    }
+    for (; top != NULL; top = top->shown_next) {
+        begin_one(log, top, top == call ? callers : SLICE(""), text);
+    }
+}
+
+static void
+tell_waiting(struct track_log *log, struct open_call *call, struct buffer *text)
+{
+    struct track_call *tracked = track_call_of(call);
+    struct open_call *above = track_call_above(call, false);
+    uint32_t *current = current_of(log, call->thread);
+
+    if (above != NULL) {
+        stand_at(log, above, text);
+    }
+    if (current != NULL) {
+        *current = call->call;
+    }
+    tracked->state = TRACK_TOLD;
+    buffer_add(text, buffer_slice(&tracked->waiting));
+    log->has_failed = log->has_failed || tracked->waiting.has_failed;
+    buffer_release(&tracked->waiting);
+    if (tracked->left_out > 0) {
+        track_log_add_bars(text, tracked->level + 1);
+        buffer_add(text, SLICE("├─ … "));
+        buffer_add_number(text, tracked->left_out);
+        buffer_add(text, SLICE("\n"));
+    }
+}
+
+void track_log_want_call(struct track_log *log,
+                         struct open_call *call,
+                         struct buffer *text)
+{
+    struct open_call *top = call;
+
+    if (track_call_of(call)->state != TRACK_WAITING) {
+        return;
+    }
+    call->shown_next = NULL;
+    for (struct open_call *above = call->parent; above != NULL; above = above->parent) {
+        const struct track_call *tracked = track_call_of(above);
+
+        if (tracked != NULL && tracked->state == TRACK_WAITING) {
+            above->shown_next = top;
+            top = above;
+        } else if (tracked != NULL && tracked->state == TRACK_TOLD) {
+            break;
+        }
+    }
+    for (; top != NULL; top = top->shown_next) {
+        tell_waiting(log, top, text);
+    }
+}
+
+static void add_ending(struct track_log *log,
+                       struct open_call *call,
+                       enum track_label label,
+                       enum paint paint,
+                       struct slice what,
+                       struct buffer *text)
+{
+    struct track_call *tracked = track_call_of(call);
+    struct track_line line = track_log_begin_line(log, call, text);
+
+    track_log_add_bars(line.text, tracked->level + 1);
+    buffer_add(line.text, SLICE("└─ "));
+    paint_start(line.text, log->options.has_color, paint);
+    track_labels_add(&tracked->labels, label, line.text);
+    buffer_add_byte(line.text, ' ');
+    text_add_shortened(line.text, what, NAME_LIMIT);
+    paint_end(line.text, log->options.has_color);
+    track_log_end_line(call, line);
+}
+
+/* As tracebacks name it. */
+static struct slice error_name(struct slice type)
+{
+    struct slice builtins = SLICE("builtins.");
+
+    return slice_starts(type, builtins) ? slice_part(type, builtins.size, type.size)
+                                        : type_without_main(type);
+}
+
+void track_log_add_end(struct track_log *log,
+                       struct open_call *call,
+                       const struct log_item *item,
+                       struct buffer *text)
+{
+    uint32_t *current;
+
+    if (item->end.error.size > 0) {
+        add_ending(log, call, TRACK_LABEL_RAISED, PAINT_ALARM,
+                   error_name(item->end.error), text);
+    }
+    if (!log->options.is_canonical && call->is_begun && !call->is_joined &&
+        item->end.time >= call->time) {
+        char elapsed[32];
+
+        snprintf(elapsed, sizeof elapsed, "%.4fs",
+                 (double)(item->end.time - call->time) / 1e9);
+        add_ending(log, call, TRACK_LABEL_ELAPSED, PAINT_FAINT, slice_of(elapsed),
+                   text);
+    }
+    current = current_of(log, call->thread);
+    if (current != NULL && *current == call->call) {
+        struct open_call *above = track_call_above(call, false);
+        *current = above == NULL ? 0 : above->call;
+    }
+}
