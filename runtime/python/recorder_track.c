@@ -52,7 +52,7 @@ int tracking_traverse(struct tracking *tracking, visitproc visit, void *arg)
 void tracking_clear(struct tracking *tracking)
 {
     Py_CLEAR(tracking->deliver);
-    Py_CLEAR(tracking->own_file);
+    Py_CLEAR(tracking->own_folder);
     Py_CLEAR(tracking->calls_type);
     Py_CLEAR(tracking->token_type);
 }
@@ -173,7 +173,7 @@ PyObject *token_begin(struct session *session, struct tracked_calls *calls)
     token->session = session;
     token->calls = (struct tracked_calls *)Py_NewRef((PyObject *)calls);
     token->callers = BUFFER_INIT;
-    track_callers_add(tracking->own_file, calls->wish->read.has_stack,
+    track_callers_add(tracking->own_folder, calls->wish->read.has_stack,
                       &token->callers);
     link_token(tracking, token);
     wait_for_code(token);

@@ -34,7 +34,7 @@ struct tracking {
     struct track_token *tokens;  /* borrowed: those of calls that go on */
     size_t open_count;           /* tokens that are not over */
     PyObject *deliver;           /* owned: takes lines that were written; may be NULL */
-    PyObject *own_file; /* owned: co_filename of what stands around tracked functions */
+    PyObject *own_folder; /* owned: of what stands around tracked functions */
     PyTypeObject *calls_type, *token_type; /* owned */
     bool is_delivering;
     unsigned deliverer; /* what session_fork_count() was when that began */

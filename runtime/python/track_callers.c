@@ -55,15 +55,7 @@ static void add_frame(
     Py_XDECREF(name);
 }
 
-static bool is_own(PyObject *file, PyObject *own_file)
-{
-    if (file == own_file || file == NULL || own_file == NULL) {
-        return file == own_file;
-    }
-    return slice_equal(text_of(file), text_of(own_file));
-}
-
-void track_callers_add(PyObject *own_file, bool all, struct buffer *text)
+void track_callers_add(PyObject *own_folder, bool all, struct buffer *text)
 {
     PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
     int left = all ? ALL_COUNT : NEAREST_COUNT;
@@ -74,7 +66,7 @@ void track_callers_add(PyObject *own_file, bool all, struct buffer *text)
         PyObject *back;
 
         PyErr_Clear();
-        if (!is_own(file, own_file)) {
+        if (!slice_starts(text_of(file), text_of(own_folder))) {
             add_frame(frame, file, code, all, text);
             left--;
         }

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /* Adds the running thread's frames, the nearest first, as struct log_tracked has them; without
- * those of the file `own_file`. The nearest three, or `all` of them, up to a limit, and then with
+ * those of files in `own_folder`, which ends with a slash. The nearest three, or `all` of them, up to a limit, and then with
  * the names of their functions. */
-void track_callers_add(PyObject *own_file, bool all, struct buffer *text);
+void track_callers_add(PyObject *own_folder, bool all, struct buffer *text);
 
 #endif

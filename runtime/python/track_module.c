@@ -109,7 +109,7 @@ static void join_recording(struct session *session)
 }
 
 PyDoc_STRVAR(setup_doc,
-             "track_setup(deliver, own_file, folder, labels, canonical)\n\n"
+             "track_setup(deliver, own_folder, folder, labels, canonical)\n\n"
              "Lines of tracked calls go to files in the folder (bytes; empty: none), and\n"
              "to `deliver(text)`, which may be None.");
 
@@ -117,12 +117,12 @@ static PyObject *track_setup(PyObject *module, PyObject *args)
 {
     struct session *session = session_of(module);
     struct track_settings settings = {0};
-    PyObject *deliver, *own_file;
+    PyObject *deliver, *own_folder;
     const char *labels;
     Py_ssize_t labels_size;
     int is_canonical;
 
-    if (!PyArg_ParseTuple(args, "OUys#p:track_setup", &deliver, &own_file,
+    if (!PyArg_ParseTuple(args, "OUys#p:track_setup", &deliver, &own_folder,
                           &settings.folder, &labels, &labels_size, &is_canonical)) {
         return NULL;
     }
@@ -139,8 +139,8 @@ static PyObject *track_setup(PyObject *module, PyObject *args)
     if (!track_live_configure(session->tracking->live, &settings)) {
         return PyErr_NoMemory();
     }
-    Py_XDECREF(session->tracking->own_file);
-    session->tracking->own_file = Py_NewRef(own_file);
+    Py_XDECREF(session->tracking->own_folder);
+    session->tracking->own_folder = Py_NewRef(own_folder);
     Py_XDECREF(session->tracking->deliver);
     session->tracking->deliver = deliver == Py_None ? NULL : Py_NewRef(deliver);
     Py_RETURN_NONE;

@@ -150,7 +150,7 @@ def _tell_settings() -> None:
     folder = _settings.folder if _settings.has_files else None
     _recorder.track_setup(
         _deliver,
-        _wrap.FILE,
+        _wrap.FILE.rpartition("/")[0] + "/",
         b"" if folder is None else os.fsencode(folder),
         _settings.labels,
         not _settings.has_elapsed,
