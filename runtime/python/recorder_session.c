@@ -17,7 +17,6 @@
 /* More threads than this do not read memory faster. */
 #define THREAD_LIMIT_MAX 4
 /* Of a recording that is there for tracked calls alone. */
-#define OWN_SAMPLE 25 /* arrays of no more elements are printed whole */
 #define OWN_LAST   16
 
 static atomic_uint fork_count;
@@ -278,7 +277,7 @@ static bool read_sample(PyObject *sample, uint32_t *limit)
                      number);
         return false;
     }
-    *limit = (uint32_t)number;
+    *limit = (uint32_t)number | (number >= SAMPLE_WHOLE_MAX ? SAMPLE_WHOLE : 0);
     return true;
 }
 
@@ -373,7 +372,7 @@ PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords)
         Py_DECREF(path);
         return NULL;
     }
-    options.log.sample = SAMPLE_DEFAULT;
+    options.log.sample = SAMPLE_DEFAULT | SAMPLE_WHOLE;
     if ((sample != NULL && !read_sample(sample, &options.log.sample)) ||
         !check_options(&options)) {
         Py_DECREF(path);
@@ -406,7 +405,7 @@ bool session_is_recording(const struct session *session)
 bool session_start_own(struct session *session)
 {
     struct recorder_options options = {
-        .log = {.sample = OWN_SAMPLE,
+        .log = {.sample = SAMPLE_WHOLE,
                 .last = OWN_LAST,
                 .before_seal = flush_devices,
                 .seal_context = session},

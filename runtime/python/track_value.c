@@ -5,9 +5,8 @@
 #include "runtime/python/recorder_session.h"
 #include "runtime/python/recorder_values.h"
 #include "runtime/python/recorder_walk.h"
+#include "runtime/trace/sample.h"
 #include "runtime/view/track_value.h"
-
-#define SAMPLE_COUNT 25 /* arrays of no more elements are printed whole */
 
 const char track_value_doc[] =
     "track_value(prefix, name, value, indent, line) -> str\n\n"
@@ -62,7 +61,7 @@ static void add_array(const struct telling *telling,
         array.statistics = &statistics;
         array.is_sampled = true;
     }
-    recorder_view_value(&value, SAMPLE_COUNT, &viewed, &view);
+    recorder_view_value(&value, SAMPLE_WHOLE, &viewed, &view);
     add_line(telling, path, is_leaf, &view);
 }
 

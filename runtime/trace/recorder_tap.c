@@ -180,7 +180,8 @@ void recorder_tap_event(struct recorder *recorder,
     if (!is_wanted(recorder, visit->call)) {
         return;
     }
-    recorder_view_value(value, recorder->options.log.sample, &viewed, &item.event);
+    recorder_view_value(value, recorder->options.log.sample | SAMPLE_WHOLE, &viewed,
+                        &item.event);
     if (value->kind == VALUE_TENSOR) {
         item.event.tensor = (struct log_tensor){
             .object = value->object,

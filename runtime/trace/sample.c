@@ -123,13 +123,52 @@ share_tables(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t li
 
 /* ---- grids ---- */
 
+/* Whether an array without empty dimensions is small enough to be taken whole. */
+static bool is_small(const int64_t *shape, uint32_t dimension_count)
+{
+    uint64_t count = 1;
+
+    for (uint32_t i = 0; i < dimension_count; i++) {
+        if (shape[i] > SAMPLE_WHOLE_MAX || (i + 4 < dimension_count && shape[i] != 1)) {
+            return false;
+        }
+        count *= count <= SAMPLE_WHOLE_MAX ? (uint64_t)shape[i] : 1;
+    }
+    return count <= SAMPLE_WHOLE_MAX;
+}
+
+/* How many indices of each dimension, none of which is empty. */
+static void share_all(const int64_t *shape,
+                      uint32_t dimension_count,
+                      uint32_t *counts,
+                      uint32_t limit)
+{
+    uint32_t leading = dimension_count > 4 ? dimension_count - 4 : 0;
+
+    for (uint32_t i = 0; i < leading; i++) {
+        counts[i] = 1;
+    }
+    shape += leading;
+    counts += leading;
+    dimension_count -= leading;
+    if ((limit & SAMPLE_TABLES) != 0 && dimension_count > 0) {
+        share_tables(shape, dimension_count, counts, limit);
+    } else if (dimension_count == 1) {
+        counts[0] = smaller(shape[0], limit);
+    } else if (dimension_count == 2) {
+        share(shape, counts, limit);
+    } else if (dimension_count > 2) {
+        share_slices(shape, dimension_count, counts, limit);
+    }
+}
+
 void sample_grid_init(struct sample_grid *grid,
                       const int64_t *shape,
                       uint32_t dimension_count,
                       uint32_t limit)
 {
-    uint32_t leading = dimension_count > 4 ? dimension_count - 4 : 0;
-    bool is_empty = limit == 0;
+    bool is_whole = (limit & SAMPLE_WHOLE) != 0;
+    bool is_empty = (limit &= ~SAMPLE_WHOLE) == 0 && !is_whole;
 
     *grid = (struct sample_grid){.dimension_count = dimension_count, .shape = shape};
     for (uint32_t i = 0; i < dimension_count; i++) {
@@ -138,19 +177,14 @@ void sample_grid_init(struct sample_grid *grid,
     if (is_empty) {
         return;
     }
-    for (uint32_t i = 0; i < leading; i++) {
-        grid->counts[i] = 1;
-    }
-    if ((limit & SAMPLE_TABLES) != 0 && dimension_count > 0) {
-        share_tables(shape + leading, dimension_count - leading, grid->counts + leading,
-                     limit);
-    } else if (dimension_count == 1) {
-        grid->counts[0] = smaller(shape[0], limit);
-    } else if (dimension_count == 2) {
-        share(shape, grid->counts, limit);
-    } else if (dimension_count > 2) {
-        share_slices(shape + leading, dimension_count - leading, grid->counts + leading,
-                     limit);
+    if (is_whole && is_small(shape, dimension_count)) {
+        for (uint32_t i = 0; i < dimension_count; i++) {
+            grid->counts[i] = (uint32_t)shape[i];
+        }
+    } else if (limit == 0) {
+        return;
+    } else {
+        share_all(shape, dimension_count, grid->counts, limit);
     }
     grid->count = 1;
     for (uint32_t i = 0; i < dimension_count; i++) {

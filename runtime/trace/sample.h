@@ -13,6 +13,10 @@
 #define SAMPLE_VECTOR_MAX 1023
 #define SAMPLE_MATRIX_MAX 32
 #define SAMPLE_SLICES_MAX 64
+/* With any limit: arrays of no more elements than SAMPLE_WHOLE_MAX are taken whole, but for those
+ * of more than four dimensions where a leading one is longer than 1. */
+#define SAMPLE_WHOLE     0x40000000u
+#define SAMPLE_WHOLE_MAX 25
 /* No sample has more values. */
 #define SAMPLE_MAX     1024
 #define SAMPLE_DEFAULT 64
@@ -26,7 +30,7 @@ struct sample_grid {
 };
 
 /* Which indices are in the sample: a function of shape and limit alone, so that a trace need not
- * say it. The limit is a number of values, or what sample_tables made. Of a number: one dimension
+ * say it. The limit is a number of values, or what sample_tables made; with SAMPLE_WHOLE or not. Of a number: one dimension
  * has at most so many columns; two are a matrix of at most floor(sqrt(limit)) a side, and room
  * that a short side leaves goes to the other; three and four are such matrices of the last two
  * dimensions, at most 4 a side, as many as the limit leaves. More dimensions: the leading ones

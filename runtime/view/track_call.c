@@ -60,7 +60,6 @@ void track_call_forget(struct open_call *call)
     }
     track_names_release(&tracked->names);
     buffer_release(&tracked->waiting);
-    buffer_release(&tracked->held);
     memory_free(tracked->wish_text);
     tracked->wish_text = NULL;
     tracked->wish = (struct track_wish){.names = SLICE("")};

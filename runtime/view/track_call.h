@@ -31,7 +31,6 @@ struct track_call {
     struct track_names names;
     struct buffer waiting; /* lines of a WAITING call */
     uint64_t left_out;     /* lines that were too many for `waiting` */
-    struct buffer held;    /* the line of a container whose items may be told */
     uint32_t line;         /* whose text was told last; 0: none */
     uint32_t line_site;    /* by which site; SITE_NONE: before it was visited */
     uint32_t line_visit;

@@ -188,20 +188,6 @@ static void add_variable(const struct track_log *log,
     }
 }
 
-/* A container's line comes before those of its items, also where it is as it was. */
-static void add_held(struct track_log *log, struct open_call *call, struct buffer *text)
-{
-    struct track_call *tracked = track_call_of(call);
-
-    if (tracked->held.size > 0) {
-        struct track_line line = track_log_begin_line(log, call, text);
-
-        buffer_add(line.text, buffer_slice(&tracked->held));
-        track_log_end_line(call, line);
-        tracked->held.size = 0;
-    }
-}
-
 /* ---- events ---- */
 
 static bool is_met(const struct track_call *tracked,
@@ -234,16 +220,9 @@ static void tell_variable(struct track_log *log,
     if (is_met(tracked, event, change == TRACK_OTHER)) {
         track_log_want_call(log, call, text);
     }
-    if (tracked->wish.is_bare) {
+    if (tracked->wish.is_bare || !is_told_at_all(tracked, change)) {
         return;
     }
-    if (!is_told_at_all(tracked, change)) {
-        if (event->kind == VALUE_CONTAINER && event->path.size == 0) {
-            add_variable(log, tracked, event, before, change, &tracked->held);
-        }
-        return;
-    }
-    add_held(log, call, text);
     struct track_line line = track_log_begin_line(log, call, text);
     add_variable(log, tracked, event, before, change, line.text);
     track_log_end_line(call, line);
@@ -289,14 +268,8 @@ void track_log_add_event(struct track_log *log,
                          struct open_call *call,
                          struct buffer *text)
 {
-    struct track_call *tracked = track_call_of(call);
-
     if ((event->flags & LOG_EVENT_READ) != 0) {
         return;
-    }
-    if (event->path.size == 0) {
-        log->has_failed = log->has_failed || tracked->held.has_failed;
-        tracked->held.size = 0;
     }
     if (log->options.is_selective) {
         track_log_want_call(log, call, text);
@@ -310,7 +283,7 @@ void track_log_add_event(struct track_log *log,
     }
     if (event->site->kind == SITE_ENTER) {
         tell_input(log, event, call, text);
-    } else if (event->site->kind == SITE_RETURN && event->name.size == 0) {
+    } else if (event->site->kind == SITE_RETURN) {
         tell_output(log, event, call, text);
     } else {
         tell_variable(log, event, call, text);

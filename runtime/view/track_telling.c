@@ -224,24 +224,30 @@ void track_log_want_call(struct track_log *log,
     }
 }
 
+/* `is_apart`: lines of another call stand last, so the line names this one. */
 static void add_ending(struct track_log *log,
-                       struct open_call *call,
+                       const struct open_call *call,
+                       bool is_apart,
                        enum track_label label,
                        enum paint paint,
                        struct slice what,
                        struct buffer *text)
 {
-    struct track_call *tracked = track_call_of(call);
-    struct track_line line = track_log_begin_line(log, call, text);
+    const struct track_call *tracked = track_call_of(call);
 
-    track_log_add_bars(line.text, tracked->level + 1);
-    buffer_add(line.text, SLICE("└─ "));
-    paint_start(line.text, log->options.has_color, paint);
-    track_labels_add(&tracked->labels, label, line.text);
-    buffer_add_byte(line.text, ' ');
-    text_add_shortened(line.text, what, NAME_LIMIT);
-    paint_end(line.text, log->options.has_color);
-    track_log_end_line(call, line);
+    track_log_add_bars(text, tracked->level + 1);
+    buffer_add(text, SLICE("└─ "));
+    paint_start(text, log->options.has_color, paint);
+    track_labels_add(&tracked->labels, label, text);
+    buffer_add_byte(text, ' ');
+    text_add_shortened(text, what, NAME_LIMIT);
+    if (is_apart) {
+        buffer_add(text, SLICE(" ["));
+        text_add_shortened(text, track_log_function(log, call)->name, NAME_LIMIT);
+        buffer_add_byte(text, ']');
+    }
+    paint_end(text, log->options.has_color);
+    buffer_add_byte(text, '\n');
 }
 
 /* As tracebacks name it. */
@@ -258,10 +264,13 @@ void track_log_add_end(struct track_log *log,
                        const struct log_item *item,
                        struct buffer *text)
 {
-    uint32_t *current;
+    uint32_t *current = current_of(log, call->thread);
+    bool is_apart =
+        current != NULL && *current != call->call &&
+        (*current == 0 || !is_within(open_calls_find(&log->calls, *current), call));
 
     if (item->end.error.size > 0) {
-        add_ending(log, call, TRACK_LABEL_RAISED, PAINT_ALARM,
+        add_ending(log, call, is_apart, TRACK_LABEL_RAISED, PAINT_ALARM,
                    error_name(item->end.error), text);
     }
     if (!log->options.is_canonical && call->is_begun && !call->is_joined &&
@@ -270,11 +279,10 @@ void track_log_add_end(struct track_log *log,
 
         snprintf(elapsed, sizeof elapsed, "%.4fs",
                  (double)(item->end.time - call->time) / 1e9);
-        add_ending(log, call, TRACK_LABEL_ELAPSED, PAINT_FAINT, slice_of(elapsed),
-                   text);
+        add_ending(log, call, is_apart, TRACK_LABEL_ELAPSED, PAINT_FAINT,
+                   slice_of(elapsed), text);
     }
-    current = current_of(log, call->thread);
-    if (current != NULL && *current == call->call) {
+    if (current != NULL && !is_apart) {
         struct open_call *above = track_call_above(call, false);
         *current = above == NULL ? 0 : above->call;
     }

@@ -163,6 +163,39 @@ static void test_leading_dimensions(void)
     CHECK(grid.count == 64);
 }
 
+/* Every array of up to 25 elements, and of the others what the limit says. */
+static void test_whole(void)
+{
+    static const uint32_t limits[] = {0, 1, 25, 64};
+    size_t wrong = 0;
+
+    for (size_t turn = 0; turn < sizeof limits / sizeof *limits; turn++) {
+        for (int code = 0; code < 6 * 6 * 6 * 6; code++) {
+            static const int64_t lengths[] = {1, 2, 3, 5, 12, 30};
+            int64_t shape[6] = {1,
+                                1,
+                                lengths[code % 6],
+                                lengths[code / 6 % 6],
+                                lengths[code / 36 % 6],
+                                lengths[code / 216]};
+            int64_t all = shape[2] * shape[3] * shape[4] * shape[5];
+            struct sample_grid whole = grid_of(shape, 6, limits[turn] | SAMPLE_WHOLE);
+            struct sample_grid plain = grid_of(shape, 6, limits[turn]);
+
+            wrong += all <= 25 ? whole.count != (uint64_t)all
+                               : whole.count != plain.count ||
+                                     memcmp(whole.counts, plain.counts,
+                                            sizeof whole.counts) != 0;
+            wrong += all <= 25 && !is_sound(&whole, 25);
+        }
+    }
+    CHECK(wrong == 0);
+    CHECK(grid_of((int64_t[]){2, 1, 1, 1, 2}, 5, 64 | SAMPLE_WHOLE).counts[0] == 1);
+    CHECK(grid_of((int64_t[]){5, 5}, 2, SAMPLE_TABLES | 3 | SAMPLE_WHOLE).count == 25);
+    CHECK(grid_of((int64_t[]){5, 0}, 2, SAMPLE_WHOLE).count == 0);
+    CHECK(grid_of(NULL, 0, SAMPLE_WHOLE).count == 1);
+}
+
 static void test_nothing_to_take(void)
 {
     int64_t empty[] = {3, 0, 5};
@@ -196,7 +229,8 @@ static void test_huge_lengths(void)
     struct sample_grid grid = grid_of(shape, 2, 1u << 20);
 
     CHECK(is_sound(&grid, 1u << 20) && grid.counts[0] == 1024);
-    CHECK(grid_of(shape, 1, SAMPLE_TABLES - 1).count == SAMPLE_TABLES - 1);
+    CHECK(grid_of(shape, 1, SAMPLE_WHOLE - 1).count == SAMPLE_WHOLE - 1);
+    CHECK(grid_of(shape, 1, SAMPLE_TABLES - 1).count == SAMPLE_WHOLE - 1);
     /* From there on a limit tells what tables show, whatever a file has there. */
     CHECK(grid_of(shape, 1, UINT32_MAX).count == SAMPLE_VECTOR_MAX);
     CHECK(grid_of(shape, 2, UINT32_MAX).count == SAMPLE_MATRIX_MAX * SAMPLE_MATRIX_MAX);
@@ -295,6 +329,7 @@ int main(void)
     test_tables();
     test_any_limit();
     test_leading_dimensions();
+    test_whole();
     test_nothing_to_take();
     test_scalar();
     test_huge_lengths();
