@@ -22,6 +22,7 @@ struct recorder_tap tracking_tap(const struct tracking *tracking)
 void tracking_begin(struct tracking *tracking, const struct recorder *recorder)
 {
     if (tracking != NULL) {
+        look_slots_clear(tracking->slots);
         track_live_begin(tracking->live, recorder);
     }
 }
@@ -51,6 +52,7 @@ int tracking_traverse(struct tracking *tracking, visitproc visit, void *arg)
 
 void tracking_clear(struct tracking *tracking)
 {
+    look_slots_clear(tracking->slots);
     Py_CLEAR(tracking->deliver);
     Py_CLEAR(tracking->own_folder);
     Py_CLEAR(tracking->calls_type);

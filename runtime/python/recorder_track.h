@@ -27,6 +27,17 @@ struct tracked_wish {
     char text[];
 };
 
+/* Where the frames of a code keep a variable that a site reads. */
+struct look_slot {
+    const struct site_read *read; /* NULL: free */
+    const void *code;
+    PyObject *name; /* owned */
+    int slot;
+    bool is_function;
+};
+#define LOOK_SLOT_COUNT 256
+void look_slots_clear(struct look_slot *slots);
+
 /* What a session knows of tracked calls. */
 struct tracking {
     struct track_live *live;     /* owned */
@@ -36,6 +47,7 @@ struct tracking {
     PyObject *deliver;           /* owned: takes lines that were written; may be NULL */
     PyObject *own_folder; /* owned: of what stands around tracked functions */
     PyTypeObject *calls_type, *token_type; /* owned */
+    struct look_slot slots[LOOK_SLOT_COUNT];
     bool is_delivering;
     unsigned deliverer; /* what session_fork_count() was when that began */
 };

@@ -10,7 +10,7 @@
 
 #define PATH_SIZE 4096
 
-static bool is_ours(const struct track_file *file)
+bool track_file_is_open(const struct track_file *file)
 {
     struct stat status;
 
@@ -21,7 +21,7 @@ static bool is_ours(const struct track_file *file)
 
 void track_file_close(struct track_file *file)
 {
-    if (is_ours(file)) {
+    if (track_file_is_open(file)) {
         close(file->descriptor);
     }
     *file = TRACK_FILE_CLOSED;
@@ -60,7 +60,13 @@ static int move_up(int descriptor)
     return moved;
 }
 
-static bool open_file(struct track_file *file, const char *path)
+static bool fail_open(const char *path, const char *problem, struct error *error)
+{
+    error_set(error, ERROR_SYSTEM, "%s: cannot be opened: %s", path, problem);
+    return false;
+}
+
+bool track_file_open(struct track_file *file, const char *path, struct error *error)
 {
     struct stat status;
     int descriptor = open_to_append(path);
@@ -71,33 +77,23 @@ static bool open_file(struct track_file *file, const char *path)
     }
     descriptor = move_up(descriptor);
     if (descriptor < 0) {
-        return false;
+        return fail_open(path, strerror(errno), error);
     }
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
         close(descriptor);
-        errno = EINVAL;
-        return false;
+        return fail_open(path, "is no regular file", error);
     }
     *file = (struct track_file){descriptor, (uint64_t)status.st_dev,
                                 (uint64_t)status.st_ino};
     return true;
 }
 
-bool track_file_append(struct track_file *file,
-                       const char *path,
+bool track_file_append(const struct track_file *file,
                        struct slice text,
                        struct error *error)
 {
     size_t done = 0;
 
-    if (!is_ours(file)) {
-        *file = TRACK_FILE_CLOSED;
-        if (!open_file(file, path)) {
-            error_set(error, ERROR_SYSTEM, "%s: cannot be opened: %s", path,
-                      strerror(errno));
-            return false;
-        }
-    }
     while (done < text.size) {
         ssize_t size = write(file->descriptor, text.bytes + done, text.size - done);
 
@@ -105,7 +101,7 @@ bool track_file_append(struct track_file *file,
             continue;
         }
         if (size <= 0) {
-            error_set(error, ERROR_SYSTEM, "%s: cannot be written: %s", path,
+            error_set(error, ERROR_SYSTEM, "a log file cannot be written: %s",
                       size == 0 ? "nothing was taken" : strerror(errno));
             return false;
         }

@@ -17,9 +17,12 @@ struct track_file {
 
 #define TRACK_FILE_CLOSED ((struct track_file){-1, 0, 0})
 
-/* Appends the text to the file, which is opened where it is not, and made with its folders. */
-bool track_file_append(struct track_file *file,
-                       const char *path,
+/* Whether it can be written to. */
+bool track_file_is_open(const struct track_file *file);
+/* Opens it to be appended to; it is made with its folders where it is not there. */
+bool track_file_open(struct track_file *file, const char *path, struct error *error);
+/* Appends the text to the open file. */
+bool track_file_append(const struct track_file *file,
                        struct slice text,
                        struct error *error);
 void track_file_close(struct track_file *file);

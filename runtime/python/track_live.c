@@ -251,28 +251,48 @@ void track_live_path(const struct track_live *live, uint64_t native, struct buff
     }
 }
 
-static void write_stream(struct track_live *live, struct stream *stream)
+static bool open_stream(struct track_live *live, struct stream *stream, struct error *error)
 {
     struct buffer path = BUFFER_INIT;
-    struct error error = ERROR_INIT;
-    bool was_open = stream->file.descriptor >= 0;
+    bool is_open = false;
 
-    if (!was_open && live->open_count >= OPEN_FILE_MAX) {
+    if (live->open_count >= OPEN_FILE_MAX) {
         close_oldest(live);
     }
     track_live_path(live, stream->native, &path);
     buffer_add_byte(&path, '\0');
+    if (path.has_failed) {
+        error_set_memory(error);
+    } else {
+        is_open = track_file_open(&stream->file, path.bytes, error);
+    }
+    live->open_count += is_open;
+    buffer_release(&path);
+    return is_open;
+}
+
+static void write_stream(struct track_live *live, struct stream *stream)
+{
+    struct error error = ERROR_INIT;
+
     stream->used = live->flush_count;
-    if (path.has_failed || stream->lines.has_failed) {
+    if (stream->lines.has_failed) {
         complain(live, "out of memory");
-    } else if (!track_file_append(&stream->file, path.bytes,
-                                  buffer_slice(&stream->lines), &error)) {
+    }
+    if (!track_file_is_open(&stream->file)) {
+        /* The program may have closed it. */
+        live->open_count -= stream->file.descriptor >= 0;
+        stream->file = TRACK_FILE_CLOSED;
+        if (!open_stream(live, stream, &error)) {
+            complain(live, error.text);
+        }
+    }
+    if (stream->file.descriptor >= 0 &&
+        !track_file_append(&stream->file, buffer_slice(&stream->lines), &error)) {
         complain(live, error.text);
     }
-    live->open_count += (stream->file.descriptor >= 0) - was_open;
     stream->lines.size = 0;
     stream->lines.has_failed = false;
-    buffer_release(&path);
 }
 
 void track_live_flush(struct track_live *live)

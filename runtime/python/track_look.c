@@ -16,21 +16,50 @@ static bool writes_name(const struct site *site, struct slice name)
     return false;
 }
 
-/* A new reference, or NULL without an exception. */
-static PyObject *find_value(struct session *session, PyObject *frame, struct slice name)
+void look_slots_clear(struct look_slot *slots)
 {
-    struct slice root = slice_part(name, 0, slice_find(name, SLICE("."), 0));
-    PyObject *key =
-        PyUnicode_DecodeUTF8(root.bytes, (Py_ssize_t)root.size, "strict");
+    for (size_t i = 0; i < LOOK_SLOT_COUNT; i++) {
+        Py_CLEAR(slots[i].name);
+        slots[i].read = NULL;
+    }
+}
+
+/* Where frames of the code keep what is read, found once. NULL: no memory. */
+static const struct look_slot *
+find_slot(struct session *session, PyObject *code, const struct site_read *read)
+{
+    size_t index = ((uintptr_t)read / sizeof *read) % LOOK_SLOT_COUNT;
+    struct look_slot *slot = &session->tracking->slots[index];
+    struct slice root = slice_part(read->name, 0, slice_find(read->name, SLICE("."), 0));
+
+    if (slot->read == read && slot->code == code) {
+        return slot;
+    }
+    Py_CLEAR(slot->name);
+    slot->name = PyUnicode_DecodeUTF8(root.bytes, (Py_ssize_t)root.size, "strict");
+    slot->read = slot->name == NULL ? NULL : read;
+    slot->code = code;
+    if (slot->name != NULL) {
+        slot->is_function = frame_is_function(code);
+        slot->slot = frame_find_slot(code, slot->name);
+    }
+    PyErr_Clear();
+    return slot->name == NULL ? NULL : slot;
+}
+
+/* A new reference, or NULL without an exception. */
+static PyObject *
+find_value(struct session *session, PyObject *frame, const struct site_read *read)
+{
+    const struct look_slot *slot = find_slot(session, frame_code(frame), read);
+    struct slice name = read->name;
     PyObject *found = NULL;
 
-    if (key != NULL) {
-        found = frame_find(frame, frame_is_function(frame_code(frame)), key,
-                           frame_find_slot(frame_code(frame), key));
+    if (slot != NULL) {
+        found = frame_find(frame, slot->is_function, slot->name, slot->slot);
     }
-    Py_XDECREF(key);
     PyErr_Clear();
-    if (found != NULL && root.size < name.size) {
+    if (found != NULL && slice_find(name, SLICE("."), 0) < name.size) {
         PyObject *end = walk_dotted(&session->types, found, name);
         Py_DECREF(found);
         found = end;
@@ -78,7 +107,7 @@ void track_look(struct session *session, const struct visit *visit)
             !recorder_read_may_differ(visit, i, 0, false, 0)) {
             continue;
         }
-        PyObject *value = find_value(session, frame, name);
+        PyObject *value = find_value(session, frame, &visit->site->reads[i]);
         if (value != NULL && may_differ(session, visit, i, value)) {
             value_tell(session, &look, RECORDER_READ(i), value);
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from threading import RLock
 
@@ -24,6 +25,7 @@ _TAG_LIMIT = 100  # bytes of a folder's name
 _lock = RLock()
 _is_set_up = False
 _has_complained = False
+_log: Callable[[str], None] | None = None  # to the program's logging
 
 
 class _Settings:
@@ -100,12 +102,15 @@ def off() -> None:
 
 def set_up() -> None:
     """Before anything is tracked or written."""
-    global _is_set_up
+    global _is_set_up, _log
     with _lock:
         if not _is_set_up:
             _recorder.learn_layout(object())
             if _settings.folder is None and _settings.has_files:
                 _settings.folder = os.path.join(os.getcwd(), "logs", _find_tag())
+            from monitorch.tracker import _lines
+
+            _log = _lines.log
             _tell_settings()
             _is_set_up = True
 
@@ -167,13 +172,12 @@ def _find_tag() -> str:
 
 def _deliver(text: str) -> None:
     """Lines that stand in their files already."""
-    from monitorch.tracker import _lines
-
     try:
         if _settings.has_stdout and sys.stdout is not None:
             _print(text)
     finally:
-        _lines.log(text)
+        if _log is not None:
+            _log(text)
 
 
 def _print(text: str) -> None:
