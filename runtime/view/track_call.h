@@ -27,6 +27,8 @@ struct track_call {
     char *wish_text;            /* owned; may be NULL */
     struct track_labels labels; /* borrowed: the log's, and from wish_text */
     uint32_t level;             /* how far its lines are indented */
+    uint32_t
+        number;     /* of a generator or coroutine, among those of its thread; else 0 */
     uint32_t depth; /* calls made within it are told as well, so many levels deep */
     struct track_names names;
     struct buffer waiting; /* lines of a WAITING call */

@@ -43,10 +43,11 @@ enum track_change track_change_of(const struct log_event_view *event,
     case CHANGE_NEW:
         return TRACK_NEW;
     case CHANGE_REBOUND:
-        return event->difference == 0 && !is_other_library(event, before) &&
-                       is_equal(event, before)
-                   ? TRACK_SAME
-                   : TRACK_OTHER;
+        if (event->difference != 0 || is_other_library(event, before) ||
+            !is_equal(event, before)) {
+            return TRACK_OTHER;
+        }
+        return event->kind == VALUE_TENSOR ? TRACK_REBOUND : TRACK_SAME;
     case CHANGE_MUTATED:
     case CHANGE_ALIASED:
         return TRACK_OTHER;

@@ -10,7 +10,8 @@
 
 enum track_change {
     TRACK_SAME,
-    TRACK_NEW, /* nothing was known of it */
+    TRACK_NEW,     /* nothing was known of it */
+    TRACK_REBOUND, /* another tensor, with the same in it */
     TRACK_OTHER,
 };
 
@@ -18,7 +19,7 @@ enum track_change {
 enum track_change track_change_of(const struct log_event_view *event,
                                   const struct track_name *before);
 
-/* `shape, dtype, value, in place`: of a TRACK_OTHER. `site` is that of the event's alias_site in
+/* `shape, dtype, value, in place`: of a TRACK_OTHER; `rebound` of a TRACK_REBOUND. `site` is that of the event's alias_site in
  * its module; may be NULL. */
 void track_change_add(struct buffer *text,
                       const struct log_event_view *event,

@@ -94,6 +94,14 @@ add_stack(const struct track_call *tracked, struct slice callers, struct buffer 
     }
 }
 
+void track_log_add_number(const struct open_call *call, struct buffer *text)
+{
+    if (track_call_of(call)->number > 0) {
+        buffer_add(text, SLICE(" #"));
+        buffer_add_number(text, track_call_of(call)->number);
+    }
+}
+
 static void add_module_path(const struct open_call *call, struct buffer *text)
 {
     if (call->path.size > 0) {
@@ -131,6 +139,10 @@ void track_log_add_entry(const struct track_log *log,
         }
     }
     add_module_path(call, text);
+    if (tracked->number > 0) {
+        buffer_add(text, SLICE(" |"));
+        track_log_add_number(call, text);
+    }
     buffer_add_byte(text, '\n');
     if (tracked->wish.has_stack) {
         add_stack(tracked, callers, text);

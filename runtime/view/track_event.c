@@ -183,7 +183,7 @@ static void add_variable(const struct track_log *log,
     track_log_add_bars(text, tracked->level + 1);
     buffer_add(text, SLICE("├─ "));
     add_named(log, event, event->site->line, text);
-    if (change == TRACK_OTHER) {
+    if (change != TRACK_NEW) {
         add_change(log, tracked, event, before, text);
     }
 }
@@ -200,7 +200,7 @@ static bool is_met(const struct track_call *tracked,
 static bool is_told_at_all(const struct track_call *tracked, enum track_change change)
 {
     return change == TRACK_OTHER ||
-           (change == TRACK_NEW && tracked->wish.when != TRACK_CHANGED);
+           (change != TRACK_SAME && tracked->wish.when != TRACK_CHANGED);
 }
 
 static void tell_variable(struct track_log *log,

@@ -28,7 +28,7 @@ void track_log_free(struct track_log *log)
     }
     open_calls_release(&log->calls);
     source_lines_release(&log->sources);
-    memory_free(log->current);
+    memory_free(log->threads);
     memory_free(log->modules);
     memory_free(log);
 }

@@ -5,13 +5,17 @@
 #include "runtime/view/track_call.h"
 #include "runtime/view/track_log.h"
 
+struct track_thread {
+    uint32_t current; /* the call whose lines stand last; 0: none that goes on */
+    uint32_t generator_count; /* that were told */
+};
+
 struct track_log {
     struct track_options options;
     struct open_calls calls;
     struct source_lines sources;
-    /* By thread: the call whose lines stand last in its log; 0: none that goes on. */
-    uint32_t *current; /* owned */
-    size_t current_capacity;
+    struct track_thread *threads; /* owned; by number */
+    size_t thread_capacity;
     /* By number; zeroed where it was not met. Copies: what they point to is borrowed. */
     struct log_module *modules; /* owned */
     size_t module_capacity;
@@ -64,6 +68,9 @@ void track_log_add_entry(const struct track_log *log,
                          const struct open_call *call,
                          struct slice callers,
                          struct buffer *text);
+
+/* ` #2` of a generator or coroutine: several may go on in one thread. */
+void track_log_add_number(const struct open_call *call, struct buffer *text);
 
 /* ---- track_event.c ---- */
 

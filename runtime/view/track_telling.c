@@ -27,25 +27,25 @@ void track_log_add_bars(struct buffer *text, uint32_t level)
     }
 }
 
-/* The thread's current call; NULL where memory ran out. */
-static uint32_t *current_of(struct track_log *log, uint16_t thread)
+/* NULL where memory ran out. */
+static struct track_thread *thread_of(struct track_log *log, uint16_t number)
 {
-    size_t before = log->current_capacity;
+    size_t before = log->thread_capacity;
 
-    if (thread >= before) {
-        void *items = log->current;
+    if (number >= before) {
+        void *items = log->threads;
 
-        if (!memory_grow(&items, &log->current_capacity, (size_t)thread + 1,
-                         sizeof *log->current)) {
+        if (!memory_grow(&items, &log->thread_capacity, (size_t)number + 1,
+                         sizeof *log->threads)) {
             log->has_failed = true;
             return NULL;
         }
-        log->current = items;
-        for (size_t i = before; i < log->current_capacity; i++) {
-            log->current[i] = 0;
+        log->threads = items;
+        for (size_t i = before; i < log->thread_capacity; i++) {
+            log->threads[i] = (struct track_thread){0};
         }
     }
-    return &log->current[thread];
+    return &log->threads[number];
 }
 
 static bool is_within(const struct open_call *inner, const struct open_call *outer)
@@ -70,29 +70,32 @@ add_continues(struct track_log *log, const struct open_call *call, struct buffer
     paint_start(text, log->options.has_color, PAINT_CALL);
     text_add_shortened(text, function->name, NAME_LIMIT);
     paint_end(text, log->options.has_color);
-    buffer_add(text, SLICE("] "));
+    buffer_add_byte(text, ']');
+    track_log_add_number(call, text);
+    buffer_add_byte(text, ' ');
     text_add_path(text, slice_last_part(path, '/'), PATH_LIMIT);
     buffer_add_byte(text, ':');
     buffer_add_number(text, function->line);
     buffer_add_byte(text, '\n');
 }
 
-/* Lines of the call may follow now: where those of another one stand last, and it is not
- * within this one, a line says whose they are. */
-static void
-stand_at(struct track_log *log, const struct open_call *call, struct buffer *text)
+/* Lines of the call may follow now in the thread's log: where those of another one stand last,
+ * and it is not within this one, a line says whose they are. */
+static void stand_at(struct track_log *log,
+                     const struct open_call *call,
+                     struct track_thread *thread,
+                     struct buffer *text)
 {
-    uint32_t *current = current_of(log, call->thread);
     const struct open_call *last;
 
-    if (current == NULL || *current == call->call) {
+    if (thread == NULL || thread->current == call->call) {
         return;
     }
-    last = *current == 0 ? NULL : open_calls_find(&log->calls, *current);
+    last = thread->current == 0 ? NULL : open_calls_find(&log->calls, thread->current);
     if (!is_within(last, call)) {
         add_continues(log, call, text);
     }
-    *current = call->call;
+    thread->current = call->call;
 }
 
 struct track_line
@@ -103,7 +106,7 @@ track_log_begin_line(struct track_log *log, struct open_call *call, struct buffe
     if (tracked->state == TRACK_WAITING) {
         return (struct track_line){&tracked->waiting, tracked->waiting.size};
     }
-    stand_at(log, call, text);
+    stand_at(log, call, thread_of(log, call->thread), text);
     return (struct track_line){text, text->size};
 }
 
@@ -128,9 +131,12 @@ static void begin_one(struct track_log *log,
 {
     struct track_call *tracked = track_call_of(call);
     struct open_call *above = track_call_above(call, tracked->is_conditional);
-    uint32_t *current;
+    struct track_thread *thread = thread_of(log, call->thread);
 
     tracked->level = above == NULL ? 0 : track_call_of(above)->level + 1;
+    if (call->is_generator && thread != NULL) {
+        tracked->number = ++thread->generator_count;
+    }
     if (tracked->is_conditional) {
         tracked->state = TRACK_WAITING;
         track_log_add_entry(log, call, callers, &tracked->waiting);
@@ -138,14 +144,13 @@ static void begin_one(struct track_log *log,
     }
     tracked->state = TRACK_TOLD;
     if (above != NULL) {
-        stand_at(log, above, text);
+        stand_at(log, above, thread, text);
         if (above == call->parent && call->line != 0) {
             track_log_add_source(log, above, call->line, SITE_NONE, 0, text);
         }
     }
-    current = current_of(log, call->thread);
-    if (current != NULL) {
-        *current = call->call;
+    if (thread != NULL) {
+        thread->current = call->call;
     }
     track_log_add_entry(log, call, callers, text);
 }
@@ -179,13 +184,13 @@ tell_waiting(struct track_log *log, struct open_call *call, struct buffer *text)
 {
     struct track_call *tracked = track_call_of(call);
     struct open_call *above = track_call_above(call, false);
-    uint32_t *current = current_of(log, call->thread);
+    struct track_thread *thread = thread_of(log, call->thread);
 
     if (above != NULL) {
-        stand_at(log, above, text);
+        stand_at(log, above, thread, text);
     }
-    if (current != NULL) {
-        *current = call->call;
+    if (thread != NULL) {
+        thread->current = call->call;
     }
     tracked->state = TRACK_TOLD;
     buffer_add(text, buffer_slice(&tracked->waiting));
@@ -195,7 +200,7 @@ tell_waiting(struct track_log *log, struct open_call *call, struct buffer *text)
         track_log_add_bars(text, tracked->level + 1);
         buffer_add(text, SLICE("├─ … "));
         buffer_add_number(text, tracked->left_out);
-        buffer_add(text, SLICE("\n"));
+        buffer_add(text, SLICE(" lines left out\n"));
     }
 }
 
@@ -245,6 +250,7 @@ static void add_ending(struct track_log *log,
         buffer_add(text, SLICE(" ["));
         text_add_shortened(text, track_log_function(log, call)->name, NAME_LIMIT);
         buffer_add_byte(text, ']');
+        track_log_add_number(call, text);
     }
     paint_end(text, log->options.has_color);
     buffer_add_byte(text, '\n');
@@ -264,10 +270,10 @@ void track_log_add_end(struct track_log *log,
                        const struct log_item *item,
                        struct buffer *text)
 {
-    uint32_t *current = current_of(log, call->thread);
-    bool is_apart =
-        current != NULL && *current != call->call &&
-        (*current == 0 || !is_within(open_calls_find(&log->calls, *current), call));
+    struct track_thread *thread = thread_of(log, call->thread);
+    bool is_apart = thread != NULL && thread->current != call->call &&
+                    (thread->current == 0 ||
+                     !is_within(open_calls_find(&log->calls, thread->current), call));
 
     if (item->end.error.size > 0) {
         add_ending(log, call, is_apart, TRACK_LABEL_RAISED, PAINT_ALARM,
@@ -282,8 +288,8 @@ void track_log_add_end(struct track_log *log,
         add_ending(log, call, is_apart, TRACK_LABEL_ELAPSED, PAINT_FAINT,
                    slice_of(elapsed), text);
     }
-    if (current != NULL && !is_apart) {
+    if (thread != NULL && !is_apart) {
         struct open_call *above = track_call_above(call, false);
-        *current = above == NULL ? 0 : above->call;
+        thread->current = above == NULL ? 0 : above->call;
     }
 }

@@ -3,7 +3,7 @@ and exit code 3."""
 
 import pytest
 
-from tests.trace import scenarios
+from tests.trace import scenarios, tracked_scenarios
 from tests.trace.made import show
 
 ATTEMPTS = 400
@@ -15,12 +15,16 @@ ATTEMPTS = 400
         [],
         ["--json", "--sample"],
         ["--source", "--function=*", "--name=*", "--tail=3"],
+        ["--style=tree", "--labels=en"],
+        ["--style=tree", "--labels=zh", "--canonical", "--source", "--name=*"],
         ["--sites"],
         ["--sites", "--json"],
     ],
 )
 @pytest.mark.parametrize("and_all_after", ["", "+"])
-@pytest.mark.parametrize("scenario", [scenarios.nested_calls, scenarios.threads])
+@pytest.mark.parametrize(
+    "scenario", [scenarios.nested_calls, scenarios.threads, tracked_scenarios.turns]
+)
 def test_allocations_fail(scenario, and_all_after, words, tmp_path):
     path = scenario().write(tmp_path / "run.mtrace")
     whole = show(*words, path)

@@ -1,10 +1,11 @@
-/* Any bytes as a trace (short_trace.h says how), shown as a tree and as JSON: nothing that a
- * terminal could obey comes out, and of JSON only whole objects. */
+/* Any bytes as a trace (short_trace.h says how), shown as a tree, as JSON and as the tree log:
+ * nothing that a terminal could obey comes out, and of JSON only whole objects. */
 #include "runtime/view/event_filter.h"
 #include "runtime/view/json_log.h"
 #include "runtime/view/open_calls.h"
 #include "runtime/view/site_list.h"
 #include "runtime/view/source_lines.h"
+#include "runtime/view/track_log.h"
 #include "runtime/view/tree_log.h"
 #include "tests/fuzz/short_trace.h"
 
@@ -142,6 +143,29 @@ show(struct log_reader *reader, bool is_json, bool has_source, const char *name)
     open_calls_release(&shown.calls);
 }
 
+static void show_tracked(struct log_reader *reader, bool is_all, bool is_selective)
+{
+    struct track_options options = {.labels = track_labels_of(SLICE("zh")),
+                                    .is_all = is_all,
+                                    .is_selective = is_selective,
+                                    .has_lines = is_all};
+    struct shown shown = {.reader = reader};
+    struct track_log *log = track_log_new(&options);
+    struct log_item item;
+    uint16_t thread;
+
+    while (log_reader_next(reader, &item)) {
+        size_t size = shown.text.size;
+        track_log_add(log, &item, &shown.text, &thread);
+        if (shown.text.size > size && shown.text.bytes[shown.text.size - 1] != '\n') {
+            abort();
+        }
+    }
+    check_text(&shown);
+    buffer_release(&shown.text);
+    track_log_free(log);
+}
+
 static void show_all(struct log_reader *reader)
 {
     show(reader, false, true, NULL);
@@ -149,6 +173,10 @@ static void show_all(struct log_reader *reader)
     show(reader, true, false, NULL);
     log_reader_rewind(reader);
     show(reader, false, false, "*x*");
+    for (int kind = 0; kind < 4; kind++) {
+        log_reader_rewind(reader);
+        show_tracked(reader, (kind & 1) != 0, (kind & 2) != 0);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,7 +9,7 @@ import struct
 import sys
 
 TABLE, SOURCE, FORM, TEXT, THREAD, SETTING = 1, 2, 3, 4, 5, 6
-CALL, END, EVENT, DATA, NOTE = 32, 33, 34, 35, 36
+CALL, END, EVENT, DATA, NOTE, TRACKED = 32, 33, 34, 35, 36, 37
 DEFINITIONS, STREAM, SEALED, WRONG_NUMBER = 1, 2, 4, 8
 FLOAT32, INT64 = 12, 9
 NOTHING, NONE, BOOL, INT, BIG_INT, FLOAT, COMPLEX = range(7)
@@ -38,6 +38,12 @@ def form(number, dtype, shape, strides, flags=0, **texts):
     body += struct.pack("<5II", *words, 0)
     body += struct.pack(f"<{len(shape) + len(strides)}q", *shape, *strides)
     return record(FORM, body)
+
+
+def wish():
+    return text(7, b"--lines --stack --depth=2 --labels=input:in%20it") + text(
+        8, b"g:3 (a.py:3 <- b.py:4)"
+    )
 
 
 def definitions():
@@ -82,9 +88,11 @@ def tensor(flags, count=6, size=4):
     return rest
 
 
-def stream(first):
+def stream(first, wish=0):
     call = struct.pack("<QIIIIIHHII", 1, first, 0, 0, 1, 7, 0, 0, 1, 2)
     records = [record(CALL, call)]
+    if wish:
+        records.append(record(TRACKED, struct.pack("<QIIII", 1, first, wish, 8, 0)))
     for flags in (0, STATISTICS, HASH, STATISTICS | HASH | NONFINITE | SAMPLE):
         records.append(event(TENSOR, tensor(flags), type=1, flags=flags))
     records.append(event(TENSOR, tensor(SAMPLE, 4, 8), type=2, flags=SAMPLE))
@@ -118,6 +126,7 @@ def seeds():
     yield "ring", trace(
         (DEFINITIONS, define), (STREAM | SEALED, one), (STREAM | SEALED, two), last=3
     )
+    yield "tracked", trace((DEFINITIONS, define + wish()), (STREAM, stream(1, 7)))
     yield "gap", trace((DEFINITIONS, define), (STREAM | WRONG_NUMBER, one), (STREAM, two))
     yield "defined_late", trace((STREAM | SEALED, one), (DEFINITIONS, define))
     yield "empty_chunks", trace((DEFINITIONS, b""), (STREAM, b""), flags=1)

@@ -6,15 +6,16 @@ import pathlib
 
 import pytest
 
-from tests.trace import made, scenarios
+from tests.trace import made, scenarios, tracked_scenarios
 
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
+ALL = {**scenarios.GOLDEN, **tracked_scenarios.GOLDEN}
 IS_UPDATING = os.environ.get("MONITORCH_UPDATE_GOLDEN") == "1"
 
 
-@pytest.mark.parametrize("name", scenarios.GOLDEN)
+@pytest.mark.parametrize("name", ALL)
 def test_tree(name, tmp_path):
-    scenario, words = scenarios.GOLDEN[name]
+    scenario, words = ALL[name]
     path = scenario().write(tmp_path / "run.mtrace")
     run = made.show(*words, path)
     assert run.stderr == ""
@@ -26,4 +27,4 @@ def test_tree(name, tmp_path):
 
 
 def test_nothing_is_left_over():
-    assert {p.stem for p in GOLDEN.glob("*.txt")} == {*scenarios.GOLDEN, "program", "model"}
+    assert {p.stem for p in GOLDEN.glob("*.txt")} == {*ALL, "program", "model"}
