@@ -450,6 +450,7 @@ bool recorder_begin_visit(struct recorder *recorder,
     visit->call = call;
     visit->time = recorder_time(recorder);
     visit->number = *count;
+    visit->is_look = false;
     visit->is_measured = recorder->options.every <= 1 ||
                          recorded->visit_count % recorder->options.every == 0;
     *count += *count < UINT32_MAX;
