@@ -36,7 +36,8 @@ async def fails():
 
 async def main():
     print(await asyncio.gather(work(np.zeros(1), 1), work(np.zeros(1), 5)))
-    print([value[0] async for value in stream(np.zeros(1))])
+    async for value in stream(np.zeros(1)):
+        print(value)
     try:
         await fails()
     except TimeoutError as error:
