@@ -76,8 +76,8 @@ def end_watching(watcher: "Any") -> None:
 def begin_tracking() -> None:
     """Calls are tracked, with a recording of the program's or without: modules have hooks."""
     global _is_tracking
-    if not _is_tracking:
-        with _lock:
+    with _lock:
+        if not _is_tracking:
             _is_tracking = True
             _switch(False)
 

@@ -138,15 +138,14 @@ def _prepare() -> bool:
         if not is_on:
             return False
         try:
-            is_ready = _recorder.track_start()
+            # Hooks first: another thread may track a call as soon as there is a recording.
+            _hooks.begin_tracking()
+            return _recorder.track_start()
         except OSError as error:
             if not _has_complained:
                 _has_complained = True
                 print(f"monitorch.tracker: calls are not tracked: {error}", file=sys.stderr)
             return False
-        if is_ready:
-            _hooks.begin_tracking()
-        return is_ready
 
 
 def _tell_settings() -> None:

@@ -106,5 +106,5 @@ def _check_depth(depth: object) -> int:
 
 def _check_when(when: object) -> When:
     if when == "changed" or when == "nan":
-        return when  # type: ignore[return-value]
+        return when
     raise ValueError(f"when must be 'changed' or 'nan', not {when!r}")

@@ -1,0 +1,176 @@
+"""Functions that are tracked by their names, also those of modules that are imported later."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from importlib.machinery import ModuleSpec
+from threading import RLock
+from typing import Any
+
+_lock = RLock()
+_installed: list[Installation] = []
+
+
+class Installation:
+    """What `install` gives: `remove()`, or the end of a `with` statement, takes it back."""
+
+    names: list[str]
+    """The functions that are tracked so far: `package.module:Class.forward`."""
+
+    def __init__(self, module: str, globs: tuple[str, ...], decorate: Callable[[Any], Any]) -> None:
+        self.names = []
+        self._module = module
+        self._globs = globs
+        self._decorate = decorate
+        self._changed: list[tuple[Any, str, Any, Any]] = []  # holder, name, before, now
+
+    def has(self, module: str) -> bool:
+        return module == self._module or module.startswith(self._module + ".")
+
+    def apply(self, module: types.ModuleType) -> None:
+        """Decorates what the module defines."""
+        self._walk(module, module.__name__, "", set())
+
+    def _walk(self, holder: Any, module: str, path: str, seen: set[int]) -> None:
+        for name, value in list(vars(holder).items()):
+            if isinstance(value, type):
+                if value.__module__ == module and id(value) not in seen:
+                    seen.add(id(value))
+                    self._walk(value, module, f"{path}{name}.", seen)
+            elif _is_defined_in(value, module) and self._is_wanted(path + name):
+                self._replace(holder, name, value, f"{module}:{path}{name}")
+
+    def _is_wanted(self, path: str) -> bool:
+        return any(fnmatchcase(path, glob) for glob in self._globs)
+
+    def _replace(self, holder: Any, name: str, value: Any, full_name: str) -> None:
+        from monitorch.tracker._lines import logger
+
+        try:
+            made = self._decorate(value)
+            setattr(holder, name, made)
+        except (AttributeError, TypeError, ValueError) as error:
+            logger.warning("%s is not tracked: %s", full_name, error)
+            return
+        self.names.append(full_name)
+        if made is not value:
+            self._changed.append((holder, name, value, made))
+
+    def remove(self) -> None:
+        """Functions are again what they were, and modules that are imported later stay as they are."""
+        with _lock:
+            if self in _installed:
+                _installed.remove(self)
+            if not _installed and _Finder in sys.meta_path:
+                sys.meta_path.remove(_Finder)
+        while self._changed:
+            holder, name, before, now = self._changed.pop()
+            if vars(holder).get(name) is now:
+                setattr(holder, name, before)
+
+    def __enter__(self) -> Installation:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.remove()
+
+
+def install(
+    module: types.ModuleType | str,
+    *names: str,
+    decorator: Callable[[Any], Any] | None = None,
+) -> Installation:
+    """Tracks the functions of a module, or of a package and all its modules, that match.
+
+        tracker.install("mypackage.models", "*.forward")
+        tracker.install(mypackage, "load_*", decorator=tracker.var_tracker("batch"))
+
+    Those of modules that are imported later too. Names are as in the module, `Net.forward`, and may
+    be patterns. `decorator` is `auto_diff` where nothing else is said.
+    """
+    if isinstance(module, types.ModuleType):
+        module = module.__name__
+    if not isinstance(module, str):
+        raise TypeError(f"install() takes a module or its name, not {type(module).__name__}")
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise TypeError("install() wants the names that are to be tracked: install(module, '*.forward')")
+    if decorator is None:
+        from monitorch.tracker._decorators import auto_diff
+
+        decorator = functools.partial(auto_diff)
+    made = Installation(module, names, decorator)
+    with _lock:
+        _installed.append(made)
+        if _Finder not in sys.meta_path:
+            sys.meta_path.insert(0, _Finder)
+    for name, known in list(sys.modules.items()):
+        if made.has(name) and isinstance(known, types.ModuleType):
+            spec = getattr(known, "__spec__", None)
+            if not getattr(spec, "_initializing", False):
+                made.apply(known)
+    return made
+
+
+def _is_defined_in(value: Any, module: str) -> bool:
+    if isinstance(value, (staticmethod, classmethod)):
+        value = value.__func__
+    elif isinstance(value, property):
+        value = value.fget
+    is_function = isinstance(value, types.FunctionType) or callable(
+        getattr(value, "__wrapped__", None)
+    )
+    return is_function and getattr(value, "__module__", None) == module
+
+
+class _Finder:
+    """Finds nothing, but sees which modules are about to be imported."""
+
+    @staticmethod
+    def find_spec(
+        name: str,
+        path: Sequence[str] | None = None,
+        target: types.ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        if not any(installation.has(name) for installation in _installed):
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            if finder is _Finder or find is None:
+                continue
+            spec: ModuleSpec | None = find(name, path, target)
+            if spec is not None:
+                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+                return spec
+        return None
+
+
+class _Loader:
+    """Loads a module as its own loader does, and leaves that one in its place."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType | None:
+        spec.loader = self._loader
+        try:
+            module: types.ModuleType | None = self._loader.create_module(spec)
+        finally:
+            spec.loader = self  # type: ignore[assignment]
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        for installation in list(_installed):
+            if installation.has(module.__name__):
+                installation.apply(module)
