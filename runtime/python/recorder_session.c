@@ -17,7 +17,7 @@
 /* More threads than this do not read memory faster. */
 #define THREAD_LIMIT_MAX 4
 /* Of a recording that is there for tracked calls alone. */
-#define OWN_LAST   16
+#define OWN_LAST 16
 
 static atomic_uint fork_count;
 /* Interpreters of one process have a session each, and threads remember one by its number. */

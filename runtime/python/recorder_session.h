@@ -47,7 +47,8 @@ struct session {
     PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
     struct gauge_devices *gauge_devices; /* owned: see monitor_devices.h; may be NULL */
     struct tracking *tracking; /* owned; NULL: nothing was ever tracked */
-    bool is_own; /* the recording is there for tracked calls alone: the program has none */
+    bool
+        is_own; /* the recording is there for tracked calls alone: the program has none */
 };
 
 /* How often this process was forked off another since it was started. */

@@ -164,10 +164,8 @@ static void unlink_token(struct tracking *tracking, struct track_token *token)
 PyObject *token_begin(struct session *session, struct tracked_calls *calls)
 {
     struct tracking *tracking = session->tracking;
-    allocfunc allocate =
-        (allocfunc)PyType_GetSlot(tracking->token_type, Py_tp_alloc);
-    struct track_token *token =
-        (struct track_token *)allocate(tracking->token_type, 0);
+    allocfunc allocate = (allocfunc)PyType_GetSlot(tracking->token_type, Py_tp_alloc);
+    struct track_token *token = (struct track_token *)allocate(tracking->token_type, 0);
 
     if (token == NULL) {
         return NULL;
@@ -194,8 +192,7 @@ void token_end(struct track_token *token, struct slice error)
         Py_XDECREF(stop_waiting(token));
     }
     if (call != NULL && session_enter(session)) {
-        if (session->number == token->recording &&
-            call->number == token->call_number) {
+        if (session->number == token->recording && call->number == token->call_number) {
             recorder_end_call(session->recorder, call, error);
         }
         session_leave(session);

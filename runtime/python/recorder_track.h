@@ -45,7 +45,7 @@ struct tracking {
     struct track_token *tokens;  /* borrowed: those of calls that go on */
     size_t open_count;           /* tokens that are not over */
     PyObject *deliver;           /* owned: takes lines that were written; may be NULL */
-    PyObject *own_folder; /* owned: of what stands around tracked functions */
+    PyObject *own_folder;        /* owned: of what stands around tracked functions */
     PyTypeObject *calls_type, *token_type; /* owned */
     struct look_slot slots[LOOK_SLOT_COUNT];
     bool is_delivering;
@@ -73,7 +73,8 @@ static inline bool tracking_is_idle(const struct tracking *tracking)
 /* The token of the call that is about to begin, or that `frame` is in the middle of where
  * `is_joined`; a new reference, or NULL: it is not tracked. Fills in what the call is told with;
  * texts are borrowed from the token. */
-PyObject *track_take(struct session *session, PyObject *frame, struct call_start *start);
+PyObject *
+track_take(struct session *session, PyObject *frame, struct call_start *start);
 /* It has begun. */
 void track_began(PyObject *token, const struct session *session, struct call *call);
 

@@ -108,7 +108,8 @@ static void make_log(struct track_live *live)
     live->log = track_log_new(&options);
 }
 
-bool track_live_configure(struct track_live *live, const struct track_settings *settings)
+bool track_live_configure(struct track_live *live,
+                          const struct track_settings *settings)
 {
     char *folder = copy_text(slice_of(settings->folder));
     char *labels = copy_text(settings->labels);
@@ -243,7 +244,9 @@ static void close_oldest(struct track_live *live)
     }
 }
 
-void track_live_path(const struct track_live *live, uint64_t native, struct buffer *path)
+void track_live_path(const struct track_live *live,
+                     uint64_t native,
+                     struct buffer *path)
 {
     if (live->folder[0] != '\0') {
         buffer_add_format(path, "%s/process_%lu_thread_%llu.log", live->folder,
@@ -251,7 +254,8 @@ void track_live_path(const struct track_live *live, uint64_t native, struct buff
     }
 }
 
-static bool open_stream(struct track_live *live, struct stream *stream, struct error *error)
+static bool
+open_stream(struct track_live *live, struct stream *stream, struct error *error)
 {
     struct buffer path = BUFFER_INIT;
     bool is_open = false;

@@ -17,13 +17,15 @@ struct track_live *track_live_new(void);
 void track_live_free(struct track_live *live); /* may be NULL */
 
 struct track_settings {
-    const char *folder;  /* of the files; made where something is to be written. "": no files */
+    const char
+        *folder; /* of the files; made where something is to be written. "": no files */
     struct slice labels; /* as track_labels_change takes them; "": by the environment */
     bool is_canonical;   /* without elapsed times */
     bool is_kept;        /* lines are kept for track_live_take */
 };
 /* Copies them. False: no memory. */
-bool track_live_configure(struct track_live *live, const struct track_settings *settings);
+bool track_live_configure(struct track_live *live,
+                          const struct track_settings *settings);
 
 /* A recording begins, or goes on in a forked process: nothing is known of its calls. */
 void track_live_begin(struct track_live *live, const struct recorder *recorder);
@@ -46,6 +48,8 @@ void track_live_flush(struct track_live *live);
 void track_live_take(struct track_live *live, struct buffer *text);
 
 /* Adds the path of the thread's file; nothing where there are no files. */
-void track_live_path(const struct track_live *live, uint64_t native, struct buffer *path);
+void track_live_path(const struct track_live *live,
+                     uint64_t native,
+                     struct buffer *path);
 
 #endif

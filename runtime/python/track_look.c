@@ -30,7 +30,8 @@ find_slot(struct session *session, PyObject *code, const struct site_read *read)
 {
     size_t index = ((uintptr_t)read / sizeof *read) % LOOK_SLOT_COUNT;
     struct look_slot *slot = &session->tracking->slots[index];
-    struct slice root = slice_part(read->name, 0, slice_find(read->name, SLICE("."), 0));
+    struct slice root =
+        slice_part(read->name, 0, slice_find(read->name, SLICE("."), 0));
 
     if (slot->read == read && slot->code == code) {
         return slot;

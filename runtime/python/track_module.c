@@ -52,7 +52,8 @@ static void token_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static PyTypeObject *make_type(PyObject *module, const char *name, int size, void *dealloc)
+static PyTypeObject *
+make_type(PyObject *module, const char *name, int size, void *dealloc)
 {
     PyType_Slot slots[] = {
         {Py_tp_dealloc, dealloc},
@@ -108,10 +109,11 @@ static void join_recording(struct session *session)
     }
 }
 
-PyDoc_STRVAR(setup_doc,
-             "track_setup(deliver, own_folder, folder, labels, canonical)\n\n"
-             "Lines of tracked calls go to files in the folder (bytes; empty: none), and\n"
-             "to `deliver(text)`, which may be None.");
+PyDoc_STRVAR(
+    setup_doc,
+    "track_setup(deliver, own_folder, folder, labels, canonical)\n\n"
+    "Lines of tracked calls go to files in the folder (bytes; empty: none), and\n"
+    "to `deliver(text)`, which may be None.");
 
 static PyObject *track_setup(PyObject *module, PyObject *args)
 {
@@ -146,10 +148,11 @@ static PyObject *track_setup(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(start_doc,
-             "track_start() -> bool\n\n"
-             "Begins a recording for tracked calls alone, which leaves no file; nothing\n"
-             "where there is one of the program's. Whether calls can be tracked.");
+PyDoc_STRVAR(
+    start_doc,
+    "track_start() -> bool\n\n"
+    "Begins a recording for tracked calls alone, which leaves no file; nothing\n"
+    "where there is one of the program's. Whether calls can be tracked.");
 
 static PyObject *track_start(PyObject *module, PyObject *unused)
 {
@@ -174,7 +177,8 @@ static PyObject *track_stop(PyObject *module, PyObject *unused)
 /* ---- wishes ---- */
 
 /* The one with that text; NULL: no memory. */
-static const struct tracked_wish *find_wish(struct tracking *tracking, struct slice text)
+static const struct tracked_wish *find_wish(struct tracking *tracking,
+                                            struct slice text)
 {
     struct tracked_wish *wish;
 
@@ -306,9 +310,10 @@ static PyObject *track_labels(PyObject *module, PyObject *pairs)
         is_good = add_label(PyTuple_GetItem(pairs, i), &text);
     }
     if (is_good) {
-        result = text.has_failed ? PyErr_NoMemory()
-                                 : PyUnicode_DecodeUTF8(
-                                       text.bytes, (Py_ssize_t)text.size, "replace");
+        result =
+            text.has_failed
+                ? PyErr_NoMemory()
+                : PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t)text.size, "replace");
     }
     buffer_release(&text);
     return result;
@@ -357,8 +362,7 @@ static struct slice error_name(struct session *session, PyObject *error)
         return SLICE("");
     }
     name = type_info_name(type_cache_get(&session->types, Py_TYPE(error)));
-    for (start = name.size; start > 0 && name.bytes[start - 1] != '.'; start--) {
-    }
+    for (start = name.size; start > 0 && name.bytes[start - 1] != '.'; start--) {}
     return slice_part(name, start, name.size);
 }
 
@@ -418,7 +422,8 @@ static PyObject *track_text(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(path_doc, "track_path() -> bytes\n\nOf the running thread's file, or b''.");
+PyDoc_STRVAR(path_doc,
+             "track_path() -> bytes\n\nOf the running thread's file, or b''.");
 
 static PyObject *track_path(PyObject *module, PyObject *unused)
 {
@@ -431,9 +436,9 @@ static PyObject *track_path(PyObject *module, PyObject *unused)
         return NULL;
     }
     track_live_path(tracking->live, native_thread(), &path);
-    result = path.has_failed ? PyErr_NoMemory()
-                             : PyBytes_FromStringAndSize(path.bytes,
-                                                         (Py_ssize_t)path.size);
+    result = path.has_failed
+                 ? PyErr_NoMemory()
+                 : PyBytes_FromStringAndSize(path.bytes, (Py_ssize_t)path.size);
     buffer_release(&path);
     return result;
 }

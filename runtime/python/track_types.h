@@ -16,7 +16,7 @@ struct track_token {
     PyObject_HEAD struct session *session; /* borrowed; the type's module keeps it */
     struct tracked_calls *calls;           /* owned */
     struct buffer callers;
-    struct track_token *below;           /* owned by the thread's list of waiting ones */
+    struct track_token *below; /* owned by the thread's list of waiting ones */
     struct track_token *next, *previous; /* in tracking.tokens */
     uint64_t recording;                  /* that `call` belongs to */
     struct call *call;                   /* borrowed from that recording; may be NULL */

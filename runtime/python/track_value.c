@@ -146,9 +146,10 @@ PyObject *track_value(PyObject *module, PyObject *const *arguments, Py_ssize_t c
         if (!add_single(&telling, SLICE(""), false, arguments[2])) {
             add_container(&telling, arguments[2]);
         }
-        result = text.has_failed ? PyErr_NoMemory()
-                                 : PyUnicode_DecodeUTF8(
-                                       text.bytes, (Py_ssize_t)text.size, "replace");
+        result =
+            text.has_failed
+                ? PyErr_NoMemory()
+                : PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t)text.size, "replace");
     }
     for (int i = 0; i < 4; i++) {
         Py_XDECREF(texts[i]);

@@ -214,9 +214,8 @@ struct log_tracked {
     struct log_record record;
     uint64_t time; /* when the call began */
     uint32_t call;
-    uint32_t wish; /* text: what is wanted of it, see runtime/view/track_log.h */
-    uint32_t
-        callers; /* text: the frames that it was made from, the nearest first:
+    uint32_t wish;    /* text: what is wanted of it, see runtime/view/track_log.h */
+    uint32_t callers; /* text: the frames that it was made from, the nearest first:
                     "step:57 (model.py:57 <- run.py:80)" */
     uint32_t reserved;
 };

@@ -118,7 +118,8 @@ struct visit {
     uint64_t time;
     uint32_t number;  /* how often the call had visited the site before */
     bool is_measured; /* statistics, hash and sample are wanted this time */
-    bool is_look; /* names are looked at that are known: only what has changed is told */
+    bool
+        is_look; /* names are looked at that are known: only what has changed is told */
 };
 
 /* Begins a visit of a site; false where it is not to be told: a while header read again. */

@@ -97,7 +97,9 @@ def install(
     if not isinstance(module, str):
         raise TypeError(f"install() takes a module or its name, not {type(module).__name__}")
     if not names or not all(isinstance(name, str) and name for name in names):
-        raise TypeError("install() wants the names that are to be tracked: install(module, '*.forward')")
+        raise TypeError(
+            "install() wants the names that are to be tracked: install(module, '*.forward')"
+        )
     if decorator is None:
         from monitorch.tracker._decorators import auto_diff
 

@@ -19,7 +19,9 @@ def log2file(text: object) -> None:
     _session.tell(f"{text}\n")
 
 
-def _log_change(prestr: object, name: object, value: Any, indent: object, lineno: object = 0) -> None:
+def _log_change(
+    prestr: object, name: object, value: Any, indent: object, lineno: object = 0
+) -> None:
     """Tells a value as the log tells those of variables: `[Tensor] name@lineno → shape=…`, `prestr`
     before it and `indent` before all."""
     if not _session.is_on:

@@ -25,9 +25,7 @@ def make(function: Callable[..., Any]) -> tuple[Any, inspect.Signature | None]:
     line = 1 if code is None else code.co_firstlineno
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     sites = (("enter", line, names, ()), ("return", line, ("",), names))
-    place = _recorder.make_place(
-        clean(file), clean(file), clean(module), clean(name), line, sites
-    )
+    place = _recorder.make_place(clean(file), clean(file), clean(module), clean(name), line, sites)
     return place, signature
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 from threading import RLock
+from typing import TYPE_CHECKING, Any
 
 from monitorch import _hooks, _recorder
 from monitorch._recorder import observe as observe
@@ -164,7 +164,9 @@ def _tell_settings() -> None:
 def _find_tag() -> str:
     """The name of the folder below `logs`: $LTAG, without what leads elsewhere."""
     tag = os.environ.get("LTAG", "")
-    tag = "".join("_" if letter in "/\\\0" or not letter.isprintable() else letter for letter in tag)
+    tag = "".join(
+        "_" if letter in "/\\\0" or not letter.isprintable() else letter for letter in tag
+    )
     tag = os.fsencode(tag)[:_TAG_LIMIT].decode("utf-8", "ignore")
     return "_" * len(tag) if tag in (".", "..") else tag or "NOTAG"
 

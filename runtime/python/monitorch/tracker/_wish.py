@@ -87,7 +87,9 @@ def write_labels(labels: Labels) -> str:
 def check_names(names: tuple[object, ...]) -> tuple[str, ...]:
     """Names, attributes and globs of them: `q`, `self.state`, `h*`."""
     if not names or (len(names) == 1 and callable(names[0])):
-        raise TypeError("var_tracker() wants the names that are to be tracked: var_tracker('video')")
+        raise TypeError(
+            "var_tracker() wants the names that are to be tracked: var_tracker('video')"
+        )
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"var_tracker() wants names, as texts; {name!r} is none")
