@@ -26,7 +26,7 @@ def outer(x):
     try:
         x = between(x, 0)
     except OwnError as error:
-        caught = type(error).__name__
+        caught = type(error).__name__  # noqa: F841
     finally:
         x = x * 10
     with np.errstate(divide="raise"):

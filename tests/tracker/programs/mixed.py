@@ -16,7 +16,7 @@ def transform(frames, flip):
     video = torch.from_numpy(video)
     video = video.permute(0, 3, 1, 2)
     video = video.float() / 255
-    tail = video[-1]
+    tail = video[-1]  # noqa: F841
     mean = video.mean()
     video -= mean
     if flip:
