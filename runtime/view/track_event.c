@@ -231,6 +231,21 @@ static void tell_variable(struct track_log *log,
     }
 }
 
+/* The value of a name that a line only reads: told where it has become another one, such as by a
+ * function that was called with it. */
+static void tell_read(struct track_log *log,
+                      const struct log_event_view *event,
+                      struct open_call *call,
+                      struct buffer *text)
+{
+    if (event->change == CHANGE_REBOUND || event->change == CHANGE_MUTATED ||
+        event->change == CHANGE_ALIASED) {
+        tell_variable(log, event, call, text);
+    } else {
+        track_names_meet(&track_call_of(call)->names, event, &(struct track_name){0});
+    }
+}
+
 static void tell_input(struct track_log *log,
                        const struct log_event_view *event,
                        struct open_call *call,
@@ -269,6 +284,7 @@ void track_log_add_event(struct track_log *log,
                          struct buffer *text)
 {
     if ((event->flags & LOG_EVENT_READ) != 0) {
+        tell_read(log, event, call, text);
         return;
     }
     if (log->options.is_selective) {
