@@ -123,7 +123,10 @@ def test_labels(nested):
     [
         (["--style=forest"], "monitorch show: --style forest: expected lines or tree"),
         (["--labels=zh"], "monitorch show: --labels goes with --style tree"),
-        (["--style=tree", "--labels=colour:x"], "monitorch show: --labels colour:x: expected en, zh"),
+        (
+            ["--style=tree", "--labels=colour:x"],
+            "monitorch show: --labels colour:x: expected en, zh",
+        ),
         (["--style=tree", "--labels=fr"], "monitorch show: --labels fr: expected en, zh"),
         (["--style=tree", "--json"], "monitorch show: --style is for people, it does not go"),
         (["--style=tree", "--sites"], "monitorch show: --sites lists all sites"),
@@ -182,7 +185,9 @@ def test_a_killed_program(folder):
     trace.call(1)
     trace.kill()
     run = show(*TREE, "--canonical", trace.write(folder / "killed.mtrace"))
-    whole = (made.pathlib.Path(__file__).parents[1] / "trace/golden/tree_exceptions.txt").read_text()
+    whole = (
+        made.pathlib.Path(__file__).parents[1] / "trace/golden/tree_exceptions.txt"
+    ).read_text()
     assert run.stdout == whole
     assert "remark: the recording was not finished" in run.stderr
 

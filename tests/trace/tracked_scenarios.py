@@ -303,7 +303,9 @@ def hostile():
     bad = "\x1b[2J\x07\r\nx\u202e\u0085"
     trace = scenarios.hostile()
     call = trace.call(1, thread=0)
-    trace.tracked(call, f"--labels=input:{bad.replace(' ', '')} --names=*", f"{bad} ({bad} <- {bad}")
+    trace.tracked(
+        call, f"--labels=input:{bad.replace(' ', '')} --names=*", f"{bad} ({bad} <- {bad}"
+    )
     trace.event(0, call, scalar(bad))
     trace.event(2, call, tensor((2,), type=bad, dtype="other", dtype_text=bad))
     trace.ended(call, made.LEFT, error=bad)
