@@ -57,5 +57,9 @@ def log(text: str) -> None:
         return
     for line in text.splitlines():
         level = logging.WARNING if "⚠" in line else logging.INFO
-        if logger.isEnabledFor(level):
+        if not logger.isEnabledFor(level):
+            continue
+        try:
             logger.log(level, "%s", line, extra={_MARK: True})
+        except Exception:  # a handler's own: the next line may do better
+            continue
