@@ -105,7 +105,7 @@ def set_up() -> None:
     global _is_set_up, _log
     with _lock:
         if not _is_set_up:
-            _recorder.learn_layout(object())
+            _hooks.learn_layout()
             if _settings.folder is None and _settings.has_files:
                 _settings.folder = os.path.join(os.getcwd(), "logs", _find_tag())
             from monitorch.tracker import _lines
