@@ -274,6 +274,17 @@ def test_inference_mode():
     assert tracer.results["forward.input"].values[0].tolist() == [[1, 1]]
 
 
+def test_what_was_traced_in_inference_mode_can_be_trained_with():
+    with torch.inference_mode(), torch.device("meta"):
+        x = torch.ones(1, 2, device="cpu")
+        _, tracer = trace_model(nn.Linear(2, 2, device="cpu"), ["forward.input", "forward"], x)
+        values = [tracer.results[path].values[0] for path in ("forward.input", "forward")]
+    weight = torch.ones(2, requires_grad=True)
+    for value in values:
+        assert not value.is_inference() and value.device.type == "cpu"
+        (value * weight).sum().backward()
+
+
 def test_what_cannot_be_copied_is_a_warning(caplog):
     class Holder(nn.Module):
         def forward(self, x):

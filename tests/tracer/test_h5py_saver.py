@@ -284,11 +284,13 @@ def test_a_folder_that_is_not_there(tmp_path):
 
 
 WRITER = """
-    import sys, torch
+    import os, sys, torch
     from monitorch.tracer import H5PYSaverCallback
 
     saver = H5PYSaverCallback(sys.argv[1])
-    for i in range(int(sys.argv[2])):
+    for i in range(100_000):
+        if i >= 150 and os.path.exists(sys.argv[2]):
+            break
         saver.begin_gathering()
         saver("x", [torch.full((100, 3), float(i))] * 2, [i, i], [0, 1])
         if i % 20 == 0:
@@ -298,16 +300,18 @@ WRITER = """
 """
 
 
-def start_writer(path, count):
+def start_writer(path, enough):
+    """It goes on until the file `enough` is there."""
     environment = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH))
-    words = [sys.executable, "-c", textwrap.dedent(WRITER), str(path), str(count)]
+    words = [sys.executable, "-c", textwrap.dedent(WRITER), str(path), str(enough)]
     return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 def test_a_reader_follows_a_live_run(tmp_path):
     """It keeps the file open, in SWMR mode, while rows and new datasets come."""
     path = tmp_path / "r.h5"
-    writer = start_writer(path, 150)
+    enough = tmp_path / "enough"
+    writer = start_writer(path, enough)
     assert writer.stdout.readline() == "0\n"
     seen = set()
     with h5py.File(path, "r", swmr=True) as file:
@@ -317,14 +321,17 @@ def test_a_reader_follows_a_live_run(tmp_path):
             iterations.refresh()
             count = dataset.shape[0]
             seen.add(count)
+            if len(seen) > 5:
+                enough.touch()
             assert iterations.shape[0] >= count
             last = dataset[count - 1]
             assert (last == last[0, 0]).all() and iterations[count - 1] == last[0, 0] == (
                 count - 1
             ) // 2
+    last = int(writer.stdout.read().split()[-1])
     writer.stdout.close()
-    assert writer.returncode == 0 and len(seen) > 5
-    assert np.array(content(path)[0]).shape == (300, 100, 3)
+    assert writer.returncode == 0 and last >= 149
+    assert np.array(content(path)[0]).shape == (2 * (last + 1), 100, 3)
 
 
 def open_killed(path):
@@ -338,7 +345,7 @@ def open_killed(path):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_killed_writer_leaves_a_readable_file(tmp_path, seed):
     path = tmp_path / "r.h5"
-    writer = start_writer(path, 100_000)
+    writer = start_writer(path, tmp_path / "never")
     for _ in range(5 + seed):
         last = int(writer.stdout.readline())
     time.sleep(random.Random(seed).random() * 0.02)

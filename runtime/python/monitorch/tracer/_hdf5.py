@@ -228,7 +228,7 @@ def _write(file: Any, parts: list[tuple[str, Any, Any, Any]]) -> None:
         # Values last: a reader who sees a row sees whose it is, and it counts when it is there.
         for dataset, rows in reversed(list(zip(datasets, arrays))):
             _append_rows(dataset, rows, at)
-    file.flush()
+            dataset.flush()  # HDF5 orders the writes within a dataset alone
 
 
 def _measure(parts: list[tuple[str, Any, Any, Any]]) -> int:

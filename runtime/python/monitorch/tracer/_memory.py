@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -11,8 +12,11 @@ from typing import Any
 _MAPPED_SIZE = 1 << 20  # from here on memory comes straight from the system
 _GRANULE = mmap.ALLOCATIONGRANULARITY
 _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-# All its pages at once: one by one they cost more than what is copied there.
-_PRIVATE |= getattr(mmap, "MAP_POPULATE", 0)
+# Pages that the system hands out one by one cost more than what is copied there: much memory comes
+# in large pages, the rest all at once.
+_LARGE_PAGE = 2 << 20
+_AT_ONCE = getattr(mmap, "MAP_POPULATE", 0)
+_IN_LARGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", None)
 
 
 class _Chunk(bytearray):
@@ -33,6 +37,15 @@ class _Mapping(mmap.mmap):
         self.counted.used -= len(self)
 
 
+def _map(size: int) -> _Mapping:
+    if size < _LARGE_PAGE or _IN_LARGE_PAGES is None:
+        return _Mapping(-1, size, flags=_PRIVATE | _AT_ONCE)
+    owner = _Mapping(-1, size, flags=_PRIVATE)
+    with contextlib.suppress(OSError):  # a system that has no large pages gives small ones
+        owner.madvise(_IN_LARGE_PAGES)
+    return owner
+
+
 class Memory:
     """Gives memory; what goes beyond `limit` bytes lies in a file without a name, which the system
     writes to the disk when it needs the room, and which is gone with the last tensor in it."""
@@ -51,7 +64,7 @@ class Memory:
     def _make(self, size: int) -> Any:
         if self.limit is not None and self.used + size > self.limit:
             return self._make_in_file(size)
-        owner = _Mapping(-1, size, flags=_PRIVATE) if size >= _MAPPED_SIZE else _Chunk(size)
+        owner = _map(size) if size >= _MAPPED_SIZE else _Chunk(size)
         owner.counted = self
         self.used += size
         return owner
@@ -99,6 +112,7 @@ def make_tensor(owner: Any, offset: int, count: int, dtype: str, shape: tuple[in
     import torch
 
     kind = getattr(torch, dtype)
-    if count == 0:
-        return torch.empty(shape, dtype=kind)
-    return torch.frombuffer(owner, dtype=kind, count=count, offset=offset).view(shape)
+    with torch.inference_mode(False):  # what was traced in it may be trained with
+        if count == 0:
+            return torch.empty(shape, dtype=kind, device="cpu")
+        return torch.frombuffer(owner, dtype=kind, count=count, offset=offset).view(shape)
