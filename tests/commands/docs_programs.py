@@ -88,7 +88,8 @@ PAGES = {
     "docs/tracer.md": """\
 class Layer(nn.Module):
     def forward(self, x):
-        return x * 2
+        scores = x * 2
+        return scores
 
 
 class Encoder(nn.Module):

@@ -77,6 +77,7 @@ def run_python(program):
 def test_names_of_the_recorder():
     body = stub("_recorder").body
     told = {n.name for n in body if isinstance(n, ast.FunctionDef)}
+    told |= {n.target.id for n in body if isinstance(n, ast.AnnAssign)}
     classes = {n.name for n in body if isinstance(n, ast.ClassDef)}
     out = run_python("from monitorch import _recorder; print(*dir(_recorder))")
     names = {name for name in out.split() if not name.startswith("_")}
