@@ -152,8 +152,8 @@ read_slot(struct gauge_object *gauge, size_t index, PyObject *metrics, PyObject 
         return true; /* its device has failed */
     }
     for (Py_ssize_t i = 0; i < PyTuple_Size(gauge->keys); i++) {
-        double value =
-            gauge_read(&slot->gauge, slot->spread, (enum gauge_metric)gauge->metrics[i]);
+        double value = gauge_read(&slot->gauge, slot->spread,
+                                  (enum gauge_metric)gauge->metrics[i]);
         if (!put(gauge, metrics, PyTuple_GetItem(gauge->keys, i), index,
                  PyFloat_FromDouble(value))) {
             return false;
@@ -249,7 +249,8 @@ int gauge_exec(PyObject *module)
         .slots = slots,
     };
 
-    if (add_object(module, "Gauge", PyType_FromModuleAndSpec(module, &spec, NULL)) < 0 ||
+    if (add_object(module, "Gauge", PyType_FromModuleAndSpec(module, &spec, NULL)) <
+            0 ||
         add_object(module, "GAUGE_METRICS", metric_names()) < 0) {
         return -1;
     }

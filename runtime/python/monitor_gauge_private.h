@@ -8,7 +8,8 @@
 /* One, or one for each index of the axis. */
 struct slot {
     struct gauge gauge;
-    struct spread *spread; /* owned; NULL where no metric needs it, or nothing came yet */
+    struct spread
+        *spread; /* owned; NULL where no metric needs it, or nothing came yet */
 };
 
 struct gauge_object {

@@ -15,8 +15,9 @@ struct probe {
     PyObject *gauges;              /* owned: a tuple */
     PyObject *callback;            /* owned; NULL: the gauges alone */
     PyObject *unread;              /* owned: told what a gauge could not read */
-    PyObject *get_task; /* owned: torch's function for the running backward pass's number */
-    void *module;       /* its address: copies of the module have the hook too */
+    PyObject
+        *get_task; /* owned: torch's function for the running backward pass's number */
+    void *module;  /* its address: copies of the module have the hook too */
 };
 
 static void switch_dealloc(PyObject *self)
@@ -74,15 +75,15 @@ static bool are_gauges(PyObject *gauges)
 
 static PyObject *probe_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *words[] = {"switch", "module", "gauges",  "callback",
+    static char *words[] = {"switch", "module", "gauges", "callback",
                             "unread", "task",   NULL};
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     PyObject *owner, *module, *gauges, *callback, *unread, *task;
     struct probe *probe;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO!OOO:Probe", words, &owner,
-                                     &module, &PyTuple_Type, &gauges, &callback, &unread,
-                                     &task)) {
+                                     &module, &PyTuple_Type, &gauges, &callback,
+                                     &unread, &task)) {
         return NULL;
     }
     if (PyType_GetSlot(Py_TYPE(owner), Py_tp_dealloc) != (void *)switch_dealloc ||
@@ -134,8 +135,7 @@ static bool take_one(const struct probe *probe, PyObject *gauge, PyObject *outpu
     if (reason == NULL) {
         return !PyErr_Occurred();
     }
-    result =
-        PyObject_CallFunctionObjArgs(probe->unread, gauge, reason, output, NULL);
+    result = PyObject_CallFunctionObjArgs(probe->unread, gauge, reason, output, NULL);
     Py_DECREF(reason);
     Py_XDECREF(result);
     return result != NULL;
@@ -173,9 +173,9 @@ probe_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     }
     if (probe->callback != NULL) {
         /* Between arguments and output torch tells keywords, where it was asked to. */
-        result = PyObject_CallFunctionObjArgs(probe->callback, arguments[0],
-                                              arguments[1], output,
-                                              count > 3 ? arguments[2] : NULL, NULL);
+        result =
+            PyObject_CallFunctionObjArgs(probe->callback, arguments[0], arguments[1],
+                                         output, count > 3 ? arguments[2] : NULL, NULL);
         if (result == NULL) {
             return NULL;
         }

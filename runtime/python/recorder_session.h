@@ -46,7 +46,7 @@ struct session {
     uint64_t saved_count;       /* of tensors saved by this process, see saver.h */
     PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
     struct gauge_devices *gauge_devices; /* owned: see monitor_devices.h; may be NULL */
-    struct tracking *tracking; /* owned; NULL: nothing was ever tracked */
+    struct tracking *tracking;           /* owned; NULL: nothing was ever tracked */
     bool
         is_own; /* the recording is there for tracked calls alone: the program has none */
 };

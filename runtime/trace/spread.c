@@ -82,8 +82,7 @@ static void count_format(struct spread_format_counts *counts,
 
         underflows += (magnitude > 0) & (magnitude <= format->zero);
         subnormals += (magnitude > format->zero) & (magnitude < format->normal);
-        overflows +=
-            (magnitude >= format->infinite) & (magnitude < (double)INFINITY);
+        overflows += (magnitude >= format->infinite) & (magnitude < (double)INFINITY);
     }
     counts->underflow_count += underflows;
     counts->subnormal_count += subnormals;

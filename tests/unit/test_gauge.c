@@ -13,7 +13,8 @@ static struct array array_of(const double *values, const int64_t *count)
         .data = values, .dtype = DTYPE_FLOAT64, .dimension_count = 1, .shape = count};
 }
 
-static void take(struct gauge *gauge, struct spread *spread, const double *values, size_t n)
+static void
+take(struct gauge *gauge, struct spread *spread, const double *values, size_t n)
 {
     int64_t count = (int64_t)n;
     struct array array = array_of(values, &count);
@@ -107,8 +108,8 @@ static void test_bins(void)
 
 static void test_formats(void)
 {
-    static const double values[] = {0x1p-25, 0x1.8p-25, 0x1p-15, 0x1p-14, 65519.9, 65520,
-                                    -1e300,  0,         INFINITY, NAN};
+    static const double values[] = {0x1p-25, 0x1.8p-25, 0x1p-15, 0x1p-14,  65519.9,
+                                    65520,   -1e300,    0,       INFINITY, NAN};
     struct gauge gauge = {0};
     struct spread spread = {0};
 
