@@ -263,6 +263,8 @@ RUN_PYTHON = env MONITORCH_BUILD='$(BUILD_PATH)' MONITORCH_MODE='$(MODE)' \
              PYTHONPATH='$(PYTHON_FOLDERS)' PATH='$(BUILD_PATH)/bin':"$$PATH" \
              $(PRELOAD) $(TEST_PYTHON)
 RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
+# Tests of one file run in one process, in order.
+TEST_JOBS ?= 2
 
 .PHONY: environment demo pictures test check test-all bench fuzz faults coverage
 environment: ## find or make a Python with torch, pytest and the rest
@@ -277,7 +279,7 @@ pictures: all environment ## draw the pictures of samples/ again, after a change
 	@$(RUN_PYTHON) -m tests.draw.thumbnails
 
 test: all unit-programs layers environment ## build, then all tests but the slow ones
-	@$(RUN_PYTEST) -m 'not slow' tests
+	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile -m 'not slow' tests
 
 check: all unit-programs layers environment ## the quick tests, under a minute
 	@$(RUN_PYTEST) -q -m 'not slow and not torch' tests

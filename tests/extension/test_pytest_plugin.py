@@ -44,6 +44,13 @@ def test_unwatched():
 """
 
 
+@pytest.fixture(autouse=True)
+def outside_of_xdist(monkeypatch):
+    """The programs of these tests are no workers of the run that they are tests of."""
+    for name in ("WORKER", "WORKER_COUNT", "TESTRUNUID"):
+        monkeypatch.delenv(f"PYTEST_XDIST_{name}", raising=False)
+
+
 @pytest.fixture
 def run(pytester, monkeypatch):
     """Runs a pytest that has found the plugin by its entry point, as where the wheel is installed."""
