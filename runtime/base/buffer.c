@@ -77,12 +77,30 @@ static void buffer_add_json_control(struct buffer *buffer, uint32_t code)
     }
 }
 
+/* How many bytes from `start` on stand in JSON as they are, of ASCII. */
+static size_t count_plain(struct slice text, size_t start)
+{
+    size_t end = start;
+
+    while (end < text.size && text.bytes[end] >= ' ' && text.bytes[end] < 0x7f &&
+           text.bytes[end] != '"' && text.bytes[end] != '\\') {
+        end++;
+    }
+    return end - start;
+}
+
 void buffer_add_json(struct buffer *buffer, struct slice text)
 {
     for (size_t i = 0; i < text.size;) {
         uint32_t code = 0;
-        size_t size = utf8_read(text, i, &code);
+        size_t size = count_plain(text, i);
 
+        if (size > 0) {
+            buffer_add_bytes(buffer, text.bytes + i, size);
+            i += size;
+            continue;
+        }
+        size = utf8_read(text, i, &code);
         if (size == 0) {
             buffer_add(buffer, SLICE("\xEF\xBF\xBD"));
             i++;

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define READ_STEP ((size_t)64 << 10)
@@ -187,21 +188,60 @@ bool file_read(const char *path,
 
 /* ---- writing ---- */
 
-static bool write_all(int descriptor, struct slice bytes)
+/* Those parts of which something is left; `done` bytes of the first were written. */
+static int
+list_parts(const struct slice *parts, size_t count, size_t done, struct iovec *vectors)
 {
-    while (bytes.size > 0) {
-        ssize_t count =
-            file_operation_fails() ? -1 : write(descriptor, bytes.bytes, bytes.size);
+    int listed = 0;
 
-        if (count < 0 && errno == EINTR) {
-            continue;
+    for (size_t i = 0; i < count; i++, done = 0) {
+        if (parts[i].size > done) {
+            vectors[listed++] = (struct iovec){
+                /* The system only reads them. */
+                .iov_base = (void *)(uintptr_t)(parts[i].bytes + done),
+                .iov_len = parts[i].size - done,
+            };
         }
-        if (count < 0) {
+    }
+    return listed;
+}
+
+static bool write_parts(int descriptor, const struct slice *parts, size_t count)
+{
+    struct iovec vectors[FILE_PARTS_MAX];
+    size_t done = 0;
+
+    for (;;) {
+        ssize_t written;
+
+        while (count > 0 && done >= parts->size) {
+            done -= parts->size;
+            parts++;
+            count--;
+        }
+        if (count == 0) {
+            return true;
+        }
+        written =
+            file_operation_fails()
+                ? -1
+                : writev(descriptor, vectors, list_parts(parts, count, done, vectors));
+        if (written >= 0) {
+            done += (size_t)written;
+        } else if (errno != EINTR) {
             return false;
         }
-        bytes = slice_part(bytes, (size_t)count, bytes.size);
     }
-    return true;
+}
+
+bool file_write_parts(int descriptor,
+                      const char *name,
+                      const struct slice *parts,
+                      size_t count,
+                      struct error *error)
+{
+    return write_parts(descriptor, parts, count) ||
+           fail_errno(error, name, "cannot write");
 }
 
 bool file_write_descriptor(int descriptor,
@@ -209,7 +249,7 @@ bool file_write_descriptor(int descriptor,
                            struct slice bytes,
                            struct error *error)
 {
-    return write_all(descriptor, bytes) || fail_errno(error, name, "cannot write");
+    return file_write_parts(descriptor, name, &bytes, 1, error);
 }
 
 bool file_write(const char *path,

@@ -48,7 +48,14 @@ bool file_write(const char *path,
                 uint32_t mode,
                 struct error *error);
 
-/* Writes to an open descriptor that goes by `name` in messages. */
+/* Writes to an open descriptor that goes by `name` in messages: several parts, one behind the
+ * other, at most FILE_PARTS_MAX. */
+#define FILE_PARTS_MAX 4
+bool file_write_parts(int descriptor,
+                      const char *name,
+                      const struct slice *parts,
+                      size_t count,
+                      struct error *error);
 bool file_write_descriptor(int descriptor,
                            const char *name,
                            struct slice bytes,

@@ -1,8 +1,6 @@
 /* A file that is written piece by piece, beside the name that it takes when it is whole. */
 #include "runtime/base/file_draft.h"
 
-#include "runtime/base/file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -35,12 +33,18 @@ bool file_draft_open(struct file_draft *draft,
                      uint32_t mode,
                      struct error *error)
 {
-    struct file_info info = file_inspect(path);
+    return file_draft_open_at(draft, path, file_inspect(path), mode, error);
+}
 
+bool file_draft_open_at(struct file_draft *draft,
+                        const char *path,
+                        struct file_info info,
+                        uint32_t mode,
+                        struct error *error)
+{
     draft->path = path;
     draft->descriptor = -1;
     draft->is_direct = false;
-    draft->replaces = info.is_there;
     if (info.is_directory) {
         errno = EISDIR;
         error_set_at(error, ERROR_INPUT, path, 1, 1,
@@ -67,7 +71,15 @@ bool file_draft_open(struct file_draft *draft,
 
 bool file_draft_add(struct file_draft *draft, struct slice bytes, struct error *error)
 {
-    if (!file_write_descriptor(draft->descriptor, draft->path, bytes, error)) {
+    return file_draft_add_parts(draft, &bytes, 1, error);
+}
+
+bool file_draft_add_parts(struct file_draft *draft,
+                          const struct slice *parts,
+                          size_t count,
+                          struct error *error)
+{
+    if (!file_write_parts(draft->descriptor, draft->path, parts, count, error)) {
         int number = errno;
         file_draft_abandon(draft);
         errno = number;

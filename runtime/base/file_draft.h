@@ -4,6 +4,7 @@
 #define MONITORCH_BASE_FILE_DRAFT_H
 
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/base/file_temporary.h"
 #include "runtime/base/slice.h"
 
@@ -15,9 +16,8 @@
 struct file_draft {
     const char *path; /* as the caller named it; borrowed */
     int descriptor;   /* -1: closed */
-    bool
-        is_direct; /* the name is no regular file's (a device, a pipe): written as it is */
-    bool replaces; /* a file was there when it was opened */
+    /* The name is no regular file's (a device, a pipe): written as it is. */
+    bool is_direct;
     struct file_temporary temporary;
     char target[PATH_MAX]; /* the path without symbolic links */
 };
@@ -28,7 +28,18 @@ bool file_draft_open(struct file_draft *draft,
                      const char *path,
                      uint32_t mode,
                      struct error *error);
+/* The same where the caller has inspected the path already. */
+bool file_draft_open_at(struct file_draft *draft,
+                        const char *path,
+                        struct file_info info,
+                        uint32_t mode,
+                        struct error *error);
 bool file_draft_add(struct file_draft *draft, struct slice bytes, struct error *error);
+/* Several, one behind the other: at most FILE_PARTS_MAX. */
+bool file_draft_add_parts(struct file_draft *draft,
+                          const struct slice *parts,
+                          size_t count,
+                          struct error *error);
 /* The file takes its name. */
 bool file_draft_finish(struct file_draft *draft, struct error *error);
 /* The same, but a file that has come to be there is left as it is: `is_there`, and true. */

@@ -88,20 +88,24 @@ static bool make_folders(const char *path)
 
 int file_temporary_open(struct file_temporary *temporary, const char *beside)
 {
-    int folder = (int)folder_size(beside);
+    size_t folder = folder_size(beside), room = sizeof temporary->path - folder;
     int descriptor;
 
     if (file_operation_fails()) {
         return -1;
     }
+    if (folder >= sizeof temporary->path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(temporary->path, beside, folder);
     pthread_once(&fork_once, watch_forks);
     pthread_mutex_lock(&temporaries_lock);
     do {
-        int size = snprintf(temporary->path, sizeof temporary->path,
-                            "%.*s.monitorch-%ld-%lu.tmp", folder, beside,
+        int size = snprintf(temporary->path + folder, room, ".monitorch-%ld-%lu.tmp",
                             (long)getpid(), temporary_count++);
 
-        if (size < 0 || (size_t)size >= sizeof temporary->path) {
+        if (size < 0 || (size_t)size >= room) {
             errno = ENAMETOOLONG;
             descriptor = -1;
             break;
@@ -121,9 +125,18 @@ int file_temporary_open(struct file_temporary *temporary, const char *beside)
     return descriptor;
 }
 
-/* Some file systems have no hard links; there a file that appears just now may be replaced. */
+/* Some file systems have neither this way of renaming nor hard links; there a file that appears
+ * just now may be replaced. */
 static bool rename_new(const char *from, const char *to)
 {
+#ifdef RENAME_NOREPLACE
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return true;
+    }
+    if (errno == EEXIST) {
+        return false;
+    }
+#endif
     if (link(from, to) == 0) {
         unlink(from);
         return true;

@@ -313,12 +313,15 @@ static int module_exec(PyObject *module)
     }
     session->module_paths = PyDict_New();
     session->name_f_back = PyUnicode_InternFromString("f_back");
+    session->name_f_globals = PyUnicode_InternFromString("f_globals");
+    session->name_name = PyUnicode_InternFromString("__name__");
     session->name_co_flags = PyUnicode_InternFromString("co_flags");
     session->name_co_name = PyUnicode_InternFromString("co_name");
     session->hook_type = (PyTypeObject *)hook_make_type(module);
     session->watcher_type = (PyTypeObject *)watcher_make_type(module);
     session->first_parameters = PyDict_New();
     if (session->module_paths == NULL || session->name_f_back == NULL ||
+        session->name_f_globals == NULL || session->name_name == NULL ||
         session->name_co_flags == NULL || session->name_co_name == NULL ||
         session->hook_type == NULL || session->watcher_type == NULL ||
         session->first_parameters == NULL) {
@@ -376,6 +379,8 @@ static void module_free(void *module)
     Py_XDECREF(session->module_paths);
     Py_XDECREF(session->first_parameters);
     Py_XDECREF(session->name_f_back);
+    Py_XDECREF(session->name_f_globals);
+    Py_XDECREF(session->name_name);
     Py_XDECREF(session->name_co_flags);
     Py_XDECREF(session->name_co_name);
     tensor_access_free(session->access);

@@ -35,8 +35,9 @@ struct session {
     struct type_cache types;
     PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */
-    PyObject *name_f_back, *name_co_flags, *name_co_name; /* owned: interned */
-    PyTypeObject *hook_type;                              /* owned */
+    /* owned: interned */
+    PyObject *name_f_back, *name_f_globals, *name_name, *name_co_flags, *name_co_name;
+    PyTypeObject *hook_type; /* owned */
 
     bool is_muted; /* instrumented code is not recorded: it has its hooks for others */
     PyObject *watchers;         /* owned: a tuple of (watcher, function); NULL: none */

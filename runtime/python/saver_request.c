@@ -60,12 +60,12 @@ static bool read_place(struct saver_request *request, PyObject *place)
 }
 
 /* Whether the frame runs code of this package. */
-static bool is_ours(PyObject *frame)
+static bool is_ours(struct session *session, PyObject *frame)
 {
-    PyObject *globals = PyObject_GetAttrString(frame, "f_globals");
+    PyObject *globals = PyObject_GetAttr(frame, session->name_f_globals);
     PyObject *name = globals == NULL || !PyDict_Check(globals)
                          ? NULL
-                         : PyDict_GetItemString(globals, "__name__");
+                         : PyDict_GetItemWithError(globals, session->name_name);
     Py_ssize_t size = 0;
     const char *text = name == NULL || !PyUnicode_Check(name)
                            ? NULL
@@ -85,7 +85,7 @@ static PyObject *find_frame(struct session *session)
     PyObject *frame = (PyObject *)PyEval_GetFrame();
 
     Py_XINCREF(frame);
-    while (frame != NULL && is_ours(frame)) {
+    while (frame != NULL && is_ours(session, frame)) {
         PyObject *back = PyObject_GetAttr(frame, session->name_f_back);
         Py_DECREF(frame);
         frame = back;

@@ -30,6 +30,11 @@ void array_pieces_release(struct array_pieces *pieces)
     memory_free(pieces->copy);
 }
 
+bool array_pieces_are_done(const struct array_pieces *pieces)
+{
+    return pieces->next >= pieces->count;
+}
+
 bool array_pieces_next(struct array_pieces *pieces, struct slice *bytes)
 {
     size_t size = dtype_size(pieces->array->dtype);

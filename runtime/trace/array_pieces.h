@@ -20,5 +20,7 @@ bool array_pieces_init(struct array_pieces *pieces, const struct array *array);
 void array_pieces_release(struct array_pieces *pieces);
 /* The next bytes, valid until the next call; false behind the last. */
 bool array_pieces_next(struct array_pieces *pieces, struct slice *bytes);
+/* Whether there are no others. */
+bool array_pieces_are_done(const struct array_pieces *pieces);
 
 #endif

@@ -52,44 +52,58 @@ add_head(struct zip_writer *zip, const struct saved_tensor *tensor, uint64_t siz
     zip_begin(zip, VALUES, size);
 }
 
-static bool flush(struct zip_writer *zip, struct file_draft *draft, struct error *error)
+/* What is pending, with the values behind its first `head` bytes. The draft is closed where it
+ * fails. */
+static bool write_parts(struct zip_writer *zip,
+                        size_t head,
+                        struct slice values,
+                        struct file_draft *draft,
+                        struct error *error)
 {
+    struct slice pending = buffer_slice(&zip->pending);
+    struct slice parts[] = {
+        slice_part(pending, 0, head),
+        values,
+        slice_part(pending, head, pending.size),
+    };
+
     if (zip_has_failed(zip)) {
         file_draft_abandon(draft);
         error_set_memory(error);
         return false;
     }
-    if (!file_draft_add(draft, buffer_slice(&zip->pending), error)) {
+    if (!file_draft_add_parts(draft, parts, sizeof parts / sizeof parts[0], error)) {
         return false;
     }
-    zip_written(zip, 0);
+    zip_flushed(zip);
     return true;
 }
 
-/* The draft is closed where it fails. */
-static bool add_values(struct zip_writer *zip,
-                       struct file_draft *draft,
-                       const struct array *array,
-                       uint64_t size,
-                       struct error *error)
+/* The head goes with the first piece and the end with the last: most files take one write. */
+static bool write_pieces(struct zip_writer *zip,
+                         struct file_draft *draft,
+                         struct array_pieces *pieces,
+                         uint64_t size,
+                         struct error *error)
 {
-    struct array_pieces pieces;
-    struct slice bytes;
+    struct slice values = SLICE("");
+    bool is_last, is_written;
     uint32_t crc = 0;
-    bool is_written = true;
 
-    if (!array_pieces_init(&pieces, array)) {
-        file_draft_abandon(draft);
-        error_set_memory(error);
-        return false;
-    }
-    while (is_written && array_pieces_next(&pieces, &bytes)) {
-        crc = crc32_update(crc, bytes.bytes, bytes.size);
-        is_written = file_draft_add(draft, bytes, error);
-        zip_written(zip, bytes.size);
-    }
-    array_pieces_release(&pieces);
-    zip_end(zip, VALUES, size, crc);
+    do {
+        size_t head = zip->pending.size;
+
+        if (array_pieces_next(pieces, &values)) {
+            crc = crc32_update(crc, values.bytes, values.size);
+            zip_pass(zip, values.size);
+        }
+        is_last = array_pieces_are_done(pieces);
+        if (is_last) {
+            zip_end(zip, VALUES, size, crc);
+            zip_finish(zip);
+        }
+        is_written = write_parts(zip, head, values, draft, error);
+    } while (is_written && !is_last);
     return is_written;
 }
 
@@ -99,14 +113,18 @@ static bool write_all(struct zip_writer *zip,
                       struct error *error)
 {
     uint64_t size = array_count(&tensor->array) * dtype_size(tensor->array.dtype);
+    struct array_pieces pieces;
+    bool is_written;
 
     add_head(zip, tensor, size);
-    if (!flush(zip, draft, error) ||
-        !add_values(zip, draft, &tensor->array, size, error)) {
+    if (!array_pieces_init(&pieces, &tensor->array)) {
+        file_draft_abandon(draft);
+        error_set_memory(error);
         return false;
     }
-    zip_finish(zip);
-    return flush(zip, draft, error);
+    is_written = write_pieces(zip, draft, &pieces, size, error);
+    array_pieces_release(&pieces);
+    return is_written;
 }
 
 enum pt_write_result pt_write(const char *path,
@@ -115,17 +133,18 @@ enum pt_write_result pt_write(const char *path,
                               struct error *error)
 {
     struct zip_writer zip = ZIP_WRITER_INIT;
+    struct file_info info = file_inspect(path);
     struct file_draft draft;
     bool is_there, is_finished;
     int number;
 
-    if (!may_replace && file_inspect(path).is_there) {
+    if (!may_replace && info.is_there) {
         return PT_EXISTS;
     }
-    if (!file_draft_open(&draft, path, FILE_MODE_DEFAULT, error)) {
+    if (!file_draft_open_at(&draft, path, info, FILE_MODE_DEFAULT, error)) {
         return PT_FAILED;
     }
-    is_there = draft.replaces;
+    is_there = info.is_there;
     if (!write_all(&zip, &draft, tensor, error)) {
         is_finished = false;
     } else if (may_replace) {

@@ -255,13 +255,14 @@ static void add_tensors(const struct safetensors_header *header, struct buffer *
 
 bool safetensors_header_pad(struct buffer *text, size_t size, struct error *error)
 {
-    while (text->size < size && !text->has_failed) {
-        buffer_add_byte(text, ' ');
-    }
-    if (text->has_failed) {
+    size_t padding = size > text->size ? size - text->size : 0;
+
+    if (text->has_failed || !buffer_reserve(text, padding)) {
         error_set_memory(error);
         return false;
     }
+    memset(text->bytes + text->size, ' ', padding);
+    text->size += padding;
     size -= SIZE_SIZE;
     for (size_t i = 0; i < SIZE_SIZE; i++) {
         text->bytes[i] = (char)(size >> 8 * i & 0xff);

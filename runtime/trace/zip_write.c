@@ -21,9 +21,12 @@
 /* Little-endian. */
 static void add_number(struct buffer *buffer, uint64_t number, size_t size)
 {
+    char bytes[sizeof number];
+
     for (size_t i = 0; i < size; i++) {
-        buffer_add_byte(buffer, (char)(number >> 8 * i & 0xff));
+        bytes[i] = (char)(number >> 8 * i & 0xff);
     }
+    buffer_add_bytes(buffer, bytes, size);
 }
 
 static void add_signature(struct buffer *buffer, unsigned kind)
@@ -137,9 +140,14 @@ void zip_begin(struct zip_writer *zip, struct slice name, uint64_t size)
     }
 }
 
-void zip_written(struct zip_writer *zip, uint64_t more)
+void zip_pass(struct zip_writer *zip, uint64_t size)
 {
-    zip->written = position(zip) + more;
+    zip->written += size;
+}
+
+void zip_flushed(struct zip_writer *zip)
+{
+    zip->written += zip->pending.size;
     zip->pending.size = 0;
 }
 

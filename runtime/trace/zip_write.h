@@ -7,12 +7,12 @@
 
 #include <stdint.h>
 
-/* Bytes are collected in `pending`; whoever writes them to the file empties it by zip_written.
- * Only the last record may be larger than 4 GiB. */
+/* Bytes are collected in `pending`; whoever writes them to the file says so by zip_flushed. Only
+ * the last record may be larger than 4 GiB. */
 struct zip_writer {
     struct buffer pending;   /* owned */
     struct buffer directory; /* owned: a line for each record, for the end */
-    uint64_t written;        /* how much of the archive was written */
+    uint64_t written;        /* how much of the archive is not in `pending` */
     uint64_t record;         /* where the last record begins */
     uint64_t count;          /* of records in the directory */
 };
@@ -25,11 +25,13 @@ void zip_release(struct zip_writer *zip);
 /* A small record, whole. */
 void zip_add(struct zip_writer *zip, struct slice name, struct slice bytes);
 
-/* Begins a record whose bytes the caller writes itself behind what is pending. They begin at a
- * multiple of 64 in the file. */
+/* Begins a record whose bytes the caller writes itself behind what is pending just now. They begin
+ * at a multiple of 64 in the file. */
 void zip_begin(struct zip_writer *zip, struct slice name, uint64_t size);
-/* What is pending was written, and `more` bytes of the record behind it. */
-void zip_written(struct zip_writer *zip, uint64_t more);
+/* So many bytes of that record have their place behind what was pending before it. */
+void zip_pass(struct zip_writer *zip, uint64_t size);
+/* What is pending was written. */
+void zip_flushed(struct zip_writer *zip);
 /* Ends that record. */
 void zip_end(struct zip_writer *zip, struct slice name, uint64_t size, uint32_t crc);
 

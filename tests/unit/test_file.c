@@ -4,8 +4,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int entry_count(void)
@@ -109,6 +112,68 @@ static void test_full_disk(void)
     CHECK(holds("a", "four"));
 }
 
+static void do_nothing(int signal)
+{
+    (void)signal;
+}
+
+/* Reads what comes through the pipe, and begins late, so that the writer has to wait. */
+static int compare_with_pipe(int descriptor, struct slice expected)
+{
+    struct buffer bytes = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+    bool is_same;
+
+    usleep(50000);
+    is_same = file_read_descriptor(descriptor, "pipe", 1 << 24, &bytes, &error) &&
+              slice_equal(buffer_slice(&bytes), expected);
+    buffer_release(&bytes);
+    return is_same ? 0 : 1;
+}
+
+/* While signals interrupt the writes, so that each takes a part of what is left only. */
+static bool write_interrupted(int descriptor, const struct slice *parts, size_t count)
+{
+    struct sigaction action = {.sa_handler = do_nothing};
+    struct itimerval often = {{0, 2000}, {0, 2000}}, never = {{0, 0}, {0, 0}};
+    struct error error = ERROR_INIT;
+    bool is_written;
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    is_written = file_write_parts(descriptor, "pipe", parts, count, &error);
+    setitimer(ITIMER_REAL, &never, NULL);
+    return is_written;
+}
+
+static void test_parts(void)
+{
+    static char bytes[1000000];
+    struct slice whole = {bytes, sizeof bytes};
+    struct slice parts[] = {
+        slice_part(whole, 0, 100000),
+        SLICE(""),
+        slice_part(whole, 100000, 999999),
+        slice_part(whole, 999999, sizeof bytes),
+    };
+    int ends[2], status = -1;
+    pid_t reader;
+
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (char)(i * 2654435761u >> 13);
+    }
+    CHECK(pipe(ends) == 0);
+    reader = fork();
+    if (reader == 0) {
+        close(ends[1]);
+        _exit(compare_with_pipe(ends[0], whole));
+    }
+    close(ends[0]);
+    CHECK(write_interrupted(ends[1], parts, sizeof parts / sizeof parts[0]));
+    close(ends[1]);
+    CHECK(waitpid(reader, &status, 0) == reader && status == 0);
+}
+
 int main(void)
 {
     char folder[] = "/tmp/monitorch-file-XXXXXX";
@@ -119,6 +184,7 @@ int main(void)
     test_writing();
     test_refusing();
     test_full_disk();
+    test_parts();
     unlink("deep/er/b");
     rmdir("deep/er");
     rmdir("deep");

@@ -177,7 +177,7 @@ static void test_pt_failing(void)
         CHECK(error.kind == ERROR_SYSTEM && errno == ENOSPC && holds("a.pt", &old) &&
               entry_count() == 1);
     }
-    CHECK(count > 5 && holds("a.pt", &strided));
+    CHECK(count > 4 && holds("a.pt", &strided)); /* made, written, closed, renamed */
     CHECK(unlink("a.pt") == 0 && entry_count() == 0);
 }
 
