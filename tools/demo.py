@@ -1,6 +1,8 @@
 """What `make demo` shows: a picture of a function, a model instrumented, that it runs as before,
-which line made a NaN, and which line of a program differs from yesterday's."""
+which line made a NaN, and which line of a program differs from yesterday's. Programs that need nothing of
+each other run at the same time: most of a program's time is the import of torch."""
 
+import concurrent.futures
 import difflib
 import os
 import pathlib
@@ -14,8 +16,22 @@ PLAIN = ROOT / "samples" / "nan_in_entropy.py"
 BUGS = ROOT / "samples" / "bugs"
 
 
-def say(text):
+# Of each file that is made, the command, as `say` has told it.
+commands = {}
+
+
+def say(text, makes=None):
     print(f"\n== {text}\n", flush=True)
+    if makes:
+        commands[makes] = text.split("    (")[0]
+
+
+runs = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+
+
+def start(*words, **options):
+    """As run(), which waits: here `result()` does."""
+    return runs.submit(run, *words, **options)
 
 
 def run(*words, cwd=ROOT, code=0, **variables):
@@ -40,49 +56,73 @@ def show_inserted(original, traced, limit):
     print(f"\n{len(changed)} of {len(before)} lines were added to, none was moved.")
 
 
-def show_difference(folder):
-    """A program as it was yesterday and as it is today, which print the same."""
-    traces = []
-    for version in ("good", "bad"):
-        script = BUGS / version / "gru_pooling.py"
-        traces.append(folder / f"{version}.mtrace")
-        say(f"python -m monitorch run -o {traces[-1].name} {script.relative_to(ROOT)}")
-        words = ["run", "-q", "-o", traces[-1], script]
-        print(run(sys.executable, "-m", "monitorch", *words), end="")
+def start_versions(folder):
+    """A program as it was yesterday and as it is today, which print the same: the trace, the script and
+    the run of each."""
+    versions = []
+    for name in ("good", "bad"):
+        trace, script = folder / f"{name}.mtrace", BUGS / name / "gru_pooling.py"
+        words = ["run", "-q", "-o", trace, script]
+        versions.append((trace, script, start(sys.executable, "-m", "monitorch", *words)))
+    return versions
+
+
+def show_difference(versions):
+    for trace, script, running in versions:
+        command = f"python -m monitorch run -o {trace.name} {script.relative_to(ROOT)}"
+        say(command, makes=trace)
+        print(running.result(), end="")
 
     say("monitorch diff good.mtrace bad.mtrace    (what has changed?)")
-    print(run("monitorch", "diff", *traces, code=1), end="")
+    print(run("monitorch", "diff", *(trace for trace, _, _ in versions), code=1), end="")
+
+
+def show_results(folder, files):
+    """Where each lies, and what made it."""
+    say(f"In {os.path.relpath(folder)}:")
+    names = [str(file.relative_to(folder)) for file in files]
+    for name, file in zip(names, files):
+        print(f"{name:{max(map(len, names))}}  {commands[file]}")
+    print("\nPictures open in a browser; `monitorch show` tells what is in a trace. The commands are in")
+    print(f"{os.path.relpath(BUILD / 'bin')}, the package in {os.path.relpath(BUILD / 'python')}.")
 
 
 def main():
     folder = BUILD / "demo"
     folder.mkdir(parents=True, exist_ok=True)
     traced = folder / "transformer_block_traced.py"
+    trace = folder / "run.mtrace"
     sample = SAMPLE.relative_to(ROOT)
 
-    say(f"python {PLAIN.relative_to(ROOT)}    (nothing is prepared; it calls monitorch.on and off)")
-    run(sys.executable, PLAIN, cwd=folder)
+    drawing = start(sys.executable, PLAIN, cwd=folder)
+    plain = start(sys.executable, SAMPLE)
+    run("monitorch-instrument", sample, "-o", traced)
+    instrumented = start(sys.executable, traced)
+    words = [sys.executable, traced, "--empty-row", "--steps", "1"]
+    recording = start(*words, MONITORCH=str(trace))
+    versions = start_versions(folder)
+
     picture = folder / "monitorch_outputs" / "nan_in_entropy.svg"
+    command = f"python {PLAIN.relative_to(ROOT)}"
+    say(f"{command}    (nothing is prepared; it calls monitorch.on and off)", makes=picture)
+    drawing.result()
     if not picture.read_text().rstrip().endswith("</svg>"):
         sys.exit("demo: there is no picture")
-    print(f"A picture of what each line made, and of the first NaN: {picture}")
+    print(f"A picture of what each line made, and of the first NaN: {os.path.relpath(picture)}")
 
-    say(f"monitorch-instrument {sample} -o {traced.name}")
-    run("monitorch-instrument", sample, "-o", traced)
+    say(f"monitorch-instrument {sample} -o {traced.name}", makes=traced)
     show_inserted(SAMPLE.read_text(), traced.read_text(), limit=12)
 
     say(f"python {traced.name}    (recording is off)")
-    expected = run(sys.executable, SAMPLE)
-    got = run(sys.executable, traced)
+    expected, got = plain.result(), instrumented.result()
     print(got, end="")
     if got != expected:
         sys.stdout.writelines(difflib.unified_diff(expected.splitlines(1), got.splitlines(1)))
         sys.exit("demo: the instrumented model printed something else")
     print("\nThe original prints the same.")
 
-    trace = folder / "run.mtrace"
-    say(f"MONITORCH={trace.name} python {traced.name} --empty-row --steps 1")
-    print(run(sys.executable, traced, "--empty-row", "--steps", "1", MONITORCH=str(trace)), end="")
+    say(f"MONITORCH={trace.name} python {traced.name} --empty-row --steps 1", makes=trace)
+    print(recording.result(), end="")
 
     say(f"monitorch why {trace.name}    (where did it come from?)")
     print(run("monitorch", "why", "--depth", "2", trace, code=1), end="")
@@ -90,12 +130,13 @@ def main():
     say(f"monitorch show --call 3 {trace.name}    (all of that call)")
     print(run("monitorch", "show", "--call", "3", trace), end="")
 
-    say(f"monitorch graph --call 3 {trace.name} -o attention.svg    (the same as a picture)")
     drawn = folder / "attention.svg"
+    command = f"monitorch graph --call 3 {trace.name} -o {drawn.name}"
+    say(f"{command}    (the same as a picture)", makes=drawn)
     run("monitorch", "graph", "--quiet", "--call", "3", trace, "-o", drawn)
-    print(drawn)
+    print(os.path.relpath(drawn))
 
-    show_difference(folder)
+    show_difference(versions)
 
     say(f"monitorch-instrument --strip {traced.name}")
     stripped = folder / "transformer_block.py"
@@ -103,8 +144,7 @@ def main():
     if stripped.read_bytes() != SAMPLE.read_bytes():
         sys.exit("demo: --strip did not give the original back")
     print("gives the original back, byte for byte.")
-    print(f"\nThe files are in {folder}: look at {picture}\nand {drawn},")
-    print(f"and at the trace with `monitorch show {trace}`.")
+    show_results(folder, [picture, traced, trace, drawn, *(trace for trace, _, _ in versions)])
 
 
 if __name__ == "__main__":
