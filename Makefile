@@ -27,6 +27,17 @@ FETCHED     := $(THIRD_PARTY)/.fetched
 FLAGS_FILE  := $(OBJ)/flags
 MODE_FILE   := $(BUILD)/mode
 
+# What is to run, and not only to be built, sets up the machine as well. Make reads this file anew when
+# it has made one that is included, so that all that is asked of the machine below is asked after that.
+SYSTEM := $(BUILD)/system
+ifneq ($(filter demo pictures test check test-all bench fuzz faults coverage,$(MAKECMDGOALS)),)
+include $(SYSTEM)
+endif
+$(SYSTEM): tools/setup_system.sh
+	@PYTHON='$(PYTHON)' tools/setup_system.sh
+	@mkdir -p $(@D)
+	@touch $@
+
 # The compiler and its flags ---------------------------------------------------------------
 
 ifeq ($(MODE),fuzz)

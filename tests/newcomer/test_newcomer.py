@@ -66,6 +66,21 @@ def test_targets_are_whole(tree, target):
     assert done.returncode == 0, done.stderr
 
 
+def test_what_the_system_lacks_is_installed_first(tree, tmp_path):
+    """By what runs; what only builds leaves the machine alone."""
+    path = without(tmp_path, "npm", "apt-get", "id")
+    log = tmp_path / "log"
+    for name, text in {"apt-get": f'echo "$@" >> {log}', "id": "echo 0"}.items():
+        program = tmp_path / "bin" / name
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    words = [f"BUILD={tmp_path}/build", f"PYTHON={sys.executable}"]
+    assert run(tree, "make", "-n", "all", *words, PATH=path).returncode == 0
+    assert not log.exists()
+    assert run(tree, "make", "-n", "demo", *words, PATH=path).returncode == 0
+    assert "install" in log.read_text() and "npm" in log.read_text().split()
+
+
 def test_a_python_that_does_not_run(tree):
     done = run(tree, "make", "environment", "PYTHON=/none/python3")
     assert done.returncode != 0
