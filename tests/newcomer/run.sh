@@ -56,7 +56,8 @@ done
 if command -v unshare >/dev/null 2>&1 && unshare --net --map-root-user true 2>/dev/null; then
     rm -rf "$scratch/tree/build"
     for target; do
-        run 'without network' unshare --net --map-root-user
+        run 'without network' unshare --net --map-root-user \
+            "${PYTHON:-python3}" "$root/tests/newcomer/loopback.py"
     done
 else
     say 'the network cannot be taken away here: the second run is left out'
