@@ -46,6 +46,11 @@ enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *ty
     return class;
 }
 
+bool tensor_is_exact(const struct tensor_access *access, const PyTypeObject *type)
+{
+    return type == access->torch.tensor_type || type == access->torch.parameter_type;
+}
+
 int tensor_describe(struct tensor_access *access,
                     PyObject *object,
                     enum tensor_class class,
@@ -54,6 +59,10 @@ int tensor_describe(struct tensor_access *access,
     PyObject *error_type, *error, *traceback;
     int status = -1;
 
+    tensor_init(tensor, object);
+    if (class == TENSOR_CLASS_EXACT && torch_describe_plain(access, object, tensor)) {
+        return 0;
+    }
     PyErr_Fetch(&error_type, &error, &traceback);
     tensor_init(tensor, object);
     if (class == TENSOR_CLASS_NUMPY) {
@@ -90,7 +99,9 @@ void tensor_release(struct tensor *tensor)
     Py_CLEAR(tensor->owner);
 }
 
-uint32_t tensor_version(struct tensor_access *access, PyObject *object)
+/* Not inlined: seldom is the layout not known. */
+static __attribute__((noinline)) uint32_t ask_for_version(struct tensor_access *access,
+                                                          PyObject *object)
 {
     PyObject *error_type, *error, *traceback;
     uint32_t version;
@@ -99,4 +110,13 @@ uint32_t tensor_version(struct tensor_access *access, PyObject *object)
     version = torch_version(access, object);
     PyErr_Restore(error_type, error, traceback);
     return version;
+}
+
+uint32_t tensor_version(struct tensor_access *access, PyObject *object)
+{
+    uint32_t version;
+
+    return torch_peek_version(access, object, &version)
+               ? version
+               : ask_for_version(access, object);
 }

@@ -30,6 +30,10 @@ void tensor_access_free(struct tensor_access *access);
 
 enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *type);
 
+/* Whether it is one of those of TENSOR_CLASS_EXACT, without looking anything up: false where torch
+ * was not met yet. */
+bool tensor_is_exact(const struct tensor_access *access, const PyTypeObject *type);
+
 struct tensor {
     struct array
         array; /* shape and strides point into `dimensions` or into the tensor; data

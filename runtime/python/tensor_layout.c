@@ -134,6 +134,27 @@ static bool find_version(const struct search *search, size_t *counter, size_t *v
     return false;
 }
 
+/* Strides follow the room for sizes in the object; 0 where that does not hold for all samples. */
+static size_t find_strides(const struct search *search, size_t sizes)
+{
+    size_t offset = sizes + (1 + LAYOUT_INLINE_DIMENSIONS) * sizeof(int64_t);
+
+    for (size_t i = 0; i < search->count; i++) {
+        const struct sample *sample = &search->samples[i];
+        void *impl = (void *)(uintptr_t)sample->impl;
+        size_t size = sample->dimension_count * sizeof(int64_t);
+        int64_t *strides;
+
+        if (sample->dimension_count <= LAYOUT_INLINE_DIMENSIONS &&
+            (offset + size > search->impl_size ||
+             search->torch->functions.get_strides(&impl, &strides) != 0 ||
+             memcmp(sample->bytes + offset, strides, size) != 0)) {
+            return 0;
+        }
+    }
+    return offset;
+}
+
 /* Tensors of inference mode have no version counter: the pointer is null. */
 static bool inference_fits(struct search *search, size_t counter)
 {
@@ -220,10 +241,15 @@ static bool search_places(struct search *search, struct tensor_layout *layout)
     layout->impl = find_impl(search);
     layout->keys = find_keys(search);
     layout->sizes = find_sizes(search);
-    return layout->impl != NOT_FOUND && layout->keys != NOT_FOUND &&
-           layout->sizes != NOT_FOUND &&
-           find_version(search, &layout->counter, &layout->version) &&
-           inference_fits(search, layout->counter) && functions_fit(search);
+    if (layout->impl == NOT_FOUND || layout->keys == NOT_FOUND ||
+        layout->sizes == NOT_FOUND ||
+        !find_version(search, &layout->counter, &layout->version) ||
+        !inference_fits(search, layout->counter) || !functions_fit(search)) {
+        return false;
+    }
+    layout->strides = find_strides(search, layout->sizes);
+    storage_search(search, layout);
+    return true;
 }
 
 /* Within guards: a program may run under torch.device(...) or in inference mode for good. */

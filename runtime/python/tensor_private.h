@@ -6,6 +6,7 @@
 #include "runtime/trace/log_format.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* ---- tensor_lookup.c: Python objects, without running code of the user's ---- */
 
@@ -69,8 +70,42 @@ struct tensor_layout {
     size_t
         sizes; /* in the TensorImpl: how many dimensions, then the sizes or, for more than
                        LAYOUT_INLINE_DIMENSIONS, a pointer to them */
+    size_t strides; /* in the TensorImpl, where the sizes are there; 0: not known */
+    /* All four, or none: then `storage` is 0. */
+    size_t dtype;   /* in the TensorImpl: the number of the dtype, 16 bits */
+    size_t offset;  /* in the TensorImpl: of the first element in its storage */
+    size_t storage; /* in the TensorImpl: the pointer to the storage … */
+    size_t storage_data,
+        storage_size; /* … and in that, its memory and that memory's size */
 };
 #define LAYOUT_INLINE_DIMENSIONS 5
+
+static inline uint64_t layout_word(const void *start, size_t offset)
+{
+    uint64_t word;
+
+    memcpy(&word, (const char *)start + offset, sizeof word);
+    return word;
+}
+
+/* The TensorImpl; NULL: the garbage collector has cleared the object. */
+static inline void *layout_impl(const struct tensor_layout *layout,
+                                const PyObject *object)
+{
+    return (void *)(uintptr_t)layout_word(object, layout->impl);
+}
+
+static inline uint32_t layout_version(const struct tensor_layout *layout,
+                                      const void *impl)
+{
+    const void *counter = (const void *)(uintptr_t)layout_word(impl, layout->counter);
+    uint32_t version = 0;
+
+    if (counter != NULL) { /* tensors of inference mode have none */
+        memcpy(&version, (const char *)counter + layout->version, sizeof version);
+    }
+    return version;
+}
 
 /* ---- tensor_torch.c ---- */
 
@@ -153,6 +188,22 @@ struct tensor_access {
     struct numpy_access numpy;
 };
 
+/* A tensor's version, where it lies; false: that is not known. */
+static inline bool torch_peek_version(const struct tensor_access *access,
+                                      PyObject *object,
+                                      uint32_t *version)
+{
+    const struct tensor_layout *layout = &access->torch.layout;
+    const void *impl;
+
+    if (layout->state != LAYOUT_KNOWN) {
+        return false;
+    }
+    impl = layout_impl(layout, object);
+    *version = impl == NULL ? 0 : layout_version(layout, impl);
+    return true;
+}
+
 #ifdef __APPLE__
     #define LIBRARY_SUFFIX ".dylib"
 #else
@@ -174,7 +225,21 @@ int torch_describe(struct tensor_access *access,
                    enum tensor_class class,
                    struct tensor *tensor);
 
+/* Strided, in plain memory. */
+static inline bool torch_keys_are_plain(const struct torch_keys *known, uint64_t keys)
+{
+    return (keys & ~known->plain) == 0 && (keys & known->dense) != 0;
+}
+
+/* A strided tensor in plain memory, of a type and dtype that are known: without a call of Python's.
+ * False: it is none, or that could not be told; then `tensor` holds nothing of use. */
+bool torch_describe_plain(struct tensor_access *access,
+                          PyObject *object,
+                          struct tensor *tensor);
+
 uint32_t torch_version(struct tensor_access *access, PyObject *object);
+/* Of a number of ScalarType. */
+enum dtype torch_find_dtype(int32_t number);
 
 /* Reads what the C interface tells of a tensor with plain keys. */
 int torch_read_plain(struct tensor_access *access,

@@ -1,4 +1,5 @@
-/* Tensors made in order to see where tensor objects keep things: by tensor_layout.c alone. */
+/* Tensors made in order to see where tensor objects keep things: by tensor_layout.c and
+ * tensor_storage.c alone. */
 #ifndef MONITORCH_PYTHON_TENSOR_SAMPLES_H
 #define MONITORCH_PYTHON_TENSOR_SAMPLES_H
 
@@ -40,6 +41,9 @@ PyObject *samples_make_zeros(const struct search *search,
                              const char *device,
                              bool requires_grad);
 uint64_t samples_natural(PyObject *answer /* stolen */);
+
+/* tensor_storage.c: finds `dtype` and what follows it in the layout, or leaves `storage` 0. */
+void storage_search(const struct search *search, struct tensor_layout *layout);
 
 static inline uint64_t word_of(const char *bytes, size_t offset)
 {
