@@ -143,7 +143,14 @@ static bool has_rows_across(const struct array_walk *walk)
            stride_length(walk->strides[last]) > stride_length(walk->strides[last - 1]);
 }
 
-/* How many whole rows from here on are best copied together; 0: none. */
+/* Whether several rows are best copied together. */
+static bool are_rows_together(const struct array_walk *walk)
+{
+    return has_rows_across(walk) ||
+           walk->strides[walk->dimension_count - 1] == (int64_t)walk->size;
+}
+
+/* How many whole rows follow from here on at the same distance; 0: this is not a row's start. */
 static uint64_t row_count_here(const struct array_walk *walk,
                                const struct position *position,
                                uint64_t count)
@@ -152,11 +159,62 @@ static uint64_t row_count_here(const struct array_walk *walk,
     uint64_t row_count = count / walk->shape[last];
     uint64_t left;
 
-    if (!has_rows_across(walk) || position->indices[last] != 0) {
+    if (last == 0 || position->indices[last] != 0) {
         return 0;
     }
     left = walk->shape[last - 1] - position->indices[last - 1];
     return left < row_count ? left : row_count;
+}
+
+/* Inlined for rows of a size that the compiler knows. */
+static inline __attribute__((always_inline)) void
+copy_blocks_of(const struct transpose *rows, size_t size, unsigned char *out)
+{
+    for (uint64_t i = 0; i < rows->row_count; i++) {
+        const unsigned char *row = step(rows->source, i, rows->row_stride);
+
+        for (uint64_t at = 0; at < rows->length * rows->size; at += size) {
+            memcpy(out, row + at, size);
+            out += size;
+        }
+    }
+}
+
+/* Rows whose elements follow each other, as those of an attention's heads do: short ones are not
+ * worth a call each. */
+static void copy_blocks(const struct transpose *rows, unsigned char *out)
+{
+    size_t row_size = (size_t)rows->length * rows->size;
+
+    if (row_size % 32 == 0 && row_size <= 512) {
+        copy_blocks_of(rows, 32, out);
+    } else if (row_size % 8 == 0 && row_size <= 128) {
+        copy_blocks_of(rows, 8, out);
+    } else {
+        copy_blocks_of(rows, row_size, out);
+    }
+}
+
+static void copy_rows(const struct array_walk *walk,
+                      const struct position *position,
+                      uint64_t row_count,
+                      unsigned char *out)
+{
+    uint32_t last = walk->dimension_count - 1;
+    struct transpose rows = {
+        .source = position->bytes,
+        .row_stride = walk->strides[last - 1],
+        .stride = walk->strides[last],
+        .row_count = row_count,
+        .length = walk->shape[last],
+        .size = walk->size,
+    };
+
+    if (has_rows_across(walk)) {
+        transpose_copy(&rows, out);
+    } else {
+        copy_blocks(&rows, out);
+    }
 }
 
 uint64_t array_walk_fit(const struct array_walk *walk, uint64_t first, uint64_t count)
@@ -195,18 +253,9 @@ void array_walk_copy(const struct array_walk *walk,
         uint64_t length = walk->shape[last] - position.indices[last];
         uint64_t row_count = row_count_here(walk, &position, left);
 
-        if (row_count > 1) {
-            struct transpose rows = {
-                .source = position.bytes,
-                .row_stride = walk->strides[last - 1],
-                .stride = walk->strides[last],
-                .row_count = row_count,
-                .length = walk->shape[last],
-                .size = walk->size,
-            };
-
-            length = row_count * rows.length;
-            transpose_copy(&rows, out);
+        if (row_count > 1 && are_rows_together(walk)) {
+            length = row_count * walk->shape[last];
+            copy_rows(walk, &position, row_count, out);
             position_advance(&position, walk, last - 1, row_count);
         } else {
             length = length < left ? length : left;

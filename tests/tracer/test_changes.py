@@ -331,3 +331,28 @@ def test_generators_are_left_alone():
     assert output.item() == 1
     assert tracer.results["forward.total"].values[0].item() == 1
     assert isinstance(copy.copy(tracer.results), dict) and types
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.uint8, torch.float16, torch.float32, torch.float64, torch.complex128]
+)
+def test_rows_of_any_length_and_distance(dtype):
+    """Views as attention makes them: rows that follow each other at a distance, in short and long."""
+    views = []
+    for width in (1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32, 33, 64, 200):
+        whole = torch.arange(2 * 6 * 3 * width).remainder(251).reshape(2, 6, 3, width).to(dtype)
+        views += [
+            whole.transpose(1, 2),
+            whole.permute(2, 0, 1, 3),
+            whole[:, ::2],
+            whole[..., : max(1, width // 2)],
+            whole.transpose(-1, -2),
+            whole.transpose(1, 2).conj(),
+            whole[:, :1].expand(2, 6, 3, width),
+        ]
+    model = nn.Identity()
+    with ModelTracer(model, ["forward"]) as tracer:
+        for view in views:
+            model(view)
+    for view, value in zip(views, tracer.results["forward"].values, strict=True):
+        assert value.is_contiguous() and torch.equal(value, view.resolve_conj())
