@@ -13,7 +13,8 @@
 struct hook_object {
     PyObject_HEAD struct session *session; /* borrowed from the module */
     PyObject *module;                      /* owned: keeps the session */
-    PyObject *texts; /* owned: a tuple of bytes: table, name, file, source */
+    PyObject *texts;          /* owned: a tuple of bytes: table, name, file, source */
+    struct slice table, file; /* two of them */
     enum log_source_tag source_tag;
     uint64_t number; /* of the recording that it has joined */
     struct recorded_module
@@ -214,8 +215,8 @@ static __attribute__((noinline)) bool tell_watchers(struct hook_object *hook,
                                                     PyObject *const *values,
                                                     Py_ssize_t count)
 {
-    return watchers_visit(hook->session, &hook->watched, hook_text(hook, 0),
-                          hook_text(hook, 2), site, values, count);
+    return watchers_visit(hook->session, &hook->watched, hook->table, hook->file, site,
+                          values, count);
 }
 
 static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
@@ -225,7 +226,9 @@ static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_
     if (count > 0) {
         unsigned long site = PyLong_AsUnsignedLong(arguments[0]);
 
-        PyErr_Clear();
+        if (site == (unsigned long)-1) {
+            PyErr_Clear();
+        }
         if (!hook->session->is_muted || hook->session->is_own) {
             hook_visit_object(hook, site, NULL, arguments + 1, count - 1);
             if (!tell_tracking(hook)) {
@@ -339,6 +342,8 @@ make_object(PyObject *module, PyObject *texts, enum log_source_tag source_tag)
         object->module = Py_NewRef(module);
         object->texts = Py_NewRef(texts);
         object->source_tag = source_tag;
+        object->table = hook_text(object, 0);
+        object->file = hook_text(object, 2);
         hook = PyCFunction_NewEx(&hook_definition, (PyObject *)object, name);
     }
     Py_XDECREF(object);

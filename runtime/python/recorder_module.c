@@ -349,6 +349,7 @@ static int module_clear(PyObject *module)
     struct session *session = PyModule_GetState(module);
 
     Py_CLEAR(session->hook_type);
+    session->only_tracing = NULL;
     Py_CLEAR(session->watchers);
     Py_CLEAR(session->watcher_type);
     Py_CLEAR(session->tracing_type);

@@ -40,7 +40,9 @@ struct session {
     PyTypeObject *hook_type; /* owned */
 
     bool is_muted; /* instrumented code is not recorded: it has its hooks for others */
-    PyObject *watchers;         /* owned: a tuple of (watcher, function); NULL: none */
+    PyObject *watchers; /* owned: a tuple of (watcher, function); NULL: none */
+    struct tracing
+        *only_tracing;          /* borrowed from `watchers`, where it is the only one */
     PyTypeObject *watcher_type; /* owned */
     PyTypeObject *tracing_type, *traced_method_type; /* owned: see tracing.h */
     PyObject *first_parameters; /* owned: a dict, see watcher_modules.c */

@@ -179,13 +179,15 @@ static int tracing_traverse(PyObject *self, visitproc visit, void *arg)
     }
     for (size_t i = 0; i < tracing->traced_count; i++) {
         struct traced_path *path = tracing->traced[i];
-        for (unsigned j = 0; j < TRACED_STATE_MAX && path->states[j] != NULL; j++) {
-            Py_VISIT(path->states[j]->last);
+
+        for (struct traced_state *state = &path->first; state != NULL;
+             state = state->next) {
+            Py_VISIT(state->last);
         }
-        for (size_t j = 0; j < path->kept_count; j++) {
-            if (!path->kept[j].is_copy) { /* a copy's owner is one of many holders */
-                Py_VISIT(path->kept[j].owner);
-            }
+    }
+    for (size_t i = 0; i < tracing->kept_count; i++) {
+        if (!tracing->kept[i].is_copy) { /* a copy's owner is one of many holders */
+            Py_VISIT(tracing->kept[i].owner);
         }
     }
     return 0;
@@ -199,6 +201,7 @@ static void tracing_dealloc(PyObject *self)
     PyObject **call;
 
     PyObject_GC_UnTrack(self);
+    tracing_forget_kept(tracing);
     for (size_t i = 0; i < tracing->traced_count; i++) {
         traced_path_free(tracing->traced[i]);
     }
@@ -341,5 +344,5 @@ int tracing_exec(PyObject *module)
             0) {
         return -1;
     }
-    return tracing_add_call_types(module);
+    return tracing_add_method_type(module) < 0 ? -1 : tracing_add_hook_type(module);
 }

@@ -23,7 +23,7 @@ static inline void tracing_replace(PyObject **place, PyObject *object)
     Py_XDECREF(old);
 }
 
-/* ---- tracing_keep.c: one path's values ---- */
+/* ---- tracing_store.c: what is kept ---- */
 
 #define TRACING_CHUNK_SIZE                                                             \
     ((size_t)64 << 10) /* of the first one; later ones are larger */
@@ -32,42 +32,45 @@ static inline void tracing_replace(PyObject **place, PyObject *object)
 
 /* A tensor's values, copied, or an object that is kept as it is. */
 struct kept {
+    struct traced_path *path; /* borrowed from the Tracing */
     uint64_t iteration;
     PyObject *owner; /* owned: of the copy's memory; or the object itself */
     size_t offset;   /* of the copy there */
-    enum dtype dtype;
+    uint8_t dtype;   /* enum dtype */
     bool is_copy;
-    uint32_t dimension_count;
+    uint8_t dimension_count;
     int64_t shape[KEPT_DIMENSION_MAX];
 };
+
+/* ---- tracing_keep.c: paths, and what they were last ---- */
 
 enum traced_kind { TRACED_NOTHING, TRACED_TENSOR, TRACED_PLAIN, TRACED_OTHER };
 
 /* What a path was last, in one thread: each has its own, so that calls of a model in two threads
  * are not taken for changes of each other. */
 struct traced_state {
-    uint64_t thread; /* session_thread_key() */
+    uint64_t thread; /* session_thread_key(); 0: none yet */
     enum traced_kind kind;
-    PyObject
-        *last; /* owned: a tensor's weak reference, a plain value, or what `compare`
-                           gave for it; may be NULL */
     uint32_t version; /* of a tensor */
     bool
         has_hash; /* of its values: not all that writes to it may count up its version */
-    uint64_t hash;
+    PyObject
+        *last; /* owned: a tensor's weak reference, a plain value, or what `compare`
+                       gave for it; may be NULL */
     uint64_t iteration; /* when it was seen */
+    uint64_t hash;
+    struct traced_state *next; /* owned: another thread's; may be NULL */
 };
 
-/* Of more threads than these the one that came first is forgotten. */
+/* Of more threads than these one is forgotten. */
 #define TRACED_STATE_MAX 16
 
-/* A path that has matched, `encoder.1.forward.x`, and what was kept of it. */
+/* A path that has matched, `encoder.1.forward.x`. */
 struct traced_path {
-    PyObject *name;                                /* owned: a str */
-    struct traced_state *states[TRACED_STATE_MAX]; /* owned; NULL: none yet */
-    unsigned next_state;                           /* the one to be used again */
-    struct kept *kept;                             /* owned */
-    size_t kept_count, kept_room;
+    PyObject *name; /* owned: a str */
+    size_t number;  /* among the Tracing's */
+    struct traced_state first;
+    unsigned state_count, next_state; /* the latter is the one to be used again */
 };
 
 /* The functions of Python's that a Tracing calls, owned. */
@@ -99,6 +102,9 @@ struct tracing {
     struct traced_path **traced;
     size_t traced_count, traced_room;
 
+    struct kept *kept; /* owned; in the order in which they came */
+    size_t kept_count, kept_room;
+
     PyObject *chunk; /* owned: memory for small tensors; may be NULL */
     char *chunk_bytes;
     size_t chunk_size, chunk_used, next_chunk_size;
@@ -107,6 +113,7 @@ struct tracing {
 /* What is known where a value is met. */
 struct tracing_moment {
     uint64_t iteration;
+    uint64_t thread; /* session_thread_key() */
     bool is_active;
 };
 
@@ -120,13 +127,34 @@ struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name
 bool tracing_tell(struct tracing *tracing,
                   struct traced_path *path,
                   PyObject *value,
-                  uint64_t iteration,
+                  const struct tracing_moment *moment,
                   bool is_named);
+
+void traced_path_forget(struct traced_path *path); /* what it was last */
+void traced_path_free(struct traced_path *path);
+
+/* ---- tracing_store.c ---- */
+
+struct tensor;
+
+/* Keeps an object, whose reference is taken; NULL stands for an exception that is set. False with
+ * an exception set. */
+bool tracing_keep_object(struct tracing *tracing,
+                         struct traced_path *path,
+                         PyObject *object,
+                         uint64_t iteration);
+
+/* Keeps a copy of the values of a tensor whose memory can be read, of no more than
+ * KEPT_DIMENSION_MAX dimensions. False with an exception set. */
+bool tracing_keep_copy(struct tracing *tracing,
+                       struct traced_path *path,
+                       PyObject *value,
+                       const struct tensor *tensor,
+                       uint64_t iteration);
 
 /* What was kept since the last time: path -> (values, iterations). A new reference or NULL. */
 PyObject *tracing_take(struct tracing *tracing);
-void traced_path_forget(struct traced_path *path); /* what it was last */
-void traced_path_free(struct traced_path *path);
+void tracing_forget_kept(struct tracing *tracing);
 
 /* ---- tracing_walk.c ---- */
 
@@ -136,9 +164,9 @@ bool tracing_walk(struct tracing *tracing,
                   PyObject *object,
                   uint32_t state,
                   struct buffer *path,
-                  uint64_t iteration);
+                  const struct tracing_moment *moment);
 
-/* ---- tracing_visit.c ---- */
+/* ---- tracing_plan.c ---- */
 
 /* A variable of a method: a name that the paths may match. */
 struct traced_variable {
@@ -149,15 +177,25 @@ struct traced_variable {
     struct traced_path *path; /* borrowed from the Tracing; NULL: no path ends here */
 };
 
-/* Which variables a site concerns: `starts` has for each of the function's sites where its numbers
- * begin in `entries`: first of each write, then of what else it reads; -1: none is wanted. */
+/* A variable to look at when a site is visited. */
+struct traced_step {
+    struct traced_variable *variable; /* borrowed from the method */
+    int32_t value; /* which of the visit's values it has become; -1: the frame has it */
+};
+
+struct traced_site {
+    uint32_t first_step, step_count;
+    bool is_return;
+};
+
+/* What the sites of a function concern. */
 struct traced_plan {
     struct traced_plan *next; /* owned: of another table; may be NULL */
     uint64_t module;          /* the number of the watched module */
     uint32_t function;
     uint32_t first_site, site_count;
-    uint32_t *starts; /* owned; one more */
-    int32_t *entries; /* owned */
+    struct traced_site *sites; /* owned */
+    struct traced_step *steps; /* owned */
 };
 
 struct traced_method {
@@ -186,21 +224,38 @@ struct traced_call {
 
 struct watched_module;
 
+/* The method's plan for the function of that module; NULL with an exception set. */
+const struct traced_plan *traced_plan_find(struct traced_method *method,
+                                           const struct watched_module *module,
+                                           uint32_t function);
+void traced_method_forget(struct traced_method *method); /* its variables and plans */
+
+/* ---- tracing_visit.c ---- */
+
 /* A site was visited. False with an exception set. */
 bool tracing_visit(struct tracing *tracing,
                    const struct watched_module *module,
                    uint32_t site,
                    PyObject *const *values,
                    Py_ssize_t count);
-void traced_method_forget(struct traced_method *method); /* its variables and plans */
-
 /* ---- tracing_call.c ---- */
 
-/* The innermost call of this thread; NULL: none. */
-struct traced_call *tracing_top_call(void);
+/* What a thread is at. */
+struct tracing_thread {
+    struct traced_call *top; /* the innermost call; NULL: none */
+    bool is_at_work;         /* watchers are being told of a visit */
+};
+
+struct tracing_thread *tracing_this_thread(void);
+
+/* The moment of what is called now. False with an exception set. */
+bool tracing_find_moment(const struct tracing *tracing, struct tracing_moment *moment);
+/* The path of a method's or module's output; NULL with an exception set. */
+struct traced_path *tracing_find_output(struct tracing *tracing, PyObject *name);
 
 /* Adds the classes Tracing, TracedMethod and OutputHook. 0, or -1 with an exception set. */
 int tracing_exec(PyObject *module);
-int tracing_add_call_types(PyObject *module);
+int tracing_add_method_type(PyObject *module);
+int tracing_add_hook_type(PyObject *module); /* tracing_hook.c */
 
 #endif

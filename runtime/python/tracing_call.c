@@ -1,14 +1,14 @@
-/* What stands in a traced module's methods' places, and what torch calls behind its forward: by
- * these it is known which module's method runs, and what comes out of it. */
+/* What stands in a traced module's methods' places: by these it is known which module's method runs,
+ * and what comes out of it. */
 #include "runtime/python/tracing.h"
 
 #include "runtime/base/memory.h"
 
-static __thread struct traced_call *top;
+static __thread struct tracing_thread this_thread;
 
-struct traced_call *tracing_top_call(void)
+struct tracing_thread *tracing_this_thread(void)
 {
-    return top;
+    return &this_thread;
 }
 
 /* ---- moments ---- */
@@ -48,18 +48,19 @@ static int is_active_alone(const struct tracing *tracing)
     return is_backward < 0 ? -1 : !is_backward;
 }
 
-static bool find_moment(const struct tracing *tracing, struct tracing_moment *moment)
+bool tracing_find_moment(const struct tracing *tracing, struct tracing_moment *moment)
 {
     int is_active;
 
-    for (struct traced_call *call = top; call != NULL; call = call->below) {
+    for (struct traced_call *call = this_thread.top; call != NULL; call = call->below) {
         if (call->method->tracing == tracing) {
             *moment = call->moment;
             return true;
         }
     }
     is_active = is_active_alone(tracing);
-    *moment = (struct tracing_moment){tracing->iteration, is_active > 0};
+    *moment = (struct tracing_moment){tracing->iteration, session_thread_key(),
+                                      is_active > 0};
     return is_active >= 0;
 }
 
@@ -69,7 +70,8 @@ static bool begin_iteration(struct tracing *tracing, struct tracing_moment *mome
 
     tracing->iteration++;
     is_active = tracing->iteration % tracing->interval == 0 ? is_in_mode(tracing) : 0;
-    *moment = (struct tracing_moment){tracing->iteration, is_active > 0};
+    *moment = (struct tracing_moment){tracing->iteration, session_thread_key(),
+                                      is_active > 0};
     return is_active >= 0;
 }
 
@@ -107,14 +109,13 @@ static PyObject *call_inner(struct traced_method *method,
     PyObject *inner = Py_NewRef(method->inner);
     PyObject *result;
 
-    call->below = top;
-    top = call;
+    call->below = this_thread.top;
+    this_thread.top = call;
     result = PyObject_Call(inner, args, keywords);
-    top = call->below;
+    this_thread.top = call->below;
     Py_DECREF(inner);
     if (result != NULL && method->output != NULL && call->moment.is_active &&
-        !tracing_tell(method->tracing, method->output, result, call->moment.iteration,
-                      true)) {
+        !tracing_tell(method->tracing, method->output, result, &call->moment, true)) {
         Py_CLEAR(result);
     }
     return result;
@@ -132,7 +133,7 @@ static PyObject *method_call(PyObject *self, PyObject *args, PyObject *keywords)
     }
     Py_INCREF(self); /* the module may lose it meanwhile */
     if (method->is_root ? begin_iteration(tracing, &call.moment)
-                        : find_moment(tracing, &call.moment)) {
+                        : tracing_find_moment(tracing, &call.moment)) {
         result = call_inner(method, &call, args, keywords);
         if (method->is_root && !end_iteration(tracing, call.moment.iteration)) {
             Py_CLEAR(result);
@@ -222,7 +223,7 @@ static void method_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static struct traced_path *find_output(struct tracing *tracing, PyObject *name)
+struct traced_path *tracing_find_output(struct tracing *tracing, PyObject *name)
 {
     Py_ssize_t size;
     const char *text = PyUnicode_AsUTF8AndSize(name, &size);
@@ -266,7 +267,7 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     method->state = state;
     method->is_root = is_root;
     if (is_output) {
-        method->output = find_output(method->tracing, path);
+        method->output = tracing_find_output(method->tracing, path);
         if (method->output == NULL) {
             Py_DECREF(method);
             return NULL;
@@ -275,7 +276,7 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     return (PyObject *)method;
 }
 
-static int add_method_type(PyObject *module)
+int tracing_add_method_type(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"__reduce__", method_reduce, METH_NOARGS, NULL},
@@ -308,142 +309,4 @@ static int add_method_type(PyObject *module)
 
     session->traced_method_type = (PyTypeObject *)type;
     return type == NULL ? -1 : PyModule_AddObjectRef(module, "TracedMethod", type);
-}
-
-/* ---- OutputHook ---- */
-
-struct output_hook {
-    PyObject_HEAD struct tracing *tracing; /* owned */
-    struct traced_path *path;              /* borrowed from it */
-};
-
-PyDoc_STRVAR(leave_doc,
-             "leave(module, args, output)\n\nAs torch calls a forward hook.");
-
-static PyObject *
-hook_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
-{
-    struct output_hook *hook = (struct output_hook *)self;
-    struct tracing_moment moment;
-    struct tracing *tracing;
-    bool is_good;
-
-    if (count < 3) {
-        PyErr_SetString(PyExc_TypeError, "leave() takes a module, args and an output");
-        return NULL;
-    }
-    if (hook->tracing == NULL || !hook->tracing->is_open) {
-        Py_RETURN_NONE;
-    }
-    tracing = (struct tracing *)Py_NewRef((PyObject *)hook->tracing);
-    is_good = find_moment(tracing, &moment) &&
-              (!moment.is_active ||
-               tracing_tell(tracing, hook->path, arguments[2], moment.iteration, true));
-    Py_DECREF((PyObject *)tracing);
-    return is_good ? Py_NewRef(Py_None) : NULL;
-}
-
-PyDoc_STRVAR(
-    release_doc,
-    "release()\n\nLets go of the tracing: torch.compile keeps hooks for ever.");
-
-static PyObject *hook_release(PyObject *self, PyObject *unused)
-{
-    struct output_hook *hook = (struct output_hook *)self;
-
-    (void)unused;
-    Py_CLEAR(hook->tracing);
-    Py_RETURN_NONE;
-}
-
-/* A model that is pickled while it is traced takes nothing along that could trace. */
-static PyObject *hook_reduce(PyObject *self, PyObject *unused)
-{
-    PyObject *observe = PyImport_ImportModule("monitorch._observe");
-    PyObject *silent =
-        observe == NULL ? NULL : PyObject_GetAttrString(observe, "Silent");
-
-    (void)self;
-    (void)unused;
-    Py_XDECREF(observe);
-    return silent == NULL ? NULL : Py_BuildValue("(N())", silent);
-}
-
-static int hook_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((struct output_hook *)self)->tracing);
-    return 0;
-}
-
-static void hook_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-
-    PyObject_GC_UnTrack(self);
-    Py_XDECREF(((struct output_hook *)self)->tracing);
-    release(self);
-    Py_DECREF(type);
-}
-
-static PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
-{
-    struct session *session = PyType_GetModuleState(type);
-    PyObject *tracing, *path;
-    struct output_hook *hook;
-
-    (void)keywords;
-    if (session == NULL || !PyArg_ParseTuple(args, "OU:OutputHook", &tracing, &path)) {
-        return NULL;
-    }
-    if (Py_TYPE(tracing) != session->tracing_type) {
-        PyErr_SetString(PyExc_TypeError, "OutputHook() takes a Tracing");
-        return NULL;
-    }
-    hook =
-        (struct output_hook *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-    if (hook == NULL) {
-        return NULL;
-    }
-    hook->tracing = (struct tracing *)Py_NewRef(tracing);
-    hook->path = find_output(hook->tracing, path);
-    if (hook->path == NULL) {
-        Py_DECREF(hook);
-        return NULL;
-    }
-    return (PyObject *)hook;
-}
-
-static int add_hook_type(PyObject *module)
-{
-    static PyMethodDef methods[] = {
-        {"leave", (PyCFunction)(void (*)(void))hook_leave, METH_FASTCALL, leave_doc},
-        {"release", hook_release, METH_NOARGS, release_doc},
-        {"__reduce__", hook_reduce, METH_NOARGS, NULL},
-        {NULL, NULL, 0, NULL},
-    };
-    static PyType_Slot slots[] = {
-        {Py_tp_new, hook_new},
-        {Py_tp_dealloc, hook_dealloc},
-        {Py_tp_traverse, hook_traverse},
-        {Py_tp_methods, methods},
-        {0, NULL},
-    };
-    static PyType_Spec spec = {
-        .name = "monitorch._recorder.OutputHook",
-        .basicsize = sizeof(struct output_hook),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-        .slots = slots,
-    };
-    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
-    int status = type == NULL ? -1 : PyModule_AddObjectRef(module, "OutputHook", type);
-
-    Py_XDECREF(type);
-    return status;
-}
-
-int tracing_add_call_types(PyObject *module)
-{
-    return add_method_type(module) < 0 ? -1 : add_hook_type(module);
 }

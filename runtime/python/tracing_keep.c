@@ -1,16 +1,9 @@
-/* What a path's values are, whether they have changed, and copies of them.
- *
- * A plain tensor is copied where it lies into memory that many share: a small one costs less so
- * than a call of torch does. It is made a tensor again when somebody asks for it. */
+/* The paths that have matched, what each was last, and whether it has changed. */
 #include "runtime/python/tracing.h"
 
 #include "runtime/base/memory.h"
 #include "runtime/python/recorder_values.h"
 #include "runtime/python/tensor.h"
-
-#define CHUNK_MAX_SIZE    ((size_t)4 << 20)
-#define CHUNK_ALIGNMENT   64
-#define UNLOCKED_MIN_SIZE ((size_t)256 << 10) /* as the recorder has it */
 
 static struct traced_path *make_path(struct tracing *tracing, PyObject *name)
 {
@@ -25,6 +18,7 @@ static struct traced_path *make_path(struct tracing *tracing, PyObject *name)
     path = memory_allocate_zeroed(1, sizeof(*path));
     if (path != NULL) {
         path->name = Py_NewRef(name);
+        path->number = tracing->traced_count;
         tracing->traced[tracing->traced_count++] = path;
     }
     return path;
@@ -65,80 +59,64 @@ struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name
 
 void traced_path_forget(struct traced_path *path)
 {
-    for (unsigned i = 0; i < TRACED_STATE_MAX && path->states[i] != NULL; i++) {
-        path->states[i]->kind = TRACED_NOTHING;
-        tracing_replace(&path->states[i]->last, NULL);
+    for (struct traced_state *state = &path->first; state != NULL;
+         state = state->next) {
+        state->kind = TRACED_NOTHING;
+        tracing_replace(&state->last, NULL);
     }
 }
 
 void traced_path_free(struct traced_path *path)
 {
-    for (size_t i = 0; i < path->kept_count; i++) {
-        Py_DECREF(path->kept[i].owner);
-    }
-    memory_free(path->kept);
     traced_path_forget(path);
-    for (unsigned i = 0; i < TRACED_STATE_MAX; i++) {
-        memory_free(path->states[i]);
+    while (path->first.next != NULL) {
+        struct traced_state *state = path->first.next;
+
+        path->first.next = state->next;
+        memory_free(state);
     }
     Py_XDECREF(path->name);
     memory_free(path);
 }
 
-/* This thread's; NULL with an exception set. */
-static struct traced_state *find_state(struct traced_path *path)
+/* One more, or where there are enough the one that was taken over first; NULL with an exception
+ * set. */
+static struct traced_state *add_state(struct traced_path *path, uint64_t thread)
 {
-    uint64_t thread = session_thread_key();
-    unsigned i = 0;
+    struct traced_state *state = &path->first;
 
-    while (i < TRACED_STATE_MAX && path->states[i] != NULL &&
-           path->states[i]->thread != thread) {
-        i++;
-    }
-    if (i == TRACED_STATE_MAX) {
-        i = path->next_state++ % TRACED_STATE_MAX;
-        path->states[i]->thread = thread;
-        path->states[i]->kind = TRACED_NOTHING;
-    } else if (path->states[i] == NULL) {
-        path->states[i] = memory_allocate_zeroed(1, sizeof(*path->states[i]));
-        if (path->states[i] == NULL) {
+    if (path->state_count == TRACED_STATE_MAX) {
+        for (unsigned i = path->next_state++ % TRACED_STATE_MAX; i > 0; i--) {
+            state = state->next;
+        }
+        state->kind = TRACED_NOTHING;
+    } else if (path->state_count > 0) {
+        state = memory_allocate_zeroed(1, sizeof(*state));
+        if (state == NULL) {
             PyErr_NoMemory();
             return NULL;
         }
-        path->states[i]->thread = thread;
+        state->next = path->first.next;
+        path->first.next = state;
     }
-    return path->states[i];
+    path->state_count += path->state_count < TRACED_STATE_MAX;
+    state->thread = thread;
+    return state;
+}
+
+/* This thread's; NULL with an exception set. */
+static struct traced_state *find_state(struct traced_path *path, uint64_t thread)
+{
+    for (struct traced_state *state = &path->first; state != NULL;
+         state = state->next) {
+        if (state->thread == thread) {
+            return state;
+        }
+    }
+    return add_state(path, thread);
 }
 
 /* ---- keeping ---- */
-
-/* The next one; NULL with an exception set. It counts once `kept_count` is raised. */
-static struct kept *reserve_kept(struct traced_path *path)
-{
-    void *kept = path->kept;
-
-    if (!memory_grow(&kept, &path->kept_room, path->kept_count + 1,
-                     sizeof(*path->kept))) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    path->kept = kept;
-    return &path->kept[path->kept_count];
-}
-
-/* The reference is taken. */
-static bool add_object(struct traced_path *path, PyObject *object, uint64_t iteration)
-{
-    struct kept *kept = object == NULL ? NULL : reserve_kept(path);
-
-    if (kept == NULL) {
-        Py_XDECREF(object);
-        return false;
-    }
-    *kept = (struct kept){.iteration = iteration, .owner = object};
-    path->kept_count++;
-    return true;
-}
 
 /* Lets Python keep it, and call what the user wants to be called. */
 static bool keep_by_python(struct tracing *tracing,
@@ -159,121 +137,7 @@ static bool keep_by_python(struct tracing *tracing,
         Py_DECREF(kept);
         return true;
     }
-    return add_object(path, kept, iteration);
-}
-
-static PyObject *ask_for_chunk(struct tracing *tracing, size_t size, char **bytes)
-{
-    PyObject *pair = PyObject_CallFunction(tracing->calls.chunk, "n", (Py_ssize_t)size);
-    PyObject *owner = NULL;
-    unsigned long long address;
-
-    if (pair != NULL && PyArg_ParseTuple(pair, "OK", &owner, &address)) {
-        *bytes = (char *)(uintptr_t)address;
-        Py_INCREF(owner);
-    }
-    Py_XDECREF(pair);
-    return owner;
-}
-
-static bool renew_chunk(struct tracing *tracing)
-{
-    size_t size = tracing->next_chunk_size;
-    char *bytes;
-    PyObject *chunk = ask_for_chunk(tracing, size, &bytes);
-
-    if (chunk == NULL) {
-        return false;
-    }
-    tracing_replace(&tracing->chunk, chunk);
-    tracing->chunk_bytes = bytes;
-    tracing->chunk_size = size;
-    tracing->chunk_used = 0;
-    tracing->next_chunk_size = size < CHUNK_MAX_SIZE ? 2 * size : size;
-    return true;
-}
-
-/* Room for a copy; its owner is a new reference, or NULL with an exception set. */
-static PyObject *
-reserve_bytes(struct tracing *tracing, size_t size, char **bytes, size_t *offset)
-{
-    if (size > TRACING_CHUNK_SIZE / 2) {
-        *offset = 0;
-        return ask_for_chunk(tracing, size, bytes);
-    }
-    if (tracing->chunk == NULL || tracing->chunk_size - tracing->chunk_used < size) {
-        if (!renew_chunk(tracing)) {
-            return NULL;
-        }
-    }
-    *offset = tracing->chunk_used;
-    *bytes = tracing->chunk_bytes + *offset;
-    tracing->chunk_used +=
-        (size + CHUNK_ALIGNMENT - 1) & ~(size_t)(CHUNK_ALIGNMENT - 1);
-    if (tracing->chunk_used > tracing->chunk_size) {
-        tracing->chunk_used = tracing->chunk_size;
-    }
-    return Py_NewRef(tracing->chunk);
-}
-
-static void copy_values(struct tracing *tracing,
-                        PyObject *value,
-                        const struct array *array,
-                        uint64_t count,
-                        size_t size,
-                        char *bytes)
-{
-    PyObject *storage;
-
-    if (size < UNLOCKED_MIN_SIZE) {
-        array_read(array, 0, count, bytes);
-        return;
-    }
-    storage = tensor_hold(tracing->session->access, value);
-    Py_BEGIN_ALLOW_THREADS;
-    array_read(array, 0, count, bytes);
-    Py_END_ALLOW_THREADS;
-    Py_XDECREF(storage);
-}
-
-/* False with an exception set. */
-static bool copy_tensor(struct tracing *tracing,
-                        struct traced_path *path,
-                        PyObject *value,
-                        const struct tensor *tensor,
-                        uint64_t iteration)
-{
-    const struct array *array = &tensor->array;
-    uint64_t count = array_count(array);
-    struct kept copy = {.iteration = iteration,
-                        .dtype = array->dtype,
-                        .is_copy = true,
-                        .dimension_count = array->dimension_count};
-    struct kept *kept;
-    char *bytes;
-    size_t size;
-
-    if (__builtin_mul_overflow(count, dtype_size(array->dtype), &size) ||
-        size > PTRDIFF_MAX) {
-        PyErr_NoMemory();
-        return false;
-    }
-    copy.owner = reserve_bytes(tracing, size, &bytes, &copy.offset);
-    if (copy.owner == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < array->dimension_count; i++) {
-        copy.shape[i] = array->shape[i];
-    }
-    copy_values(tracing, value, array, count, size, bytes);
-    kept = reserve_kept(path);
-    if (kept == NULL) {
-        Py_DECREF(copy.owner);
-        return false;
-    }
-    *kept = copy;
-    path->kept_count++;
-    return true;
+    return tracing_keep_object(tracing, path, kept, iteration);
 }
 
 /* `tensor` is NULL where nothing could be found out. */
@@ -290,7 +154,7 @@ static bool keep_tensor(struct tracing *tracing,
         dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {
         return keep_by_python(tracing, path, value, iteration);
     }
-    return copy_tensor(tracing, path, value, tensor, iteration);
+    return tracing_keep_copy(tracing, path, value, tensor, iteration);
 }
 
 /* ---- what has changed ---- */
@@ -309,6 +173,31 @@ static bool find_hash(const struct tensor *tensor, uint64_t *hash)
     return true;
 }
 
+/* Whether the value is the tensor that the path was last, and nothing but writes that a version
+ * does not count could have changed it. */
+static bool is_same_tensor(struct tracing *tracing,
+                           const struct traced_state *state,
+                           PyObject *value,
+                           uint64_t iteration)
+{
+    return state->kind == TRACED_TENSOR && state->iteration == iteration &&
+           state->last != NULL && PyWeakref_GetObject(state->last) == value &&
+           state->version == tensor_version(tracing->session->access, value);
+}
+
+static void refer_to_tensor(struct traced_state *state, PyObject *value)
+{
+    if (state->kind == TRACED_TENSOR && state->last != NULL &&
+        PyWeakref_GetObject(state->last) == value) {
+        return;
+    }
+    state->kind = TRACED_TENSOR;
+    tracing_replace(&state->last, PyWeakref_NewRef(value, NULL));
+    if (state->last == NULL) {
+        PyErr_Clear(); /* without one it is another each time */
+    }
+}
+
 /* A tensor is the same as long as it is the same object, of the same version, in the same
  * iteration. */
 static bool tell_tensor(struct tracing *tracing,
@@ -319,27 +208,16 @@ static bool tell_tensor(struct tracing *tracing,
                         uint64_t iteration)
 {
     struct tensor_access *access = tracing->session->access;
-    uint32_t version = tensor_version(access, value);
-    bool is_object = state->kind == TRACED_TENSOR && state->last != NULL &&
-                     PyWeakref_GetObject(state->last) == value;
-    bool is_same =
-        is_object && state->version == version && state->iteration == iteration;
+    bool is_same = state->has_hash && is_same_tensor(tracing, state, value, iteration);
     struct tensor tensor;
     uint64_t hash = 0;
     bool is_described, has_hash, is_good = true;
 
-    if (is_same && !state->has_hash) {
-        return true;
-    }
     is_described = tensor_describe(access, value, class, &tensor) == 0;
     has_hash = is_described && find_hash(&tensor, &hash);
     if (!is_same || !has_hash || hash != state->hash) {
-        if (!is_object) {
-            tracing_replace(&state->last, PyWeakref_NewRef(value, NULL));
-            PyErr_Clear(); /* without one it is another each time */
-        }
-        state->kind = TRACED_TENSOR;
-        state->version = version;
+        refer_to_tensor(state, value);
+        state->version = is_described ? tensor.version : tensor_version(access, value);
         state->iteration = iteration;
         state->has_hash = has_hash;
         state->hash = hash;
@@ -375,11 +253,12 @@ static bool tell_plain(struct tracing *tracing,
         return is_equal > 0;
     }
     state->kind = TRACED_PLAIN;
+    state->has_hash = false;
     tracing_replace(&state->last, Py_NewRef(value));
     if (tracing->calls.save != Py_None) {
         return keep_by_python(tracing, path, value, iteration);
     }
-    return add_object(path, Py_NewRef(value), iteration);
+    return tracing_keep_object(tracing, path, Py_NewRef(value), iteration);
 }
 
 static bool tell_other(struct tracing *tracing,
@@ -402,21 +281,23 @@ static bool tell_other(struct tracing *tracing,
         return now != NULL;
     }
     state->kind = TRACED_OTHER;
+    state->has_hash = false;
     tracing_replace(&state->last, now);
     return keep_by_python(tracing, path, value, iteration);
 }
 
-bool tracing_tell(struct tracing *tracing,
-                  struct traced_path *path,
-                  PyObject *value,
-                  uint64_t iteration,
-                  bool is_named)
+/* Not inlined: most of what is met is as it was. */
+static __attribute__((noinline)) bool tell_state(struct tracing *tracing,
+                                                 struct traced_path *path,
+                                                 struct traced_state *state,
+                                                 PyObject *value,
+                                                 uint64_t iteration,
+                                                 bool is_named)
 {
     const struct type_info *info;
-    struct traced_state *state = find_state(path);
 
-    if (state == NULL) {
-        return false;
+    if (tensor_is_exact(tracing->session->access, Py_TYPE(value))) {
+        return tell_tensor(tracing, path, state, value, TENSOR_CLASS_EXACT, iteration);
     }
     if (is_plain(value)) {
         return tell_plain(tracing, path, state, value, iteration);
@@ -435,98 +316,18 @@ bool tracing_tell(struct tracing *tracing,
     return tell_other(tracing, path, state, value, iteration);
 }
 
-/* ---- taking ---- */
-
-static PyObject *make_shape(const struct kept *kept)
+bool tracing_tell(struct tracing *tracing,
+                  struct traced_path *path,
+                  PyObject *value,
+                  const struct tracing_moment *moment,
+                  bool is_named)
 {
-    PyObject *shape = PyTuple_New(kept->dimension_count);
+    struct traced_state *state = find_state(path, moment->thread);
 
-    for (uint32_t i = 0; shape != NULL && i < kept->dimension_count; i++) {
-        PyObject *number = PyLong_FromLongLong(kept->shape[i]);
-
-        if (number == NULL || PyTuple_SetItem(shape, i, number) < 0) {
-            Py_CLEAR(shape);
-        }
+    if (state == NULL) {
+        return false;
     }
-    return shape;
-}
-
-static PyObject *make_value(struct tracing *tracing, const struct kept *kept)
-{
-    uint64_t count = 1;
-
-    if (!kept->is_copy) {
-        return Py_NewRef(kept->owner);
-    }
-    for (uint32_t i = 0; i < kept->dimension_count; i++) {
-        count *= (uint64_t)kept->shape[i];
-    }
-    return PyObject_CallFunction(tracing->calls.make, "OnKsN", kept->owner,
-                                 (Py_ssize_t)kept->offset, (unsigned long long)count,
-                                 dtype_text(kept->dtype), make_shape(kept));
-}
-
-static bool append(PyObject *list, PyObject *item)
-{
-    bool is_good = item != NULL && PyList_Append(list, item) == 0;
-
-    Py_XDECREF(item);
-    return is_good;
-}
-
-/* (values, iterations) */
-static PyObject *
-make_lists(struct tracing *tracing, const struct kept *kept, size_t count)
-{
-    PyObject *values = PyList_New(0);
-    PyObject *iterations = PyList_New(0);
-    PyObject *pair = NULL;
-    bool is_good = values != NULL && iterations != NULL;
-
-    for (size_t i = 0; is_good && i < count; i++) {
-        is_good = append(values, make_value(tracing, &kept[i])) &&
-                  append(iterations, PyLong_FromUnsignedLongLong(kept[i].iteration));
-    }
-    if (is_good) {
-        pair = PyTuple_Pack(2, values, iterations);
-    }
-    Py_XDECREF(values);
-    Py_XDECREF(iterations);
-    return pair;
-}
-
-static bool
-take_path(struct tracing *tracing, struct traced_path *path, PyObject *result)
-{
-    /* Others may trace on while this makes objects. */
-    struct kept *kept = path->kept;
-    size_t count = path->kept_count;
-    PyObject *pair;
-    bool is_good;
-
-    if (count == 0) {
-        return true;
-    }
-    path->kept = NULL;
-    path->kept_count = path->kept_room = 0;
-    pair = make_lists(tracing, kept, count);
-    is_good = pair != NULL && PyDict_SetItem(result, path->name, pair) == 0;
-    Py_XDECREF(pair);
-    for (size_t i = 0; i < count; i++) {
-        Py_DECREF(kept[i].owner);
-    }
-    memory_free(kept);
-    return is_good;
-}
-
-PyObject *tracing_take(struct tracing *tracing)
-{
-    PyObject *result = PyDict_New();
-
-    for (size_t i = 0; result != NULL && i < tracing->traced_count; i++) {
-        if (!take_path(tracing, tracing->traced[i], result)) {
-            Py_CLEAR(result);
-        }
-    }
-    return result;
+    return (!state->has_hash &&
+            is_same_tensor(tracing, state, value, moment->iteration)) ||
+           tell_state(tracing, path, state, value, moment->iteration, is_named);
 }

@@ -14,7 +14,7 @@
 struct descent {
     struct tracing *tracing;
     struct buffer *path;
-    uint64_t iteration;
+    const struct tracing_moment *moment;
 };
 
 static bool go_in(const struct descent *descent, PyObject *object, uint32_t state);
@@ -29,7 +29,7 @@ static bool tell_end(const struct descent *descent, PyObject *object, uint32_t s
     }
     path = tracing_find_path(descent->tracing, buffer_slice(descent->path));
     return path != NULL &&
-           tracing_tell(descent->tracing, path, object, descent->iteration, is_named);
+           tracing_tell(descent->tracing, path, object, descent->moment, is_named);
 }
 
 /* An item under its name; both are the caller's. */
@@ -411,9 +411,9 @@ bool tracing_walk(struct tracing *tracing,
                   PyObject *object,
                   uint32_t state,
                   struct buffer *path,
-                  uint64_t iteration)
+                  const struct tracing_moment *moment)
 {
-    struct descent descent = {tracing, path, iteration};
+    struct descent descent = {tracing, path, moment};
 
     return go_in(&descent, object, state);
 }

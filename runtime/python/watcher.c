@@ -19,9 +19,6 @@ struct watcher {
 };
 
 static atomic_ullong last_module_number;
-/* What a watcher does may visit sites itself: it is not told of these. */
-static __thread bool is_at_work;
-
 void watched_module_release(struct watched_module *module)
 {
     if (module->number != 0) {
@@ -183,6 +180,39 @@ static bool visit_one(struct session *session,
                        choice->is_wanted + choice->firsts[index], values, count);
 }
 
+static bool visit_all(struct session *session,
+                      const struct watched_module *module,
+                      struct slice file,
+                      uint32_t site,
+                      PyObject *const *values,
+                      Py_ssize_t count)
+{
+    PyObject *watchers = Py_NewRef(session->watchers); /* others may begin or end */
+    bool is_good = true;
+
+    for (Py_ssize_t i = 0; i < PyTuple_Size(watchers) && is_good; i++) {
+        is_good = visit_one(session, PyTuple_GetItem(watchers, i), module, file, site,
+                            values, count);
+    }
+    Py_DECREF(watchers);
+    return is_good;
+}
+
+/* As a rule there is one, which traces. */
+static bool visit_only(struct tracing *tracing,
+                       const struct watched_module *module,
+                       uint32_t site,
+                       PyObject *const *values,
+                       Py_ssize_t count)
+{
+    bool is_good;
+
+    Py_INCREF((PyObject *)tracing);
+    is_good = tracing_visit(tracing, module, site, values, count);
+    Py_DECREF((PyObject *)tracing);
+    return is_good;
+}
+
 bool watchers_visit(struct session *session,
                     struct watched_module *module,
                     struct slice table,
@@ -191,25 +221,25 @@ bool watchers_visit(struct session *session,
                     PyObject *const *values,
                     Py_ssize_t count)
 {
-    PyObject *watchers = session->watchers;
-    bool is_good = true;
+    struct tracing_thread *thread = tracing_this_thread();
+    bool is_good;
 
-    if (is_at_work) {
+    if (thread->is_at_work) {
         return true;
     }
-    if (!module_read(module, table)) {
+    if (module->number == 0 && !module_read(module, table)) {
         return false;
     }
-    is_at_work = true;
-    Py_INCREF(watchers); /* others may begin or end meanwhile */
-    for (Py_ssize_t i = 0;
-         site < module->table.site_count && i < PyTuple_Size(watchers) && is_good;
-         i++) {
-        is_good = visit_one(session, PyTuple_GetItem(watchers, i), module, file,
-                            (uint32_t)site, values, count);
+    if (site >= module->table.site_count) {
+        return true;
     }
-    Py_DECREF(watchers);
-    is_at_work = false;
+    /* What a watcher does may visit sites itself: it is not told of these. */
+    thread->is_at_work = true;
+    is_good =
+        session->only_tracing != NULL
+            ? visit_only(session->only_tracing, module, (uint32_t)site, values, count)
+            : visit_all(session, module, file, (uint32_t)site, values, count);
+    thread->is_at_work = false;
     return is_good;
 }
 
@@ -334,6 +364,18 @@ static bool is_pair(struct session *session, PyObject *pair)
            (type == session->watcher_type || type == session->tracing_type);
 }
 
+static struct tracing *find_only_tracing(const struct session *session,
+                                         PyObject *watchers)
+{
+    PyObject *watcher = PyTuple_Size(watchers) == 1
+                            ? PyTuple_GetItem(PyTuple_GetItem(watchers, 0), 0)
+                            : NULL;
+
+    return watcher != NULL && Py_TYPE(watcher) == session->tracing_type
+               ? (struct tracing *)watcher
+               : NULL;
+}
+
 PyObject *watchers_set(PyObject *module, PyObject *watchers)
 {
     struct session *session = PyModule_GetState(module);
@@ -349,6 +391,7 @@ PyObject *watchers_set(PyObject *module, PyObject *watchers)
         return NULL;
     }
     session->watchers = PyTuple_Size(watchers) > 0 ? Py_NewRef(watchers) : NULL;
+    session->only_tracing = find_only_tracing(session, watchers);
     Py_XDECREF(old);
     Py_RETURN_NONE;
 }

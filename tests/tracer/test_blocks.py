@@ -498,3 +498,86 @@ def test_gathered_results_keep_to_the_limit():
     assert [value[0].item() for value in tracer.results["forward"].values] == [
         2.0 * i for i in range(16)
     ]
+
+
+def trace_rows(model, count):
+    with ModelTracer(model, ["forward"]) as tracer:
+        for i in range(count):
+            model(torch.full((1000,), float(i)))
+    return tracer.results["forward"].values
+
+
+def test_memory_serves_again_where_no_result_uses_it():
+    model = nn.Identity()
+    values = trace_rows(model, 40)
+    places = {value.data_ptr() for value in values}
+    del values
+    assert places & {value.data_ptr() for value in trace_rows(model, 40)}
+
+
+def test_memory_that_a_result_uses_is_nobody_elses():
+    model = nn.Identity()
+    first = trace_rows(model, 40)
+    last = first[-1]  # one value keeps what it lies in
+    del first
+    second = trace_rows(model, 80)
+    assert torch.equal(last, torch.full((1000,), 39.0))
+    last.fill_(-1)
+    for i, value in enumerate(second):
+        assert torch.equal(value, torch.full((1000,), float(i)))
+
+
+def test_much_memory_is_given_back():
+    from monitorch.tracer import _memory
+
+    model = nn.Identity()
+    with ModelTracer(model, ["forward"]) as tracer:
+        for _ in range(30):
+            model(torch.zeros(1 << 20))  # 4 MB each
+    del tracer
+    gc.collect()
+    assert sum(map(len, _memory._kept)) <= 64 << 20
+
+
+def test_more_threads_than_are_told_apart():
+    """What a path was last is known for a number of threads; beyond, one begins anew."""
+
+    class Twice(nn.Module):
+        def forward(self, x):
+            h = x + 1
+            h = h * 2
+            return h
+
+    model = Twice()
+    with ModelTracer(model, ["forward.h", "forward"]) as tracer:
+        for i in range(40):
+            thread = threading.Thread(target=model, args=(torch.tensor(i),))
+            thread.start()
+            thread.join()
+    assert [value.item() for value in tracer.results["forward.h"].values] == [
+        number for i in range(40) for number in (i + 1, 2 * i + 2)
+    ]
+    assert [value.item() for value in tracer.results["forward"].values] == [
+        2 * i + 2 for i in range(40)
+    ]
+
+
+def test_the_sample(tmp_path):
+    """samples/trace_attention.py keeps the weights of both layers, each fifth of twenty steps."""
+    import os
+    import subprocess
+    import sys
+
+    from tests.support import paths
+
+    done = subprocess.run(
+        [sys.executable, str(paths.ROOT / "samples" / "trace_attention.py")],
+        env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    for layer in range(2):
+        wanted = f"layers.{layer}.forward.weights: 4 of (2, 4, 10, 10), of steps 5 10 15 20"
+        assert wanted in lines
+        assert any(line.startswith(f"layer {layer}, the largest weight: 0.") for line in lines)

@@ -7,9 +7,9 @@ import ctypes
 import mmap
 import os
 import tempfile
+import weakref
 from typing import Any
 
-_MAPPED_SIZE = 1 << 20  # from here on memory comes straight from the system
 _GRANULE = mmap.ALLOCATIONGRANULARITY
 _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 # Pages that the system hands out one by one cost more than what is copied there: much memory comes
@@ -17,33 +17,41 @@ _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _LARGE_PAGE = 2 << 20
 _AT_ONCE = getattr(mmap, "MAP_POPULATE", 0)
 _IN_LARGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", None)
+# What no result uses any more is kept for those that follow: its pages are there already.
+_KEPT_SIZE = 64 << 20
+_KEPT_COUNT = 64
+
+_kept: list[mmap.mmap] = []
 
 
-class _Chunk(bytearray):
-    """Memory that is counted as long as it lives."""
-
-    counted: Memory
-
-    def __del__(self) -> None:
-        self.counted.used -= len(self)
+def _round(size: int) -> int:
+    """To whole pages, one at least."""
+    return -(-max(size, 1) // _GRANULE) * _GRANULE
 
 
-class _Mapping(mmap.mmap):
-    """The same for much of it."""
-
-    counted: Memory
-
-    def __del__(self) -> None:
-        self.counted.used -= len(self)
-
-
-def _map(size: int) -> _Mapping:
+def _map(size: int) -> mmap.mmap:
     if size < _LARGE_PAGE or _IN_LARGE_PAGES is None:
-        return _Mapping(-1, size, flags=_PRIVATE | _AT_ONCE)
-    owner = _Mapping(-1, size, flags=_PRIVATE)
+        return mmap.mmap(-1, size, flags=_PRIVATE | _AT_ONCE)
+    mapping = mmap.mmap(-1, size, flags=_PRIVATE)
     with contextlib.suppress(OSError):  # a system that has no large pages gives small ones
-        owner.madvise(_IN_LARGE_PAGES)
-    return owner
+        mapping.madvise(_IN_LARGE_PAGES)
+    return mapping
+
+
+def _find_kept(size: int) -> mmap.mmap | None:
+    for mapping in list(_kept):
+        if len(mapping) == size:
+            try:
+                _kept.remove(mapping)
+            except ValueError:  # another thread was faster
+                continue
+            return mapping
+    return None
+
+
+def _keep(mapping: mmap.mmap) -> None:
+    if len(_kept) < _KEPT_COUNT and sum(map(len, _kept)) + len(mapping) <= _KEPT_SIZE:
+        _kept.append(mapping)
 
 
 class Memory:
@@ -58,22 +66,27 @@ class Memory:
 
     def chunk(self, size: int) -> tuple[Any, int]:
         """So many bytes: what owns them, and where they begin."""
-        owner = self._make(max(size, 1))
+        owner = self._make(_round(size))
         return owner, ctypes.addressof(ctypes.c_char.from_buffer(owner))
 
     def _make(self, size: int) -> Any:
         if self.limit is not None and self.used + size > self.limit:
             return self._make_in_file(size)
-        owner = _map(size) if size >= _MAPPED_SIZE else _Chunk(size)
-        owner.counted = self
+        mapping = _find_kept(size) or _map(size)
+        owner = memoryview(mapping)
+        weakref.finalize(owner, self._take_back, mapping).atexit = False
         self.used += size
         return owner
+
+    def _take_back(self, mapping: mmap.mmap) -> None:
+        """The last tensor in it is gone."""
+        self.used -= len(mapping)
+        _keep(mapping)
 
     def _make_in_file(self, size: int) -> mmap.mmap:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="monitorch-")
         number, start = self._file.fileno(), self.spilled
-        size = -(-size // _GRANULE) * _GRANULE
         # Asked for now: a full disk is an OSError here, and no signal later.
         os.posix_fallocate(number, start, size)
         self.spilled += size
@@ -90,7 +103,7 @@ class Memory:
             if self.used + value.nbytes <= self.limit:
                 self.used += value.nbytes  # as long as the results live
             else:
-                owner = self._make_in_file(max(value.nbytes, 1))
+                owner = self._make_in_file(_round(value.nbytes))
                 name = str(value.dtype).partition(".")[2]
                 values[index] = make_tensor(owner, 0, value.numel(), name, tuple(value.shape))
                 values[index].copy_(value)
