@@ -76,6 +76,34 @@ def test_uneven_runs(overlap):
     assert found["forward.positive"] == ([[[3.0] * 3] * 2, [[5.0] * 3] * 2], [1, 2], [1, 1])
 
 
+def joined(rank, world, counts, overlap):
+    """DistributedDataParallel with inputs that end sooner on some ranks."""
+    model = nn.parallel.DistributedDataParallel(Net())
+    tracer = ModelTracer(model, ["forward.hidden", "forward"], timeout=60, overlap=overlap)
+    with tracer, model.join():
+        for i in range(counts[rank]):
+            step(model, i + 1 + 10 * rank).sum().backward()
+    return {name: (t.values, t.iterations, t.ranks) for name, t in tracer.results.items()}
+
+
+@pytest.mark.parametrize(
+    ("counts", "overlap"),
+    [((4, 1, 2), True), ((1, 4, 2), True), ((1, 4, 2), False)],
+    ids=["first rank last", "first rank first", "first rank first, now"],
+)
+def test_joined_with_uneven_inputs(counts, overlap):
+    found, *others = ranks.results(joined, 3, counts, overlap, seconds=200)
+    assert all(not any(map(any, other.values())) for other in others)
+    values, iterations, of = found["forward.hidden"]
+    traced = sorted(zip(of, iterations, (value.tolist() for value in values)))
+    assert traced == [
+        (rank, i + 1, [[2.0 * (i + 1 + 10 * rank)] * 3])
+        for rank, count in enumerate(counts)
+        for i in range(count)
+    ]
+    assert len(found["forward"][0]) == sum(counts)
+
+
 def parallel(rank, world):
     """Paths need no "module.", whatever is around the model."""
     from torch.nn.parallel import DistributedDataParallel
