@@ -9,26 +9,12 @@ import sys
 import time
 
 from claims import Claims, median
+from loops import TENSORS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.support import compiler, recording  # noqa: E402
-
-TENSORS = b"""
-import torch
-
-def run(count):
-    w = torch.eye(64)
-    x = torch.linspace(-1, 1, 64 * 64).view(64, 64)
-    for i in range(count):
-        y = x @ w
-        z = y + x
-        z = torch.tanh(z)
-        h = z * 0.5
-        x = h + y
-    return x
-"""
 
 INTEGERS = b"""
 def run(count):
@@ -77,7 +63,7 @@ def main():
         claims.not_measured(f"a loop of {tensors}", "torch is not installed")
     else:
         torch.set_num_threads(1)
-        loops.append((tensors, TENSORS, 1500, 61, 1.02))
+        loops.append((tensors, TENSORS.encode(), 1500, 61, 1.02))
     for name, source, count, rounds, claim in loops:
         what = f"a loop of {name}, every line with a site"
         claims.at_most(claim, what, ratio(source, count, rounds), peer="the plain loop")

@@ -11,6 +11,7 @@ import sys
 import time
 
 from claims import Claims, best
+from loops import TENSORS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -32,21 +33,8 @@ def run(function, value, count):
         function("o", value, value)
 """
 
-TENSORS = b"""
-import torch
-
-class Loop:
-    def forward(self, count):
-        w = torch.eye(64)
-        x = torch.linspace(-1, 1, 64 * 64).view(64, 64)
-        for i in range(count):
-            y = x @ w
-            z = y + x
-            z = torch.tanh(z)
-            h = z * 0.5
-            x = h + y
-        return x
-"""
+# The same in a method, whose `self` spy_save is given.
+METHOD = TENSORS.replace("def run(count)", "class Loop:\n  def forward(self, count)").encode()
 
 
 def noop(name, tensor, module=None):
@@ -77,7 +65,7 @@ def call_ratio(count=5_000):
 
 
 def load(**selection):
-    text = compiler.instrument(TENSORS, "loop.py", **selection).text
+    text = compiler.instrument(METHOD, "loop.py", **selection).text
     space = {"__name__": "loop"}
     exec(compile(text, "loop.py", "exec", dont_inherit=True), space)
     return space["Loop"]().forward

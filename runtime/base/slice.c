@@ -58,7 +58,7 @@ static bool set_has(struct slice set, unsigned char byte)
 }
 
 /* Matches one byte against the item of the glob at `*at`, and steps over that item. */
-static bool glob_match_byte(struct slice glob, size_t *at, char byte)
+static bool glob_item(struct slice glob, size_t *at, char byte)
 {
     size_t start = *at;
     size_t end = glob.bytes[start] == '[' ? set_find_end(glob, start) : 0;
@@ -71,7 +71,7 @@ static bool glob_match_byte(struct slice glob, size_t *at, char byte)
     return glob.bytes[start] == '?' || glob.bytes[start] == byte;
 }
 
-bool slice_match(struct slice text, struct slice glob)
+bool slice_match_by(struct slice text, struct slice glob, slice_glob_item match_item)
 {
     size_t in_text = 0;
     size_t in_glob = 0;
@@ -83,7 +83,7 @@ bool slice_match(struct slice text, struct slice glob)
             retry_glob = ++in_glob;
             retry_text = in_text;
         } else if (in_glob < glob.size &&
-                   glob_match_byte(glob, &in_glob, text.bytes[in_text])) {
+                   match_item(glob, &in_glob, text.bytes[in_text])) {
             in_text++;
         } else if (retry_glob > 0) {
             in_glob = retry_glob;
@@ -96,4 +96,9 @@ bool slice_match(struct slice text, struct slice glob)
         in_glob++;
     }
     return in_glob == glob.size;
+}
+
+bool slice_match(struct slice text, struct slice glob)
+{
+    return slice_match_by(text, glob, glob_item);
 }

@@ -63,4 +63,9 @@ size_t slice_find(struct slice text, struct slice part, size_t start);
  * `[abc]`, `[a-z]`, `[!a]` one of a set; a `[` that is never closed means itself. */
 bool slice_match(struct slice text, struct slice glob);
 
+/* The same for globs of other items than these, but for `*`. An item matches one byte: it says
+ * whether, and steps `*at` over itself where it does, and may otherwise too. */
+typedef bool (*slice_glob_item)(struct slice glob, size_t *at, char byte);
+bool slice_match_by(struct slice text, struct slice glob, slice_glob_item match_item);
+
 #endif

@@ -216,6 +216,31 @@ bool arguments_next(struct arguments *arguments,
     return take_short(arguments, found, error);
 }
 
+bool arguments_read(const struct argument_rule *rules,
+                    int rule_count,
+                    int word_count,
+                    char **words,
+                    arguments_take take,
+                    void *context,
+                    struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+
+    arguments_init(&arguments, rules, rule_count, word_count, words);
+    for (;;) {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule == ARGUMENT_END) {
+            return true;
+        }
+        if (!take(context, &found, error)) {
+            return false;
+        }
+    }
+}
+
 bool argument_refuse(const struct argument_rule *rule,
                      const char *argument,
                      const char *expected,
@@ -263,6 +288,22 @@ bool argument_read_number(const struct argument_rule *rule,
     }
     *number = read;
     return true;
+}
+
+bool argument_read_choice(const struct argument_rule *rule,
+                          const char *argument,
+                          const char *const *names,
+                          const char *expected,
+                          int *index,
+                          struct error *error)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(argument, names[i]) == 0) {
+            *index = i;
+            return true;
+        }
+    }
+    return argument_refuse(rule, argument, expected, error);
 }
 
 bool arguments_refuse(const char *message, struct error *error)

@@ -44,6 +44,20 @@ bool arguments_next(struct arguments *arguments,
                     struct argument *found,
                     struct error *error);
 
+/* Takes an option or a word; `context` is the caller's own. */
+typedef bool (*arguments_take)(void *context,
+                               const struct argument *argument,
+                               struct error *error);
+
+/* Has every option and word taken, in their order. */
+bool arguments_read(const struct argument_rule *rules,
+                    int rule_count,
+                    int word_count,
+                    char **words,
+                    arguments_take take,
+                    void *context,
+                    struct error *error);
+
 /* Sets the message and returns false. */
 bool arguments_refuse(const char *message, struct error *error);
 
@@ -68,6 +82,14 @@ bool argument_read_number(const struct argument_rule *rule,
                           double most,
                           const char *expected,
                           double *number,
+                          struct error *error);
+
+/* Reads an option's argument as one of `names`, which end with NULL: its index among them. */
+bool argument_read_choice(const struct argument_rule *rule,
+                          const char *argument,
+                          const char *const *names,
+                          const char *expected,
+                          int *index,
                           struct error *error);
 
 /* Whether the option stands anywhere among the words: --help and --version win over everything

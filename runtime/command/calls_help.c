@@ -1,4 +1,5 @@
 /* The text of `monitorch calls --help`. */
+#include "runtime/command/help_parts.h"
 #include "runtime/command/subcommand.h"
 
 /* A line of the text is a line here. */
@@ -30,11 +31,10 @@ const char calls_help[] =
     "  --figheight H\n"
     "  --theme THEME      light or dark\n"
     "  --title TEXT       instead of the file's name\n"
-    "  --color WHEN       of what is printed: auto, always or never\n"
+    HELP_COLOR
     "  -v, --verbose      say on standard error what was read and written\n"
-    "  -q, --quiet        no remarks on standard error; errors all the same\n"
-    "  -V, --version      print the version\n"
-    "  -h, --help         print this\n"
+    HELP_QUIET
+    HELP_LAST
     "\n"
     "Examples:\n"
     "  monitorch calls run.mtrace\n"

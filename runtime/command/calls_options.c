@@ -2,12 +2,11 @@
 #include "runtime/command/calls_options.h"
 
 #include "runtime/command/arguments.h"
+#include "runtime/command/look_arguments.h"
 
 #include <string.h>
 #include <strings.h>
 
-#define DPI_LEAST    10
-#define DPI_MOST     2400
 #define DPI_DEFAULT  150
 #define INCHES_LEAST 0.1
 #define FORMATS      "png, svg, pdf, dot or json"
@@ -55,17 +54,6 @@ read_format(struct calls_options *options, struct slice name, struct error *erro
 }
 
 static bool
-read_theme(struct calls_options *options, const char *argument, struct error *error)
-{
-    if (strcmp(argument, "light") != 0 && strcmp(argument, "dark") != 0) {
-        return argument_refuse(&rules[OPTION_THEME], argument, "light or dark", error);
-    }
-    options->render.picture.theme =
-        strcmp(argument, "dark") == 0 ? PICTURE_DARK : PICTURE_LIGHT;
-    return true;
-}
-
-static bool
 read_inches(enum option_id id, const char *argument, double *size, struct error *error)
 {
     return argument_read_number(&rules[id], argument, INCHES_LEAST, CALL_PAGE_MOST,
@@ -84,9 +72,7 @@ static bool look_take(struct calls_options *options,
     switch (id) {
     case OPTION_DPI:
         given->dpi = true;
-        return argument_read_number(&rules[id], argument, DPI_LEAST, DPI_MOST,
-                                    "dots for each inch, 10 to 2400",
-                                    &options->render.dpi, error);
+        return argument_read_dpi(&rules[id], argument, &options->render.dpi, error);
     case OPTION_FIGWIDTH:
         given->page = true;
         return read_inches(id, argument, &picture->page.width, error);
@@ -95,7 +81,7 @@ static bool look_take(struct calls_options *options,
         return read_inches(id, argument, &picture->page.height, error);
     case OPTION_THEME:
         given->look = true;
-        return read_theme(options, argument, error);
+        return argument_read_theme(&rules[id], argument, &picture->theme, error);
     case OPTION_TITLE:
         given->look = true;
         picture->title = slice_of(argument);
@@ -234,33 +220,34 @@ take_input(struct calls_options *options, const char *word, struct error *error)
     return true;
 }
 
+struct reading {
+    struct calls_options *options;
+    struct given given;
+};
+
+static bool take(void *context, const struct argument *found, struct error *error)
+{
+    struct reading *reading = context;
+
+    if (found->rule == ARGUMENT_WORD) {
+        return take_input(reading->options, found->text, error);
+    }
+    return option_take(reading->options, &reading->given, (enum option_id)found->rule,
+                       found->text, error);
+}
+
 bool calls_options_read(struct calls_options *options,
                         int word_count,
                         char **words,
                         struct error *error)
 {
-    struct arguments arguments;
-    struct argument found;
-    struct given given = {0};
+    struct reading reading = {.options = options};
 
     *options = (struct calls_options){
         .graph = CALL_GRAPH_OPTIONS_DEFAULT,
         .render.dpi = DPI_DEFAULT,
     };
-    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
-    do {
-        if (!arguments_next(&arguments, &found, error)) {
-            return false;
-        }
-        if (found.rule == ARGUMENT_WORD) {
-            if (!take_input(options, found.text, error)) {
-                return false;
-            }
-        } else if (found.rule >= 0 &&
-                   !option_take(options, &given, (enum option_id)found.rule, found.text,
-                                error)) {
-            return false;
-        }
-    } while (found.rule != ARGUMENT_END);
-    return check(options, given, error);
+    return arguments_read(rules, OPTION_COUNT, word_count, words, take, &reading,
+                          error) &&
+           check(options, reading.given, error);
 }

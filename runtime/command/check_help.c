@@ -1,4 +1,5 @@
 /* The text of `monitorch check --help`. */
+#include "runtime/command/help_parts.h"
 #include "runtime/command/subcommand.h"
 
 /* A line of the text is a line here. */
@@ -24,23 +25,15 @@ const char check_help[] =
     "  --dead             every line of a function that was called has run, and every\n"
     "                     recorded function was called\n"
     "\n"
-    "Which events (what is given must hold at once; an option given again is an alternative):\n"
-    "  --function GLOB    in functions whose qualified name matches: 'Attention.*'\n"
-    "  --name GLOB        of names that match: 'q', 'self.*', 'out*logits*'\n"
-    "  --line N-M         on these lines; N, N- and -M too\n"
-    "  --file GLOB        in files whose path, or its last part, matches: 'model.py'\n"
-    "  --module GLOB      in methods of the nn.Modules at these paths: 'layers.*.attn'\n"
-    "  --kind KINDS       of sites of these kinds: enter, assign, mutate, loop, branch, return,\n"
-    "                     spy, line, with commas between\n"
-    "  --call N           in the call `#N`; N+: and in the calls made within it\n"
-    "  --thread N         in this thread: its number, or a glob for its name\n"
+    HELP_WHICH_EVENTS
+    HELP_EVENT_FILTER
+    HELP_EVENT_KINDS
     "\n"
     "How:\n"
     "  --json             an object for each finding, and one for the verdict (docs/check.md)\n"
     "  -q, --quiet        print nothing but errors: the exit code tells\n"
-    "  --color WHEN       auto (on a terminal, unless NO_COLOR is set), always or never\n"
-    "  -V, --version      print the version\n"
-    "  -h, --help         print this\n"
+    HELP_COLOR
+    HELP_LAST
     "\n"
     "The first line is for editors and scripts: FILE:LINE: NAME: what is wrong\n"
     "\n"

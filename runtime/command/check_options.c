@@ -112,14 +112,22 @@ static bool check(struct check_options *options, struct error *error)
     return true;
 }
 
+static bool take(void *context, const struct argument *found, struct error *error)
+{
+    struct check_options *options = context;
+
+    if (found->rule == ARGUMENT_WORD) {
+        options->traces[options->trace_count++] = found->text;
+        return true;
+    }
+    return take_option(options, (enum option_id)found->rule, found->text, error);
+}
+
 bool check_options_read(struct check_options *options,
                         int word_count,
                         char **words,
                         struct error *error)
 {
-    struct arguments arguments;
-    struct argument found;
-
     *options = (struct check_options){.color = COLOR_AUTO};
     check_rules_init(&options->rules);
     options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
@@ -127,20 +135,9 @@ bool check_options_read(struct check_options *options,
         error_set_memory(error);
         return false;
     }
-    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
-    do {
-        if (!arguments_next(&arguments, &found, error)) {
-            return false;
-        }
-        if (found.rule == ARGUMENT_WORD) {
-            options->traces[options->trace_count++] = found.text;
-        } else if (found.rule != ARGUMENT_END &&
-                   !take_option(options, (enum option_id)found.rule, found.text,
-                                error)) {
-            return false;
-        }
-    } while (found.rule != ARGUMENT_END);
-    return check(options, error);
+    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
+                          error) &&
+           check(options, error);
 }
 
 void check_options_release(struct check_options *options)

@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/command/arguments.h"
+#include "runtime/command/look_arguments.h"
 
 #include <float.h>
 #include <string.h>
@@ -50,21 +51,6 @@ static bool read_output(struct diff_command_options *options,
     return diff_picture_format(slice_of(argument), &options->picture, error);
 }
 
-static bool read_theme(struct diff_command_options *options,
-                       const char *argument,
-                       struct error *error)
-{
-    bool is_dark = strcmp(argument, "dark") == 0;
-
-    if (!is_dark && strcmp(argument, "light") != 0) {
-        error_set(error, ERROR_USAGE, "--theme %.80s: expected light|dark", argument);
-        return false;
-    }
-    options->picture.render.picture.theme = is_dark ? PICTURE_DARK : PICTURE_LIGHT;
-    options->has_theme = true;
-    return true;
-}
-
 static bool read_max_nodes(struct diff_command_options *options,
                            const char *argument,
                            struct error *error)
@@ -101,7 +87,9 @@ static bool option_take(struct diff_command_options *options,
     case OPTION_OUTPUT:
         return read_output(options, argument, error);
     case OPTION_THEME:
-        return read_theme(options, argument, error);
+        options->has_theme = true;
+        return argument_read_theme(&rules[id], argument,
+                                   &options->picture.render.picture.theme, error);
     case OPTION_MAX_NODES:
         return read_max_nodes(options, argument, error);
     case OPTION_COLOR:
@@ -173,14 +161,22 @@ static bool check(const struct diff_command_options *options, struct error *erro
     return true;
 }
 
+static bool take(void *context, const struct argument *found, struct error *error)
+{
+    struct diff_command_options *options = context;
+
+    if (found->rule == ARGUMENT_WORD) {
+        options->traces[options->trace_count++] = found->text;
+        return true;
+    }
+    return option_take(options, (enum option_id)found->rule, found->text, error);
+}
+
 bool diff_options_read(struct diff_command_options *options,
                        int word_count,
                        char **words,
                        struct error *error)
 {
-    struct arguments arguments;
-    struct argument found;
-
     *options = (struct diff_command_options){
         .rtol = -1,
         .atol = -1,
@@ -194,19 +190,9 @@ bool diff_options_read(struct diff_command_options *options,
         error_set_memory(error);
         return false;
     }
-    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
-    do {
-        if (!arguments_next(&arguments, &found, error)) {
-            return false;
-        }
-        if (found.rule == ARGUMENT_WORD) {
-            options->traces[options->trace_count++] = found.text;
-        } else if (found.rule >= 0 && !option_take(options, (enum option_id)found.rule,
-                                                   found.text, error)) {
-            return false;
-        }
-    } while (found.rule != ARGUMENT_END);
-    return check(options, error);
+    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
+                          error) &&
+           check(options, error);
 }
 
 void diff_options_release(struct diff_command_options *options)

@@ -58,10 +58,7 @@ static void add_row_text(const struct diff_report *report,
         }
         buffer_add_byte(text, ')');
     }
-    while (text->size > 0 && text->bytes[text->size - 1] == ' ') {
-        text->size--;
-    }
-    buffer_add_byte(text, '\n');
+    text_end_line(text);
 }
 
 /* The rows of a kind, under a heading; nothing where there are none. */
@@ -188,15 +185,8 @@ static void add_equal_line(const struct diff_report *report,
                            const struct diff_result *result,
                            struct buffer *text)
 {
-    buffer_add(text, SLICE("equal: "));
-    diff_text_add_count(text, result->equal, "event");
-    if (report->options->is_exact) {
-        buffer_add(text, SLICE(" to the bit"));
-    } else if (result->close > 0) {
-        buffer_add(text, SLICE(", "));
-        diff_text_add_grouped(text, result->close);
-        buffer_add(text, SLICE(" of them within tolerance"));
-    }
+    diff_text_add_equal(text, result->equal, "event", result->close,
+                        report->options->is_exact);
     add_allowed(result, text);
     if (report->changed_count > 0) {
         buffer_add(text, SLICE("; "));
@@ -219,15 +209,8 @@ static void add_equal_line(const struct diff_report *report,
 
 void diff_report_add_counts(const struct diff_result *result, struct buffer *text)
 {
-    diff_text_add_count(text, result->equal + result->own + result->inherited, "event");
-    buffer_add(text, SLICE(" in both: "));
-    diff_text_add_grouped(text, result->equal);
-    buffer_add(text, SLICE(" equal"));
-    if (result->close > 0) {
-        buffer_add(text, SLICE(" ("));
-        diff_text_add_grouped(text, result->close);
-        buffer_add(text, SLICE(" within tolerance)"));
-    }
+    diff_text_add_both(text, result->equal + result->own + result->inherited, "event",
+                       result->equal, result->close);
     buffer_add(text, SLICE(", "));
     diff_text_add_count(text, result->own + result->own_flow, "own difference");
     buffer_add(text, SLICE(", "));
@@ -238,13 +221,7 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
         diff_text_add_count(text, result->flow, "time");
     }
     add_allowed(result, text);
-    for (unsigned side = 0; side < 2; side++) {
-        if (result->only[side] > 0) {
-            buffer_add(text, SLICE("; "));
-            diff_text_add_grouped(text, result->only[side]);
-            buffer_add(text, side == 0 ? SLICE(" in A alone") : SLICE(" in B alone"));
-        }
-    }
+    diff_text_add_alone(text, result->only);
     buffer_add_byte(text, '\n');
 }
 

@@ -128,10 +128,7 @@ static void add_row_text(const struct diff_saved_report *report,
     diff_text_add_column(text, slice_part(texts, name, words), widths[1]);
     text_add_shortened(text, slice_part(texts, words, words + row->words_size),
                        DIFF_WORDS_LIMIT);
-    while (text->size > 0 && text->bytes[text->size - 1] == ' ') {
-        text->size--;
-    }
-    buffer_add_byte(text, '\n');
+    text_end_line(text);
 }
 
 static void add_list(const struct diff_saved_report *report,
@@ -175,13 +172,7 @@ static void add_list(const struct diff_saved_report *report,
 
 static void add_alone(struct buffer *text, const struct diff_saved_result *result)
 {
-    for (unsigned side = 0; side < 2; side++) {
-        if (result->only[side] > 0) {
-            buffer_add(text, SLICE("; "));
-            diff_text_add_grouped(text, result->only[side]);
-            buffer_add(text, side == 0 ? SLICE(" in A alone") : SLICE(" in B alone"));
-        }
-    }
+    diff_text_add_alone(text, result->only);
     if (result->unread > 0) {
         buffer_add(text, SLICE("; "));
         diff_text_add_grouped(text, result->unread);
@@ -206,15 +197,8 @@ static void add_verdict(const struct diff_saved_report *report,
     } else if (both == 0 && diff_saved_is_equal(result)) {
         buffer_add(text, SLICE("nothing to compare"));
     } else if (diff_saved_is_equal(result)) {
-        buffer_add(text, SLICE("equal: "));
-        diff_text_add_count(text, result->equal, "tensor");
-        if (report->options->is_exact) {
-            buffer_add(text, SLICE(" to the bit"));
-        } else if (result->close > 0) {
-            buffer_add(text, SLICE(", "));
-            diff_text_add_grouped(text, result->close);
-            buffer_add(text, SLICE(" of them within tolerance"));
-        }
+        diff_text_add_equal(text, result->equal, "tensor", result->close,
+                            report->options->is_exact);
     } else {
         buffer_add(text, result->only[0] + result->only[1] > 0
                              ? SLICE("different: ")
@@ -229,16 +213,8 @@ static void add_verdict(const struct diff_saved_report *report,
 static void add_counts(const struct diff_saved_result *result, struct buffer *text)
 {
     buffer_add(text, SLICE("\n  "));
-    diff_text_add_count(text, result->equal + result->different + result->unread,
-                        "tensor");
-    buffer_add(text, SLICE(" in both: "));
-    diff_text_add_grouped(text, result->equal);
-    buffer_add(text, SLICE(" equal"));
-    if (result->close > 0) {
-        buffer_add(text, SLICE(" ("));
-        diff_text_add_grouped(text, result->close);
-        buffer_add(text, SLICE(" within tolerance)"));
-    }
+    diff_text_add_both(text, result->equal + result->different + result->unread,
+                       "tensor", result->equal, result->close);
     buffer_add(text, SLICE(", "));
     diff_text_add_grouped(text, result->different);
     buffer_add(text, SLICE(" different"));

@@ -21,6 +21,51 @@ void diff_text_add_count(struct buffer *text, uint64_t count, const char *noun)
     buffer_add(text, count == 1 ? SLICE("") : SLICE("s"));
 }
 
+void diff_text_add_equal(struct buffer *text,
+                         uint64_t count,
+                         const char *noun,
+                         uint64_t close_count,
+                         bool is_exact)
+{
+    buffer_add(text, SLICE("equal: "));
+    diff_text_add_count(text, count, noun);
+    if (is_exact) {
+        buffer_add(text, SLICE(" to the bit"));
+    } else if (close_count > 0) {
+        buffer_add(text, SLICE(", "));
+        diff_text_add_grouped(text, close_count);
+        buffer_add(text, SLICE(" of them within tolerance"));
+    }
+}
+
+void diff_text_add_both(struct buffer *text,
+                        uint64_t count,
+                        const char *noun,
+                        uint64_t equal_count,
+                        uint64_t close_count)
+{
+    diff_text_add_count(text, count, noun);
+    buffer_add(text, SLICE(" in both: "));
+    diff_text_add_grouped(text, equal_count);
+    buffer_add(text, SLICE(" equal"));
+    if (close_count > 0) {
+        buffer_add(text, SLICE(" ("));
+        diff_text_add_grouped(text, close_count);
+        buffer_add(text, SLICE(" within tolerance)"));
+    }
+}
+
+void diff_text_add_alone(struct buffer *text, const uint64_t counts[2])
+{
+    for (unsigned side = 0; side < 2; side++) {
+        if (counts[side] > 0) {
+            buffer_add(text, SLICE("; "));
+            diff_text_add_grouped(text, counts[side]);
+            buffer_add(text, side == 0 ? SLICE(" in A alone") : SLICE(" in B alone"));
+        }
+    }
+}
+
 void diff_text_add_column(struct buffer *text, struct slice column, size_t width)
 {
     buffer_add(text, column);

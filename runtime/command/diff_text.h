@@ -4,6 +4,7 @@
 
 #include "runtime/base/buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,20 @@
 void diff_text_add_grouped(struct buffer *text, uint64_t number);
 /* `1 event`, `12,345 events` */
 void diff_text_add_count(struct buffer *text, uint64_t count, const char *noun);
+/* `equal: 12 events to the bit`; otherwise `, 3 of them within tolerance` where some are. */
+void diff_text_add_equal(struct buffer *text,
+                         uint64_t count,
+                         const char *noun,
+                         uint64_t close_count,
+                         bool is_exact);
+/* `33 events in both: 26 equal (3 within tolerance)` */
+void diff_text_add_both(struct buffer *text,
+                        uint64_t count,
+                        const char *noun,
+                        uint64_t equal_count,
+                        uint64_t close_count);
+/* `; 2 in A alone; 1 in B alone`, of those that are any. */
+void diff_text_add_alone(struct buffer *text, const uint64_t counts[2]);
 /* The text, and blanks up to the width and two more. */
 void diff_text_add_column(struct buffer *text, struct slice column, size_t width);
 /* What is not shown of a list: `    and 12 more lines (--all)`. */

@@ -1,4 +1,5 @@
 /* The text of `monitorch export --help`. */
+#include "runtime/command/help_parts.h"
 #include "runtime/command/subcommand.h"
 
 /* A line of the text is a line here. */
@@ -28,21 +29,12 @@ const char export_help[] =
     "\n"
     "Which events (not for --sqlite; what is given must hold at once, an option given again is an\n"
     "alternative):\n"
-    "  --function GLOB    in functions whose qualified name matches: 'Attention.*'\n"
-    "  --name GLOB        of names that match: 'q', 'self.*', 'out*logits*'\n"
-    "  --line N-M         on these lines; N, N- and -M too\n"
-    "  --file GLOB        in files whose path, or its last part, matches: 'model.py'\n"
-    "  --module GLOB      in methods of the nn.Modules at these paths: 'layers.*.attn'\n"
-    "  --kind KINDS       of sites of these kinds: enter, assign, mutate, loop, branch, return,\n"
-    "                     spy, line, with commas between\n"
-    "  --changed          whose name has another value than before in the same call\n"
-    "  --nan              with NaN or Inf in them\n"
-    "  --call N           in the call `#N` of `monitorch show`; N+: and in those within it\n"
-    "  --thread N         in this thread: its number, or a glob for its name\n"
+    HELP_EVENT_FILTER
+    HELP_EVENT_KINDS
+    HELP_EVENT_VALUES
     "\n"
-    "  -q, --quiet        no remarks on standard error; errors all the same\n"
-    "  -V, --version      print the version\n"
-    "  -h, --help         print this\n"
+    HELP_QUIET
+    HELP_LAST
     "\n"
     "Examples:\n"
     "  monitorch export run.mtrace --csv | head\n"

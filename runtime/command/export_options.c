@@ -283,27 +283,15 @@ static bool check(const struct export_options *options, struct error *error)
            check_traces(options, error);
 }
 
-static bool read_words(struct export_options *options,
-                       int word_count,
-                       char **words,
-                       struct error *error)
+static bool take(void *context, const struct argument *found, struct error *error)
 {
-    struct arguments arguments;
-    struct argument found;
+    struct export_options *options = context;
 
-    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
-    do {
-        if (!arguments_next(&arguments, &found, error)) {
-            return false;
-        }
-        if (found.rule == ARGUMENT_WORD) {
-            options->traces[options->trace_count++] = found.text;
-        } else if (found.rule >= 0 && !option_take(options, (enum option_id)found.rule,
-                                                   found.text, error)) {
-            return false;
-        }
-    } while (found.rule != ARGUMENT_END);
-    return check(options, error);
+    if (found->rule == ARGUMENT_WORD) {
+        options->traces[options->trace_count++] = found->text;
+        return true;
+    }
+    return option_take(options, (enum option_id)found->rule, found->text, error);
 }
 
 bool export_options_read(struct export_options *options,
@@ -323,7 +311,9 @@ bool export_options_read(struct export_options *options,
         error_set_memory(error);
         return false;
     }
-    return read_words(options, word_count, words, error);
+    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
+                          error) &&
+           check(options, error);
 }
 
 void export_options_release(struct export_options *options)

@@ -1,4 +1,5 @@
 /* The text of `monitorch graph --help`. */
+#include "runtime/command/help_parts.h"
 #include "runtime/command/subcommand.h"
 
 /* A line of the text is a line here. */
@@ -13,14 +14,8 @@ const char graph_help[] =
     "                     graphviz); `-`: standard output\n"
     "  --format FORMAT    svg, png, pdf or dot, whatever the name\n"
     "\n"
-    "Which events (what is given must hold at once; an option given again is an alternative):\n"
-    "  --function GLOB    in functions whose qualified name matches: 'Attention.*'\n"
-    "  --lines N-M        on these lines; N, N- and -M too\n"
-    "  --file GLOB        in files whose path, or its last part, matches: 'model.py'\n"
-    "  --name GLOB        of names that match: 'q', 'self.*', 'out*logits*'\n"
-    "  --module GLOB      in methods of the nn.Modules at these paths: 'layers.*.attn'\n"
-    "  --call N           in the call `#N` of `monitorch show`; N+: and in those within it\n"
-    "  --thread N         in this thread: its number, or a glob for its name\n"
+    HELP_WHICH_EVENTS
+    HELP_EVENT_FILTER
     "  --scalars          numbers, texts and the like too, not tensors and arrays alone\n"
     "\n"
     "How much of them:\n"
@@ -36,9 +31,8 @@ const char graph_help[] =
     "  --dpi N            of a PNG: dots for each inch (96)\n"
     "  --pages SIZE       a PDF of several pages: A3, A4, A5, Letter or Legal, A4-landscape …,\n"
     "                     or WxH in millimetres; without it, one page of the picture's size\n"
-    "  -q, --quiet        no remarks on standard error; errors all the same\n"
-    "  -V, --version      print the version\n"
-    "  -h, --help         print this\n"
+    HELP_QUIET
+    HELP_LAST
     "\n"
     "Examples:\n"
     "  monitorch graph run.mtrace -o flow.svg\n"

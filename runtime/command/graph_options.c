@@ -2,12 +2,11 @@
 #include "runtime/command/graph_options.h"
 
 #include "runtime/command/arguments.h"
+#include "runtime/command/look_arguments.h"
 #include "runtime/command/page_size.h"
 
 #include <string.h>
 
-#define DPI_LEAST       10
-#define DPI_MOST        2400
 #define PROPORTION_MOST 100
 
 enum option_id {
@@ -32,40 +31,6 @@ struct given {
     bool look; /* the theme or the proportion */
 };
 
-/* The index among `names`, which ends with NULL. */
-static bool read_choice(enum option_id id,
-                        const char *argument,
-                        const char *const *names,
-                        int *index,
-                        struct error *error)
-{
-    for (int i = 0; names[i] != NULL; i++) {
-        if (strcmp(argument, names[i]) == 0) {
-            *index = i;
-            return true;
-        }
-    }
-    return argument_refuse(&rules[id], argument, rules[id].argument, error);
-}
-
-static bool add_lines(struct event_filter *filter,
-                      enum option_id id,
-                      const char *argument,
-                      struct error *error)
-{
-    struct error reason = ERROR_INIT;
-
-    if (event_filter_add_line(filter, slice_of(argument), &reason)) {
-        return true;
-    }
-    if (reason.kind == ERROR_MEMORY) {
-        *error = reason;
-        return false;
-    }
-    return argument_refuse(&rules[id], argument,
-                           "N, N-M, N- or -M, lines counted from 1", error);
-}
-
 static bool
 read_format(struct graph_options *options, const char *argument, struct error *error)
 {
@@ -80,23 +45,11 @@ read_fold(struct graph_options *options, const char *argument, struct error *err
     static const char *const names[] = {"auto", "all", "none", NULL};
     int index = 0;
 
-    if (!read_choice(OPTION_FOLD, argument, names, &index, error)) {
+    if (!argument_read_choice(&rules[OPTION_FOLD], argument, names, "auto, all or none",
+                              &index, error)) {
         return false;
     }
     options->render.flow.fold = (enum flow_fold)index;
-    return true;
-}
-
-static bool
-read_theme(struct graph_options *options, const char *argument, struct error *error)
-{
-    static const char *const names[] = {"light", "dark", NULL};
-    int index = 0;
-
-    if (!read_choice(OPTION_THEME, argument, names, &index, error)) {
-        return false;
-    }
-    options->render.picture.theme = (enum picture_theme)index;
     return true;
 }
 
@@ -111,18 +64,6 @@ read_pages(struct graph_options *options, const char *argument, struct error *er
            argument_refuse(&rules[OPTION_PAGES], argument, PAGE_SIZE_EXPECTED, error);
 }
 
-/* Those that choose events. */
-static bool filter_take(struct event_filter *filter,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
-{
-    bool is_taken;
-
-    return event_filter_take(filter, rules[id].text, argument, &is_taken, error) &&
-           (is_taken || add_lines(filter, id, argument, error));
-}
-
 /* `argument` is NULL for the options that take none. */
 static bool option_take(struct graph_options *options,
                         struct given *given,
@@ -131,7 +72,15 @@ static bool option_take(struct graph_options *options,
                         struct error *error)
 {
     struct render_options *render = &options->render;
+    bool is_taken;
 
+    if (!event_filter_take(&options->filter, rules[id].text, argument, &is_taken,
+                           error)) {
+        return false;
+    }
+    if (is_taken) {
+        return true;
+    }
     switch (id) {
     case OPTION_OUTPUT:
         options->output = argument;
@@ -151,7 +100,7 @@ static bool option_take(struct graph_options *options,
                                    &render->flow.max_nodes, error);
     case OPTION_THEME:
         given->look = true;
-        return read_theme(options, argument, error);
+        return argument_read_theme(&rules[id], argument, &render->picture.theme, error);
     case OPTION_TITLE:
         render->picture.title = slice_of(argument);
         return true;
@@ -163,20 +112,15 @@ static bool option_take(struct graph_options *options,
             &render->picture.proportion, error);
     case OPTION_DPI:
         given->dpi = true;
-        return argument_read_number(&rules[id], argument, DPI_LEAST, DPI_MOST,
-                                    "dots for each inch, 10 to 2400", &render->dpi,
-                                    error);
+        return argument_read_dpi(&rules[id], argument, &render->dpi, error);
     case OPTION_PAGES:
         given->pages = true;
         return read_pages(options, argument, error);
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
-    case OPTION_VERSION: /* this and --help were answered before */
-    case OPTION_HELP:
+    default: /* --help and --version were answered before */
         return true;
-    default:
-        return filter_take(&options->filter, id, argument, error);
     }
 }
 
@@ -239,34 +183,35 @@ take_trace(struct graph_options *options, const char *word, struct error *error)
     return true;
 }
 
+struct reading {
+    struct graph_options *options;
+    struct given given;
+};
+
+static bool take(void *context, const struct argument *found, struct error *error)
+{
+    struct reading *reading = context;
+
+    if (found->rule == ARGUMENT_WORD) {
+        return take_trace(reading->options, found->text, error);
+    }
+    return option_take(reading->options, &reading->given, (enum option_id)found->rule,
+                       found->text, error);
+}
+
 bool graph_options_read(struct graph_options *options,
                         int word_count,
                         char **words,
                         struct error *error)
 {
-    struct arguments arguments;
-    struct argument found;
-    struct given given = {0};
+    struct reading reading = {.options = options};
 
     *options = (struct graph_options){.render.picture = PICTURE_OPTIONS_DEFAULT};
     event_filter_init(&options->filter);
     options->render.flow.filter = &options->filter;
-    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
-    do {
-        if (!arguments_next(&arguments, &found, error)) {
-            return false;
-        }
-        if (found.rule == ARGUMENT_WORD) {
-            if (!take_trace(options, found.text, error)) {
-                return false;
-            }
-        } else if (found.rule >= 0 &&
-                   !option_take(options, &given, (enum option_id)found.rule, found.text,
-                                error)) {
-            return false;
-        }
-    } while (found.rule != ARGUMENT_END);
-    return check(options, given, error);
+    return arguments_read(rules, OPTION_COUNT, word_count, words, take, &reading,
+                          error) &&
+           check(options, reading.given, error);
 }
 
 void graph_options_release(struct graph_options *options)

@@ -1,4 +1,5 @@
 /* The text of `monitorch show --help`. */
+#include "runtime/command/help_parts.h"
 #include "runtime/command/subcommand.h"
 
 /* A line of the text is a line here. */
@@ -9,18 +10,10 @@ const char show_help[] =
     "Prints the events of a trace, one a line, under the calls that they happened in: line,\n"
     "name, value, and what has changed since the name's last value. `!!` marks NaN and Inf.\n"
     "\n"
-    "Which events (what is given must hold at once; an option given again is an alternative):\n"
-    "  --function GLOB    in functions whose qualified name matches: 'Attention.*'\n"
-    "  --name GLOB        of names that match: 'q', 'self.*', 'out*logits*'\n"
-    "  --line N-M         on these lines; N, N- and -M too\n"
-    "  --file GLOB        in files whose path, or its last part, matches: 'model.py'\n"
-    "  --module GLOB      in methods of the nn.Modules at these paths: 'layers.*.attn'\n"
-    "  --kind KINDS       of sites of these kinds: enter, assign, mutate, loop, branch, return,\n"
-    "                     spy, line, with commas between\n"
-    "  --changed          whose name has another value than before in the same call\n"
-    "  --nan              with NaN or Inf in them\n"
-    "  --call N           in the call `#N`; N+: and in the calls made within it\n"
-    "  --thread N         in this thread: its number, or a glob for its name\n"
+    HELP_WHICH_EVENTS
+    HELP_EVENT_FILTER
+    HELP_EVENT_KINDS
+    HELP_EVENT_VALUES
     "  --head N           the first N of all these\n"
     "  --tail N           the last N of all these\n"
     "The lines of the calls that these events happened in are printed too.\n"
@@ -36,10 +29,9 @@ const char show_help[] =
     "                     numbers of threads; one thread after another. `diff` compares two\n"
     "  --settings         what the run was made with: versions, the command, threads, flags\n"
     "  --sites            the places that were recorded, instead of what happened there\n"
-    "  -q, --quiet        no remarks on standard error; errors all the same\n"
-    "  --color WHEN       auto (on a terminal, unless NO_COLOR is set), always or never\n"
-    "  -V, --version      print the version\n"
-    "  -h, --help         print this\n"
+    HELP_QUIET
+    HELP_COLOR
+    HELP_LAST
     "\n"
     "Examples:\n"
     "  monitorch show run.mtrace | less\n"

@@ -20,12 +20,14 @@ static const struct argument_rule rules[OPTION_COUNT] = {
 static bool
 read_style(struct show_options *options, const char *argument, struct error *error)
 {
-    struct slice style = slice_of(argument);
+    static const char *const names[] = {"lines", "tree", NULL};
+    int index;
 
-    options->is_tree = slice_equal(style, SLICE("tree"));
-    if (!options->is_tree && !slice_equal(style, SLICE("lines"))) {
-        return argument_refuse(&rules[OPTION_STYLE], argument, "lines or tree", error);
+    if (!argument_read_choice(&rules[OPTION_STYLE], argument, names, "lines or tree",
+                              &index, error)) {
+        return false;
     }
+    options->is_tree = index == 1;
     return true;
 }
 
@@ -139,14 +141,22 @@ static bool check(const struct show_options *options, struct error *error)
     return check_lists(options, error);
 }
 
+static bool take(void *context, const struct argument *found, struct error *error)
+{
+    struct show_options *options = context;
+
+    if (found->rule == ARGUMENT_WORD) {
+        options->traces[options->trace_count++] = found->text;
+        return true;
+    }
+    return option_take(options, (enum option_id)found->rule, found->text, error);
+}
+
 bool show_options_read(struct show_options *options,
                        int word_count,
                        char **words,
                        struct error *error)
 {
-    struct arguments arguments;
-    struct argument found;
-
     *options = (struct show_options){.head = UINT64_MAX, .tail = UINT64_MAX};
     options->labels = track_labels_of_environment();
     event_filter_init(&options->filter);
@@ -155,19 +165,9 @@ bool show_options_read(struct show_options *options,
         error_set_memory(error);
         return false;
     }
-    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
-    do {
-        if (!arguments_next(&arguments, &found, error)) {
-            return false;
-        }
-        if (found.rule == ARGUMENT_WORD) {
-            options->traces[options->trace_count++] = found.text;
-        } else if (found.rule >= 0 && !option_take(options, (enum option_id)found.rule,
-                                                   found.text, error)) {
-            return false;
-        }
-    } while (found.rule != ARGUMENT_END);
-    return check(options, error);
+    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
+                          error) &&
+           check(options, error);
 }
 
 void show_options_release(struct show_options *options)

@@ -1,4 +1,5 @@
 /* The text of `monitorch sql --help`. */
+#include "runtime/command/help_parts.h"
 #include "runtime/command/subcommand.h"
 
 /* A line of the text is a line here. */
@@ -28,10 +29,9 @@ const char sql_help[] =
     "  --no-header        no line with the columns' names\n"
     "  --max-rows N       at most N rows of each query\n"
     "  --schema           print the tables and their columns; no TRACE is needed\n"
-    "  -q, --quiet        no remarks on standard error; errors all the same\n"
-    "  --color WHEN       auto (on a terminal, unless NO_COLOR is set), always or never\n"
-    "  -V, --version      print the version\n"
-    "  -h, --help         print this\n"
+    HELP_QUIET
+    HELP_COLOR
+    HELP_LAST
     "\n"
     "Examples:\n"
     "  monitorch sql run.mtrace \"select count(*), max(absmax) from events where nan > 0\"\n"

@@ -1,4 +1,5 @@
 /* The text of `monitorch why --help`. */
+#include "runtime/command/help_parts.h"
 #include "runtime/command/subcommand.h"
 
 /* A line of the text is a line here. */
@@ -24,10 +25,9 @@ const char why_help[] =
     "  -s, --source       with the text of each line\n"
     "  -o, --output FILE  draw what it was made from too: .svg, .png, .pdf or .dot\n"
     "  --json             one JSON object (docs/why.md)\n"
-    "  -q, --quiet        no remarks on standard error; errors all the same\n"
-    "  --color WHEN       auto (on a terminal, unless NO_COLOR is set), always or never\n"
-    "  -V, --version      print the version\n"
-    "  -h, --help         print this\n"
+    HELP_QUIET
+    HELP_COLOR
+    HELP_LAST
     "\n"
     "The first line is for editors and scripts: FILE:LINE: NaN made here: NAME: CAUSE\n"
     "\n"

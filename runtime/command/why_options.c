@@ -112,31 +112,25 @@ static bool check(struct why_options *options, struct error *error)
     return true;
 }
 
+static bool take(void *context, const struct argument *found, struct error *error)
+{
+    struct why_options *options = context;
+
+    if (found->rule == ARGUMENT_WORD) {
+        return take_word(options, found->text, error);
+    }
+    return take_option(options, (enum option_id)found->rule, found->text, error);
+}
+
 bool why_options_read(struct why_options *options,
                       int word_count,
                       char **words,
                       struct error *error)
 {
-    struct arguments arguments;
-    struct argument found;
-
     *options = (struct why_options){
         .ask = {.event = SLICE(""), .depth = DEPTH_DEFAULT},
     };
-    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
-    do {
-        if (!arguments_next(&arguments, &found, error)) {
-            return false;
-        }
-        if (found.rule == ARGUMENT_WORD) {
-            if (!take_word(options, found.text, error)) {
-                return false;
-            }
-        } else if (found.rule != ARGUMENT_END &&
-                   !take_option(options, (enum option_id)found.rule, found.text,
-                                error)) {
-            return false;
-        }
-    } while (found.rule != ARGUMENT_END);
-    return check(options, error);
+    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
+                          error) &&
+           check(options, error);
 }

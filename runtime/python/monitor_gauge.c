@@ -2,6 +2,7 @@
 #include "runtime/python/monitor_gauge_private.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/python/module_add.h"
 #include "runtime/python/monitor_devices.h"
 
 static freefunc free_of(PyTypeObject *type)
@@ -219,15 +220,6 @@ static PyObject *edges(void)
     return tuple;
 }
 
-/* Takes the object's reference. */
-static int add_object(PyObject *module, const char *name, PyObject *object)
-{
-    int status = object == NULL ? -1 : PyModule_AddObjectRef(module, name, object);
-
-    Py_XDECREF(object);
-    return status;
-}
-
 int gauge_exec(PyObject *module)
 {
     static PyMethodDef methods[] = {
@@ -249,10 +241,9 @@ int gauge_exec(PyObject *module)
         .slots = slots,
     };
 
-    if (add_object(module, "Gauge", PyType_FromModuleAndSpec(module, &spec, NULL)) <
-            0 ||
-        add_object(module, "GAUGE_METRICS", metric_names()) < 0) {
+    if (module_add_type(module, &spec) < 0 ||
+        module_add_object(module, "GAUGE_METRICS", metric_names()) < 0) {
         return -1;
     }
-    return add_object(module, "GAUGE_EDGES", edges());
+    return module_add_object(module, "GAUGE_EDGES", edges());
 }

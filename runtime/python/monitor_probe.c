@@ -1,6 +1,7 @@
 /* What torch calls after a module's forward on a step that is monitored. */
 #include "runtime/python/monitor_probe.h"
 
+#include "runtime/python/module_add.h"
 #include "runtime/python/monitor_gauge.h"
 
 #include <structmember.h>
@@ -198,15 +199,6 @@ static PyObject *probe_reduce(PyObject *self, PyObject *unused)
 
 /* ---- the types ---- */
 
-static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
-{
-    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
-    int status = type == NULL ? -1 : PyModule_AddObjectRef(module, name, type);
-
-    Py_XDECREF(type);
-    return status;
-}
-
 int probe_exec(PyObject *module)
 {
     static PyMemberDef members[] = {
@@ -247,7 +239,7 @@ int probe_exec(PyObject *module)
         .slots = probe_slots,
     };
 
-    return add_type(module, "Switch", &switch_spec) < 0
+    return module_add_type(module, &switch_spec) < 0
                ? -1
-               : add_type(module, "Probe", &probe_spec);
+               : module_add_type(module, &probe_spec);
 }

@@ -2,6 +2,7 @@
  * values of the `enter` and the `return` site of a place. */
 #include "runtime/python/observe_module.h"
 
+#include "runtime/python/module_add.h"
 #include "runtime/python/observe.h"
 #include "runtime/python/recorder_hook.h"
 
@@ -255,13 +256,6 @@ int observer_add_type(PyObject *module)
         .flags = Py_TPFLAGS_DEFAULT,
         .slots = slots,
     };
-    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
-    int status;
 
-    if (type == NULL) {
-        return -1;
-    }
-    status = PyModule_AddObjectRef(module, "Observer", type);
-    Py_DECREF(type);
-    return status;
+    return module_add_type(module, &spec);
 }

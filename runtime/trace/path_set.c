@@ -209,32 +209,11 @@ void path_set_release(struct path_set *set)
     memory_free(set->hashes);
 }
 
-/* A segment with stars: of each star the shortest run is tried first, of the last one alone
- * longer ones too. */
-static bool match_stars(struct slice glob, struct slice text)
+/* A byte of a segment with stars, which stands for itself. */
+static bool match_item(struct slice glob, size_t *at, char byte)
 {
-    size_t in_text = 0, in_glob = 0, retry_text = 0, retry_glob = 0;
-
-    while (in_text < text.size) {
-        bool is_open = in_glob < glob.size;
-        if (is_open && glob.bytes[in_glob] == '*') {
-            retry_glob = ++in_glob;
-            retry_text = in_text;
-        } else if (is_open && glob.bytes[in_glob + item_size(glob, in_glob) - 1] ==
-                                  text.bytes[in_text]) {
-            in_glob += item_size(glob, in_glob);
-            in_text++;
-        } else if (retry_glob > 0) {
-            in_glob = retry_glob;
-            in_text = ++retry_text;
-        } else {
-            return false;
-        }
-    }
-    while (in_glob < glob.size && glob.bytes[in_glob] == '*') {
-        in_glob++;
-    }
-    return in_glob == glob.size;
+    *at += item_size(glob, *at);
+    return glob.bytes[*at - 1] == byte;
 }
 
 static bool is_match(const struct path_segment *segment, struct slice text)
@@ -242,7 +221,7 @@ static bool is_match(const struct path_segment *segment, struct slice text)
     if (segment->is_end) {
         return false;
     }
-    return segment->has_star ? match_stars(segment->text, text)
+    return segment->has_star ? slice_match_by(text, segment->text, match_item)
                              : slice_equal(segment->name, text);
 }
 

@@ -218,7 +218,7 @@ bool event_filter_take(struct event_filter *filter,
     if (globs != NULL) {
         return event_filter_add_glob(filter, globs, text, error);
     }
-    if (strcmp(option, "line") == 0) {
+    if (strcmp(option, "line") == 0 || strcmp(option, "lines") == 0) {
         return event_filter_add_line(filter, text, error);
     }
     if (strcmp(option, "kind") == 0) {

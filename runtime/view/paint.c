@@ -104,6 +104,19 @@ void text_add_json(struct buffer *text, struct slice added)
     }
 }
 
+void text_trim(struct buffer *text)
+{
+    while (text->size > 0 && text->bytes[text->size - 1] == ' ') {
+        text->size--;
+    }
+}
+
+void text_end_line(struct buffer *text)
+{
+    text_trim(text);
+    buffer_add_byte(text, '\n');
+}
+
 void text_add_blanks(struct buffer *text, size_t count)
 {
     static const char blanks[] = "                                                ";

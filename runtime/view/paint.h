@@ -40,4 +40,8 @@ void text_add_json(struct buffer *text, struct slice added);
 void text_add_number_right(struct buffer *text, uint64_t number, int width);
 void text_add_blanks(struct buffer *text, size_t count);
 
+/* Takes the blanks at the end away; and ends the line there. */
+void text_trim(struct buffer *text);
+void text_end_line(struct buffer *text);
+
 #endif

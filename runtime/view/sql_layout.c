@@ -179,9 +179,7 @@ static void add_line(struct sql_layout *layout, size_t first, struct buffer *tex
         add_aligned(text, cell_at(layout, first + (size_t)i), layout->widths[i],
                     layout->is_number[i], is_last);
     }
-    while (text->size > 0 && text->bytes[text->size - 1] == ' ') {
-        text->size--; /* of empty cells at the end */
-    }
+    text_trim(text); /* of empty cells at the end */
     paint_end(text, layout->print->has_color && is_header);
     buffer_add_byte(text, '\n');
 }

@@ -1,6 +1,8 @@
 /* The text of a statement over all of its lines. */
 #include "runtime/view/why.h"
 
+#include "runtime/view/paint.h"
+
 #define LINES_MAX 40
 #define TEXT_MAX  8000
 
@@ -36,13 +38,6 @@ static void add_line(struct buffer *text, struct slice line, struct reading *rea
     }
 }
 
-static void trim(struct buffer *text)
-{
-    while (text->size > 0 && text->bytes[text->size - 1] == ' ') {
-        text->size--;
-    }
-}
-
 /* One more line, with a blank in front where one would stand in one line. */
 static void add_next(struct buffer *text, struct slice line, struct reading *reading)
 {
@@ -66,7 +61,7 @@ why_statement(struct why *why, uint32_t module, uint32_t line, struct slice firs
     for (int i = 1; i < LINES_MAX && text.size < TEXT_MAX; i++) {
         bool goes_on = reading.depth > 0;
 
-        trim(&text);
+        text_trim(&text);
         if (text.size > 0 && text.bytes[text.size - 1] == '\\') {
             text.size--;
             goes_on = true;
@@ -75,7 +70,7 @@ why_statement(struct why *why, uint32_t module, uint32_t line, struct slice firs
             break;
         }
         reading.quote = '\0';
-        trim(&text);
+        text_trim(&text);
         add_next(&text, source_lines_get(&why->sources, module, line + (uint32_t)i),
                  &reading);
     }

@@ -251,7 +251,7 @@ def test_what_is_printed_is_the_same(traces, tmp_path):
         (["-o", ""], "expected"),
         (["--theme", "dark"], "expected -o FILE too"),
         (["--max-nodes", "3"], "expected -o FILE too"),
-        (["-o", "out.svg", "--theme", "grey"], "--theme grey: expected light|dark"),
+        (["-o", "out.svg", "--theme", "grey"], "--theme grey: expected light or dark"),
         (["-o", "out.html", "--theme", "dark"], "a page has both"),
         (["-o", "out.svg", "--max-nodes", "-1"], "--max-nodes -1: expected a number"),
         (["-o", "out.svg", "--max-nodes", "99999999999"], "expected a number"),

@@ -3,13 +3,12 @@
 Short forms of traces (see make_trace_seeds.py) whose site table has functions, loops, reads and
 attributes: turns and calls that fold, a recursion, writes in place and through another name."""
 
-import pathlib
 import struct
-import sys
 
 from make_trace_seeds import (
     CALL, CONTAINER, DEFINITIONS, END, EVENT, FLOAT32, HASH, INT, NOTE, NOTHING, OBJECT, SEALED,
     STATISTICS, STREAM, TABLE, TENSOR, THREAD, form, record, scalar, text, trace,
+    write_inputs,
 )
 
 # monitorch-instrument --all of
@@ -131,13 +130,5 @@ def seeds():
     )
 
 
-def main():
-    default = pathlib.Path(__file__).resolve().parent / "inputs" / "fuzz_flow_graph"
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in seeds():
-        (folder / name).write_bytes(content)
-
-
 if __name__ == "__main__":
-    main()
+    write_inputs("fuzz_flow_graph", seeds())

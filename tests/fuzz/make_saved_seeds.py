@@ -130,18 +130,6 @@ def files():
     )
 
 
-def write(folder, seeds):
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in seeds:
-        (folder / name).write_bytes(content)
-
-
-def main():
-    default = pathlib.Path(__file__).resolve().parent / "inputs"
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    write(folder / "fuzz_saved", files())
-    write(folder / "fuzz_saved_names", ((f"name_{i}", name) for i, name in enumerate(NAMES)))
-
-
 if __name__ == "__main__":
-    main()
+    traces.write_inputs("fuzz_saved", files())
+    traces.write_inputs("fuzz_saved_names", ((f"name_{i}", name) for i, name in enumerate(NAMES)))

@@ -134,13 +134,14 @@ def seeds():
     yield "newer", b"\1mtrace\r\n" + struct.pack("<II", 2, 4096) + bytes(64)
 
 
-def main():
-    default = pathlib.Path(__file__).resolve().parent / "inputs" / "fuzz_trace"
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
+def write_inputs(target, made):
+    """Into tests/fuzz/inputs, or the folder that the command line names instead."""
+    default = pathlib.Path(__file__).resolve().parent / "inputs"
+    folder = (pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default) / target
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in seeds():
+    for name, content in made:
         (folder / name).write_bytes(content)
 
 
 if __name__ == "__main__":
-    main()
+    write_inputs("fuzz_trace", seeds())

@@ -1,11 +1,9 @@
 """Writes pairs of small traces for fuzz_verdicts: two, or one and what to change in it.
 
-    python -m tests.fuzz.make_verdict_seeds [FOLDER]      # tests/fuzz/inputs/fuzz_verdicts
+    python -m tests.fuzz.make_verdict_seeds [FOLDER]      # FOLDER/fuzz_verdicts, of tests/fuzz/inputs
 """
 
-import pathlib
 import struct
-import sys
 
 from tests.fuzz import make_trace_seeds
 
@@ -32,13 +30,5 @@ def seeds():
         yield f"changed_{at}", changed(whole, (at, 3), flags=ACROSS)
 
 
-def main():
-    default = pathlib.Path(__file__).resolve().parent / "inputs" / "fuzz_verdicts"
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in seeds():
-        (folder / name).write_bytes(content)
-
-
 if __name__ == "__main__":
-    main()
+    make_trace_seeds.write_inputs("fuzz_verdicts", seeds())

@@ -1,8 +1,8 @@
 /* Whole files: read, replaced in one step, and nothing left behind when that fails. */
 #include "runtime/base/file.h"
 #include "tests/unit/check.h"
+#include "tests/unit/folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,18 +10,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int entry_count(void)
-{
-    DIR *folder = opendir(".");
-    int count = 0;
-
-    while (readdir(folder) != NULL) {
-        count++;
-    }
-    closedir(folder);
-    return count - 2;
-}
 
 static bool
 write_text(const char *path, const char *text, uint32_t mode, struct error *error)

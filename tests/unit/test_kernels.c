@@ -4,6 +4,7 @@
 #include "runtime/trace/number.h"
 #include "runtime/trace/statistics.h"
 #include "tests/unit/check.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,16 +15,6 @@
 #define RUN_MAX 4096
 
 static unsigned char buffer[RUN_MAX * 8 + 64];
-
-static uint64_t random_state = 88172645463325252;
-
-static uint64_t random_next(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
 
 /* What a buffer holds. */
 enum content {

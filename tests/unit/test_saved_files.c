@@ -5,8 +5,8 @@
 #include "runtime/trace/pt_file.h"
 #include "runtime/trace/safetensors_file.h"
 #include "tests/unit/check.h"
+#include "tests/unit/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,18 +18,6 @@
 #define LARGE_COUNT 74
 
 static float matrix[ROWS][COLUMNS];
-
-static int entry_count(void)
-{
-    DIR *folder = opendir(".");
-    int count = 0;
-
-    while (readdir(folder) != NULL) {
-        count++;
-    }
-    closedir(folder);
-    return count - 2;
-}
 
 /* The transpose of every other column: nothing of it is contiguous. */
 static struct saved_tensor make_strided(void)

@@ -4,6 +4,7 @@
 
 #include "runtime/base/hash.h"
 #include "tests/unit/check.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,16 +13,6 @@
 #define MEMORY_SIZE 1200000
 
 static unsigned char memory[MEMORY_SIZE];
-
-static uint64_t random_state = 88172645463325252;
-
-static uint64_t random_next(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
 
 /* The element at a place in logical order. */
 static const unsigned char *model_element(const struct array *array, uint64_t place)

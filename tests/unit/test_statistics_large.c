@@ -2,6 +2,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/trace/statistics.h"
 #include "tests/unit/check.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,16 +14,6 @@
 #define LARGE_COUNT 3000001
 
 static unsigned char memory[MEMORY_SIZE];
-
-static uint64_t random_state = 88172645463325252;
-
-static uint64_t random_next(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
 
 static struct array run_of(const void *data, enum dtype dtype, const int64_t *count)
 {

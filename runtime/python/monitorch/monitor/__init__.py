@@ -15,6 +15,9 @@ Importing this package imports neither torch nor any part that is not asked for.
 
 from __future__ import annotations
 
+from monitorch._lazy import make_getters as _make_getters
+from monitorch._lazy import offered as _offered
+
 _HOMES = {
     "_monitor": ("ModuleMonitor",),
     "_alerts": ("MonitorAlert",),
@@ -24,30 +27,6 @@ _HOMES = {
     "rcc": ("RefinedCoordinateCheck", "l2_norm"),
     "attention": ("monitor_scaled_dot_product_attention",),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "Histogram",
-    "HooksManager",
-    "ModuleMonitor",
-    "MonitorAlert",
-    "MonitorMixin",
-    "RefinedCoordinateCheck",
-    "StorageManager",
-    "l2_norm",
-    "monitor_scaled_dot_product_attention",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'monitorch.monitor' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module("monitorch.monitor." + _HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__ = _offered(_HOMES)
+__getattr__, __dir__ = _make_getters(__name__, _HOMES)

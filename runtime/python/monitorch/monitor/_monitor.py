@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
 from monitorch.monitor._alerts import MonitorAlert, Rule
+from monitorch.monitor._asked import Asked
 from monitorch.monitor._calls import Calls, find_task
 from monitorch.monitor._locals import Locals
-from monitorch.monitor._measures import Measures, is_tensor
-from monitorch.monitor._metrics import Metric
+from monitorch.monitor._measures import is_tensor
 from monitorch.monitor._names import ROOT, format_module_name
 from monitorch.monitor.storage import Histogram
 
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from monitorch.monitor._alerts import Action
-    from monitorch.monitor._metrics import Aggregation, Function
 
     MakeHook = Callable[[str, Any], Callable[[Any, Any, Any, Any], None] | None]
 
 
-class ModuleMonitor(Measures):
+class ModuleMonitor(Asked):
     """Metrics of a model's activations, parameters and gradients, on the steps that
     `monitor_step_fn` says.
 
@@ -63,90 +62,9 @@ class ModuleMonitor(Measures):
         self._containers = containers
         self._calls = Calls(self.logger)
         self._locals = self._make_locals()
-        self._is_stale = True  # hooks and locals are not yet those of the metrics
         self._hook_makers: list[tuple[MakeHook, bool]] = []
         self._step_ends: list[Callable[[], None]] = []
         self._rules: list[Rule] = []
-
-    # ---- metrics ----
-
-    def add_activation_metric(
-        self,
-        metric_name: str,
-        metric_fn: Function,
-        metric_regex: str = ".*",
-        metric_aggregation_fn: Aggregation | None = None,
-        *,
-        axis: int | None = None,
-    ) -> None:
-        """`activation/{module}/{metric_name}`, of what modules return whose names the regex matches
-        from their start; with a colon in it, of values inside of their methods:
-        "encoder.forward:scores".
-
-        Values of one step are averaged, or given to `metric_aggregation_fn` in one tensor. Built-in
-        metrics are those of all calls' elements together. With `axis` there is one value for each
-        index of that dimension, `activation/{module}/{metric_name}/{index}`.
-        """
-        metric = Metric(metric_name, metric_fn, metric_regex, metric_aggregation_fn, axis)
-        self._add("activation", "Activation metric", metric)
-
-    def add_activation_difference_metric(
-        self,
-        metric_name: str,
-        metric_fn: Function,
-        metric_regex: str = ".*",
-        metric_aggregation_fn: Aggregation | None = None,
-        *,
-        axis: int | None = None,
-    ) -> None:
-        """`activation_difference/{module}/{metric_name}`: metric_fn(activation, that of the reference
-        module at the same call), or a built-in metric of the difference between the two."""
-        metric = Metric(metric_name, metric_fn, metric_regex, metric_aggregation_fn, axis)
-        self._add("activation_difference", "Activation difference metric", metric)
-
-    def add_parameter_metric(
-        self,
-        metric_name: str,
-        metric_fn: Function,
-        metric_regex: str = ".*",
-        *,
-        axis: int | None = None,
-    ) -> None:
-        """`parameter/{parameter}/{metric_name}`, by monitor_parameters()."""
-        metric = Metric(metric_name, metric_fn, metric_regex, None, axis)
-        self._add("parameter", "Parameter metric", metric)
-
-    def add_parameter_difference_metric(
-        self,
-        metric_name: str,
-        metric_fn: Function,
-        metric_regex: str = ".*",
-        *,
-        axis: int | None = None,
-    ) -> None:
-        """`parameter_difference/{parameter}/{metric_name}`, by monitor_parameters()."""
-        metric = Metric(metric_name, metric_fn, metric_regex, None, axis)
-        self._add("parameter_difference", "Parameter difference metric", metric)
-
-    def add_gradient_metric(
-        self,
-        metric_name: str,
-        metric_fn: Function,
-        metric_regex: str = ".*",
-        *,
-        axis: int | None = None,
-    ) -> None:
-        """`gradient/{parameter}/{metric_name}`, by monitor_gradients()."""
-        metric = Metric(metric_name, metric_fn, metric_regex, None, axis)
-        self._add("gradient", "Gradient metric", metric)
-
-    def _add(self, kind: str, what: str, metric: Metric) -> None:
-        if metric.name in self._metrics[kind]:
-            raise ValueError(f"{what} {metric.name} already exists.")
-        self._metrics[kind][metric.name] = metric
-        # What was found to have no metric may have this one.
-        self._targets = {key: target for key, target in self._targets.items() if target}
-        self._renew()
 
     # ---- models ----
 
@@ -363,10 +281,6 @@ class ModuleMonitor(Measures):
     def add_step_end(self, function: Callable[[], None]) -> None:
         """Called at the end of each monitored step and by after_micro_batch."""
         self._step_ends.append(function)
-
-    def _renew(self) -> None:
-        """Metrics or models are others than before, from the next monitored step on."""
-        self._is_stale = True
 
     def _prepare(self) -> None:
         self._calls.clear()

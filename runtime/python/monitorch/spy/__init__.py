@@ -15,6 +15,9 @@ Importing this package imports neither torch nor any part that is not asked for.
 
 from __future__ import annotations
 
+from monitorch._lazy import make_getters as _make_getters
+from monitorch._lazy import offered as _offered
+
 _HOMES = {
     "base": ("BaseDebugger",),
     "saver": ("DebugContext", "TensorSaver", "get_debug_context", "spy_save"),
@@ -32,38 +35,6 @@ _HOMES = {
         "squash_numeric_indices",
     ),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "BaseDebugger",
-    "CallTracer",
-    "DebugContext",
-    "Node",
-    "SavedTensors",
-    "TensorSaver",
-    "apply_graph_render_options",
-    "build_tree",
-    "construct_graph",
-    "get_debug_context",
-    "parse_trace",
-    "prune_leaves",
-    "render_graph",
-    "save_tree_json",
-    "spy_load",
-    "spy_save",
-    "squash_numeric_indices",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'monitorch.spy' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module("monitorch.spy." + _HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__ = _offered(_HOMES)
+__getattr__, __dir__ = _make_getters(__name__, _HOMES)

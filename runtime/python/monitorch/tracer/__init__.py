@@ -13,6 +13,9 @@ Importing this package imports neither torch nor any part that is not asked for.
 
 from __future__ import annotations
 
+from monitorch._lazy import make_getters as _make_getters
+from monitorch._lazy import offered as _offered
+
 _HOMES = {
     "tracer": ("ModelTracer",),
     "traced": ("TracedModel", "trace_model"),
@@ -22,31 +25,6 @@ _HOMES = {
     "_message": ("NotGathered",),
     "h5py_saver": ("H5PYSaverCallback",),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "H5PYSaverCallback",
-    "LabelledArray",
-    "ModelTracer",
-    "NotGathered",
-    "RankError",
-    "TracedModel",
-    "TracedValues",
-    "stack_padded_tensors",
-    "stack_tensors",
-    "trace_model",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'monitorch.tracer' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module("monitorch.tracer." + _HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__ = _offered(_HOMES)
+__getattr__, __dir__ = _make_getters(__name__, _HOMES)

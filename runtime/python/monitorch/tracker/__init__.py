@@ -16,40 +16,15 @@ Importing this package imports neither torch nor NumPy, nor any part that is not
 
 from __future__ import annotations
 
+from monitorch._lazy import make_getters as _make_getters
+from monitorch._lazy import offered as _offered
+
 _HOMES = {
     "_decorators": ("auto_diff", "debug_trace", "fstack", "var_tracker"),
     "_install": ("Installation", "install"),
     "_lines": ("_log_change", "h4logger", "log2file", "logger"),
     "_session": ("configure", "off", "on"),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "Installation",
-    "_log_change",
-    "auto_diff",
-    "configure",
-    "debug_trace",
-    "fstack",
-    "h4logger",
-    "install",
-    "log2file",
-    "logger",
-    "off",
-    "on",
-    "var_tracker",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'monitorch.tracker' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module("monitorch.tracker." + _HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__ = _offered(_HOMES)
+__getattr__, __dir__ = _make_getters(__name__, _HOMES)

@@ -48,24 +48,49 @@ def _leave(error: BaseException) -> None:
         error.__traceback__ = trace.tb_next
 
 
+class _Call:
+    """A call: its end is told where it is tracked, also where it raises."""
+
+    __slots__ = ("_token",)
+
+    def __init__(self, token: Any) -> None:
+        self._token = token
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: types.TracebackType | None,
+    ) -> None:
+        if self._token is not None:
+            track_end(self._token, error)
+        if error is not None:
+            _leave(error)
+
+
+# One wrapper for each kind of function: what it returns is got in its own way, and in its own
+# frame, which is the one that values without a source are told of.
+
+
 def _wrap_function(tracked: Tracked) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         token = tracked.begin()
-        try:
-            if token is None:
+        if token is None:
+            try:
                 return tracked.plain(*args, **kwargs)
-            if tracked.place is not None:
-                observe(tracked.place, ENTER, "", None, *tracked.bind(args, kwargs))
+            except BaseException as error:
+                _leave(error)
+                raise
+        with _Call(token):
+            if tracked.place is None:
+                return tracked.run(*args, **kwargs)
+            observe(tracked.place, ENTER, "", None, *tracked.bind(args, kwargs))
             result = tracked.run(*args, **kwargs)
-            if tracked.place is not None:
-                observe(tracked.place, RETURN, "", None, result)
-        except BaseException as error:
-            if token is not None:
-                track_end(token, error)
-            _leave(error)
-            raise
-        track_end(token, None)
-        return result
+            observe(tracked.place, RETURN, "", None, result)
+            return result
 
     return wrapper
 
@@ -73,21 +98,19 @@ def _wrap_function(tracked: Tracked) -> Callable[..., Any]:
 def _wrap_coroutine(tracked: Tracked) -> Callable[..., Any]:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         token = tracked.begin()
-        try:
-            if token is None:
+        if token is None:
+            try:
                 return await tracked.plain(*args, **kwargs)
-            if tracked.place is not None:
-                observe(tracked.place, ENTER, "", None, *tracked.bind(args, kwargs))
+            except BaseException as error:
+                _leave(error)
+                raise
+        with _Call(token):
+            if tracked.place is None:
+                return await tracked.run(*args, **kwargs)
+            observe(tracked.place, ENTER, "", None, *tracked.bind(args, kwargs))
             result = await tracked.run(*args, **kwargs)
-            if tracked.place is not None:
-                observe(tracked.place, RETURN, "", None, result)
-        except BaseException as error:
-            if token is not None:
-                track_end(token, error)
-            _leave(error)
-            raise
-        track_end(token, None)
-        return result
+            observe(tracked.place, RETURN, "", None, result)
+            return result
 
     return wrapper
 
@@ -95,21 +118,19 @@ def _wrap_coroutine(tracked: Tracked) -> Callable[..., Any]:
 def _wrap_generator(tracked: Tracked) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         token = tracked.begin()
-        try:
-            if token is None:
+        if token is None:
+            try:
                 return (yield from tracked.plain(*args, **kwargs))
-            if tracked.place is not None:
-                observe(tracked.place, ENTER, "", None, *tracked.bind(args, kwargs))
+            except BaseException as error:
+                _leave(error)
+                raise
+        with _Call(token):
+            if tracked.place is None:
+                return (yield from tracked.run(*args, **kwargs))
+            observe(tracked.place, ENTER, "", None, *tracked.bind(args, kwargs))
             result = yield from tracked.run(*args, **kwargs)
-            if tracked.place is not None:
-                observe(tracked.place, RETURN, "", None, result)
-        except BaseException as error:
-            if token is not None:
-                track_end(token, error)
-            _leave(error)
-            raise
-        track_end(token, None)
-        return result
+            observe(tracked.place, RETURN, "", None, result)
+            return result
 
     return wrapper
 
@@ -117,31 +138,23 @@ def _wrap_generator(tracked: Tracked) -> Callable[..., Any]:
 def _wrap_async_generator(tracked: Tracked) -> Callable[..., Any]:
     async def wrapper(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         token = tracked.begin()
-        if token is not None and tracked.place is not None:
-            observe(tracked.place, ENTER, "", None, *tracked.bind(args, kwargs))
-        error: BaseException | None = None
-        try:
+        with _Call(token):
+            if token is not None and tracked.place is not None:
+                observe(tracked.place, ENTER, "", None, *tracked.bind(args, kwargs))
             generator = (tracked.plain if token is None else tracked.run)(*args, **kwargs)
-            value = await generator.__anext__()
-            while True:
-                try:
-                    sent = yield value
-                except GeneratorExit:
-                    await generator.aclose()
-                    raise
-                except BaseException as thrown:
-                    value = await generator.athrow(thrown)
-                else:
-                    value = await generator.asend(sent)
-        except StopAsyncIteration:
-            pass
-        except BaseException as raised:
-            error = raised
-            _leave(error)
-            raise
-        finally:
-            if token is not None:
-                track_end(token, error)
-            error = None
+            try:
+                value = await generator.__anext__()
+                while True:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        await generator.aclose()
+                        raise
+                    except BaseException as thrown:
+                        value = await generator.athrow(thrown)
+                    else:
+                        value = await generator.asend(sent)
+            except StopAsyncIteration:
+                pass
 
     return wrapper
