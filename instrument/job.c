@@ -2,6 +2,7 @@
 #include "instrument/job.h"
 
 #include "instrument/encoding.h"
+#include "instrument/job_parts.h"
 #include "instrument/listing.h"
 #include "instrument/message.h"
 #include "instrument/selection.h"
@@ -13,15 +14,6 @@
 
 /* Room for what is inserted too, and for an encoding that takes more bytes than UTF-8. */
 #define TRACED_SIZE_LIMIT ((INSTRUMENT_SIZE_LIMIT + INSTRUMENT_INSERTED_LIMIT) * 2)
-
-/* The item at hand, with everything that the work on it needs. */
-struct job {
-    struct worker *worker;   /* borrowed */
-    const struct item *item; /* borrowed */
-    const char *name;        /* of the source, in messages and tables */
-    struct outcome *outcome; /* borrowed */
-    struct error error;
-};
 
 void outcome_init(struct outcome *outcome)
 {
@@ -52,7 +44,7 @@ void worker_release(struct worker *worker)
 
 /* ---- telling ---- */
 
-static void job_raise_code(struct job *job, enum exit_code code)
+void job_raise_code(struct job *job, enum exit_code code)
 {
     if (code > job->outcome->exit_code) {
         job->outcome->exit_code = code;
@@ -66,7 +58,7 @@ static void job_fail(struct job *job)
     job_raise_code(job, EXIT_CODE_INPUT_FAILED);
 }
 
-static void job_add_notes(struct job *job, const struct note *notes, size_t count)
+void job_add_notes(struct job *job, const struct note *notes, size_t count)
 {
     if (job->worker->options->is_quiet) {
         return;
@@ -84,9 +76,10 @@ static void job_remark(struct job *job, enum note_kind kind, const char *text)
     job_add_notes(job, &note, 1);
 }
 
-/* A check that did not hold: told even where quiet is wanted, it is the answer. */
-static void
-job_fail_check(struct job *job, const char *path, const char *what, const char *source)
+void job_fail_check(struct job *job,
+                    const char *path,
+                    const char *what,
+                    const char *source)
 {
     struct error place;
 
@@ -98,7 +91,7 @@ job_fail_check(struct job *job, const char *path, const char *what, const char *
 
 /* ---- reading and writing ---- */
 
-static bool job_read(struct job *job, size_t limit)
+bool job_read(struct job *job, size_t limit)
 {
     struct worker *worker = job->worker;
 
@@ -111,7 +104,7 @@ static bool job_read(struct job *job, size_t limit)
     return file_read(job->item->path, limit, &worker->source, &job->error);
 }
 
-static bool job_read_other(struct job *job, const char *path)
+bool job_read_other(struct job *job, const char *path)
 {
     struct worker *worker = job->worker;
 
@@ -120,9 +113,7 @@ static bool job_read_other(struct job *job, const char *path)
     return file_read(path, TRACED_SIZE_LIMIT, &worker->other, &job->error);
 }
 
-/* Takes the text to where the item's output belongs. To standard output it moves: the buffer
- * is then an empty one. */
-static bool job_write(struct job *job, struct buffer *text, bool is_changed)
+bool job_write(struct job *job, struct buffer *text, bool is_changed)
 {
     const struct item *item = job->item;
     struct buffer taken = *text;
@@ -148,46 +139,9 @@ static bool job_write(struct job *job, struct buffer *text, bool is_changed)
 
 /* ---- tables of traced files ---- */
 
-/* The table that a traced file carries. It is read from the text in UTF-8, because another
- * encoding may have ASCII bytes inside its characters. */
-static bool read_table(struct job *job,
-                       struct slice bytes,
-                       const char *path,
-                       struct site_table *table,
-                       bool *has_table)
-{
-    struct arena *arena = &job->worker->arena;
-    struct decoded decoded;
-    struct slice text;
-
-    *has_table = false;
-    if (!encoding_decode(bytes, path, arena, &decoded, &job->error)) {
-        return false;
-    }
-    if (!instrument_find_table(decoded.utf8, &text) || text.bytes == NULL) {
-        return true;
-    }
-    if (!site_table_read(table, text, arena, &job->error)) {
-        struct error reason = job->error;
-
-        error_set_at(&job->error, reason.kind, path, 1, 1, "%s", reason.text);
-        return false;
-    }
-    *has_table = true;
-    return true;
-}
-
-static bool is_made_from(const struct site_table *table, struct slice source)
-{
-    uint64_t hash[2];
-
-    hash_128(source, hash);
-    return hash[0] == table->source_hash[0] && hash[1] == table->source_hash[1];
-}
-
 /* ---- the modes ---- */
 
-static void count_functions(struct job *job)
+void job_count_functions(struct job *job)
 {
     const struct instrumented *result = &job->worker->result;
 
@@ -211,7 +165,7 @@ static bool run_instrument(struct job *job)
         job_remark(job, NOTE_REMARK,
                    "nothing is selected, the output equals the source");
     }
-    count_functions(job);
+    job_count_functions(job);
     return job_write(job, &result->text, result->is_changed);
 }
 
@@ -240,65 +194,6 @@ static bool run_strip(struct job *job)
                      !slice_equal(text, buffer_slice(&worker->other)));
 }
 
-static bool check_options(struct job *job, const struct site_table *table)
-{
-    struct worker *worker = job->worker;
-    const char *output = job->item->output;
-    struct slice wanted;
-
-    if (!worker->options->has_selection) {
-        return true;
-    }
-    worker->words.size = 0;
-    worker->words.has_failed = false;
-    selection_write(&worker->options->selection, &worker->words);
-    wanted = arena_copy(&worker->arena, buffer_slice(&worker->words));
-    if (worker->words.has_failed || wanted.bytes == NULL) {
-        error_set_memory(&job->error);
-        return false;
-    }
-    if (!slice_equal(wanted, table->options)) {
-        job_fail_check(job, output, "made with another selection, expected ",
-                       wanted.bytes);
-    }
-    return true;
-}
-
-static bool run_check(struct job *job)
-{
-    struct worker *worker = job->worker;
-    const char *output = job->item->output;
-    struct slice source;
-    struct site_table table;
-    bool has_table;
-
-    if (!job_read(job, INSTRUMENT_SIZE_LIMIT)) {
-        return false;
-    }
-    source = buffer_slice(&worker->source);
-    if (!file_inspect(output).is_there) {
-        job_fail_check(job, output, "missing, expected to be made from ", job->name);
-        return true;
-    }
-    if (!job_read_other(job, output) ||
-        !read_table(job, buffer_slice(&worker->other), output, &table, &has_table)) {
-        return false;
-    }
-    if (!has_table) {
-        /* Where nothing was selected the output is the source, and that is as it should be. */
-        if (!slice_equal(source, buffer_slice(&worker->other))) {
-            job_fail_check(job, output, "not instrumented, expected to be made from ",
-                           job->name);
-        }
-    } else if (!is_made_from(&table, source)) {
-        job_fail_check(job, output, "out of date, expected to be made again from ",
-                       job->name);
-    } else {
-        return check_options(job, &table);
-    }
-    return true;
-}
-
 static bool run_list(struct job *job)
 {
     struct worker *worker = job->worker;
@@ -314,7 +209,7 @@ static bool run_list(struct job *job)
     if (instrument_is_instrumented(source)) {
         bool has_table;
 
-        if (!read_table(job, source, job->name, &table, &has_table)) {
+        if (!job_read_table(job, source, job->name, &table, &has_table)) {
             return false;
         }
         if (!has_table) {
@@ -335,61 +230,7 @@ static bool run_list(struct job *job)
         job_add_notes(job, result->notes, result->note_count);
         listing_add_text(&table, job->name, worker->has_out_color, out);
     }
-    count_functions(job);
-    return true;
-}
-
-static bool make_again(struct job *job, const struct site_table *table)
-{
-    struct worker *worker = job->worker;
-    struct instrumented *result = &worker->result;
-    struct slice path = arena_copy(&worker->arena, table->path);
-    struct selection selection;
-
-    if (path.bytes == NULL) {
-        error_set_memory(&job->error);
-        return false;
-    }
-    if (!selection_read(&selection, table->options, &worker->arena, &job->error)) {
-        struct error reason = job->error;
-
-        error_set_at(&job->error, reason.kind, job->item->output, 1, 1, "%s",
-                     reason.text);
-        return false;
-    }
-    if (!instrument(buffer_slice(&worker->source), path.bytes, &selection, result,
-                    &job->error)) {
-        return false;
-    }
-    job_add_notes(job, result->notes, result->note_count);
-    count_functions(job);
-    return job_write(job, &result->text, true);
-}
-
-static bool run_update(struct job *job)
-{
-    struct worker *worker = job->worker;
-    struct buffer *out = &job->outcome->out;
-    const char *output = job->item->output;
-    struct site_table table;
-    bool has_table;
-
-    if (!job_read(job, INSTRUMENT_SIZE_LIMIT) || !job_read_other(job, output) ||
-        !read_table(job, buffer_slice(&worker->other), output, &table, &has_table)) {
-        return false;
-    }
-    /* A file that only has such a name is no business of ours. */
-    if (!has_table || is_made_from(&table, buffer_slice(&worker->source))) {
-        return true;
-    }
-    if (!make_again(job, &table)) {
-        return false;
-    }
-    buffer_add_printable(out, slice_of(output));
-    buffer_add(out, SLICE(": made again from "));
-    buffer_add_printable(out, slice_of(job->name));
-    buffer_add_byte(out, '\n');
-    job_raise_code(job, EXIT_CODE_CHECK_FAILED);
+    job_count_functions(job);
     return true;
 }
 
@@ -422,11 +263,11 @@ static bool run_mode(struct job *job)
     case MODE_STRIP:
         return run_strip(job);
     case MODE_CHECK:
-        return run_check(job);
+        return job_check(job);
     case MODE_LIST:
         return run_list(job);
     case MODE_UPDATE:
-        return run_update(job);
+        return job_update(job);
     case MODE_REFUSE:
         return run_refuse(job);
     default:

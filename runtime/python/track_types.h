@@ -1,4 +1,5 @@
-/* The two types of Python objects behind tracked calls. */
+/* What the files behind track_setup and its like share: the two types of Python objects of tracked
+ * calls. */
 #ifndef MONITORCH_PYTHON_TRACK_TYPES_H
 #define MONITORCH_PYTHON_TRACK_TYPES_H
 
@@ -32,5 +33,18 @@ PyObject *token_begin(struct session *session, struct tracked_calls *calls);
 void token_end(struct track_token *token, struct slice error);
 /* Before it is freed. */
 void token_release(struct track_token *token);
+
+/* ---- track_register.c ---- */
+
+/* Functions of the module, with their texts for help(). */
+PyObject *track_register(PyObject *module, PyObject *args, PyObject *keywords);
+extern const char track_register_doc[];
+PyObject *track_labels(PyObject *module, PyObject *pairs);
+extern const char track_labels_doc[];
+
+/* ---- track_module.c ---- */
+
+/* NULL with an exception where track_setup was not called. */
+struct tracking *tracking_of_module(PyObject *module);
 
 #endif

@@ -189,4 +189,12 @@ const char *log_decode(const struct log_reader *reader,
                        uint64_t next_event,
                        struct log_item *item);
 
+/* ---- log_ring.c ---- */
+
+/* Whether the item, the one read last, is older than what was asked for. */
+bool log_ring_hides(const struct log_reader *reader, const struct log_item *item);
+
+/* Finds the oldest event to show, and the calls that ended before it. */
+void log_ring_prepare(struct log_reader *reader);
+
 #endif

@@ -55,4 +55,14 @@ void recorder_tap_event(struct recorder *recorder,
 void recorder_tell_settings(struct recorder *recorder);
 void recorder_free_settings(struct recorder *recorder);
 
+/* ---- recorder_form.c ---- */
+
+/* The number that a text has in the log. */
+uint32_t recorder_text_number(struct recorder *recorder, struct slice text);
+
+/* The number of the array's form, and the form's mark. */
+uint32_t recorder_define_form(struct recorder *recorder,
+                              const struct recorded_array *given,
+                              struct form_mark *mark);
+
 #endif

@@ -1,175 +1,12 @@
 /* Reading a site table from text, which may be damaged or hostile. */
-#include "runtime/trace/site_table.h"
-
 #include "runtime/base/memory.h"
+#include "runtime/trace/site_table.h"
 #include "runtime/trace/site_table_format.h"
+#include "runtime/trace/site_table_text.h"
 
 /* The shortest texts of a function and of a site: "0,0, " and "a ". */
 #define FUNCTION_SIZE_MIN 5
 #define SITE_SIZE_MIN     2
-
-struct table_reader {
-    struct slice text;
-    size_t offset;
-    struct arena *arena; /* borrowed */
-    struct error *error; /* borrowed */
-    struct slice *names; /* owned; those that have a number */
-    size_t name_count;
-    size_t name_capacity;
-};
-
-static bool reader_fail(struct table_reader *reader, const char *wanted)
-{
-    error_set(reader->error, ERROR_INPUT,
-              "damaged site table: byte %zu of %zu: expected %s", reader->offset,
-              reader->text.size, wanted);
-    return false;
-}
-
-static bool reader_fail_memory(struct table_reader *reader)
-{
-    error_set_memory(reader->error);
-    return false;
-}
-
-/* The next byte, or NUL at the end: NUL is never a part of a table. */
-static char reader_peek(const struct table_reader *reader)
-{
-    return reader->offset < reader->text.size ? reader->text.bytes[reader->offset]
-                                              : '\0';
-}
-
-static bool reader_accept(struct table_reader *reader, char byte)
-{
-    if (reader_peek(reader) != byte || reader->offset >= reader->text.size) {
-        return false;
-    }
-    reader->offset++;
-    return true;
-}
-
-static bool reader_expect(struct table_reader *reader, char byte)
-{
-    char wanted[] = "'?'";
-
-    if (reader_accept(reader, byte)) {
-        return true;
-    }
-    wanted[1] = byte;
-    return reader_fail(reader, byte == ' ' ? "a blank" : wanted);
-}
-
-static int hex_digit(char byte)
-{
-    if (byte >= '0' && byte <= '9') {
-        return byte - '0';
-    }
-    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
-}
-
-static bool read_hex(struct table_reader *reader, int digits, uint64_t *number)
-{
-    uint64_t result = 0;
-
-    for (int i = 0; i < digits; i++) {
-        int digit = hex_digit(reader_peek(reader));
-
-        if (digit < 0) {
-            return reader_fail(reader, "a hex digit");
-        }
-        result = result << 4 | (uint64_t)digit;
-        reader->offset++;
-    }
-    *number = result;
-    return true;
-}
-
-static bool read_number(struct table_reader *reader, uint32_t *number)
-{
-    uint64_t result = 0;
-
-    if (!is_digit(reader_peek(reader))) {
-        return reader_fail(reader, "a number");
-    }
-    while (is_digit(reader_peek(reader))) {
-        result = result * 10 + (uint64_t)(reader_peek(reader) - '0');
-        if (result > UINT32_MAX) {
-            return reader_fail(reader, "a number below 4294967296");
-        }
-        reader->offset++;
-    }
-    *number = (uint32_t)result;
-    return true;
-}
-
-/* Moves `number` on by the distance that stands next. */
-static bool read_step(struct table_reader *reader, uint32_t *number)
-{
-    bool is_back = reader_accept(reader, '-');
-    uint32_t distance;
-
-    if (!read_number(reader, &distance)) {
-        return false;
-    }
-    if (is_back ? distance > *number : distance > UINT32_MAX - *number) {
-        return reader_fail(reader, "a line from 0 to 4294967295");
-    }
-    *number = is_back ? *number - distance : *number + distance;
-    return true;
-}
-
-/* Copies text with escapes; `raw` holds nothing but plain bytes and whole escapes. */
-static bool unescape(struct table_reader *reader, struct slice raw, struct slice *text)
-{
-    char *bytes = arena_allocate(reader->arena, raw.size, 1);
-    size_t size = 0;
-
-    if (bytes == NULL) {
-        return reader_fail_memory(reader);
-    }
-    for (size_t i = 0; i < raw.size; i++) {
-        if (raw.bytes[i] == '%') {
-            bytes[size++] =
-                (char)(hex_digit(raw.bytes[i + 1]) << 4 | hex_digit(raw.bytes[i + 2]));
-            i += 2;
-        } else {
-            bytes[size++] = raw.bytes[i];
-        }
-    }
-    *text = (struct slice){bytes, size};
-    return true;
-}
-
-/* Reads a name or a word: the bytes up to the first that cannot belong to it. */
-static bool read_text(struct table_reader *reader, bool is_word, struct slice *text)
-{
-    size_t start = reader->offset;
-    bool has_escapes = false;
-
-    for (;;) {
-        unsigned char byte = (unsigned char)reader_peek(reader);
-        uint64_t unused;
-
-        if (is_word ? is_word_byte(byte) : is_name_byte(byte) || byte >= 0x80) {
-            reader->offset++;
-        } else if (byte == '%') {
-            has_escapes = true;
-            reader->offset++;
-            if (!read_hex(reader, 2, &unused)) {
-                return false;
-            }
-        } else {
-            break;
-        }
-    }
-    *text = slice_part(reader->text, start, reader->offset);
-    return !has_escapes || unescape(reader, *text, text);
-}
-
-static bool read_word(struct table_reader *reader, struct slice *word)
-{
-    return read_text(reader, true, word) && reader_expect(reader, ' ');
-}
 
 static bool
 read_function_name(struct table_reader *reader, struct slice before, struct slice *name)
@@ -178,14 +15,14 @@ read_function_name(struct table_reader *reader, struct slice before, struct slic
     struct slice rest;
     char *bytes;
 
-    if (!read_number(reader, &shared)) {
+    if (!reader_number(reader, &shared)) {
         return false;
     }
     if (shared > before.size || shared > SHARED_LIMIT) {
         return reader_fail(reader,
                            "no more than the name before holds, and at most 99");
     }
-    if (!reader_expect(reader, ',') || !read_text(reader, false, &rest)) {
+    if (!reader_expect(reader, ',') || !reader_text(reader, false, &rest)) {
         return false;
     }
     if (shared == 0) {
@@ -215,7 +52,7 @@ static bool read_functions(struct table_reader *reader, struct site_table *table
         struct site_function *function = &table->functions[i];
 
         function->line = before.line;
-        if (!read_step(reader, &function->line) || !reader_expect(reader, ',') ||
+        if (!reader_step(reader, &function->line) || !reader_expect(reader, ',') ||
             !read_function_name(reader, before.name, &function->name) ||
             !reader_expect(reader, ' ')) {
             return false;
@@ -287,11 +124,11 @@ static bool read_site_name(struct table_reader *reader, struct slice *name)
         return true;
     }
     if (!is_digit(reader_peek(reader))) {
-        return read_text(reader, false, name) &&
+        return reader_text(reader, false, name) &&
                (name->size > 0 || reader_fail(reader, "a name")) &&
                number_name(reader, *name);
     }
-    if (!read_number(reader, &number)) {
+    if (!reader_number(reader, &number)) {
         return false;
     }
     if (number >= reader->name_count) {
@@ -314,7 +151,7 @@ static bool read_reference(struct table_reader *reader,
         return true;
     }
     reader->offset++;
-    if (!read_number(reader, &distance)) {
+    if (!reader_number(reader, &distance)) {
         return false;
     }
     if (is_back ? distance > id : distance >= site_count - id) {
@@ -326,7 +163,7 @@ static bool read_reference(struct table_reader *reader,
 
 static bool read_optional(struct table_reader *reader, char mark, uint32_t *number)
 {
-    return !reader_accept(reader, mark) || read_number(reader, number);
+    return !reader_accept(reader, mark) || reader_number(reader, number);
 }
 
 /* The name that an earlier site wrote. */
@@ -425,7 +262,7 @@ static bool read_site(struct table_reader *reader,
         return false;
     }
     if ((is_digit(reader_peek(reader)) || reader_peek(reader) == '-') &&
-        !read_step(reader, &site->line)) {
+        !reader_step(reader, &site->line)) {
         return false;
     }
     if (!read_optional(reader, ':', &site->column) ||
@@ -442,7 +279,7 @@ static bool read_site(struct table_reader *reader,
     site->repeats = reader_accept(reader, '*');
     site->has_condition = reader_accept(reader, '?');
     if (site->has_condition) {
-        if (!read_hex(reader, 8, &condition)) {
+        if (!reader_hex(reader, 8, &condition)) {
             return false;
         }
         site->condition = (uint32_t)condition;
@@ -492,8 +329,8 @@ static bool read_counts(struct table_reader *reader, struct site_table *table)
 {
     size_t left;
 
-    if (!read_number(reader, &table->function_count) || !reader_expect(reader, ',') ||
-        !read_number(reader, &table->site_count) || !reader_expect(reader, ' ')) {
+    if (!reader_number(reader, &table->function_count) || !reader_expect(reader, ',') ||
+        !reader_number(reader, &table->site_count) || !reader_expect(reader, ' ')) {
         return false;
     }
     left = reader->text.size - reader->offset;
@@ -506,12 +343,12 @@ static bool read_counts(struct table_reader *reader, struct site_table *table)
 
 static bool read_table(struct table_reader *reader, struct site_table *table)
 {
-    if (!read_magic(reader) || !read_hex(reader, 16, &table->source_hash[1]) ||
-        !read_hex(reader, 16, &table->source_hash[0]) || !reader_expect(reader, ' ') ||
-        !read_word(reader, &table->prefix) || !read_word(reader, &table->path) ||
-        !read_word(reader, &table->options) || !read_counts(reader, table) ||
-        !read_functions(reader, table) || !read_sites(reader, table) ||
-        !reader_expect(reader, '.')) {
+    if (!read_magic(reader) || !reader_hex(reader, 16, &table->source_hash[1]) ||
+        !reader_hex(reader, 16, &table->source_hash[0]) ||
+        !reader_expect(reader, ' ') || !reader_word(reader, &table->prefix) ||
+        !reader_word(reader, &table->path) || !reader_word(reader, &table->options) ||
+        !read_counts(reader, table) || !read_functions(reader, table) ||
+        !read_sites(reader, table) || !reader_expect(reader, '.')) {
         return false;
     }
     return reader->offset == reader->text.size ||

@@ -163,77 +163,6 @@ static void tell_pair(struct diff_work *work,
     diff_tell(work, &finding);
 }
 
-/* What a line's text has that reads a clock, or makes a name that is never the same. */
-static bool reads_clock(struct slice source)
-{
-    static const char *const words[] = {
-        "time.time(",     "time_ns(", "perf_counter",   "monotonic(",
-        "process_time",   ".now(",    "utcnow(",        "uuid.",
-        "uuid4(",         "getpid(",  "mkdtemp(",       "mkstemp(",
-        "strftime(",      "time()",   "os.fork(",       "get_ident(",
-        "get_native_id(", "getppid(", "default_timer(", "urandom(",
-        "secrets.",
-    };
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (slice_find(source, slice_of(words[i]), 0) < source.size) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a number or text differs as those from a clock do. */
-static bool is_clock(struct diff_work *work,
-                     const struct log_item *const items[2],
-                     const struct diff_inputs *inputs)
-{
-    const struct log_event_view *event = &items[1]->event;
-
-    switch (event->kind) {
-    case VALUE_INT:
-    case VALUE_FLOAT:
-    case VALUE_TEXT:
-        break;
-    default:
-        return false;
-    }
-    if (inputs->differ || inputs->code != NULL || items[0]->event.kind != event->kind) {
-        return false;
-    }
-    return inputs->has_clock ||
-           reads_clock(diff_place_source(work, 1, diff_place_of(items[1], NULL)));
-}
-
-static bool is_ignored(const struct diff_work *work, const struct log_event_view *event)
-{
-    for (size_t i = 0; i < work->options->ignored_count; i++) {
-        if (slice_match(event->name, work->options->ignored[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool does_not_count(struct diff_work *work,
-                           const struct log_item *const items[2],
-                           const struct diff_inputs *inputs)
-{
-    return is_ignored(work, &items[1]->event) || is_clock(work, items, inputs);
-}
-
-static void settle_clock(struct diff_work *work,
-                         struct diff_frame *frame,
-                         const struct log_event_view *event,
-                         const struct open_call *call)
-{
-    const struct diff_taint taint = {.kind = DIFF_TAINT_CLOCK};
-
-    work->result->clocks++;
-    work->has_met = true;
-    diff_scope_taint(&work->scope, frame, call, event, &taint);
-}
-
 /* Equal values, other strides: looked after, in case that something follows of it. */
 static void settle_layout(struct diff_work *work,
                           struct diff_frame *frame,
@@ -288,8 +217,8 @@ static void settle_differing(struct diff_work *work,
     if (work->scope.has_hidden && comparison->cause == DIFF_CAUSE_VALUES) {
         inputs.differ = true;
     }
-    if (does_not_count(work, items, &inputs)) {
-        settle_clock(work, frame, event, calls[1]);
+    if (diff_does_not_count(work, items, &inputs)) {
+        diff_settle_clock(work, frame, event, calls[1]);
         return;
     }
     if (comparison->cause == DIFF_CAUSE_STRIDES && !comparison->differs_in_values &&
@@ -416,8 +345,8 @@ static void settle_close(struct diff_work *work,
     const struct log_event_view *event = &items[1]->event;
     struct diff_inputs inputs = diff_inputs_find(work, frame, event, call);
 
-    if (does_not_count(work, items, &inputs)) {
-        settle_clock(work, frame, event, call);
+    if (diff_does_not_count(work, items, &inputs)) {
+        diff_settle_clock(work, frame, event, call);
         return;
     }
     work->result->close++;

@@ -1,4 +1,4 @@
-/* What the parts of diff_traces share: diff.c (the steps), diff_judge.c and diff_inputs.c (a pair
+/* What the parts of diff_traces share: diff.c (the steps), diff_judge.c, diff_clock.c and diff_inputs.c (a pair
  * of events), diff_gap.c (ways that one run alone went), diff_suspect.c (other layouts),
  * diff_first.c, diff_place.c and diff_reads.c (words). Not for use elsewhere. */
 #ifndef MONITORCH_VIEW_DIFF_WORK_H
@@ -199,5 +199,22 @@ const struct site *diff_arm_head(const struct log_event_view *event);
 /* Of the gap: whether the arms alone are others, of a statement that reads differently, and nothing
  * in them is: `if a: x else: y` became `if not a: y else: x`. */
 bool diff_gap_is_reordered(struct diff_work *work);
+
+/* ---- diff_clock.c ---- */
+
+/* Whether the pair may differ: `inputs` are those of the second. */
+bool diff_does_not_count(struct diff_work *work,
+                         const struct log_item *const items[2],
+                         const struct diff_inputs *inputs);
+
+/* What is made of it may differ too. */
+void diff_settle_clock(struct diff_work *work,
+                       struct diff_frame *frame,
+                       const struct log_event_view *event,
+                       const struct open_call *call);
+
+/* ---- diff_changed.c ---- */
+
+void diff_tell_changed(struct diff_work *work);
 
 #endif

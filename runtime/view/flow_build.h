@@ -386,4 +386,52 @@ bool flow_groups(struct flow_builder *builder);
 /* flow_values.c: the second reading. */
 bool flow_fill(struct flow_builder *builder);
 
+/* ---- flow_raw.c ---- */
+
+/* Whether it is a number, a text or the like, and no array. */
+bool flow_is_scalar(enum value_kind kind);
+
+/* Adds a raw node of the event, bound to that name; fails where memory runs out. */
+bool flow_raw_add(struct flow_builder *builder,
+                  const struct log_event_view *event,
+                  uint32_t name,
+                  bool is_hidden);
+
+/* A value in memory: found again by where it lies. */
+bool flow_raw_note_storage(struct flow_builder *builder, uint32_t raw);
+
+/* An argument or a result: its call knows it from now on. */
+void flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw);
+
+/* ---- flow_scopes.c ---- */
+
+/* The function that is called. */
+const struct flow_function *flow_function_of(const struct flow_builder *builder,
+                                             const struct flow_call *call);
+
+/* The binding of a name in that scope; FLOW_MAP_NONE: none. */
+uint32_t
+flow_find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name);
+
+/* The binding of a plain name where a site of that kind finds it, and its scope; FLOW_MAP_NONE:
+ * none. */
+uint32_t flow_find_plain(const struct flow_builder *builder,
+                         uint32_t index,
+                         enum site_scope kind,
+                         uint32_t name,
+                         uint32_t *scope);
+
+/* The name before the first dot; the whole where there is none. */
+struct slice flow_root_of(struct slice name);
+
+/* The call whose `self` is meant. */
+uint32_t flow_find_method(const struct flow_builder *builder,
+                          uint32_t index,
+                          enum site_scope kind);
+
+/* An attribute of `self`. That it was written in `__init__`, before the module had a path, is
+ * taken for this object's where no other object's `__init__` wrote it. */
+uint32_t
+flow_find_attribute(const struct flow_builder *builder, uint32_t method, uint32_t name);
+
 #endif

@@ -1,173 +1,8 @@
 /* The first reading of a trace: each value becomes a raw node, bound to its name. */
+#include "runtime/base/memory.h"
 #include "runtime/view/flow_build.h"
 
-#include "runtime/base/memory.h"
-
-#define PROGRESS_STEP  65536
-#define LIMIT_OF_NODES (UINT32_MAX / 2)
-
-/* ---- nodes ---- */
-
-static bool is_scalar(enum value_kind kind)
-{
-    switch (kind) {
-    case VALUE_NONE:
-    case VALUE_BOOL:
-    case VALUE_INT:
-    case VALUE_BIG_INT:
-    case VALUE_FLOAT:
-    case VALUE_COMPLEX:
-    case VALUE_TEXT:
-    case VALUE_BYTES:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static unsigned flags_of(const struct log_event_view *event)
-{
-    unsigned flags = 0;
-
-    if ((event->flags & LOG_EVENT_READ) != 0) {
-        flags |= FLOW_NODE_SOURCE;
-    } else if (event->site->kind == SITE_ENTER) {
-        flags |= FLOW_NODE_ARGUMENT;
-    } else if (event->site->kind == SITE_RETURN) {
-        flags |= FLOW_NODE_RESULT;
-    }
-    if (event->kind == VALUE_TENSOR &&
-        (event->shape->flags & LOG_FORM_PARAMETER) != 0) {
-        flags |= FLOW_NODE_PARAMETER;
-    }
-    if (event->change == CHANGE_MUTATED) {
-        flags |= FLOW_NODE_IN_PLACE;
-    } else if (event->change == CHANGE_ALIASED) {
-        flags |= FLOW_NODE_ALIAS;
-    }
-    return flags;
-}
-
-/* Where the memory begins that the value lies in. */
-static uint64_t storage_of(const struct log_event_view *event)
-{
-    if (event->kind != VALUE_TENSOR || event->tensor.data == 0) {
-        return 0;
-    }
-    return event->tensor.data -
-           (uint64_t)event->tensor.offset * dtype_size(event->shape->dtype);
-}
-
-static enum flow_mark mark_of(const struct flow_builder *builder, uint64_t event)
-{
-    const struct flow_options *options = builder->options;
-
-    return options->mark == NULL ? FLOW_MARK_NONE
-                                 : options->mark(options->mark_context, event);
-}
-
-static bool raw_add(struct flow_builder *builder,
-                    const struct log_event_view *event,
-                    uint32_t name,
-                    bool is_hidden)
-{
-    void *items = builder->raws;
-    struct flow_raw node = {
-        .event = event->number,
-        .storage = storage_of(event),
-        .address = event->tensor.object,
-        .hash = event->hash,
-        .has_hash = event->has_hash,
-        .version = event->tensor.version,
-        .same_as = FLOW_NONE,
-        .object = builder->raw_count,
-        .holder = builder->raw_count,
-        .maybe = FLOW_NONE,
-        .base = FLOW_NONE,
-        .module = event->module_number,
-        .site = event->site_number,
-        .line = event->site->line,
-        .call = builder->visit.call,
-        .unit = builder->calls[builder->visit.call].open_unit,
-        .name = name,
-        .binding = FLOW_NONE,
-        .serial = builder->visit.serial,
-        .next_leaf = FLOW_NONE,
-        .alias_site =
-            event->kind == VALUE_TENSOR ? event->tensor.alias_site : UINT32_MAX,
-        .cluster = FLOW_NONE,
-        .flags = (uint16_t)flags_of(event),
-        .kind = (uint8_t)event->kind,
-        .dtype = event->shape == NULL ? 0 : (uint8_t)event->shape->dtype,
-        .change = (uint8_t)event->change,
-        .difference = (uint8_t)event->difference,
-        .mark = (uint8_t)mark_of(builder, event->number),
-        .is_read = (event->flags & LOG_EVENT_READ) != 0,
-        .is_hidden = is_hidden,
-    };
-
-    if (builder->raw_count >= LIMIT_OF_NODES) {
-        error_set(builder->error, ERROR_INPUT,
-                  "a graph of more than %u values cannot be made: choose functions, "
-                  "lines or names",
-                  LIMIT_OF_NODES);
-        return false;
-    }
-    if (!flow_text(builder, event->path, &node.path) ||
-        !flow_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
-                   sizeof *builder->raws)) {
-        return false;
-    }
-    builder->raws = items;
-    builder->raws[builder->raw_count++] = node;
-    return true;
-}
-
-/* A value in memory: found again by where it lies. */
-static bool note_storage(struct flow_builder *builder, uint32_t raw)
-{
-    const struct flow_raw *node = &builder->raws[raw];
-
-    if ((node->storage != 0 && !flow_map_put(&builder->storages, node->storage, raw)) ||
-        (node->storage != 0 &&
-         (node->change == CHANGE_MUTATED || (node->flags & FLOW_NODE_IN_PLACE) != 0) &&
-         !flow_map_put(&builder->writings, node->storage, raw)) ||
-        !flow_map_put(&builder->written_sites, node->site, raw)) {
-        return flow_out_of_memory(builder);
-    }
-    return true;
-}
-
-/* ---- arguments, results ---- */
-
-/* Arguments and results of one call stand one behind the other, as a visit's events do. */
-static void extend(uint32_t *first, uint32_t *count, uint32_t raw)
-{
-    if (*count == 0) {
-        *first = raw;
-    }
-    if (*first + *count == raw) {
-        ++*count;
-    }
-}
-
-static void note_in_call(struct flow_builder *builder, uint32_t raw)
-{
-    const struct flow_raw *node = &builder->raws[raw];
-    struct flow_call *call = &builder->calls[node->call];
-
-    if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
-        extend(&call->first_argument, &call->argument_count, raw);
-        flow_take_guess(builder, raw);
-    } else if ((node->flags & FLOW_NODE_RESULT) != 0) {
-        /* A generator may be at the same return twice: the newest value counts. */
-        if (call->result_count > 0 &&
-            builder->raws[call->first_result].serial != node->serial) {
-            call->result_count = 0;
-        }
-        extend(&call->first_result, &call->result_count, raw);
-    }
-}
+#define PROGRESS_STEP 65536
 
 /* ---- what was read ---- */
 
@@ -239,7 +74,7 @@ static bool take_read(struct flow_builder *builder,
             return false;
         }
     }
-    return note_storage(builder, raw);
+    return flow_raw_note_storage(builder, raw);
 }
 
 /* ---- events ---- */
@@ -313,7 +148,7 @@ static bool take_array(struct flow_builder *builder,
         return true;
     }
 
-    if (!raw_add(builder, event, name, is_hidden)) {
+    if (!flow_raw_add(builder, event, name, is_hidden)) {
         return false;
     }
     if ((event->flags & LOG_EVENT_READ) != 0) {
@@ -331,8 +166,8 @@ static bool take_array(struct flow_builder *builder,
     }
     flow_append_leaf(builder, index, raw);
     flow_hold(builder, raw);
-    note_in_call(builder, raw);
-    return note_storage(builder, raw);
+    flow_raw_note_in_call(builder, raw);
+    return flow_raw_note_storage(builder, raw);
 }
 
 /* A value that is no node: its name no longer stands for those that it had. */
@@ -392,8 +227,8 @@ static bool take_value(struct flow_builder *builder,
     /* What was made up is shown, whatever it is, so that nobody takes it for data. */
     is_guessed = event->site->kind == SITE_ENTER &&
                  flow_find_guess(builder, builder->visit.call, name) != NULL;
-    if (is_array ||
-        ((builder->options->has_scalars || is_guessed) && is_scalar(event->kind))) {
+    if (is_array || ((builder->options->has_scalars || is_guessed) &&
+                     flow_is_scalar(event->kind))) {
         left_out->filtered += !is_old && !is_wanted;
         return take_array(builder, event, name, is_old || !is_wanted);
     }

@@ -1,138 +1,14 @@
 /* What names stand for: the values last bound to them, in the scope that they live in. */
 #include "runtime/view/flow_build.h"
 
-/* How far up the calls the one of an enclosing function is looked for: beyond, its newest. */
-#define ANCESTORS_MAX 64
 /* An object is taken for made from so many values at most. */
 #define CARRIED_MAX 64
-
-/* ---- scopes ---- */
-
-static const struct flow_function *function_of(const struct flow_builder *builder,
-                                               const struct flow_call *call)
-{
-    return &builder->functions[builder->modules[call->module].first_function +
-                               call->function];
-}
-
-/* The call of that function around this one: made from it, or else the newest. */
-static uint32_t
-find_enclosing(const struct flow_builder *builder, uint32_t index, uint32_t function)
-{
-    uint32_t module = builder->calls[index].module;
-    uint32_t above = builder->calls[index].parent;
-
-    for (int i = 0; i < ANCESTORS_MAX && above != FLOW_NONE; i++) {
-        const struct flow_call *call = &builder->calls[above];
-
-        if (call->module == module && call->function == function) {
-            return above;
-        }
-        above = call->parent;
-    }
-    return builder->functions[builder->modules[module].first_function + function]
-        .last_call;
-}
-
-static uint32_t
-find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name)
-{
-    return flow_map_get(&builder->binding_index, flow_key(scope, name));
-}
-
-/* A name of an enclosing function: the nearest that has it. `scope`: where it is, or where it
- * would be. */
-static uint32_t find_free(const struct flow_builder *builder,
-                          uint32_t index,
-                          uint32_t name,
-                          uint32_t *scope)
-{
-    const struct flow_call *call = &builder->calls[index];
-    uint32_t first = builder->modules[call->module].first_function;
-    uint32_t function = function_of(builder, call)->enclosing;
-
-    *scope = FLOW_NONE;
-    /* A function's enclosing one stands before it, so this ends. */
-    while (function != FLOW_NONE) {
-        uint32_t around = find_enclosing(builder, index, function);
-
-        if (around != FLOW_NONE) {
-            uint32_t found = find_in_scope(builder, builder->calls[around].scope, name);
-
-            *scope = *scope == FLOW_NONE ? builder->calls[around].scope : *scope;
-            if (found != FLOW_NONE) {
-                *scope = builder->calls[around].scope;
-                return found;
-            }
-        }
-        function = builder->functions[first + function].enclosing;
-    }
-    if (*scope == FLOW_NONE) {
-        /* The enclosing calls are not in the trace: what this one was told to read is its own. */
-        *scope = call->scope;
-    }
-    return find_in_scope(builder, *scope, name);
-}
-
-static uint32_t find_plain(const struct flow_builder *builder,
-                           uint32_t index,
-                           enum site_scope kind,
-                           uint32_t name,
-                           uint32_t *scope)
-{
-    const struct flow_call *call = &builder->calls[index];
-
-    switch (kind) {
-    case SITE_SCOPE_FREE:
-        return find_free(builder, index, name, scope);
-    case SITE_SCOPE_GLOBAL:
-        *scope = builder->modules[call->module].globals;
-        break;
-    default:
-        *scope = call->scope;
-    }
-    return find_in_scope(builder, *scope, name);
-}
-
-/* The name before the first dot; the whole where there is none. */
-static struct slice root_of(struct slice name)
-{
-    return slice_part(name, 0, slice_find(name, SLICE("."), 0));
-}
-
-/* The call whose `self` is meant. */
-static uint32_t
-find_method(const struct flow_builder *builder, uint32_t index, enum site_scope kind)
-{
-    uint32_t scope;
-    uint32_t binding = find_plain(builder, index, kind, builder->self_name, &scope);
-
-    return binding == FLOW_NONE ? index : builder->bindings[binding].writer;
-}
-
-/* An attribute of `self`. That it was written in `__init__`, before the module had a path, is
- * taken for this object's where no other object's `__init__` wrote it. */
-static uint32_t
-find_attribute(const struct flow_builder *builder, uint32_t method, uint32_t name)
-{
-    const struct flow_call *call = &builder->calls[method];
-    uint32_t found = find_in_scope(builder, call->owner, name);
-    uint32_t scope;
-
-    if (found == FLOW_NONE && call->path != 0) {
-        scope = flow_map_get(&builder->scope_index, flow_key(call->class_name, 0));
-        found =
-            scope == FLOW_MAP_NONE ? FLOW_NONE : find_in_scope(builder, scope, name);
-    }
-    return found != FLOW_NONE && builder->bindings[found].is_ambiguous ? FLOW_NONE
-                                                                       : found;
-}
 
 /* ---- bindings ---- */
 
 static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32_t name)
 {
-    uint32_t known = find_in_scope(builder, scope, name);
+    uint32_t known = flow_find_in_scope(builder, scope, name);
     void *items = builder->bindings;
 
     if (known != FLOW_NONE) {
@@ -157,14 +33,14 @@ static uint32_t
 bind(struct flow_builder *builder, uint32_t index, enum site_scope kind, uint32_t name)
 {
     struct slice text = builder->texts.texts[name];
-    struct slice root = root_of(text);
+    struct slice root = flow_root_of(text);
     bool is_attribute = root.size < text.size && slice_equal(root, SLICE("self"));
     uint32_t scope;
 
     if (is_attribute) {
-        scope = builder->calls[find_method(builder, index, kind)].owner;
+        scope = builder->calls[flow_find_method(builder, index, kind)].owner;
     } else {
-        find_plain(builder, index, kind, name, &scope);
+        flow_find_plain(builder, index, kind, name, &scope);
     }
     scope = scope == FLOW_NONE ? builder->calls[index].scope : scope;
     return binding_get(builder, scope, name);
@@ -174,7 +50,7 @@ uint32_t
 flow_binding_of_write(struct flow_builder *builder, uint32_t index, uint32_t name)
 {
     const struct flow_call *call = &builder->calls[index];
-    struct slice root = root_of(builder->texts.texts[name]);
+    struct slice root = flow_root_of(builder->texts.texts[name]);
     uint32_t root_name = flow_texts_find(&builder->texts, root);
     uint32_t kind = FLOW_MAP_NONE;
     uint32_t found;
@@ -190,7 +66,7 @@ flow_binding_of_write(struct flow_builder *builder, uint32_t index, uint32_t nam
         bind(builder, index,
              kind == FLOW_MAP_NONE ? SITE_SCOPE_LOCAL : (enum site_scope)kind, name);
     if (found != FLOW_NONE) {
-        bool is_init = function_of(builder, call)->is_init;
+        bool is_init = flow_function_of(builder, call)->is_init;
 
         binding = &builder->bindings[found];
         binding->is_ambiguous =
@@ -358,7 +234,7 @@ static bool is_rebound(const struct flow_builder *builder,
     uint32_t scope;
     uint32_t around = name == FLOW_MAP_NONE
                           ? FLOW_NONE
-                          : find_plain(builder, index, kind, name, &scope);
+                          : flow_find_plain(builder, index, kind, name, &scope);
 
     return around != FLOW_NONE &&
            builder->bindings[around].serial > builder->bindings[found].serial;
@@ -372,7 +248,7 @@ static bool resolve_read(struct flow_builder *builder,
                          uint32_t number)
 {
     const struct site_read *read = &site->reads[number];
-    struct slice root = root_of(read->name);
+    struct slice root = flow_root_of(read->name);
     struct slice part = read->name;
     bool is_self = slice_equal(root, SLICE("self"));
 
@@ -382,10 +258,10 @@ static bool resolve_read(struct flow_builder *builder,
         uint32_t scope;
 
         if (name != FLOW_MAP_NONE && is_self && part.size > root.size) {
-            found =
-                find_attribute(builder, find_method(builder, index, read->scope), name);
+            found = flow_find_attribute(
+                builder, flow_find_method(builder, index, read->scope), name);
         } else if (name != FLOW_MAP_NONE) {
-            found = find_plain(builder, index, read->scope, name, &scope);
+            found = flow_find_plain(builder, index, read->scope, name, &scope);
         }
         if (found != FLOW_NONE &&
             (part.size == root.size || is_self ||

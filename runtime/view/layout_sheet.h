@@ -146,4 +146,12 @@ static inline uint32_t sheet_layer_size(const struct sheet *sheet, uint32_t laye
     return sheet->layer_starts[layer + 1] - sheet->layer_starts[layer];
 }
 
+/* ---- layout_straight.c ---- */
+
+/* A segment counts where it is of the best rank at both its ends. */
+bool sheet_choose_segments(struct sheet *sheet);
+
+/* A segment that crosses one between two lanes must not bend it. */
+void sheet_drop_crossings(struct sheet *sheet, uint32_t layer);
+
 #endif

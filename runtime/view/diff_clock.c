@@ -1,0 +1,77 @@
+/* Values that are no difference: read from a clock, or of names that are to be ignored. */
+#include "runtime/view/diff_words.h"
+#include "runtime/view/diff_work.h"
+#include "runtime/view/paint.h"
+
+#include <string.h>
+
+/* What a line's text has that reads a clock, or makes a name that is never the same. */
+static bool reads_clock(struct slice source)
+{
+    static const char *const words[] = {
+        "time.time(",     "time_ns(", "perf_counter",   "monotonic(",
+        "process_time",   ".now(",    "utcnow(",        "uuid.",
+        "uuid4(",         "getpid(",  "mkdtemp(",       "mkstemp(",
+        "strftime(",      "time()",   "os.fork(",       "get_ident(",
+        "get_native_id(", "getppid(", "default_timer(", "urandom(",
+        "secrets.",
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_find(source, slice_of(words[i]), 0) < source.size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a number or text differs as those from a clock do. */
+static bool is_clock(struct diff_work *work,
+                     const struct log_item *const items[2],
+                     const struct diff_inputs *inputs)
+{
+    const struct log_event_view *event = &items[1]->event;
+
+    switch (event->kind) {
+    case VALUE_INT:
+    case VALUE_FLOAT:
+    case VALUE_TEXT:
+        break;
+    default:
+        return false;
+    }
+    if (inputs->differ || inputs->code != NULL || items[0]->event.kind != event->kind) {
+        return false;
+    }
+    return inputs->has_clock ||
+           reads_clock(diff_place_source(work, 1, diff_place_of(items[1], NULL)));
+}
+
+static bool is_ignored(const struct diff_work *work, const struct log_event_view *event)
+{
+    for (size_t i = 0; i < work->options->ignored_count; i++) {
+        if (slice_match(event->name, work->options->ignored[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool diff_does_not_count(struct diff_work *work,
+                         const struct log_item *const items[2],
+                         const struct diff_inputs *inputs)
+{
+    return is_ignored(work, &items[1]->event) || is_clock(work, items, inputs);
+}
+
+void diff_settle_clock(struct diff_work *work,
+                       struct diff_frame *frame,
+                       const struct log_event_view *event,
+                       const struct open_call *call)
+{
+    const struct diff_taint taint = {.kind = DIFF_TAINT_CLOCK};
+
+    work->result->clocks++;
+    work->has_met = true;
+    diff_scope_taint(&work->scope, frame, call, event, &taint);
+}
