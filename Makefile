@@ -346,7 +346,7 @@ format: ## lay out the C files
 format-check: ## check that `make format` would change nothing
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 
-lint: layers ## check layout, shell scripts and Python files, change nothing
+lint: layers ## check layout, sizes, shell scripts and Python files, change nothing
 	@CLANG_FORMAT='$(CLANG_FORMAT)' tools/lint.sh $(C_FILES)
 
 # What is told to this `make` is told to the one that a wheel is built with.

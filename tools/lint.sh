@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks layout and common mistakes, changes nothing. Arguments: the C files.
+# Checks layout, sizes and common mistakes, changes nothing. Arguments: the C files.
 # A checker that is not installed is named, not silently left out.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -17,4 +17,5 @@ run() { # program arguments…
 run "${CLANG_FORMAT:-clang-format}" --dry-run -Werror "$@"
 run shellcheck tools/*.sh .ci/run
 run ruff check --quiet .
+run python3 tools/sizes.py
 exit $failed

@@ -65,4 +65,18 @@ uint32_t recorder_define_form(struct recorder *recorder,
                               const struct recorded_array *given,
                               struct form_mark *mark);
 
+/* ---- recorder_change.c ---- */
+
+/* Scalars have no version: their value decides. */
+uint64_t recorder_value_hash(const struct value *value);
+
+/* Compares with what the name had before. False: nothing is to be told, it was only looked at. */
+bool recorder_follow_name(struct recorder *recorder,
+                          const struct visit *visit,
+                          uint32_t place,
+                          const struct value *value,
+                          const struct name_state *now,
+                          struct log_event *head,
+                          struct verdict *verdict);
+
 #endif

@@ -217,4 +217,12 @@ void diff_settle_clock(struct diff_work *work,
 
 void diff_tell_changed(struct diff_work *work);
 
+/* ---- diff_odd.c ---- */
+
+/* An item that one trace alone has. */
+void diff_meet_odd(struct diff_work *work, const struct diff_step *step);
+
+/* What the other trace may have had and has dropped is no difference. */
+void diff_meet_before(struct diff_work *work, const struct diff_step *step);
+
 #endif

@@ -1,7 +1,7 @@
 /* What stands in the box of a node, and where. */
-#include "runtime/view/picture_marks.h"
-
 #include "runtime/view/number_text.h"
+#include "runtime/view/picture_marks.h"
+#include "runtime/view/picture_words.h"
 #include "runtime/view/tensor_text.h"
 
 #include <math.h>
@@ -12,21 +12,20 @@
 #define PADDING_BOTTOM 7.0
 #define WIDTH_LEAST    64.0
 /* Texts alone make a box no wider; a table may. */
-#define TEXT_WIDTH_MAX  232.0
-#define FIGURES_WIDTH   216.0
-#define NAME_SIZE       10.0
-#define NAME_HEIGHT     13.0
-#define PLACE_SIZE      6.5
-#define PLACE_GAP       10.0
-#define FORM_SIZE       7.5
-#define FORM_HEIGHT     11.0
-#define NOTE_SIZE       7.0
-#define NOTE_HEIGHT     10.0
-#define CODE_SIZE       7.0
-#define CODE_HEIGHT     13.0
-#define CODE_PADDING    4.0
-#define GAP             4.0
-#define DIMENSION_LIMIT 12 /* of longer shapes the ends are shown */
+#define TEXT_WIDTH_MAX 232.0
+#define FIGURES_WIDTH  216.0
+#define NAME_SIZE      10.0
+#define NAME_HEIGHT    13.0
+#define PLACE_SIZE     6.5
+#define PLACE_GAP      10.0
+#define FORM_SIZE      7.5
+#define FORM_HEIGHT    11.0
+#define NOTE_SIZE      7.0
+#define NOTE_HEIGHT    10.0
+#define CODE_SIZE      7.0
+#define CODE_HEIGHT    13.0
+#define CODE_PADDING   4.0
+#define GAP            4.0
 
 /* All texts of a box, measured, before anything is drawn. */
 struct content {
@@ -45,9 +44,7 @@ struct content {
     double height;
 };
 
-enum style_kind { STYLE_NAME, STYLE_PLACE, STYLE_FORM, STYLE_NOTE, STYLE_CODE };
-
-static struct text_style style_of(const struct sheet *sheet, enum style_kind kind)
+struct text_style box_style(const struct sheet *sheet, enum style_kind kind)
 {
     const struct picture_palette *palette = sheet->palette;
 
@@ -68,164 +65,6 @@ static struct text_style style_of(const struct sheet *sheet, enum style_kind kin
 
 /* ---- texts ---- */
 
-static struct slice place_of(struct sheet *sheet,
-                             const struct flow_node *node,
-                             const struct box_options *options)
-{
-    struct buffer *text = &sheet->scratch;
-    struct slice file = path_last_part(node->file);
-
-    text->size = 0;
-    if (options->has_files && file.size > 0) {
-        buffer_add(text, sheet_shorten(sheet, style_of(sheet, STYLE_PLACE),
-                                       sheet_clean(sheet, file), 110, SHORTEN_START));
-        buffer_add_byte(text, ':');
-    } else if (node->line > 0) {
-        buffer_add(text, SLICE("line "));
-    }
-    if (node->line > 0) {
-        buffer_add_number(text, node->line);
-    }
-    return sheet_keep(sheet);
-}
-
-static void add_dimensions(struct buffer *text, const int64_t *shape, uint32_t count)
-{
-    buffer_add_byte(text, '[');
-    for (uint32_t i = 0; i < count; i++) {
-        if (count > DIMENSION_LIMIT && i == DIMENSION_LIMIT / 2) {
-            buffer_add(text, SLICE(", \xE2\x80\xA6"));
-            i = count - DIMENSION_LIMIT / 2;
-        }
-        if (i > 0) {
-            buffer_add(text, SLICE(", "));
-        }
-        integer_add(text, shape[i]);
-    }
-    buffer_add_byte(text, ']');
-}
-
-static void add_part(struct buffer *text, struct slice part)
-{
-    if (part.size == 0) {
-        return;
-    }
-    if (text->size > 0) {
-        buffer_add(text, SLICE("  "));
-    }
-    buffer_add_bytes(text, part.bytes, part.size < 80 ? part.size : 80);
-}
-
-/* `Parameter  float32 [8, 8]  cuda:0  grad`. */
-static struct slice form_of(struct sheet *sheet, const struct flow_node *node)
-{
-    struct buffer *text = &sheet->scratch;
-    bool is_scalar = slice_equal(node->type, node->dtype_text);
-
-    text->size = 0;
-    if (node->kind != VALUE_TENSOR) {
-        return sheet_clean(sheet, node->text);
-    }
-    if (node->type.size > 0 && !is_scalar) {
-        add_part(text, type_without_main(node->type));
-    } else if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
-        add_part(text, SLICE("Parameter"));
-    }
-    add_part(text, node->dtype_text);
-    buffer_add_byte(text, ' ');
-    add_dimensions(text, node->shape, node->dimension_count);
-    if (!slice_equal(node->layout, SLICE("strided"))) {
-        add_part(text, node->layout);
-    }
-    if (!slice_equal(node->device, SLICE("cpu"))) {
-        add_part(text, node->device);
-    }
-    if (node->requires_grad) {
-        add_part(text, SLICE("grad"));
-    }
-    return sheet_keep(sheet);
-}
-
-static bool is_empty(const struct flow_node *node)
-{
-    for (uint32_t i = 0; i < node->dimension_count; i++) {
-        if (node->shape[i] == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static struct slice note_of(struct sheet *sheet, const struct flow_node *node)
-{
-    if (node->kind != VALUE_TENSOR) {
-        return SLICE("");
-    }
-    if (node->note.size > 0) {
-        return sheet_clean(sheet, node->note);
-    }
-    if (is_empty(node)) {
-        return SLICE("empty: no values");
-    }
-    return node->has_statistics && statistics_finite_count(&node->statistics) == 0
-               ? SLICE("no finite value")
-               : SLICE("");
-}
-
-static void add_count(struct buffer *text, uint64_t count, struct slice noun)
-{
-    if (count == 0) {
-        return;
-    }
-    if (text->size > 0) {
-        buffer_add(text, SLICE(", "));
-    }
-    buffer_add_number(text, count);
-    buffer_add(text, noun);
-}
-
-static struct pill alarm_of(struct sheet *sheet, const struct flow_node *node)
-{
-    struct buffer *text = &sheet->scratch;
-    struct pills pills = {.count = 0};
-    bool has_all = node->count > 1;
-    const struct statistics *one = &node->statistics;
-
-    text->size = 0;
-    if (has_all || node->has_statistics) {
-        add_count(text, has_all ? node->nan_count : one->nan_count, SLICE(" NaN"));
-        add_count(text, has_all ? node->posinf_count : one->posinf_count,
-                  SLICE(" +Inf"));
-        add_count(text, has_all ? node->neginf_count : one->neginf_count,
-                  SLICE(" -Inf"));
-    }
-    if (text->size > 0 && !has_all) {
-        buffer_add(text, SLICE(" of "));
-        buffer_add_number(text, one->count);
-    }
-    if (text->size == 0 && (node->flags & FLOW_NODE_NONFINITE) != 0) {
-        buffer_add(text, SLICE("not finite"));
-    }
-    pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->alarm,
-             sheet->palette->on_alarm);
-    return pills.count > 0 ? pills.pills[0] : (struct pill){.width = 0};
-}
-
-static struct pill times_of(struct sheet *sheet, uint64_t count)
-{
-    struct pills pills = {.count = 0};
-
-    if (count < 2) {
-        return (struct pill){.width = 0};
-    }
-    sheet->scratch.size = 0;
-    buffer_add(&sheet->scratch, SLICE("\xC3\x97 "));
-    buffer_add_number(&sheet->scratch, count);
-    pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->source,
-             sheet->palette->card);
-    return pills.pills[0];
-}
-
 /* ---- measuring ---- */
 
 static void content_texts(struct content *content,
@@ -238,17 +77,17 @@ static void content_texts(struct content *content,
     bool is_quiet = node->mark == FLOW_MARK_EQUAL;
 
     content->name = sheet_clean(sheet, node->name);
-    content->place = place_of(sheet, node, options);
-    content->form = form_of(sheet, node);
-    content->times = times_of(sheet, node->count);
-    content->alarm = alarm_of(sheet, node);
+    content->place = box_place(sheet, node, options);
+    content->form = box_form(sheet, node);
+    content->times = box_times(sheet, node->count);
+    content->alarm = box_alarm(sheet, node);
     pill_of_mark(&content->pills, sheet, node->mark);
     if (is_long || (node->flags & FLOW_NODE_GUESSED) != 0) {
         pills_of_node(&content->pills, sheet, node);
     }
     remark_prepare(&content->remark, sheet, node, TEXT_WIDTH_MAX);
     if (is_long) {
-        content->note = note_of(sheet, node);
+        content->note = box_note(sheet, node);
         content->code = sheet_clean(sheet, node->code);
     }
     if (is_long && !is_quiet) {
@@ -267,7 +106,7 @@ static double times_width(const struct content *content)
 static double place_width(const struct content *content, const struct sheet *sheet)
 {
     return content->place.size > 0
-               ? PLACE_GAP + style_width(style_of(sheet, STYLE_PLACE), content->place)
+               ? PLACE_GAP + style_width(box_style(sheet, STYLE_PLACE), content->place)
                : 0;
 }
 
@@ -281,11 +120,11 @@ static void content_width(struct content *content, struct sheet *sheet)
     const enum style_kind kinds[] = {STYLE_FORM, STYLE_NOTE};
 
     width =
-        fmax(width, style_width(style_of(sheet, STYLE_NAME), content->name) + beside);
-    width = fmax(width, style_width(style_of(sheet, STYLE_CODE), content->code) +
+        fmax(width, style_width(box_style(sheet, STYLE_NAME), content->name) + beside);
+    width = fmax(width, style_width(box_style(sheet, STYLE_CODE), content->code) +
                             2 * CODE_PADDING);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        width = fmax(width, style_width(style_of(sheet, kinds[i]), texts[i]));
+        width = fmax(width, style_width(box_style(sheet, kinds[i]), texts[i]));
     }
     width = fmax(width, pills_width(&content->pills, TEXT_WIDTH_MAX));
     width = fmax(width, remark_width(&content->remark, sheet));
@@ -293,13 +132,13 @@ static void content_width(struct content *content, struct sheet *sheet)
     width = fmin(width, most);
     width = fmax(width, content->table.width);
     content->width = ceil(fmax(width, content->figures.width));
-    content->name = sheet_shorten(sheet, style_of(sheet, STYLE_NAME), content->name,
+    content->name = sheet_shorten(sheet, box_style(sheet, STYLE_NAME), content->name,
                                   content->width - beside, SHORTEN_MIDDLE);
-    content->form = sheet_shorten(sheet, style_of(sheet, STYLE_FORM), content->form,
+    content->form = sheet_shorten(sheet, box_style(sheet, STYLE_FORM), content->form,
                                   content->width, SHORTEN_MIDDLE);
-    content->note = sheet_shorten(sheet, style_of(sheet, STYLE_NOTE), content->note,
+    content->note = sheet_shorten(sheet, box_style(sheet, STYLE_NOTE), content->note,
                                   content->width, SHORTEN_MIDDLE);
-    content->code = sheet_shorten(sheet, style_of(sheet, STYLE_CODE), content->code,
+    content->code = sheet_shorten(sheet, box_style(sheet, STYLE_CODE), content->code,
                                   content->width - 2 * CODE_PADDING, SHORTEN_MIDDLE);
 }
 
@@ -307,11 +146,11 @@ static void content_width(struct content *content, struct sheet *sheet)
 
 static double head_draw(const struct content *content, struct sheet *sheet, double y)
 {
-    struct text_style place = style_of(sheet, STYLE_PLACE);
+    struct text_style place = box_style(sheet, STYLE_PLACE);
     double right = PADDING_LEFT + content->width;
     double x = PADDING_LEFT;
 
-    x += sheet_text(sheet, style_of(sheet, STYLE_NAME), x, y + NAME_SIZE - 0.5,
+    x += sheet_text(sheet, box_style(sheet, STYLE_NAME), x, y + NAME_SIZE - 0.5,
                     content->name);
     if (content->times.width > 0) {
         pill_draw(sheet, &content->times, x + PILL_GAP, y + 0.5);
@@ -330,7 +169,7 @@ static double line_draw(struct sheet *sheet,
     if (text.size == 0) {
         return y;
     }
-    sheet_text(sheet, style_of(sheet, kind), PADDING_LEFT, y + height - 3, text);
+    sheet_text(sheet, box_style(sheet, kind), PADDING_LEFT, y + height - 3, text);
     return y + height;
 }
 
@@ -341,7 +180,7 @@ static void code_draw(const struct content *content, struct sheet *sheet, double
 
     item->radius = 2.5;
     item->fill = sheet->palette->code_fill;
-    sheet_text(sheet, style_of(sheet, STYLE_CODE), PADDING_LEFT + CODE_PADDING,
+    sheet_text(sheet, box_style(sheet, STYLE_CODE), PADDING_LEFT + CODE_PADDING,
                y + CODE_HEIGHT - 4.0, content->code);
 }
 

@@ -239,6 +239,33 @@ static struct range inside(struct reasoner *reasoner, struct slice text)
 
 #define OPERANDS_MAX 4
 
+/* Whether an argument that is given by that key is one that is calculated with. */
+static bool is_operand(struct slice key)
+{
+    return key.size == 0 || slice_equal(key, SLICE("input")) ||
+           slice_equal(key, SLICE("other")) || slice_equal(key, SLICE("value")) ||
+           slice_equal(key, SLICE("fill_value"));
+}
+
+static bool is_masked(struct slice word)
+{
+    return slice_equal(word, SLICE("masked_fill")) ||
+           slice_equal(word, SLICE("masked_fill_")) ||
+           slice_equal(word, SLICE("where"));
+}
+
+/* `where(mask, a, b)`, `a.where(mask, b)`, `a.masked_fill(mask, b)`: one or the other. */
+static struct range evaluate_masked(const struct expression *call,
+                                    const struct range *operands)
+{
+    bool is_method = call->left != EXPRESSION_NONE;
+    uint32_t first = slice_equal(call->word, SLICE("where")) && !is_method ? 1 : 0;
+    struct range result = range_either(&operands[first], &operands[2]);
+
+    result.text = call->text;
+    return result;
+}
+
 static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
 {
     struct expression item = reasoner->expressions.items[index];
@@ -259,7 +286,6 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
     for (uint32_t i = item.first; i != EXPRESSION_NONE;
          i = reasoner->expressions.items[i].next) {
         const struct expression *argument = &reasoner->expressions.items[i];
-        struct slice key = argument->key;
 
         if (argument->kind == EXPRESSION_STRING && item.first == i &&
             slice_equal(item.word, SLICE("float")) &&
@@ -268,9 +294,7 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
         }
         if (count < OPERANDS_MAX && argument->kind != EXPRESSION_STRING) {
             result = range_evaluate(reasoner, i);
-            if (key.size == 0 || slice_equal(key, SLICE("input")) ||
-                slice_equal(key, SLICE("other")) || slice_equal(key, SLICE("value")) ||
-                slice_equal(key, SLICE("fill_value"))) {
+            if (is_operand(argument->key)) {
                 operands[count++] = result;
             }
         }
@@ -279,18 +303,9 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
         return slice_equal(item.word, SLICE("backward")) ? gradient(reasoner, item.text)
                                                          : inside(reasoner, item.text);
     }
-    if (slice_equal(item.word, SLICE("masked_fill")) ||
-        slice_equal(item.word, SLICE("masked_fill_")) ||
-        slice_equal(item.word, SLICE("where"))) {
-        bool is_method = item.left != EXPRESSION_NONE;
-        uint32_t first = slice_equal(item.word, SLICE("where")) && !is_method ? 1 : 0;
-
-        if (count < 3) {
-            return inside(reasoner, item.text);
-        }
-        result = range_either(&operands[first], &operands[2]);
-        result.text = item.text;
-        return result;
+    if (is_masked(item.word)) {
+        return count < 3 ? inside(reasoner, item.text)
+                         : evaluate_masked(&item, operands);
     }
     if (!is_of_value ||
         !range_call(reasoner, &reasoner->expressions.items[index], &operands[0],

@@ -10,6 +10,29 @@ enum dtype call_dtype(const struct call *call)
                : call->reasoner->question->dtype;
 }
 
+/* Says that the function overflows above the limit, and how far its operand goes. */
+static void tell_overflow(const struct call *call,
+                          double limit,
+                          double reached,
+                          enum certainty beyond)
+{
+    const struct range *x = call->x;
+    struct buffer *words = cause_begin(call->reasoner);
+
+    buffer_add(words, call->name);
+    buffer_add(words, SLICE(" overflows above "));
+    add_real(words, limit);
+    buffer_add(words, SLICE(" in "));
+    buffer_add(words, slice_of(dtype_text(call_dtype(call))));
+    buffer_add(words, SLICE(": "));
+    add_quoted(words, x->text);
+    if (x->is_bounded) {
+        buffer_add(words, x->is_attained ? SLICE(" has max ") : SLICE(" can reach "));
+        add_real(words, reached);
+    }
+    cause_end(call->reasoner, WHY_INF, beyond);
+}
+
 struct range call_exponential(const struct call *call, enum how how)
 {
     const struct range *x = call->x;
@@ -26,21 +49,7 @@ struct range call_exponential(const struct call *call, enum how how)
         beyond = certainty_either(beyond, range_has_below(x, -limit));
     }
     if (beyond != CERTAINTY_NO) {
-        struct buffer *words = cause_begin(call->reasoner);
-
-        buffer_add(words, call->name);
-        buffer_add(words, SLICE(" overflows above "));
-        add_real(words, limit);
-        buffer_add(words, SLICE(" in "));
-        buffer_add(words, slice_of(dtype_text(dtype)));
-        buffer_add(words, SLICE(": "));
-        add_quoted(words, x->text);
-        if (x->is_bounded) {
-            buffer_add(words,
-                       x->is_attained ? SLICE(" has max ") : SLICE(" can reach "));
-            add_real(words, reached);
-        }
-        cause_end(call->reasoner, WHY_INF, beyond);
+        tell_overflow(call, limit, reached, beyond);
     }
     result = range_mapped(x, call->expression->text, exp(fmin(x->low, limit) * scale),
                           exp(fmin(x->high, limit) * scale));

@@ -8,7 +8,7 @@ import posix
 import sys
 from atexit import register as _register_at_exit
 
-from monitorch import _options, _record, _registry
+from monitorch import _options, _record, _registry, _trace_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.
             if error.errno != _EBUSY:
                 raise
         # Another process writes that file: one that this one was started by, as a rule.
-    return start(_record.add_word(path, str(posix.getpid())))
+    return start(_trace_path.add_word(path, str(posix.getpid())))
 
 
 def _tell(recording: "_record.Recording", process: int) -> None:
@@ -79,7 +79,7 @@ def _tell(recording: "_record.Recording", process: int) -> None:
     others = len(summary.paths) - 1
     if others:
         files = "trace of a child process" if others == 1 else "traces of child processes"
-        text += f"; {others} {files}: {_record.add_word(summary.path, '*')}"
+        text += f"; {others} {files}: {_trace_path.add_word(summary.path, '*')}"
     _say(f"{text}: monitorch {recording.viewer} {_quote(summary.path)}")
 
 

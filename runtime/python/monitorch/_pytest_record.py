@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from monitorch import _automatic, _import, _options, _record
+from monitorch import _automatic, _import, _options, _record, _trace_path
 from monitorch._selected import Selected, find_current_folder
 
 TYPE_CHECKING = False
@@ -65,10 +65,10 @@ def _has_workers(config: "pytest.Config") -> bool:
 
 
 def _tell_of_workers(path: str) -> None:
-    _automatic._say(f"the workers' traces: {_record.add_word(path, 'gw*')}")
+    _automatic._say(f"the workers' traces: {_trace_path.add_word(path, 'gw*')}")
 
 
 def _add_worker(path: str) -> str:
     """Each process of pytest-xdist has a trace of its own."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
-    return _record.add_word(path, worker) if worker else path
+    return _trace_path.add_word(path, worker) if worker else path

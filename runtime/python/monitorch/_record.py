@@ -6,61 +6,21 @@ from _thread import RLock
 from atexit import register as _register_at_exit
 from time import time_ns
 
-from monitorch import _hooks, _options, _registry
+from monitorch import _hooks, _options, _trace_path
+from monitorch._summary import Summary as Summary
+from monitorch._summary import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
-    from types import FrameType, TracebackType
+    from types import TracebackType
     from typing import Literal
 
-    from monitorch._recorder import Summary as _Told
-
-_EACCES = 13
-_EEXIST = 17
-_EINVAL = 22
-_FORMAT_MASK = 0o170000
-_FORMAT_REGULAR = 0o100000
-_MAGIC = b"mtrace\r\n"  # what every trace begins with
 
 _lock = RLock()
 _active: "Recording | None" = None
 _is_set_up = False
-
-
-class Summary:
-    """What a recording has written."""
-
-    __slots__ = ("path", "paths", "events", "lost", "size", "stopped")
-
-    path: str
-    """The trace of this process."""
-    paths: "list[str]"
-    """All traces: this one, and those of child processes beside it."""
-    events: int
-    """How many events were recorded in this process."""
-    lost: int
-    """How many could not be written: see `stopped`."""
-    size: int
-    """Of the trace of this process, in bytes."""
-    stopped: "str | None"
-    """Why recording ended by itself: a full disk, the size limit, a value that it was to stop at; or
-    None."""
-
-    def __init__(self, told: "_Told", path: str, start_time: int) -> None:
-        self.path = path
-        self.paths = [path, *_find_children(path, told["path"], start_time)]
-        self.events = told["events"]
-        self.lost = told["lost"]
-        self.size = _find_size(told["path"])
-        self.stopped = told["stopped"]
-        if self.stopped is None and self.size == 0:
-            self.stopped = "its file was removed or renamed meanwhile"
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
-        return f"Summary({fields})"
 
 
 class Recording:
@@ -91,7 +51,7 @@ class Recording:
 
     def __init__(self, path: str, mode: str, options: "dict[str, object]") -> None:
         self._is_forgotten = False
-        self._absolute = _make_absolute(path)
+        self._absolute = _trace_path.make_absolute(path)
         self._is_forgotten = True  # until it is told to start
         self._has_begun = False
         self._mode = mode
@@ -136,7 +96,7 @@ class Recording:
             if self.is_active:
                 _finish(self)
                 if self.summary is not None and not self.is_quiet:
-                    _complain(self.summary)
+                    complain(self.summary)
             return self.summary
 
     def end_at(self, text: str) -> str:
@@ -264,10 +224,10 @@ def record(
         from monitorch import _nonfinite
 
         options["stop"] = _nonfinite.read(stop, stats)
-    text = _add_rank(_decode(path))
+    text = _trace_path.add_rank(_trace_path.decode(path))
     with _lock:
         _refuse_another()
-    _check_writable(text)
+    _trace_path.check_writable(text)
     return Recording(text, mode, options)
 
 
@@ -294,110 +254,6 @@ def find_active() -> "Recording | None":
     """The recording that goes on, if any; not one that is paused or gives way to others."""
     active = _active
     return None if active is None or active.is_paused or active.gives_way else active
-
-
-def _find_size(path: str) -> int:
-    try:
-        return posix.stat(path).st_size
-    except OSError:
-        return 0
-
-
-def _find_children(path: str, absolute: str, start_time: int) -> "list[str]":
-    """The traces that children have written since then: `run.1234.mtrace` for `run.mtrace`.
-
-    Named like `path`, which may be relative to a folder that the program has left.
-    """
-    folder, slash, name = path.rpartition("/")
-    directory = absolute[: len(absolute) - len(name)]
-    start, _, end = add_word(name, "\0").partition("\0")
-    found = []
-    try:
-        for other in sorted(posix.listdir(directory)):
-            number = other[len(start) : len(other) - len(end)]
-            if other == start + number + end and number.isdigit():
-                if posix.stat(directory + other).st_mtime_ns >= start_time:
-                    found.append(folder + slash + other)
-    except OSError:
-        pass  # removed since, the folder or the file
-    return found
-
-
-def _complain(summary: Summary) -> None:
-    """Warns of what nobody would expect of a recording that went well."""
-    text = None
-    if summary.stopped is not None:
-        text = f"recording to {summary.path} ended early: {summary.stopped}"
-    elif summary.events == 0 and not _registry.has_started():
-        text = (
-            f"nothing recorded in {summary.path}: no instrumented code was imported "
-            "(see monitorch-instrument --help)"
-        )
-    if text is None:
-        return
-    import warnings
-
-    frame: "FrameType | None" = sys._getframe()
-    while frame is not None and frame.f_globals.get("__name__") == __name__:
-        frame = frame.f_back
-    try:
-        place = ("monitorch", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-        warnings.warn_explicit(f"monitorch: {text}", RuntimeWarning, *place)
-    except Warning:
-        pass  # they are made errors, and an error here would hide one that is on its way
-
-
-def _decode(path: object) -> str:
-    text = posix.fspath(path)  # type: ignore[call-overload]
-    if isinstance(text, bytes):
-        text = text.decode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
-    if not text or "\0" in text:
-        raise ValueError(f"path must name a file, not {text!r}")
-    return str(text)
-
-
-def add_word(path: str, word: str) -> str:
-    """`run.mtrace` and `rank3` give `run.rank3.mtrace`."""
-    folder, slash, name = path.rpartition("/")
-    stem, dot, ending = name.rpartition(".")
-    if not stem:
-        return f"{path}.{word}"
-    return f"{folder}{slash}{stem}.{word}{dot}{ending}"
-
-
-def _add_rank(path: str) -> str:
-    rank = posix.environ.get(b"RANK", b"")
-    world = posix.environ.get(b"WORLD_SIZE", b"")
-    if rank.isdigit() and world.isdigit() and int(world) > 1:
-        return add_word(path, f"rank{int(rank)}")
-    return path
-
-
-def _make_absolute(path: str) -> str:
-    # The program may change its folder, or a child of its may be forked in another one.
-    return path if path.startswith("/") else f"{posix.getcwd()}/{path}"
-
-
-def _check_writable(path: str) -> None:
-    """Raises what opening the file would, but leaves it as it is."""
-    try:
-        file = posix.open(path, posix.O_RDWR | posix.O_CLOEXEC | posix.O_NONBLOCK)
-        try:
-            is_regular = posix.fstat(file).st_mode & _FORMAT_MASK == _FORMAT_REGULAR
-            start = posix.pread(file, len(_MAGIC), 0) if is_regular else b""
-        finally:
-            posix.close(file)
-        if not is_regular:
-            raise OSError(_EINVAL, "Not a regular file", path)
-        if start and start != _MAGIC:
-            # A slip, as a rule: MONITORCH=train.py
-            raise FileExistsError(_EEXIST, "There is another file, which is no trace: not replaced", path)
-    except FileNotFoundError:
-        folder = path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
-        if not posix.access(folder, posix.F_OK):
-            raise
-        if not posix.access(folder, posix.W_OK | posix.X_OK):
-            raise PermissionError(_EACCES, posix.strerror(_EACCES), path) from None
 
 
 def _end_another(recording: Recording) -> None:

@@ -1,0 +1,99 @@
+"""What a recording has written, as it is told when it ends."""
+
+import posix
+import sys
+
+from monitorch import _registry, _trace_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from monitorch._recorder import Summary as _Told
+
+_OURS = ("monitorch._record", "monitorch._summary")  # frames that a warning is not about
+
+
+class Summary:
+    """What a recording has written."""
+
+    __slots__ = ("path", "paths", "events", "lost", "size", "stopped")
+
+    path: str
+    """The trace of this process."""
+    paths: "list[str]"
+    """All traces: this one, and those of child processes beside it."""
+    events: int
+    """How many events were recorded in this process."""
+    lost: int
+    """How many could not be written: see `stopped`."""
+    size: int
+    """Of the trace of this process, in bytes."""
+    stopped: "str | None"
+    """Why recording ended by itself: a full disk, the size limit, a value that it was to stop at; or
+    None."""
+
+    def __init__(self, told: "_Told", path: str, start_time: int) -> None:
+        self.path = path
+        self.paths = [path, *_find_children(path, told["path"], start_time)]
+        self.events = told["events"]
+        self.lost = told["lost"]
+        self.size = _find_size(told["path"])
+        self.stopped = told["stopped"]
+        if self.stopped is None and self.size == 0:
+            self.stopped = "its file was removed or renamed meanwhile"
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"Summary({fields})"
+
+
+def _find_size(path: str) -> int:
+    try:
+        return posix.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _find_children(path: str, absolute: str, start_time: int) -> "list[str]":
+    """The traces that children have written since then: `run.1234.mtrace` for `run.mtrace`.
+
+    Named like `path`, which may be relative to a folder that the program has left.
+    """
+    folder, slash, name = path.rpartition("/")
+    directory = absolute[: len(absolute) - len(name)]
+    start, _, end = _trace_path.add_word(name, "\0").partition("\0")
+    found = []
+    try:
+        for other in sorted(posix.listdir(directory)):
+            number = other[len(start) : len(other) - len(end)]
+            if other == start + number + end and number.isdigit():
+                if posix.stat(directory + other).st_mtime_ns >= start_time:
+                    found.append(folder + slash + other)
+    except OSError:
+        pass  # removed since, the folder or the file
+    return found
+
+
+def complain(summary: Summary) -> None:
+    """Warns of what nobody would expect of a recording that went well."""
+    text = None
+    if summary.stopped is not None:
+        text = f"recording to {summary.path} ended early: {summary.stopped}"
+    elif summary.events == 0 and not _registry.has_started():
+        text = (
+            f"nothing recorded in {summary.path}: no instrumented code was imported "
+            "(see monitorch-instrument --help)"
+        )
+    if text is None:
+        return
+    import warnings
+
+    frame: "FrameType | None" = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__") in _OURS:
+        frame = frame.f_back
+    try:
+        place = ("monitorch", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        warnings.warn_explicit(f"monitorch: {text}", RuntimeWarning, *place)
+    except Warning:
+        pass  # they are made errors, and an error here would hide one that is on its way

@@ -1,0 +1,64 @@
+"""Where a trace goes: the path that was given, and what stands there already."""
+
+import posix
+import sys
+
+_EACCES = 13
+_EEXIST = 17
+_EINVAL = 22
+_FORMAT_MASK = 0o170000
+_FORMAT_REGULAR = 0o100000
+_MAGIC = b"mtrace\r\n"  # what every trace begins with
+
+
+def decode(path: object) -> str:
+    text = posix.fspath(path)  # type: ignore[call-overload]
+    if isinstance(text, bytes):
+        text = text.decode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
+    if not text or "\0" in text:
+        raise ValueError(f"path must name a file, not {text!r}")
+    return str(text)
+
+
+def add_word(path: str, word: str) -> str:
+    """`run.mtrace` and `rank3` give `run.rank3.mtrace`."""
+    folder, slash, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    if not stem:
+        return f"{path}.{word}"
+    return f"{folder}{slash}{stem}.{word}{dot}{ending}"
+
+
+def add_rank(path: str) -> str:
+    rank = posix.environ.get(b"RANK", b"")
+    world = posix.environ.get(b"WORLD_SIZE", b"")
+    if rank.isdigit() and world.isdigit() and int(world) > 1:
+        return add_word(path, f"rank{int(rank)}")
+    return path
+
+
+def make_absolute(path: str) -> str:
+    # The program may change its folder, or a child of its may be forked in another one.
+    return path if path.startswith("/") else f"{posix.getcwd()}/{path}"
+
+
+def check_writable(path: str) -> None:
+    """Raises what opening the file would, but leaves it as it is."""
+    try:
+        file = posix.open(path, posix.O_RDWR | posix.O_CLOEXEC | posix.O_NONBLOCK)
+        try:
+            is_regular = posix.fstat(file).st_mode & _FORMAT_MASK == _FORMAT_REGULAR
+            start = posix.pread(file, len(_MAGIC), 0) if is_regular else b""
+        finally:
+            posix.close(file)
+        if not is_regular:
+            raise OSError(_EINVAL, "Not a regular file", path)
+        if start and start != _MAGIC:
+            # A slip, as a rule: MONITORCH=train.py
+            raise FileExistsError(_EEXIST, "There is another file, which is no trace: not replaced", path)
+    except FileNotFoundError:
+        folder = path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
+        if not posix.access(folder, posix.F_OK):
+            raise
+        if not posix.access(folder, posix.W_OK | posix.X_OK):
+            raise PermissionError(_EACCES, posix.strerror(_EACCES), path) from None

@@ -1,0 +1,149 @@
+/* The function `start` of the module: what is recorded, and how. */
+#include "runtime/base/memory.h"
+#include "runtime/python/recorder_session.h"
+#include "runtime/trace/sample.h"
+
+/* The names as C texts that live as long as `texts`, a tuple of bytes. */
+static const char **read_names(PyObject *texts)
+{
+    Py_ssize_t count = PyTuple_Size(texts);
+    const char **names = memory_allocate((size_t)count + 1, sizeof(*names));
+
+    if (names == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        names[i] = PyBytes_AsString(PyTuple_GetItem(texts, i));
+        if (names[i] == NULL) {
+            memory_free(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+/* A number of values, or what tables show: (vector, matrix, slices). */
+static bool read_sample(PyObject *sample, uint32_t *limit)
+{
+    unsigned long long vector, matrix, slices;
+    unsigned long number;
+
+    if (PyTuple_Check(sample)) {
+        if (!PyArg_ParseTuple(sample, "KKK;sample must be a number or three", &vector,
+                              &matrix, &slices)) {
+            return false;
+        }
+        *limit = sample_tables(vector, matrix, slices);
+        return true;
+    }
+    number = PyLong_AsUnsignedLong(sample);
+    if (PyErr_Occurred()) {
+        return false;
+    }
+    if (number > SAMPLE_MAX) {
+        PyErr_Format(PyExc_ValueError, "sample must be at most %d, not %lu", SAMPLE_MAX,
+                     number);
+        return false;
+    }
+    *limit = (uint32_t)number | (number >= SAMPLE_WHOLE_MAX ? SAMPLE_WHOLE : 0);
+    return true;
+}
+
+static bool check_options(const struct recorder_options *options)
+{
+    if (options->every == 0) {
+        PyErr_SetString(PyExc_ValueError, "every must be at least 1, not 0");
+        return false;
+    }
+    return true;
+}
+/* What the call asks for. */
+struct request {
+    PyObject *path;   /* owned: bytes */
+    PyObject *sample; /* borrowed from the call, as `globs`; may be NULL, as that */
+    PyObject *globs;
+    struct recorder_options options; /* names: owned */
+    int is_one_thread, is_quiet;
+    unsigned stop;
+};
+
+static bool
+read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {
+        "path",  "sample",       "last",       "size_limit", "stats",   "hash", "names",
+        "every", "max_elements", "one_thread", "quiet",      "sources", "stop", NULL};
+    unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
+    int has_statistics = 1, has_hash = 1, has_sources = 0;
+    struct recorder_options *options = &request->options;
+
+    if (!PyArg_ParseTupleAndKeywords(
+            arguments, keywords, "O&|$OKKppO!KKpppI:start", names,
+            PyUnicode_FSConverter, &request->path, &request->sample, &last, &size_limit,
+            &has_statistics, &has_hash, &PyTuple_Type, &request->globs, &every,
+            &element_limit, &request->is_one_thread, &request->is_quiet, &has_sources,
+            &request->stop)) {
+        return false;
+    }
+    options->log.last = last;
+    options->log.size_limit = size_limit;
+    options->has_statistics = has_statistics;
+    options->has_hash = has_hash;
+    options->every = every;
+    options->has_sources = has_sources;
+    options->element_limit = element_limit;
+    return true;
+}
+
+static bool read_options(struct request *request)
+{
+    struct recorder_options *options = &request->options;
+
+    options->log.sample = SAMPLE_DEFAULT | SAMPLE_WHOLE;
+    if ((request->sample != NULL &&
+         !read_sample(request->sample, &options->log.sample)) ||
+        !check_options(options)) {
+        return false;
+    }
+    if (request->globs == NULL) {
+        return true;
+    }
+    options->names = read_names(request->globs);
+    options->name_count = (size_t)PyTuple_Size(request->globs);
+    return options->names != NULL;
+}
+
+static PyObject *start(struct session *session, struct request *request)
+{
+    struct recorder_options *options = &request->options;
+    PyObject *result;
+
+    if (!session_make_room(session) || !read_options(request)) {
+        return NULL;
+    }
+    options->log.before_seal = session_flush_devices;
+    options->log.seal_context = session;
+    options->tap = tracking_tap(session->tracking);
+    result = session_begin(session, PyBytes_AsString(request->path), options,
+                           request->is_one_thread);
+    session->is_quiet = request->is_quiet;
+    if (result != NULL) {
+        stop_begin(&session->stop, options->has_statistics ? request->stop : 0);
+    }
+    return result;
+}
+
+PyObject *session_start(PyObject *module, PyObject *arguments, PyObject *keywords)
+{
+    struct request request = {0};
+    PyObject *result;
+
+    if (!read_arguments(&request, arguments, keywords)) {
+        return NULL;
+    }
+    result = start(PyModule_GetState(module), &request);
+    memory_free((void *)request.options.names);
+    Py_DECREF(request.path);
+    return result;
+}
