@@ -120,7 +120,7 @@ static bool walk(struct buffer *path, const struct folder_visitor *visitor)
         struct error error;
 
         error_set_at(&error, ERROR_SYSTEM, path->bytes, 1, 1,
-                     "cannot read the folder: %s", strerror(errno));
+                     "the folder cannot be read: %s", strerror(errno));
         visitor->fails(visitor->context, path->bytes, &error);
         return true;
     }

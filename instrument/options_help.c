@@ -13,7 +13,7 @@ const char options_help[] =
     "What to record (several add up; without any: --forward, and the comments in the file):\n"
     "  --forward          each method called `forward`\n"
     "  --function GLOB    functions whose qualified name matches: 'Attention.*'; repeatable\n"
-    "  --lines A-B        statements that start on these lines; A, A- and -B too; repeatable\n"
+    "  --lines N-M        statements that start on these lines; N, N- and -M too; repeatable\n"
     "  --all              every function, and the module\n"
     "  --every-line       in what is selected, statements that bind nothing too\n"
     "  --spy NAMES        visible spy_save(...) calls behind assignments in methods to these\n"

@@ -160,7 +160,7 @@ static void add_pair(struct plan *plan, const char *path)
         struct item *added = plan_add(plan, item);
 
         if (added != NULL) {
-            item_refuse(plan, added, path, "cannot read: ", "no such file");
+            item_refuse(plan, added, path, "cannot be read: ", "no such file");
         }
     }
 }

@@ -128,7 +128,7 @@ bool line_range_read(struct line_range *range, struct slice text, struct error *
         return true;
     }
     error_set(error, ERROR_USAGE,
-              "--lines %.*s: expected A-B, A, A- or -B, lines counted from 1",
+              "--lines %.*s: expected N, N-M, N- or -M, lines counted from 1",
               (int)(text.size < 80 ? text.size : 80), text.bytes);
     return false;
 }

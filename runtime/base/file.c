@@ -126,7 +126,7 @@ bool file_read_descriptor(int descriptor,
             continue;
         }
         if (count < 0) {
-            return fail_errno(error, name, "cannot read");
+            return fail_errno(error, name, "cannot be read");
         }
         if (count == 0) {
             return true;
@@ -147,7 +147,7 @@ static bool read_open_file(int descriptor,
     struct stat status;
 
     if (fstat(descriptor, &status) != 0) {
-        return fail_errno(error, path, "cannot read");
+        return fail_errno(error, path, "cannot be read");
     }
     if (S_ISDIR(status.st_mode)) {
         error_set_at(error, ERROR_INPUT, path, 1, 1, "is a directory, expected a file");
@@ -176,7 +176,7 @@ bool file_read(const char *path,
     bool is_read;
 
     if (descriptor < 0) {
-        return fail_errno(error, path, "cannot read");
+        return fail_errno(error, path, "cannot be read");
     }
     is_read = read_open_file(descriptor, path, limit, bytes, error);
     if (!is_read) {
@@ -241,7 +241,7 @@ bool file_write_parts(int descriptor,
                       struct error *error)
 {
     return write_parts(descriptor, parts, count) ||
-           fail_errno(error, name, "cannot write");
+           fail_errno(error, name, "cannot be written");
 }
 
 bool file_write_descriptor(int descriptor,

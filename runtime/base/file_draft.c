@@ -12,7 +12,7 @@
 static bool fail(struct file_draft *draft, int number, struct error *error)
 {
     file_draft_abandon(draft);
-    error_set_at(error, ERROR_SYSTEM, draft->path, 1, 1, "cannot write: %s",
+    error_set_at(error, ERROR_SYSTEM, draft->path, 1, 1, "cannot be written: %s",
                  strerror(number));
     errno = number;
     return false;

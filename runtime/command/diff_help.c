@@ -26,7 +26,7 @@ const char diff_help[] =
     "  --across-precisions    another floating dtype is no difference; values are compared by\n"
     "                         the coarser one's tolerance\n"
     "  --map OLD=NEW          what A calls OLD is NEW in B: a file, a function, a name, a saved\n"
-    "                         tensor's prefix or module; may be given again\n"
+    "                         tensor's prefix or module; repeatable\n"
     "  --ignore GLOB          names whose values do not count, nor numbers made of them: 'run_id'\n"
     "  --ranks                compare each trace with the first: ranks of one run; A alone may be\n"
     "                         a folder, or the name that they were given\n"

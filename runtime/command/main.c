@@ -101,6 +101,10 @@ static const struct subcommand *find(const char *name, struct error *error)
         names[i] = subcommands[i].name;
     }
     names[SUBCOMMAND_COUNT] = "help";
+    if (strcmp(name, "run") == 0) {
+        arguments_refuse("run needs Python: `python -m monitorch run SCRIPT`", error);
+        return NULL;
+    }
     nearest = nearest_name(name, names, SUBCOMMAND_COUNT + 1);
     error_set(error, ERROR_USAGE, "no command %.80s%s%s%s", name,
               nearest == NULL ? "" : "; did you mean ", nearest == NULL ? "" : nearest,

@@ -233,7 +233,9 @@ static bool header_check(struct log_reader *reader, size_t size, struct error *e
     }
     if (size < sizeof header->magic ||
         memcmp(header->magic, LOG_MAGIC, sizeof header->magic) != 0) {
-        error_set(error, ERROR_INPUT, "%s: is no trace", reader->path);
+        error_set(error, ERROR_INPUT,
+                  "%s: is no trace, expected one that monitorch has recorded",
+                  reader->path);
         return false;
     }
     if (size >= offsetof(struct log_header, header_size) &&

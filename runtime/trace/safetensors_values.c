@@ -98,7 +98,7 @@ static bool copy_bytes(const struct safetensors_values *values,
         struct slice part = {bytes, got < 0 ? 0 : (size_t)got};
 
         if (got < 0) {
-            is_copied = fail(values->path, "cannot read what was saved", error);
+            is_copied = fail(values->path, "what was saved cannot be read", error);
         } else if (target->draft != NULL) {
             is_copied = file_draft_add(target->draft, part, error);
         } else {
@@ -123,7 +123,7 @@ static bool copy_run(const struct safetensors_values *values,
     int number;
 
     if (source < 0) {
-        return fail(values->path, "cannot read what was saved", error);
+        return fail(values->path, "what was saved cannot be read", error);
     }
     is_copied = copy_bytes(values, source, offset, size, target, error);
     number = errno;
@@ -143,10 +143,10 @@ begin_file(struct safetensors_values *values, uint64_t room, struct error *error
     int number;
 
     if (target.descriptor < 0) {
-        return fail(values->path, "cannot write", error);
+        return fail(values->path, "cannot be written", error);
     }
-    is_made =
-        keep_room(target.descriptor, room) || fail(values->path, "cannot write", error);
+    is_made = keep_room(target.descriptor, room) ||
+              fail(values->path, "cannot be written", error);
     if (is_made && values->size > 0) {
         is_made = copy_run(values, 0, values->size, &target, error);
     }
@@ -246,7 +246,7 @@ bool safetensors_values_finish(struct safetensors_values *values,
     bool is_closed;
 
     if (lseek(values->descriptor, 0, SEEK_SET) < 0) {
-        return fail(values->path, "cannot write", error);
+        return fail(values->path, "cannot be written", error);
     }
     if (!file_write_descriptor(values->descriptor, values->path, header, error)) {
         return false;
@@ -255,10 +255,10 @@ bool safetensors_values_finish(struct safetensors_values *values,
     is_closed = close(values->descriptor) == 0 && !file_operation_fails();
     values->descriptor = -1;
     if (!is_closed) {
-        fail(values->path, "cannot write", error);
+        fail(values->path, "cannot be written", error);
         file_temporary_remove(temporary);
         return false;
     }
     return file_temporary_rename(temporary, values->path) ||
-           fail(values->path, "cannot write", error);
+           fail(values->path, "cannot be written", error);
 }

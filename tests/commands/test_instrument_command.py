@@ -475,8 +475,8 @@ def test_closed_pipe_ends_quietly(folder):
         (("--list", "-d", "out", "model.py"), "--list takes no -o"),
         (("--check", "--in-place", "model.py"), "--check --in-place"),
         (("--json", "model.py"), "--json goes with --list"),
-        (("--lines", "4-2", "model.py"), "expected A-B"),
-        (("--lines", "", "model.py"), "expected A-B"),
+        (("--lines", "4-2", "model.py"), "expected N, N-M"),
+        (("--lines", "", "model.py"), "expected N, N-M"),
         (("-d", "", "model.py"), "--directory: expected DIR, got nothing"),
         (("-o", "", "model.py"), "--output: expected FILE, got nothing"),
         (("--function=", "model.py"), "--function: expected GLOB, got nothing"),
@@ -545,7 +545,7 @@ def test_unreadable_file(folder):
         pytest.skip("other users cannot reach the temporary folder")
     os.chmod(folder.path, 0o777)
     ran = folder.run("bad.py", "model.py", "-d", "out", code=3, **user)
-    assert ran.told.startswith("bad.py:1:1: cannot read: Permission denied\n")
+    assert ran.told.startswith("bad.py:1:1: cannot be read: Permission denied\n")
     assert folder.names() == ["bad.py", "model.py", "out/model.py"]
 
 
@@ -563,7 +563,7 @@ def test_missing_file_and_folder(folder):
     (folder.path / "sub").mkdir()
     ran = folder.run("none.py", "sub", "model.py", "-d", "out", code=3)
     assert ran.told.splitlines()[:2] == [
-        "none.py:1:1: cannot read: No such file or directory",
+        "none.py:1:1: cannot be read: No such file or directory",
         "sub:1:1: is a directory, expected a file, or -r",
     ]
     assert folder.names() == ["model.py", "out/model.py"]
@@ -628,7 +628,7 @@ def test_full_device(folder):
                 stderr=subprocess.PIPE,
             )
         assert done.returncode == 3
-        assert b":1:1: cannot write: No space left on device\n" in done.stderr
+        assert b":1:1: cannot be written: No space left on device\n" in done.stderr
 
 
 def test_disk_that_fills_up(folder):
@@ -642,7 +642,7 @@ def test_disk_that_fills_up(folder):
 
     folder.write("large.py", "#\n" + MODEL * 3000)
     ran = folder.run("large.py", "-o", "kept.py", code=3, preexec_fn=limit)
-    assert ran.told.startswith("kept.py:1:1: cannot write: File too large")
+    assert ran.told.startswith("kept.py:1:1: cannot be written: File too large")
     assert folder.read("kept.py") == before
     folder.run("large.py", "model.py", "-d", "out", code=3, preexec_fn=limit)
     assert folder.names() == ["kept.py", "large.py", "model.py", "out/model.py"]
@@ -653,7 +653,7 @@ def test_folder_without_write_permission(folder):
         pytest.skip("root may write everywhere")
     (folder.path / "locked").mkdir(mode=0o555)
     ran = folder.run("model.py", "-o", "locked/made.py", code=3)
-    assert "locked/made.py:1:1: cannot write: Permission denied" in ran.told
+    assert "locked/made.py:1:1: cannot be written: Permission denied" in ran.told
 
 
 # Ending early

@@ -14,6 +14,8 @@ import pytest
 from tests.support import pages, paths
 
 DOCS = paths.ROOT / "docs"
+PARTS = ["instrument", "runtime/base", "runtime/trace", "runtime/view", "runtime/command", "runtime/python"]
+FOLDERS = [paths.ROOT / part / "README.md" for part in [*PARTS, "runtime", "tests", "tools", "bench", "grammar"]]
 BLOCKS = pages.blocks("README.md")
 
 
@@ -74,8 +76,38 @@ def test_demo():
 
 def test_links_lead_somewhere():
     names = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in DOCS.glob("*.md"))]
+    names += [str(page.relative_to(paths.ROOT)) for page in FOLDERS]
     for name in names:
         page = paths.ROOT / name
         text = pages.FENCE.sub("", page.read_text())
         for link in re.findall(r"\]\(([^)#:]+)\)", text):
             assert (page.parent / link).exists(), f"{name} links to {link}"
+
+
+def test_the_table_of_contributing_names_what_is_there():
+    """A word is a file, a pattern or a folder: from the root, or beside the file before it."""
+    page = (paths.ROOT / "CONTRIBUTING.md").read_text()
+    cells = [line.split("|")[2] for line in page.splitlines() if line.startswith("| ")][2:]
+    for cell in cells:
+        folder = paths.ROOT
+        for word in re.findall(r"`([\w./*-]+)`", cell):
+            roots = [paths.ROOT, folder, paths.ROOT / "runtime" / "python"]
+            found = [path for root in roots for path in root.glob(word.rstrip("/"))]
+            if "/" in word or "." in word:
+                assert found, f"{word} of: {cell}"
+            if found and "/" in word:
+                folder = found[0] if found[0].is_dir() else found[0].parent
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_folder_tells_of_each_family_of_its_files(part):
+    told = set(re.findall(r"`(\w+)`", (paths.ROOT / part / "README.md").read_text()))
+    for path in (paths.ROOT / part).glob("*.c"):
+        words = path.stem.split("_")
+        assert told & {"_".join(words[:n]) for n in range(1, len(words) + 1)}, path.name
+
+
+def test_the_folders_of_tests_are_told_of():
+    told = set(re.findall(r"`(\w+)`", (paths.ROOT / "tests" / "README.md").read_text()))
+    folders = {path.name for path in (paths.ROOT / "tests").iterdir() if path.is_dir()}
+    assert folders - {"__pycache__", "support"} <= told

@@ -183,7 +183,7 @@ def test_settings_of_a_killed_run(tmp_path):
         (["--seed", "x"], "--seed x: expected a whole number from 0 to 4294967295"),
         (["--seed=-1"], "--seed -1: expected a whole number"),
         (["--seed=4294967296"], "--seed 4294967296: expected a whole number"),
-        (["--seed"], "--seed wants an argument"),
+        (["--seed"], "--seed: expected an argument after it"),
         (["--deterministic=no"], "--deterministic=no: expected --deterministic or --determ"),
     ],
 )

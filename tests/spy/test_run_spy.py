@@ -241,8 +241,8 @@ def test_a_second_run_replaces_the_first(folder):
     ("words", "text"),
     [
         (["--spy", "q,,k"], "--spy: names must be globs such as 'q,attn*'"),
-        (["--spy"], "--spy wants an argument"),
-        (["--spy", ""], "the argument of --spy is empty"),
+        (["--spy"], "--spy: expected an argument after it"),
+        (["--spy", ""], "--spy: expected an argument, got nothing"),
         (["--spy-to", "here"], "--spy-to here: --spy says which tensors"),
     ],
 )

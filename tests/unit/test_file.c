@@ -57,7 +57,7 @@ static void test_refusing(void)
     buffer_add(&bytes, SLICE("kept"));
     CHECK(!file_read("none", 9, &bytes, &error));
     CHECK_TEXT(slice_of(error.text),
-               "none:1:1: cannot read: No such file or directory");
+               "none:1:1: cannot be read: No such file or directory");
     CHECK(!file_read("deep", 9, &bytes, &error));
     CHECK_TEXT(slice_of(error.text), "deep:1:1: is a directory, expected a file");
     CHECK(!file_read("a", 4, &bytes, &error));
@@ -70,10 +70,10 @@ static void test_refusing(void)
     CHECK_TEXT(slice_of(error.text),
                "deep:1:1: is a directory, expected the name of a file");
     CHECK(!write_text("a/b", "", 0600, &error));
-    CHECK_TEXT(slice_of(error.text), "a/b:1:1: cannot write: Not a directory");
+    CHECK_TEXT(slice_of(error.text), "a/b:1:1: cannot be written: Not a directory");
     CHECK(!write_text("/dev/full", "x", 0600, &error));
     CHECK_TEXT(slice_of(error.text),
-               "/dev/full:1:1: cannot write: No space left on device");
+               "/dev/full:1:1: cannot be written: No space left on device");
     CHECK(entry_count() == 3);
     buffer_release(&bytes);
 }

@@ -45,7 +45,7 @@ whose files are in its folder or in the current one, installed packages left out
   --exclude GLOB     not these; repeatable
   --function GLOB    in them, functions whose qualified name matches: 'Attention.*';
                      repeatable
-  --lines FILE:A-B   statements that start on these lines; A, A- and -B too; repeatable
+  --lines FILE:N-M   statements that start on these lines; N, N- and -M too; repeatable
   --forward          methods called `forward`
 In a file: `# monitorch: on` and `# monitorch: off`. Where nothing is selected in a file
 but its comments, these alone count.
@@ -164,7 +164,7 @@ def read_words(words: "list[str]") -> "tuple[dict[str, Any], str, list[str]]":
             return options, "script", _want_program(rest)
         for letter, kind in (("-m", "module"), ("-c", "code")):
             if word == letter and not rest:
-                raise Usage(f"{letter} wants the {kind} that is to run behind it")
+                raise Usage(f"{letter}: expected the {kind} to run after it")
             if word.startswith(letter):
                 return options, kind, rest if word == letter else [word[2:], *rest]
         _read_option(options, word, rest)
@@ -174,7 +174,7 @@ def read_words(words: "list[str]") -> "tuple[dict[str, Any], str, list[str]]":
 
 def _want_program(words: "list[str]") -> "list[str]":
     if not words:
-        raise Usage("there is no program to run: name a script, or -m MODULE")
+        raise Usage("no program, expected SCRIPT, -m MODULE or -c CODE")
     return words
 
 
@@ -183,7 +183,7 @@ def _read_option(options: "dict[str, Any]", word: str, rest: "list[str]") -> Non
     if not word.startswith("--") and len(word) > 2 and word[:2] == "-o":
         name, equals, value = "-o", "=", word[2:]
     if name not in _OPTIONS:
-        raise Usage(f"there is no option {word}{_suggest(name)}")
+        raise Usage(f"no option {word}{_suggest(name)}")
     key, has_argument = _OPTIONS[name]
     if key == "deterministic" and equals:
         if value != "warn":
@@ -197,14 +197,14 @@ def _read_option(options: "dict[str, Any]", word: str, rest: "list[str]") -> Non
         return
     if not equals:
         if not rest:
-            raise Usage(f"{name} wants an argument")
+            raise Usage(f"{name}: expected an argument after it")
         value = rest.pop(0)
     if not value:
-        raise Usage(f"the argument of {name} is empty")
+        raise Usage(f"{name}: expected an argument, got nothing")
     if key in _REPEATABLE:
         options[key].append(value)
     elif key in options:
-        raise Usage(f"{name} is given twice")
+        raise Usage(f"{name} was given twice")
     else:
         options[key] = value
 

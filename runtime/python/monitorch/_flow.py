@@ -151,7 +151,17 @@ class Runtime:
         save: "bool | None" = None,
         clear: bool = True,
     ) -> "RenderOutput | None":
-        """Stops, and draws what was recorded."""
+        """Stops, and draws what was recorded: the picture, or None where there is nothing to draw.
+
+            monitorch.off(filename="flow.png")
+
+        filename  of the picture, in the folder `save_dir` of `on`: its suffix is the format, .png, .svg,
+                  .pdf or .dot; without one the picture is named after the time, if it is saved
+        show      None: as `on` has it
+        save      None: as `on` has it, but yes where there is a filename
+        clear     what was drawn is forgotten; otherwise it is drawn again, with what comes after it
+        render    False only stops: the next `off` draws, the next `on` adds to what is there
+        """
         with self._lock:
             if self._is_on:
                 self._end()
@@ -176,7 +186,7 @@ class Runtime:
         save: "bool | None" = None,
         clear: bool = True,
     ) -> "RenderOutput | None":
-        """Draws what was recorded, and goes on."""
+        """Draws what was recorded, as `off` does, and goes on."""
         with self._lock:
             return self._draw(filename, show, save, clear)
 
@@ -215,7 +225,12 @@ class Runtime:
     def lines(
         self, start: "int | None" = None, end: "int | None" = None, *, file: "Path | None" = None
     ) -> None:
-        """Only these lines, both included, are drawn."""
+        """Only these lines, both included, are drawn: of this file, or of another one.
+
+            monitorch.lines(10, 40)
+            monitorch.lines(10, 40, file="model.py")
+            monitorch.lines()                          # no limits any more
+        """
         name = None if file is None else decode_path("file", file)
         frame = find_caller()
         with self._lock:
@@ -225,12 +240,20 @@ class Runtime:
                 self._follow(frame)
 
     def args(self, **hints: "Any") -> None:
-        """Arguments for `run`."""
+        """Arguments that `run` calls functions with, by their parameters' names.
+
+            monitorch.args(scale=0.5, bias=torch.ones(8, 8))
+        """
         with self._lock:
             self._hints.update(hints)
 
     def run(self, fn: "Callable[..., Any]", /, **overrides: "Any") -> "Any":
-        """Calls a function with arguments that are found."""
+        """Calls a function, and finds the arguments that are not given: what `args` was told, variables
+        of the caller of those names, defaults, or else values that are made up by the parameters'
+        annotations and names, and marked as such on the picture.
+
+            out = monitorch.run(block, x=torch.randn(8, 8))
+        """
         from monitorch import _guess
 
         frame = find_caller()
@@ -238,7 +261,7 @@ class Runtime:
         return _guess.call(fn, overrides, scopes)
 
     def reset(self) -> None:
-        """As if nothing had ever been called."""
+        """Stops, and forgets what was recorded and all settings, lines and arguments."""
         with self._lock:
             self.off(render=False)
             if self._trace is not None:

@@ -143,7 +143,7 @@ def parse(text: str) -> "tuple[str, dict[str, object]]":
     for word in rest.split(",") if rest else ():
         name, _, value = word.strip().partition("=")
         if name not in _READERS:
-            raise ValueError(f"there is no option {name!r}; it knows {', '.join(_READERS)}")
+            raise ValueError(f"no option {name!r}, expected one of {', '.join(_READERS)}")
         read, expected = _READERS[name]
         try:
             if "=" not in word and read is not _read_switch:

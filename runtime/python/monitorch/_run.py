@@ -82,7 +82,7 @@ def _read_settings(options: "dict[str, Any]", program: "Program") -> "dict[str, 
         except ValueError as error:
             raise Usage(f"--lines {error}") from None
         if not file and not script:
-            raise Usage(f"--lines {text}: of which file? Expected FILE:A-B")
+            raise Usage(f"--lines {text}: of which file? Expected FILE:N-M")
         lines.append((file or script, first, last))
     return {
         "script": os.path.normpath(script) if program.kind == "script" else script,

@@ -172,12 +172,12 @@ class _Glob:
 
 
 def read_lines(text: str) -> "tuple[str, int, int]":
-    """`FILE:A-B`, also `A`, `A-` and `-B`, as (file, first, last). ValueError where it is none."""
+    """`FILE:N-M`, also `N`, `N-` and `-M`, as (file, first, last). ValueError where it is none."""
     file, colon, lines = text.rpartition(":")
     first, hyphen, last = lines.partition("-")
     numbers = [number for number in (first, last) if number]
     if not numbers or not all(n.isascii() and n.isdigit() for n in numbers):
-        raise ValueError(f"{text}: expected FILE:A-B, with lines A to B")
+        raise ValueError(f"{text}: expected FILE:N-M, lines counted from 1")
     start = int(first) if first else 1
     end = start if not hyphen else int(last) if last else _EVER
     if start < 1 or end < start:

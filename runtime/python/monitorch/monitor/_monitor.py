@@ -101,6 +101,7 @@ class ModuleMonitor(Asked):
         self._renew()
 
     def has_reference_module(self) -> bool:
+        """Whether there is a model to compare with."""
         return self.reference_module is not None
 
     def remove_reference_module(self) -> None:
@@ -144,6 +145,7 @@ class ModuleMonitor(Asked):
     # ---- steps ----
 
     def is_step_monitored(self, step: int) -> bool:
+        """What `monitor_step_fn` says of the step."""
         return self._monitor_step_fn is None or bool(self._monitor_step_fn(step))
 
     def begin_step(self, step: int) -> bool:

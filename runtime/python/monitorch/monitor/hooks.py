@@ -29,6 +29,7 @@ class HooksManager:
             handle.remove()
 
     def remove_all_hooks(self) -> None:
+        """Takes all of them away."""
         while self._handles:
             self._handles.popitem()[1].remove()
 

@@ -47,6 +47,7 @@ class StorageManager:
         self._open.setdefault(step, {})
 
     def has_step(self, step: int) -> bool:
+        """Whether anything is known of the step."""
         return step in self._steps
 
     def is_open(self, step: int) -> bool:
@@ -135,7 +136,7 @@ class StorageManager:
             del gathered[key]
 
     def put_histograms(self, step: int, histograms: Mapping[str, Histogram]) -> None:
-        """The same of histograms, which stand beside the metrics and never among them."""
+        """Final histograms, which stand beside the metrics and never among them."""
         self._histograms.setdefault(step, {}).update(histograms)
 
     def get_step_histograms(self, step: int) -> dict[str, Histogram]:

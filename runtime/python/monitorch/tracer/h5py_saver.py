@@ -74,6 +74,7 @@ class H5PYSaverCallback:
         self._is_gathering = True
 
     def end_gathering(self) -> None:
+        """It has called for all of them: they are written."""
         self._is_gathering = False
         self._write()
 

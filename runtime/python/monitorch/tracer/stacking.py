@@ -32,8 +32,8 @@ def stack_tensors(name: str, values: list[Any], *rest: object) -> None:
 
 
 def stack_padded_tensors(name: str, values: list[Any], *rest: object) -> None:
-    """The same for tensors of any shapes: padded with zeros at their ends to the largest sizes, those
-    with fewer axes given more in front."""
+    """Leaves one tensor in `values`, as stack_tensors does, of tensors of any shapes: they are padded with
+    zeros at their ends to the largest sizes, and those with fewer axes are given more in front."""
     tensors = _find_tensors(name, values)
     if tensors is None:
         return

@@ -29,6 +29,7 @@ class Installation:
         self._changed: list[tuple[Any, str, Any, Any]] = []  # holder, name, before, now
 
     def has(self, module: str) -> bool:
+        """Whether a module of that name is the installed one, or one within it."""
         return module == self._module or module.startswith(self._module + ".")
 
     def apply(self, module: types.ModuleType) -> None:

@@ -92,7 +92,7 @@ def on() -> None:
 
 
 def off() -> None:
-    """They are not: tracked functions run as they were written."""
+    """Calls of tracked functions are tracked no more: they run as they were written."""
     global is_on
     with _lock:
         is_on = False
