@@ -156,7 +156,7 @@ static bool find_format(struct calls_options *options, struct error *error)
         return true;
     }
     error_set(error, ERROR_USAGE,
-              "-o %.200s: the name has to end in .png, .svg, .pdf, .dot or .json",
+              "%.200s: the name has to end in .png, .svg, .pdf, .dot or .json",
               options->output);
     return false;
 }

@@ -1,4 +1,5 @@
 /* The class SafetensorsWriter: many tensors, one file. */
+#include "runtime/python/module_add.h"
 #include "runtime/python/saver.h"
 #include "runtime/trace/safetensors_file.h"
 
@@ -229,13 +230,6 @@ int saver_safetensors_exec(PyObject *module)
         .flags = Py_TPFLAGS_DEFAULT,
         .slots = slots,
     };
-    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
-    int status;
 
-    if (type == NULL) {
-        return -1;
-    }
-    status = PyModule_AddObjectRef(module, "SafetensorsWriter", type);
-    Py_DECREF(type);
-    return status;
+    return module_add_type(module, &spec);
 }

@@ -1,4 +1,5 @@
 /* The class TraceWriter: tensors saved into a trace. */
+#include "runtime/python/module_add.h"
 #include "runtime/python/recorder_frames.h"
 #include "runtime/python/recorder_values.h"
 #include "runtime/python/saver.h"
@@ -247,13 +248,6 @@ int saver_trace_exec(PyObject *module)
         .flags = Py_TPFLAGS_DEFAULT,
         .slots = slots,
     };
-    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
-    int status;
 
-    if (type == NULL) {
-        return -1;
-    }
-    status = PyModule_AddObjectRef(module, "TraceWriter", type);
-    Py_DECREF(type);
-    return status;
+    return module_add_type(module, &spec);
 }

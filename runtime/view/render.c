@@ -179,7 +179,7 @@ static bool build_graph(struct render *render, struct error *error)
             error, ERROR_USAGE,
             "there are %lu nodes to draw, more than %lu: choose some by "
             "--function, "
-            "--lines, --name or --module, fold more by --fold all, take the last N "
+            "--line, --name or --module, fold more by --fold all, take the last N "
             "by --max-nodes N, or all by --max-nodes 0",
             (unsigned long)render->graph.node_count,
             (unsigned long)options->node_limit);

@@ -1,29 +1,19 @@
 """`monitorch check`: what a trace must not hold, on traces made by the tests and on programs."""
 
+import functools
 import json
-import os
-import random
 import re
-import subprocess
 
 import pytest
 
+from tests.commands import hostile
 from tests.support import recording
 from tests.trace import scenarios
 from tests.trace.made import Trace, scalar, tensor
 
 
 def check(*words, env=None):
-    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
-    environment.update(env or {})
-    return subprocess.run(
-        [recording.VIEWER, "check", *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        timeout=300,
-    )
+    return hostile.run("check", *words, env=env)
 
 
 def first(run):
@@ -432,14 +422,9 @@ def whole(tmp_path_factory):
 
 
 def test_damaged(whole, tmp_path):
-    data = whole.read_bytes()
     path = tmp_path / "damaged.mtrace"
-    chance = random.Random(7)
     codes = set()
-    for attempt in range(100):
-        bad = bytearray(data[: chance.randrange(4096, len(data))] if attempt % 3 == 0 else data)
-        for _ in range(chance.randrange(1, 20)):
-            bad[chance.randrange(4096, len(bad))] = chance.randrange(256)
+    for bad in hostile.damaged(whole.read_bytes(), 100, seed=7):
         path.write_bytes(bad)
         run = check(*ALL, path)
         codes.add(run.returncode)
@@ -449,19 +434,8 @@ def test_damaged(whole, tmp_path):
 
 @pytest.mark.parametrize("words, and_all_after", [(ALL, ""), (["--json", *ALL], "+"), ([], "")])
 def test_allocations_fail(whole, words, and_all_after):
-    good = check(*words, whole)
-    failed = 0
-    for attempt in range(1, 600):
-        failing = {"MONITORCH_TEST_FAIL_ALLOCATION": f"{attempt}{and_all_after}"}
-        run = check(*words, whole, env=failing)
-        if run.returncode == good.returncode:
-            assert run.stdout == good.stdout, attempt
-        else:
-            assert run.returncode == 3 and "memory" in run.stderr, (attempt, run.stderr)
-            failed += 1
-        if run.returncode != 3 and attempt > failed + 20:
-            break
-    assert failed > 5
+    run = functools.partial(check, *words, whole)
+    assert hostile.fail_allocations(run, and_all_after) > 5
 
 
 def test_help_names_every_option():

@@ -196,7 +196,7 @@ def test_too_many_nodes(wide, tmp_path):
     path = tmp_path / "out.svg"
     run = graph(wide, "-o", path)
     assert run.returncode == 2 and not path.exists()
-    for word in ("3000", "2000", "--max-nodes", "--fold all", "--function", "--lines"):
+    for word in ("3000", "2000", "--max-nodes", "--fold all", "--function", "--line"):
         assert word in told(run)
     assert len(nodes(draw(tmp_path, wide, "--max-nodes=0"))) == 3000
     assert len(nodes(draw(tmp_path, wide, "--max-nodes=5"))) == 5

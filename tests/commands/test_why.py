@@ -1,13 +1,13 @@
 """`monitorch why`: which line made a NaN, of what, and the cause, on programs recorded here."""
 
+import functools
 import json
 import os
-import random
 import re
-import subprocess
 
 import pytest
 
+from tests.commands import hostile
 from tests.support import paths, recording
 from tests.trace import made, scenarios
 
@@ -16,16 +16,7 @@ GOLDEN = paths.ROOT / "tests" / "commands" / "golden"
 
 
 def why(*words, env=None):
-    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
-    environment.update(env or {})
-    return subprocess.run(
-        [recording.VIEWER, "why", *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        timeout=300,
-    )
+    return hostile.run("why", *words, env=env)
 
 
 def head(*words):
@@ -695,14 +686,9 @@ def whole(tmp_path_factory):
 
 
 def test_damaged(whole, tmp_path):
-    data = whole.read_bytes()
     path = tmp_path / "damaged.mtrace"
-    chance = random.Random(6)
     codes = set()
-    for attempt in range(60):
-        bad = bytearray(data[: chance.randrange(4096, len(data))] if attempt % 3 == 0 else data)
-        for _ in range(chance.randrange(1, 20)):
-            bad[chance.randrange(4096, len(bad))] = chance.randrange(256)
+    for bad in hostile.damaged(whole.read_bytes(), 60, seed=6):
         path.write_bytes(bad)
         for words in ([], ["x"], ["--json", "weights"]):
             run = why(path, *words)
@@ -717,20 +703,8 @@ def test_damaged(whole, tmp_path):
     "words, and_all_after", [([], ""), (["--json"], ""), (["weights", "-s", "--all"], "+")]
 )
 def test_allocations_fail(whole, words, and_all_after):
-    good = why(whole, *words)
-    failed = 0
-    for attempt in range(1, 2000):
-        run = why(
-            whole, *words, env={"MONITORCH_TEST_FAIL_ALLOCATION": f"{attempt}{and_all_after}"}
-        )
-        if run.returncode == good.returncode:
-            assert run.stdout == good.stdout, attempt
-        else:
-            assert run.returncode == 3 and "memory" in run.stderr, (attempt, run.stderr)
-            failed += 1
-        if run.returncode != 3 and attempt > failed + 20:
-            break
-    assert failed > 20
+    run = functools.partial(why, whole, *words)
+    assert hostile.fail_allocations(run, and_all_after) > 20
 
 
 def test_help_names_every_option():

@@ -1,5 +1,5 @@
 """The examples of the system's document, word for word but for the import, each in a small training
-run, and checked against the same sums written out by hand."""
+run, and checked against the same sums written out by hand. The quick start is in test_examples.py."""
 
 import copy
 
@@ -14,108 +14,6 @@ from tests.monitor.models import make_batches, make_mlp  # noqa: E402
 
 pytestmark = pytest.mark.torch
 near = pytest.approx
-
-
-class Wandb:
-    """A stand-in for the module."""
-
-    def __init__(self):
-        self.logged = []
-
-    def log(self, metrics):
-        self.logged.append(dict(metrics))
-
-
-def train_by_hand(model, batches, steps):
-    """{step: metrics} of the quick start, with nothing but torch."""
-    criterion = nn.CrossEntropyLoss()
-    optimizer = torch.optim.Adam(model.parameters())
-    found = {}
-    for step, (inputs, targets) in enumerate(batches):
-        metrics = {}
-        x = inputs
-        for name, module in model.named_children():
-            x = module(x)
-            metrics[f"activation/{name}/mean"] = x.mean().item()
-            metrics[f"activation/{name}/std"] = x.std().item()
-        metrics["activation/[root module]/mean"] = x.mean().item()
-        metrics["activation/[root module]/std"] = x.std().item()
-        criterion(x, targets).backward()
-        for name, parameter in model.named_parameters():
-            metrics[f"parameter/{name}/norm"] = parameter.norm().item()
-            metrics[f"gradient/{name}/norm"] = parameter.grad.norm().item()
-        optimizer.step()
-        optimizer.zero_grad()
-        if step in steps:
-            found[step] = metrics
-    return found
-
-
-def test_quick_start():
-    from monitorch.monitor import ModuleMonitor
-
-    dataloader = make_batches(21)
-    criterion = nn.CrossEntropyLoss()
-    wandb = Wandb()
-
-    # Create your model
-    torch.manual_seed(0)
-    model = nn.Sequential(
-        nn.Linear(10, 20),
-        nn.ReLU(),
-        nn.Linear(20, 2)
-    )  # fmt: skip
-    twin = copy.deepcopy(model)
-
-    # Set up the monitor
-    monitor = ModuleMonitor(
-        monitor_step_fn=lambda step: step % 10 == 0  # Monitor every 10 steps
-    )
-    monitor.set_module(model)
-
-    # Add metrics
-    monitor.add_activation_metric("mean", lambda x: x.mean())
-    monitor.add_activation_metric("std", lambda x: x.std())
-    monitor.add_parameter_metric("norm", lambda x: x.norm())
-    monitor.add_gradient_metric("norm", lambda x: x.norm())
-
-    # Training loop
-    optimizer = torch.optim.Adam(model.parameters())
-
-    for step, (inputs, targets) in enumerate(dataloader):
-        # Begin monitoring step
-        monitor.begin_step(step)
-
-        # Forward pass (activations are automatically captured)
-        outputs = model(inputs)
-        loss = criterion(outputs, targets)
-
-        # Backward pass
-        loss.backward()
-
-        # Monitor parameters and gradients
-        monitor.monitor_parameters()
-        monitor.monitor_gradients()
-
-        # Optimizer step
-        optimizer.step()
-        optimizer.zero_grad()
-
-        # Finalize step and get metrics
-        monitor.end_step()
-
-        if monitor.is_step_monitored(step):
-            metrics = monitor.get_step_metrics()
-            # Log to your preferred backend (wandb, tensorboard, etc.)
-            wandb.log(metrics)
-
-    expected = train_by_hand(twin, dataloader, {0, 10, 20})
-    assert len(wandb.logged) == 3
-    for logged, step in zip(wandb.logged, expected):
-        assert logged == near(expected[step], rel=1e-5, abs=1e-7)
-    assert monitor.get_all_metrics() == {
-        step: near(metrics, rel=1e-5, abs=1e-7) for step, metrics in expected.items()
-    }
 
 
 def test_activations_and_reference():

@@ -28,6 +28,6 @@ def test_the_sample(tmp_path: pathlib.Path) -> None:
     scores = [line for line in lines if " scores@" in line]
     assert scores[0].endswith("dtype=torch.float16 | value=[[49984.0, inf], [inf, inf]]")
     assert scores[1].endswith("value=[[-inf, nan], [nan, nan]] | changed: value, in place")
-    assert lines[-2].endswith("output[1] value: True") and len(lines) == 15
+    assert lines[-2].endswith("output[1] value: True") and len(lines) == 16
     (log,) = (tmp_path / "logs" / "sample").iterdir()
     assert log.read_text() == done.stdout

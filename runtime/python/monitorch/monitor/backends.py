@@ -242,7 +242,8 @@ def _draw(
 
     format: Any = "png" if path is None else find_format(path)
     metrics = storage.get_all_metrics()
-    given = {"title": ", ".join(patterns), **options}
+    title = "all metrics" if patterns == ("*",) else ", ".join(patterns)
+    given = {"title": title, **options}
     picture, count = _view.chart(metrics, patterns, format, **given)
     if count == 0:
         keys = list(storage.condensed_log_dict())
