@@ -476,7 +476,7 @@ def test_closed_pipe_ends_quietly(folder):
         (("--check", "--in-place", "model.py"), "--check --in-place"),
         (("--json", "model.py"), "--json goes with --list"),
         (("--lines", "4-2", "model.py"), "expected N, N-M"),
-        (("--lines", "", "model.py"), "expected N, N-M"),
+        (("--lines", "", "model.py"), "expected N-M, got nothing"),
         (("-d", "", "model.py"), "--directory: expected DIR, got nothing"),
         (("-o", "", "model.py"), "--output: expected FILE, got nothing"),
         (("--function=", "model.py"), "--function: expected GLOB, got nothing"),
