@@ -8,8 +8,9 @@ Both copy the same values, which costs both the same: the claim is about tensors
 this does not drown what is compared. What it is with those of 4 to 16 KB is printed too.
 
 The three (nothing traced, ours, the peer) take turns of a few steps, each with a copy of the model of
-its own, in one block of ours. A turn's first step, which finds the caches as another has left them, is
-not counted. Both begin each round with results dropped: what memory those had, both have again.
+its own, in one block of ours. A step is a forward that autograd follows; neither does anything in a
+backward. A turn's first steps, which find the caches as another has left them, are not counted. Results
+are dropped after each round: what memory they had, both have again.
 """
 
 import contextlib
@@ -34,9 +35,11 @@ sys.path.insert(0, str(paths.PYTHON_PATH))
 from claims import Claims, Figure, best, middle_half  # noqa: E402
 from settrace_tracer import SettraceTracer  # noqa: E402
 
-ROUNDS = 8
-TURNS = 10
-STEPS = 10
+ROUNDS = 6
+TURNS = 30
+STEPS = 4  # of a turn, behind as many as WARM that are not counted
+WARM = 2
+LONG_STEPS = 40
 SMALL = (1, 8, 32)
 LARGE = (2, 16, 32)
 
@@ -84,18 +87,29 @@ class Transformer(nn.Module):
         return self.head(x)
 
 
+def processor_times(function):
+    """Of single calls."""
+    for _ in range(WARM):
+        function()
+    times = []
+    for _ in range(STEPS):
+        started = time.process_time()
+        function()
+        times.append(time.process_time() - started)
+    return times
+
+
 def processor_time(function):
-    """Of one call, behind a first one: what is kept grows from call to call, and its memory is part
-    of the cost."""
+    """Of one call of many."""
     function()
     started = time.process_time()
-    for _ in range(STEPS):
+    for _ in range(LONG_STEPS):
         function()
-    return (time.process_time() - started) / STEPS
+    return (time.process_time() - started) / LONG_STEPS
 
 
 def compare_overheads(model, shape):
-    """The times of a step, of each turn: with nothing traced, by ours, by the peer."""
+    """The times of steps: with nothing traced, by ours, by the peer."""
     from monitorch.tracer import ModelTracer
 
     x = torch.randn(*shape)
@@ -106,7 +120,7 @@ def compare_overheads(model, shape):
     def take_turn(name, tracer):
         traced = {"plain": plain_model, "ours": our_model, "peer": peer_model}[name]
         with tracer if name == "peer" else contextlib.nullcontext():
-            return processor_time(lambda: traced(x).sum().backward())
+            return processor_times(lambda: traced(x).sum())
 
     for _ in range(ROUNDS):
         peer = SettraceTracer(peer_model, modules)
@@ -115,7 +129,7 @@ def compare_overheads(model, shape):
                 for name in sorted(found, reverse=turn % 2 == 0):
                     took = take_turn(name, peer)
                     if turn >= 0:  # the first finds out what is found out once
-                        found[name].append(took)
+                        found[name].extend(took)
         check_same(ours.results, peer.results)
         del ours, peer
     return found["plain"], found["ours"], found["peer"]
@@ -140,7 +154,7 @@ def compare_untraced(model, x):
             layer(x)
 
     traced, plain = [], []
-    for turn in range(4 * ROUNDS):
+    for turn in range(30):
         for is_traced in (True, False) if turn % 2 else (False, True):
             if is_traced:
                 with ModelTracer(model, ["head.forward.input", "head"]):
@@ -151,7 +165,7 @@ def compare_untraced(model, x):
 
 
 def quick(times):
-    """What only adds to a time is other programs' doing: the tenth of the turns that took least tell."""
+    """The longest of the tenth that took least: other programs only add to a time."""
     return quantiles(times, n=10)[0]
 
 
@@ -162,8 +176,8 @@ def added(ours, peers, plain):
         return (b - c) / max(a - c, c / 1000)  # less than that is not to be told from nothing
 
     rounds = [
-        ratio(*(min(times[i : i + TURNS]) for times in (ours, peers, plain)))
-        for i in range(0, len(plain), TURNS)
+        ratio(*(quick(times[i : i + TURNS * STEPS]) for times in (ours, peers, plain)))
+        for i in range(0, len(plain), TURNS * STEPS)
     ]
     return Figure(ratio(quick(ours), quick(peers), quick(plain)), *middle_half(rounds))
 
