@@ -9,6 +9,7 @@ need() { # package command
 }
 
 need gcc gcc
+need g++ g++ # of torch.compile
 need make make
 need git git
 need npm npm
