@@ -13,6 +13,9 @@
     #define LANES 8 /* as many as hide how long a multiplication takes */
     #define STEP  (16 * LANES)
 
+    /* What moves a state on by 128 bits. */
+    #define POWERS_128 _mm_set_epi64x(0x00ccaa009e, 0x01751997d0)
+
     /* A loop over lanes is to be none: all of them stay in registers. */
     #ifdef __clang__
         #define UNROLLED _Pragma("clang loop unroll(full)")
@@ -56,7 +59,7 @@ FOLDS static uint32_t reduce(__m128i state, __m128i powers)
 FOLDS static uint32_t
 finish(__m128i sum, const unsigned char *bytes, const unsigned char *end)
 {
-    const __m128i powers = _mm_set_epi64x(0x00ccaa009e, 0x01751997d0); /* 128 bits on */
+    const __m128i powers = POWERS_128;
 
     for (; bytes < end; bytes += 16) {
         sum = fold(sum, powers, load(bytes));
@@ -67,7 +70,7 @@ finish(__m128i sum, const unsigned char *bytes, const unsigned char *end)
 /* Words that follow each other made one. */
 FOLDS static __m128i join(const __m128i *state, int count)
 {
-    const __m128i powers = _mm_set_epi64x(0x00ccaa009e, 0x01751997d0); /* 128 bits on */
+    const __m128i powers = POWERS_128;
     __m128i sum = state[0];
 
     for (int i = 1; i < count; i++) {

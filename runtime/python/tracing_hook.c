@@ -1,5 +1,6 @@
 /* What torch calls behind a traced module's forward: what comes out of modules whose methods are left
  * as they are. */
+#include "runtime/python/module_add.h"
 #include "runtime/python/tracing.h"
 
 struct output_hook {
@@ -126,9 +127,6 @@ int tracing_add_hook_type(PyObject *module)
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
         .slots = slots,
     };
-    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
-    int status = type == NULL ? -1 : PyModule_AddObjectRef(module, "OutputHook", type);
 
-    Py_XDECREF(type);
-    return status;
+    return module_add_type(module, &spec);
 }
