@@ -560,24 +560,3 @@ def test_more_threads_than_are_told_apart():
     assert [value.item() for value in tracer.results["forward"].values] == [
         2 * i + 2 for i in range(40)
     ]
-
-
-def test_the_sample(tmp_path):
-    """samples/trace_attention.py keeps the weights of both layers, each fifth of twenty steps."""
-    import os
-    import subprocess
-    import sys
-
-    from tests.support import paths
-
-    done = subprocess.run(
-        [sys.executable, str(paths.ROOT / "samples" / "trace_attention.py")],
-        env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
-        capture_output=True, text=True, cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    for layer in range(2):
-        wanted = f"layers.{layer}.forward.weights: 4 of (2, 4, 10, 10), of steps 5 10 15 20"
-        assert wanted in lines
-        assert any(line.startswith(f"layer {layer}, the largest weight: 0.") for line in lines)

@@ -1,4 +1,4 @@
-"""samples/traced.py tells a value of each step, and under torchrun those of both processes."""
+"""samples/traced.py tells a value of each layer and step, and under torchrun those of both processes."""
 
 from __future__ import annotations
 
@@ -25,5 +25,10 @@ def test_the_sample(words: tuple[str, ...], ranks: int, tmp_path: pathlib.Path) 
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = [line.split(":")[0] for line in done.stdout.splitlines() if line.endswith("% shut")]
-    wanted = [f"step {step}, rank {rank}" for rank in range(ranks) for step in range(1, 21)]
+    wanted = [
+        f"layers.{layer}.forward.shut, step {step}, rank {rank}"
+        for layer in range(2)
+        for rank in range(ranks)
+        for step in range(1, 21)
+    ]
     assert sorted(told) == sorted(wanted)
