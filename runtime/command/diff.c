@@ -85,15 +85,10 @@ static bool compare(const struct diff_command_options *options,
     struct progress progress;
     struct error error = ERROR_INIT;
     struct diff_options diff = {
-        .renames = options->renames,
-        .rename_count = options->rename_count,
+        .tolerance = options->tolerance,
         .ignored = options->ignored,
         .ignored_count = options->ignored_count,
-        .is_exact = options->is_exact,
-        .is_across_precision = options->is_across_precision,
         .has_color = report->has_color && !options->is_json,
-        .rtol = options->rtol,
-        .atol = options->atol,
         .strip = strip_source,
         .found = diff_report_found,
         .begun = diff_report_begun,

@@ -36,7 +36,7 @@ static bool add_rename(struct diff_command_options *options,
                   argument);
         return false;
     }
-    options->renames[options->rename_count++] = (struct diff_rename){
+    options->renames[options->tolerance.rename_count++] = (struct diff_rename){
         .old_name = {argument, (size_t)(middle - argument)},
         .new_name = slice_of(middle + 1),
     };
@@ -75,10 +75,10 @@ static bool option_take(struct diff_command_options *options,
     switch (id) {
     case OPTION_RTOL:
         return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
-                                    &options->rtol, error);
+                                    &options->tolerance.rtol, error);
     case OPTION_ATOL:
         return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
-                                    &options->atol, error);
+                                    &options->tolerance.atol, error);
     case OPTION_IGNORE:
         options->ignored[options->ignored_count++] = slice_of(argument);
         return true;
@@ -95,10 +95,10 @@ static bool option_take(struct diff_command_options *options,
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
     case OPTION_EXACT:
-        options->is_exact = true;
+        options->tolerance.is_exact = true;
         return true;
     case OPTION_ACROSS_PRECISIONS:
-        options->is_across_precision = true;
+        options->tolerance.is_across_precision = true;
         return true;
     case OPTION_RANKS:
         options->is_ranks = true;
@@ -134,11 +134,11 @@ static bool check(const struct diff_command_options *options, struct error *erro
                   options->trace_count);
         return false;
     }
-    if (options->is_exact && (options->rtol >= 0 || options->atol >= 0)) {
+    if (options->tolerance.is_exact && diff_tolerance_is_given(&options->tolerance)) {
         return arguments_refuse("--exact has no tolerance: not with --rtol or --atol",
                                 error);
     }
-    if (options->is_exact && options->is_across_precision) {
+    if (options->tolerance.is_exact && options->tolerance.is_across_precision) {
         return arguments_refuse(
             "--exact does not go with --across-precisions: other bits are different",
             error);
@@ -178,8 +178,7 @@ bool diff_options_read(struct diff_command_options *options,
                        struct error *error)
 {
     *options = (struct diff_command_options){
-        .rtol = -1,
-        .atol = -1,
+        .tolerance = {.rtol = -1, .atol = -1},
         .picture = {.render = {.picture = PICTURE_OPTIONS_DEFAULT}},
     };
     options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
@@ -190,6 +189,7 @@ bool diff_options_read(struct diff_command_options *options,
         error_set_memory(error);
         return false;
     }
+    options->tolerance.renames = options->renames;
     return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
                           error) &&
            check(options, error);

@@ -6,16 +6,14 @@
 #include "runtime/base/output.h"
 #include "runtime/view/diff_align.h"
 #include "runtime/view/diff_picture.h"
+#include "runtime/view/diff_tolerance.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct diff_command_options {
-    double rtol, atol; /* below 0: by the dtype */
-    bool is_exact;
-    bool is_across_precision;
-    struct diff_rename *renames; /* owned; texts borrowed from the command line */
-    size_t rename_count;
+    struct diff_tolerance tolerance; /* its renames: */
+    struct diff_rename *renames;     /* owned; texts borrowed from the command line */
     struct slice *ignored; /* owned; texts borrowed from the command line */
     size_t ignored_count;
     bool is_ranks; /* each trace with the first */

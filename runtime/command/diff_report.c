@@ -225,7 +225,7 @@ void diff_report_begun(void *context,
 
     (void)sources;
     report->readers = readers;
-    for (size_t i = 0; i < report->options->rename_count; i++) {
+    for (size_t i = 0; i < report->options->tolerance.rename_count; i++) {
         note_unknown(report, 0, report->options->renames[i].old_name);
         note_unknown(report, 1, report->options->renames[i].new_name);
     }

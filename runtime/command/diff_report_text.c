@@ -186,7 +186,7 @@ static void add_equal_line(const struct diff_report *report,
                            struct buffer *text)
 {
     diff_text_add_equal(text, result->equal, "event", result->close,
-                        report->options->is_exact);
+                        report->options->tolerance.is_exact);
     add_allowed(result, text);
     if (report->changed_count > 0) {
         buffer_add(text, SLICE("; "));

@@ -128,15 +128,7 @@ static bool compare(struct job *job, struct error *error)
     const struct diff_command_options *options = job->options;
     struct progress progress;
     struct diff_saved_options saved = {
-        .tolerance =
-            {
-                .is_exact = options->is_exact,
-                .is_across_precision = options->is_across_precision,
-                .rtol = options->rtol,
-                .atol = options->atol,
-                .renames = options->renames,
-                .rename_count = options->rename_count,
-            },
+        .tolerance = options->tolerance,
         .ignored = options->ignored,
         .ignored_count = options->ignored_count,
         .are_files = !file_inspect(options->traces[0]).is_directory &&
@@ -175,7 +167,7 @@ static void tell_unknown(const struct job *job)
     const struct diff_command_options *options = job->options;
     char line[200];
 
-    for (size_t i = 0; !options->is_quiet && i < options->rename_count; i++) {
+    for (size_t i = 0; !options->is_quiet && i < options->tolerance.rename_count; i++) {
         const struct slice names[2] = {options->renames[i].old_name,
                                        options->renames[i].new_name};
 

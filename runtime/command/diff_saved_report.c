@@ -198,7 +198,7 @@ static void add_verdict(const struct diff_saved_report *report,
         buffer_add(text, SLICE("nothing to compare"));
     } else if (diff_saved_is_equal(result)) {
         diff_text_add_equal(text, result->equal, "tensor", result->close,
-                            report->options->is_exact);
+                            report->options->tolerance.is_exact);
     } else {
         buffer_add(text, result->only[0] + result->only[1] > 0
                              ? SLICE("different: ")

@@ -150,31 +150,20 @@ static void tell_ends(struct diff_work *work)
     }
 }
 
-/* The number of the module that the site is in. */
-
 static void init(struct diff_work *work, const struct diff_options *options)
 {
-    struct diff_tolerance tolerance = {
-        .is_exact = options->is_exact,
-        .is_across_precision = options->is_across_precision,
-        .rtol = options->rtol,
-        .atol = options->atol,
-        .renames = options->renames,
-        .rename_count = options->rename_count,
-    };
-
     work->options = options;
     diff_values_init(&work->values);
     diff_scope_init(&work->scope);
-    diff_compare_init(&work->compare, tolerance);
+    diff_compare_init(&work->compare, options->tolerance);
 }
 
 static bool begin(struct diff_work *work)
 {
     const struct diff_options *options = work->options;
     struct diff_align_options align = {
-        .renames = options->renames,
-        .rename_count = options->rename_count,
+        .renames = options->tolerance.renames,
+        .rename_count = options->tolerance.rename_count,
     };
 
     for (unsigned side = 0; side < 2; side++) {

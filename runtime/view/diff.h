@@ -11,6 +11,7 @@
 #include "runtime/base/slice.h"
 #include "runtime/trace/log_reader.h"
 #include "runtime/view/diff_align.h"
+#include "runtime/view/diff_tolerance.h"
 #include "runtime/view/open_calls.h"
 #include "runtime/view/source_lines.h"
 
@@ -75,16 +76,12 @@ struct diff_finding {
 };
 
 struct diff_options {
-    const struct diff_rename *renames; /* borrowed */
-    size_t rename_count;
+    struct diff_tolerance tolerance; /* its renames are those of sites, too */
     const struct slice
         *ignored; /* borrowed: globs of names whose values do not count */
     size_t ignored_count;
-    bool is_exact;            /* by hashes */
-    bool is_across_precision; /* another floating dtype is no difference by itself */
-    bool has_color;           /* in the first one's text */
-    double rtol, atol;        /* below 0: by the dtype */
-    source_strip strip;       /* as in source_lines.h; may be NULL */
+    bool has_color;     /* in the first one's text */
+    source_strip strip; /* as in source_lines.h; may be NULL */
     /* Told of each event that is not equal, and of control flow; false ends the work with an
      * error. May be NULL. */
     bool (*found)(void *context, const struct diff_finding *finding);

@@ -157,7 +157,7 @@ void diff_compare_arrays(const struct diff_tolerance *tolerance,
 {
     bool have_hashes = a->has_hash && b->has_hash && a->shape->dtype == b->shape->dtype;
     bool is_exact = tolerance->is_exact || !diff_is_inexact(a->shape->dtype);
-    bool is_given = tolerance->rtol >= 0 || tolerance->atol >= 0;
+    bool is_given = diff_tolerance_is_given(tolerance);
     bool samples_agree = true;
 
     if (have_hashes && a->hash == b->hash) {

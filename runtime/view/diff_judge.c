@@ -222,7 +222,7 @@ static void settle_differing(struct diff_work *work,
         return;
     }
     if (comparison->cause == DIFF_CAUSE_STRIDES && !comparison->differs_in_values &&
-        !work->options->is_exact) {
+        !work->options->tolerance.is_exact) {
         settle_layout(work, frame, items, calls, comparison, &inputs);
         return;
     }
@@ -289,8 +289,8 @@ static void wait_for_values(struct diff_work *work,
         keep(&work->kept[side], step->items[side]);
         pending->calls[side] = step->calls[side];
     }
-    if (work->options->rtol < 0 && work->options->atol < 0 &&
-        !work->options->is_exact) {
+    if (!diff_tolerance_is_given(&work->options->tolerance) &&
+        !work->options->tolerance.is_exact) {
         size = comparison->scale;
         if (comparison->sample_count == 0 && step->items[1]->event.has_statistics) {
             size = 2 * diff_usual_size(&step->items[1]->event.statistics);
@@ -314,7 +314,7 @@ void diff_settle_pending(struct diff_work *work)
     pending->is_there = false;
     if (diff_values_finish(&work->values, &comparison->distance)) {
         bool is_beyond = comparison->distance.beyond_count > 0 ||
-                         (work->options->is_exact && comparison->seen != 0);
+                         (work->options->tolerance.is_exact && comparison->seen != 0);
 
         comparison->has_distance = true;
         comparison->seen = is_beyond ? DIFF_SEEN_VALUES : DIFF_SEEN_NOTHING;

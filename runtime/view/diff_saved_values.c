@@ -233,7 +233,7 @@ static void compare_values(struct diff_saved_values *saved,
                            struct diff_comparison *comparison)
 {
     const struct diff_tolerance *tolerance = &saved->tolerance;
-    bool is_given = tolerance->rtol >= 0 || tolerance->atol >= 0;
+    bool is_given = diff_tolerance_is_given(tolerance);
 
     if (have_same_bytes(saved, arrays)) {
         return;

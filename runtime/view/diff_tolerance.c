@@ -63,6 +63,11 @@ void diff_tolerance_widen(struct diff_tolerance *tolerance, enum dtype a, enum d
     }
 }
 
+bool diff_tolerance_is_given(const struct diff_tolerance *tolerance)
+{
+    return tolerance->rtol >= 0 || tolerance->atol >= 0;
+}
+
 void diff_tolerance_of(const struct diff_tolerance *tolerance,
                        enum dtype a,
                        enum dtype b,

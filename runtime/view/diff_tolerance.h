@@ -4,19 +4,17 @@
 
 #include "runtime/trace/dtype.h"
 #include "runtime/trace/statistics.h"
-#include "runtime/view/diff.h"
+#include "runtime/view/diff_align.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct diff_align;
 
 /* How far apart two numbers may be: |a - b| <= atol + rtol * |b|; where the user gave none, rtol
  * counts for the usual size of the array's numbers too, since an element near 0 is off by what
  * the sum that it came from is off by. */
 struct diff_tolerance {
-    bool is_exact;
-    bool is_across_precision;
+    bool is_exact;            /* by hashes */
+    bool is_across_precision; /* another floating dtype is no difference by itself */
     double rtol, atol;             /* below 0: by the dtype, */
     double least_rtol, least_atol; /* but not below these: see diff_tolerance_widen */
     const struct diff_rename *renames; /* borrowed: of types, too */
@@ -31,6 +29,9 @@ void diff_tolerance_widen(struct diff_tolerance *tolerance, enum dtype a, enum d
 
 /* Whether numbers of this dtype come rounded: floating and complex ones. */
 bool diff_is_inexact(enum dtype dtype);
+
+/* Whether the user gave one. */
+bool diff_tolerance_is_given(const struct diff_tolerance *tolerance);
 
 /* By the coarser of the two, and of those before. */
 void diff_tolerance_of(const struct diff_tolerance *tolerance,
