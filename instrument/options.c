@@ -6,42 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "instrument/options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-struct option {
-    char letter; /* 0 where there is no short form */
-    const char *text;
-    const char *argument; /* NULL where it takes none */
-};
-
-static const struct option option_table[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "instrument/options.def"
-#undef OPTION
-};
-
-/* The words that are left to read. */
-struct word_reader {
-    char **words;
-    int count;
-    int next;
-};
+#define TABLE_OF_OPTIONS "instrument/options.def"
+#include "runtime/base/option_rules.h"
 
 static const char *const mode_words[] = {
     [MODE_STRIP] = "--strip",   [MODE_CHECK] = "--check",   [MODE_LIST] = "--list",
     [MODE_UPDATE] = "--update", [MODE_REFUSE] = "--refuse",
 };
-
-static bool refuse(const char *message, struct error *error)
-{
-    error_set(error, ERROR_USAGE, "%s", message);
-    return false;
-}
 
 /* Whether --help or --version was met: nothing else matters then. */
 static bool is_answered(const struct options *options)
@@ -131,11 +102,6 @@ static bool option_take(struct options *options,
                         const char *argument,
                         struct error *error)
 {
-    if (argument != NULL && *argument == '\0') {
-        error_set(error, ERROR_USAGE, "--%s: expected %s, got nothing",
-                  option_table[id].text, option_table[id].argument);
-        return false;
-    }
     switch (id) {
     case OPTION_OUTPUT:
         return set_once(&options->output, argument, "-o", error);
@@ -178,106 +144,24 @@ static bool option_take(struct options *options,
     }
 }
 
-static bool need_argument(struct word_reader *reader,
-                          enum option_id id,
-                          const char **argument,
-                          struct error *error)
-{
-    if (reader->next == reader->count) {
-        error_set(error, ERROR_USAGE, "--%s: expected %s after it",
-                  option_table[id].text, option_table[id].argument);
-        return false;
-    }
-    *argument = reader->words[reader->next++];
-    return true;
-}
-
-/* `--name`, `--name value` or `--name=value`; `text` begins behind the hyphens. */
-static bool take_long(struct options *options,
-                      struct word_reader *reader,
-                      const char *text,
-                      struct error *error)
-{
-    size_t size = strcspn(text, "=");
-    const char *argument = text[size] == '=' ? text + size + 1 : NULL;
-
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        const struct option *option = &option_table[id];
-
-        if (strlen(option->text) != size || memcmp(option->text, text, size) != 0) {
-            continue;
-        }
-        if (option->argument == NULL && argument != NULL) {
-            error_set(error, ERROR_USAGE, "--%s takes no argument", option->text);
-            return false;
-        }
-        if (option->argument != NULL && argument == NULL &&
-            !need_argument(reader, (enum option_id)id, &argument, error)) {
-            return false;
-        }
-        return option_take(options, (enum option_id)id, argument, error);
-    }
-    error_set(error, ERROR_USAGE, "no option --%.*s", (int)(size < 80 ? size : 80),
-              text);
-    return false;
-}
-
-/* `-q`, several as `-qr`, with a value as `-j2` or `-j 2`. */
-static bool take_short(struct options *options,
-                       struct word_reader *reader,
-                       const char *letters,
-                       struct error *error)
-{
-    for (; *letters != '\0' && !is_answered(options); letters++) {
-        const char *argument = NULL;
-        int id = 0;
-
-        while (id < OPTION_COUNT && option_table[id].letter != *letters) {
-            id++;
-        }
-        if (id == OPTION_COUNT) {
-            error_set(error, ERROR_USAGE, "no option -%c", *letters);
-            return false;
-        }
-        if (option_table[id].argument == NULL) {
-            if (!option_take(options, (enum option_id)id, NULL, error)) {
-                return false;
-            }
-            continue;
-        }
-        argument = letters + 1;
-        if (*argument == '\0' &&
-            !need_argument(reader, (enum option_id)id, &argument, error)) {
-            return false;
-        }
-        return option_take(options, (enum option_id)id, argument, error);
-    }
-    return true;
-}
-
 static bool
 take_words(struct options *options, int word_count, char **words, struct error *error)
 {
-    struct word_reader reader = {words, word_count, 1};
-    bool is_behind_options = false;
+    struct arguments arguments;
+    struct argument found;
 
-    while (reader.next < reader.count && !is_answered(options)) {
-        const char *word = words[reader.next++];
-        bool is_taken = true;
-
-        if (*word == '\0') {
-            return refuse("a file's name is empty", error);
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    while (!is_answered(options)) {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
         }
-        if (is_behind_options || word[0] != '-' || word[1] == '\0') {
-            options->files[options->file_count++] = word;
-        } else if (strcmp(word, "--") == 0) {
-            is_behind_options = true;
-        } else if (word[1] == '-') {
-            is_taken = take_long(options, &reader, word + 2, error);
-        } else {
-            is_taken = take_short(options, &reader, word + 1, error);
+        if (found.rule == ARGUMENT_END) {
+            return true;
         }
-        if (!is_taken) {
+        if (found.rule == ARGUMENT_WORD) {
+            options->files[options->file_count++] = found.text;
+        } else if (!option_take(options, (enum option_id)found.rule, found.text,
+                                error)) {
             return false;
         }
     }
@@ -293,7 +177,7 @@ static bool check_outputs(const struct options *options, struct error *error)
     bool takes_output = options->mode <= MODE_CHECK;
 
     if (ways > 1) {
-        return refuse("-o, -d and --in-place exclude each other", error);
+        return arguments_refuse("-o, -d and --in-place exclude each other", error);
     }
     if (ways > 0 && !takes_output) {
         error_set(error, ERROR_USAGE, "%s takes no -o, -d or --in-place",
@@ -301,16 +185,19 @@ static bool check_outputs(const struct options *options, struct error *error)
         return false;
     }
     if (is_checking && options->is_in_place) {
-        return refuse("--check --in-place: an output in place has no source to be held "
-                      "against, expected -o or -d",
-                      error);
+        return arguments_refuse(
+            "--check --in-place: an output in place has no source to be held "
+            "against, expected -o or -d",
+            error);
     }
     if (options->output != NULL && (options->file_count > 1 || options->is_recursive)) {
-        return refuse("-o takes one file, expected -d DIR for more of them", error);
+        return arguments_refuse("-o takes one file, expected -d DIR for more of them",
+                                error);
     }
     if (ways == 0 && takes_output && !is_checking &&
         (options->file_count > 1 || options->is_recursive)) {
-        return refuse("more than one file, expected -d DIR or --in-place", error);
+        return arguments_refuse("more than one file, expected -d DIR or --in-place",
+                                error);
     }
     return true;
 }
@@ -322,15 +209,17 @@ static bool check_standard_input(const struct options *options, struct error *er
             continue;
         }
         if (options->directory != NULL || options->is_in_place) {
-            return refuse("standard input has no name, expected -o for its output",
-                          error);
+            return arguments_refuse(
+                "standard input has no name, expected -o for its output", error);
         }
         if (options->mode == MODE_UPDATE ||
             (options->mode == MODE_CHECK && options->output == NULL)) {
-            return refuse("standard input has no name, expected files", error);
+            return arguments_refuse("standard input has no name, expected files",
+                                    error);
         }
         if (options->file_count > 1) {
-            return refuse("standard input stands alone, expected no other file", error);
+            return arguments_refuse(
+                "standard input stands alone, expected no other file", error);
         }
     }
     return true;
@@ -349,25 +238,14 @@ static bool options_check(const struct options *options, struct error *error)
         return false;
     }
     if (options->is_json && options->mode != MODE_LIST) {
-        return refuse("--json goes with --list", error);
+        return arguments_refuse("--json goes with --list", error);
     }
     /* pre-commit may well call with no file that matches. */
     if (options->file_count == 0 && options->mode != MODE_UPDATE &&
         options->mode != MODE_REFUSE) {
-        return refuse("no file, expected FILE or -", error);
+        return arguments_refuse("no file, expected FILE or -", error);
     }
     return check_outputs(options, error) && check_standard_input(options, error);
-}
-
-/* --help and --version win over everything else, wrong words too. */
-static bool wants(int word_count, char **words, const char *text, const char *letter)
-{
-    for (int i = 1; i < word_count && strcmp(words[i], "--") != 0; i++) {
-        if (strcmp(words[i], text) == 0 || strcmp(words[i], letter) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 bool options_parse(struct options *options,
@@ -377,11 +255,11 @@ bool options_parse(struct options *options,
 {
     *options = (struct options){.mode = MODE_INSTRUMENT};
     arena_init(&options->arena);
-    if (wants(word_count, words, "--help", "-h")) {
+    if (arguments_want(word_count, words, "--help", "-h")) {
         options->mode = MODE_HELP;
         return true;
     }
-    if (wants(word_count, words, "--version", "-V")) {
+    if (arguments_want(word_count, words, "--version", "-V")) {
         options->mode = MODE_VERSION;
         return true;
     }

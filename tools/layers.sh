@@ -51,7 +51,9 @@ check_include() { # file line header parts libraries
 
 check_part() { # part parts libraries
     [ -d "$1" ] || return 0
-    grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include' "$1" |
+    # A table of options is included by the name that it was given a line before.
+    grep -rnE --include='*.[ch]' --include='*.def' \
+        '^[[:space:]]*#[[:space:]]*(include|define TABLE_OF_OPTIONS)[[:space:]]*["<]' "$1" |
         sed -E 's/^([^:]*):([0-9]+):[^"<]*["<]([^">]*)[">].*/\1 \2 \3/' |
         while read -r file line header; do
             check_include "$file" "$line" "$header" "$2" "$3"

@@ -1,7 +1,6 @@
 /* What the command line of `monitorch calls` asks for. */
 #include "runtime/command/calls_options.h"
 
-#include "runtime/command/arguments.h"
 #include "runtime/command/look_arguments.h"
 
 #include <string.h>
@@ -11,18 +10,8 @@
 #define INCHES_LEAST 0.1
 #define FORMATS      "png, svg, pdf, dot or json"
 
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "runtime/command/calls_options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-static const struct argument_rule rules[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "runtime/command/calls_options.def"
-#undef OPTION
-};
+#define TABLE_OF_OPTIONS "runtime/command/calls_options.def"
+#include "runtime/base/option_rules.h"
 
 /* What was given, as far as options depend on each other. */
 struct given {
@@ -93,12 +82,17 @@ static bool look_take(struct calls_options *options,
     }
 }
 
-static bool option_take(struct calls_options *options,
-                        struct given *given,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
+struct reading {
+    struct calls_options *options;
+    struct given given;
+};
+
+static bool
+option_take(void *context, int id, const char *argument, struct error *error)
 {
+    struct reading *reading = context;
+    struct calls_options *options = reading->options;
+    struct given *given = &reading->given;
     switch (id) {
     case OPTION_OUTPUT:
         options->output = argument;
@@ -209,9 +203,10 @@ check(struct calls_options *options, struct given given, struct error *error)
     return check_look(options, given, error);
 }
 
-static bool
-take_input(struct calls_options *options, const char *word, struct error *error)
+static bool take_input(void *context, const char *word, struct error *error)
 {
+    struct calls_options *options = ((struct reading *)context)->options;
+
     if (options->input != NULL) {
         error_set(error, ERROR_USAGE, "%.200s: one trace at a time", word);
         return false;
@@ -220,34 +215,18 @@ take_input(struct calls_options *options, const char *word, struct error *error)
     return true;
 }
 
-struct reading {
-    struct calls_options *options;
-    struct given given;
-};
-
-static bool take(void *context, const struct argument *found, struct error *error)
-{
-    struct reading *reading = context;
-
-    if (found->rule == ARGUMENT_WORD) {
-        return take_input(reading->options, found->text, error);
-    }
-    return option_take(reading->options, &reading->given, (enum option_id)found->rule,
-                       found->text, error);
-}
-
 bool calls_options_read(struct calls_options *options,
                         int word_count,
                         char **words,
                         struct error *error)
 {
     struct reading reading = {.options = options};
+    const struct argument_taker taker = {option_take, take_input, &reading};
 
     *options = (struct calls_options){
         .graph = CALL_GRAPH_OPTIONS_DEFAULT,
         .render.dpi = DPI_DEFAULT,
     };
-    return arguments_read(rules, OPTION_COUNT, word_count, words, take, &reading,
-                          error) &&
+    return arguments_read(rules, OPTION_COUNT, word_count, words, &taker, error) &&
            check(options, reading.given, error);
 }

@@ -60,7 +60,7 @@ static bool tell(const struct check *check,
     if (options->is_json) {
         check_json_add(check, slice_of(path), &text);
     } else if (!options->is_quiet && !(has_nothing && check->group_count == 0)) {
-        if (options->trace_count > 1) {
+        if (options->traces.count > 1) {
             buffer_add(&text, SLICE("== "));
             buffer_add_printable(&text, slice_of(path));
             buffer_add(&text, SLICE(" ==\n"));
@@ -149,9 +149,9 @@ enum exit_code check_run(int word_count, char **words)
     if (!check_options_read(&options, word_count, words, &error)) {
         exit_code = refuse(NAME, &error);
     } else {
-        for (size_t i = 0; i < options.trace_count; i++) {
-            exit_code =
-                exit_code_worse(exit_code, check_trace(&options, options.traces[i]));
+        for (size_t i = 0; i < options.traces.count; i++) {
+            exit_code = exit_code_worse(exit_code,
+                                        check_trace(&options, options.traces.words[i]));
         }
     }
     check_options_release(&options);

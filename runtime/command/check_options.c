@@ -1,23 +1,10 @@
 /* What the command line of `monitorch check` asks for. */
 #include "runtime/command/check_options.h"
 
-#include "runtime/base/memory.h"
-#include "runtime/command/arguments.h"
-
 #include <float.h>
 
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "runtime/command/check_options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-static const struct argument_rule rules[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "runtime/command/check_options.def"
-#undef OPTION
-};
+#define TABLE_OF_OPTIONS "runtime/command/check_options.def"
+#include "runtime/base/option_rules.h"
 
 /* The checks. */
 static bool take_check(struct check_options *options,
@@ -55,22 +42,13 @@ static bool take_check(struct check_options *options,
     }
 }
 
-static bool take_option(struct check_options *options,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
+static bool
+take_option(void *context, int id, const char *argument, struct error *error)
 {
-    bool is_taken;
+    struct check_options *options = context;
 
     if (id <= OPTION_DEAD) {
         return take_check(options, id, argument, error);
-    }
-    if (!event_filter_take(&options->rules.filter, rules[id].text, argument, &is_taken,
-                           error)) {
-        return false;
-    }
-    if (is_taken) {
-        return true;
     }
     switch (id) {
     case OPTION_COLOR:
@@ -81,8 +59,9 @@ static bool take_option(struct check_options *options,
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
-    default: /* --help and --version were answered before */
-        return true;
+    default: /* those that choose events; --help and --version were answered before */
+        return event_filter_take(&options->rules.filter, rules[id].text, argument, NULL,
+                                 error);
     }
 }
 
@@ -92,8 +71,8 @@ static bool check(struct check_options *options, struct error *error)
     bool *is_wanted = options->rules.is_wanted;
     bool has_check = false;
 
-    if (options->trace_count == 0) {
-        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+    if (options->traces.count == 0) {
+        return trace_words_refuse_none(error);
     }
     if (is_wanted[CHECK_DEAD] &&
         (filter->modules.count > 0 || filter->threads.count > 0 || filter->call != 0)) {
@@ -112,17 +91,6 @@ static bool check(struct check_options *options, struct error *error)
     return true;
 }
 
-static bool take(void *context, const struct argument *found, struct error *error)
-{
-    struct check_options *options = context;
-
-    if (found->rule == ARGUMENT_WORD) {
-        options->traces[options->trace_count++] = found->text;
-        return true;
-    }
-    return take_option(options, (enum option_id)found->rule, found->text, error);
-}
-
 bool check_options_read(struct check_options *options,
                         int word_count,
                         char **words,
@@ -130,18 +98,13 @@ bool check_options_read(struct check_options *options,
 {
     *options = (struct check_options){.color = COLOR_AUTO};
     check_rules_init(&options->rules);
-    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
-    if (options->traces == NULL) {
-        error_set_memory(error);
-        return false;
-    }
-    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
-                          error) &&
+    return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
+                            take_option, options, error) &&
            check(options, error);
 }
 
 void check_options_release(struct check_options *options)
 {
     check_rules_release(&options->rules);
-    memory_free(options->traces);
+    trace_words_release(&options->traces);
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
+#include "runtime/command/trace_words.h"
 #include "runtime/view/check.h"
 
 #include <stdbool.h>
@@ -14,8 +15,7 @@ struct check_options {
     bool is_json;
     bool is_quiet;
     enum color color;
-    const char **traces; /* owned; each borrowed from the command line */
-    size_t trace_count;
+    struct trace_words traces; /* owned */
 };
 
 /* Fails, with the message for the user, where the words make no sense. To be released in any

@@ -2,7 +2,6 @@
 #include "runtime/command/diff_options.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/command/arguments.h"
 #include "runtime/command/look_arguments.h"
 
 #include <float.h>
@@ -10,18 +9,8 @@
 
 #define TOLERANCE "a number from 0 on, such as 1e-5"
 
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "runtime/command/diff_options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-static const struct argument_rule rules[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "runtime/command/diff_options.def"
-#undef OPTION
-};
+#define TABLE_OF_OPTIONS "runtime/command/diff_options.def"
+#include "runtime/base/option_rules.h"
 
 static bool add_rename(struct diff_command_options *options,
                        const char *argument,
@@ -66,12 +55,12 @@ static bool read_max_nodes(struct diff_command_options *options,
     return true;
 }
 
-/* `argument` is NULL for the options that take none. */
-static bool option_take(struct diff_command_options *options,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
+/* For struct argument_taker. */
+static bool
+option_take(void *context, int id, const char *argument, struct error *error)
 {
+    struct diff_command_options *options = context;
+
     switch (id) {
     case OPTION_RTOL:
         return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
@@ -122,16 +111,17 @@ static bool option_take(struct diff_command_options *options,
 
 static bool check(const struct diff_command_options *options, struct error *error)
 {
-    if (options->trace_count < 2 && !(options->is_ranks && options->trace_count == 1)) {
+    if (options->traces.count < 2 &&
+        !(options->is_ranks && options->traces.count == 1)) {
         error_set(error, ERROR_USAGE, "%s, expected two: monitorch diff A B",
-                  options->trace_count == 0 ? "no traces" : "one trace");
+                  options->traces.count == 0 ? "no traces" : "one trace");
         return false;
     }
-    if (options->trace_count > 2 && !options->is_ranks) {
+    if (options->traces.count > 2 && !options->is_ranks) {
         error_set(error, ERROR_USAGE,
                   "%zu traces, expected two: monitorch diff A B (--ranks compares "
                   "several with the first)",
-                  options->trace_count);
+                  options->traces.count);
         return false;
     }
     if (options->tolerance.is_exact && diff_tolerance_is_given(&options->tolerance)) {
@@ -161,17 +151,6 @@ static bool check(const struct diff_command_options *options, struct error *erro
     return true;
 }
 
-static bool take(void *context, const struct argument *found, struct error *error)
-{
-    struct diff_command_options *options = context;
-
-    if (found->rule == ARGUMENT_WORD) {
-        options->traces[options->trace_count++] = found->text;
-        return true;
-    }
-    return option_take(options, (enum option_id)found->rule, found->text, error);
-}
-
 bool diff_options_read(struct diff_command_options *options,
                        int word_count,
                        char **words,
@@ -181,17 +160,15 @@ bool diff_options_read(struct diff_command_options *options,
         .tolerance = {.rtol = -1, .atol = -1},
         .picture = {.render = {.picture = PICTURE_OPTIONS_DEFAULT}},
     };
-    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
     options->renames = memory_allocate((size_t)word_count, sizeof *options->renames);
     options->ignored = memory_allocate((size_t)word_count, sizeof *options->ignored);
-    if (options->traces == NULL || options->renames == NULL ||
-        options->ignored == NULL) {
+    if (options->renames == NULL || options->ignored == NULL) {
         error_set_memory(error);
         return false;
     }
     options->tolerance.renames = options->renames;
-    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
-                          error) &&
+    return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
+                            option_take, options, error) &&
            check(options, error);
 }
 
@@ -199,5 +176,5 @@ void diff_options_release(struct diff_command_options *options)
 {
     memory_free(options->ignored);
     memory_free(options->renames);
-    memory_free(options->traces);
+    trace_words_release(&options->traces);
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
+#include "runtime/command/trace_words.h"
 #include "runtime/view/diff_align.h"
 #include "runtime/view/diff_picture.h"
 #include "runtime/view/diff_tolerance.h"
@@ -14,7 +15,7 @@
 struct diff_command_options {
     struct diff_tolerance tolerance; /* its renames: */
     struct diff_rename *renames;     /* owned; texts borrowed from the command line */
-    struct slice *ignored; /* owned; texts borrowed from the command line */
+    struct slice *ignored;           /* owned; texts borrowed from the command line */
     size_t ignored_count;
     bool is_ranks; /* each trace with the first */
     bool is_all;   /* lists are not cut */
@@ -25,8 +26,7 @@ struct diff_command_options {
     const char *output; /* borrowed from the command line; NULL: nothing is drawn */
     struct diff_picture_options picture;
     bool has_theme;
-    const char **traces; /* owned; each borrowed from the command line */
-    size_t trace_count;
+    struct trace_words traces; /* owned */
 };
 
 /* Fails, with the message for the user, where the words make no sense. To be released in any

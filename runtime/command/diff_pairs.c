@@ -101,8 +101,8 @@ static bool find_ranks(struct diff_pairs *pairs,
     bool is_done = true;
 
     trace_list_init(&list, &pairs->arena);
-    for (size_t i = 0; is_done && i < options->trace_count; i++) {
-        is_done = trace_list_add(&list, options->traces[i], error);
+    for (size_t i = 0; is_done && i < options->traces.count; i++) {
+        is_done = trace_list_add(&list, options->traces.words[i], error);
     }
     is_done = is_done && pair_with_first(pairs, &list, error);
     trace_list_release(&list);
@@ -123,8 +123,8 @@ bool diff_pairs_find(struct diff_pairs *pairs,
     }
     trace_list_init(&lists[0], &pairs->arena);
     trace_list_init(&lists[1], &pairs->arena);
-    is_done = trace_list_add(&lists[0], options->traces[0], error) &&
-              trace_list_add(&lists[1], options->traces[1], error) &&
+    is_done = trace_list_add(&lists[0], options->traces.words[0], error) &&
+              trace_list_add(&lists[1], options->traces.words[1], error) &&
               match(pairs, lists, error);
     trace_list_release(&lists[0]);
     trace_list_release(&lists[1]);

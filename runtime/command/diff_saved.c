@@ -1,10 +1,10 @@
 /* `monitorch diff` of tensors that were saved one by one. */
 #include "runtime/command/diff_saved.h"
 
+#include "runtime/base/arguments.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/file.h"
 #include "runtime/base/output.h"
-#include "runtime/command/arguments.h"
 #include "runtime/command/diff_saved_report.h"
 #include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
@@ -80,8 +80,8 @@ static bool has_saved(const char *path)
 
 bool diff_saved_is_wanted(const struct diff_command_options *options)
 {
-    return has_saved(options->traces[0]) ||
-           (options->trace_count > 1 && has_saved(options->traces[1]));
+    return has_saved(options->traces.words[0]) ||
+           (options->traces.count > 1 && has_saved(options->traces.words[1]));
 }
 
 bool diff_saved_check(const struct diff_command_options *options, struct error *error)
@@ -131,8 +131,8 @@ static bool compare(struct job *job, struct error *error)
         .tolerance = options->tolerance,
         .ignored = options->ignored,
         .ignored_count = options->ignored_count,
-        .are_files = !file_inspect(options->traces[0]).is_directory &&
-                     !file_inspect(options->traces[1]).is_directory,
+        .are_files = !file_inspect(options->traces.words[0]).is_directory &&
+                     !file_inspect(options->traces.words[1]).is_directory,
         .found = diff_saved_report_found,
         .context = &job->report,
         .progress = tell_progress,
@@ -192,7 +192,7 @@ static void tell_damage(struct job *job)
         while ((text = saved_folder_damage(job->folders[side],
                                            job->damage_counts[side])) != NULL) {
             job->damage_counts[side]++;
-            print_message(job->options->traces[side], text);
+            print_message(job->options->traces.words[side], text);
         }
     }
     output_print_error(buffer_slice(&job->report.unread));
@@ -240,7 +240,7 @@ enum exit_code diff_saved_run(const struct diff_command_options *options)
     diff_saved_report_init(&job.report, options);
     job.report.has_color = color_is_wanted(options->color, STDOUT_FILENO);
     for (unsigned side = 0; is_done && side < 2; side++) {
-        job.folders[side] = saved_folder_open(options->traces[side], &error);
+        job.folders[side] = saved_folder_open(options->traces.words[side], &error);
         is_done = job.folders[side] != NULL;
     }
     is_done = is_done && compare(&job, &error);

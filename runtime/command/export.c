@@ -22,9 +22,10 @@ static void find_start(struct export_job *job)
     uint64_t first = UINT64_MAX;
     uint64_t last = 0;
 
-    for (size_t i = 0; i < job->options->trace_count; i++) {
+    for (size_t i = 0; i < job->options->traces.count; i++) {
         struct error ignored = ERROR_INIT;
-        struct log_reader *reader = log_reader_new(job->options->traces[i], &ignored);
+        struct log_reader *reader =
+            log_reader_new(job->options->traces.words[i], &ignored);
 
         if (reader != NULL) {
             uint64_t start = log_reader_header(reader)->start_time;
@@ -130,8 +131,9 @@ static enum exit_code write_database(struct export_job *job, bool is_alone)
     };
     struct sql_export_result result = {0};
     struct error error = ERROR_INIT;
-    bool is_done = export_sqlite(options->traces, options->trace_count, strip_source,
-                                 &how, options->paths[EXPORT_SQLITE], &result, &error);
+    bool is_done =
+        export_sqlite(options->traces.words, options->traces.count, strip_source, &how,
+                      options->paths[EXPORT_SQLITE], &result, &error);
 
     progress_clear(&job->progress);
     if (!is_done && error.kind == ERROR_USAGE) {
@@ -164,11 +166,12 @@ static enum exit_code export_others(struct export_job *job)
     const struct export_options *options = job->options;
     enum exit_code exit_code = EXIT_CODE_DONE;
 
-    if (options->paths[EXPORT_PERFETTO] != NULL && options->trace_count > 1) {
+    if (options->paths[EXPORT_PERFETTO] != NULL && options->traces.count > 1) {
         find_start(job);
     }
-    for (size_t i = 0; i < options->trace_count && !job->has_failed; i++) {
-        exit_code = exit_code_worse(exit_code, export_trace(job, options->traces[i]));
+    for (size_t i = 0; i < options->traces.count && !job->has_failed; i++) {
+        exit_code =
+            exit_code_worse(exit_code, export_trace(job, options->traces.words[i]));
     }
     if (job->trace_count > 0 && !job->has_failed) {
         finish_outputs(job);
@@ -190,7 +193,7 @@ static enum exit_code export_all(struct export_job *job)
         return EXIT_CODE_INPUT_FAILED;
     }
     if (job->matched == 0 && exit_code == EXIT_CODE_DONE) {
-        print_message(options->trace_count == 1 ? options->traces[0] : "",
+        print_message(options->traces.count == 1 ? options->traces.words[0] : "",
                       job->seen > 0 ? "no event matches" : "no events in it");
         return EXIT_CODE_CHECK_FAILED;
     }
@@ -209,7 +212,7 @@ static enum exit_code run(const struct export_options *options)
     for (int i = 0; i < EXPORT_ANNOTATE; i++) {
         job.outputs[i].path = options->paths[i];
     }
-    job.processes = memory_allocate(options->trace_count, sizeof *job.processes);
+    job.processes = memory_allocate(options->traces.count, sizeof *job.processes);
     if (job.processes == NULL) {
         error_set_memory(&error);
         export_job_fail(&job, &error);

@@ -2,23 +2,12 @@
 #include "runtime/command/export_options.h"
 
 #include "runtime/base/file.h"
-#include "runtime/base/memory.h"
-#include "runtime/command/arguments.h"
+#include "runtime/base/nearest_name.h"
 
 #include <string.h>
 
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "runtime/command/export_options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-static const struct argument_rule rules[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "runtime/command/export_options.def"
-#undef OPTION
-};
+#define TABLE_OF_OPTIONS "runtime/command/export_options.def"
+#include "runtime/base/option_rules.h"
 
 /* ---- formats that need no file's name ---- */
 
@@ -160,21 +149,12 @@ static bool take_format(struct export_options *options,
     return true;
 }
 
-/* `argument` is NULL for the options that take none. */
-static bool option_take(struct export_options *options,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
+/* For struct argument_taker. */
+static bool
+option_take(void *context, int id, const char *argument, struct error *error)
 {
-    bool is_taken;
+    struct export_options *options = context;
 
-    if (!event_filter_take(&options->filter, rules[id].text, argument, &is_taken,
-                           error)) {
-        return false;
-    }
-    if (is_taken) {
-        return true;
-    }
     switch (id) {
     case OPTION_CSV:
     case OPTION_JSONL:
@@ -193,8 +173,9 @@ static bool option_take(struct export_options *options,
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
-    default: /* --help and --version were answered before */
-        return true;
+    default: /* those that choose events; --help and --version were answered before */
+        return event_filter_take(&options->filter, rules[id].text, argument, NULL,
+                                 error);
     }
 }
 
@@ -223,8 +204,8 @@ static bool check_destinations(const struct export_options *options,
 /* A trace is never what is written to. */
 static bool check_traces(const struct export_options *options, struct error *error)
 {
-    for (size_t i = 0; i < options->trace_count; i++) {
-        struct file_info trace = file_inspect(options->traces[i]);
+    for (size_t i = 0; i < options->traces.count; i++) {
+        struct file_info trace = file_inspect(options->traces.words[i]);
 
         for (int k = 0; k < EXPORT_FORMAT_COUNT; k++) {
             struct file_info file = options->paths[k] == NULL
@@ -267,8 +248,8 @@ static bool check(const struct export_options *options, struct error *error)
     for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
         has_format = has_format || options->paths[i] != NULL;
     }
-    if (options->trace_count == 0) {
-        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+    if (options->traces.count == 0) {
+        return trace_words_refuse_none(error);
     }
     if (!has_format) {
         return arguments_refuse("no format, expected --csv, --jsonl, --perfetto FILE, "
@@ -283,17 +264,6 @@ static bool check(const struct export_options *options, struct error *error)
            check_traces(options, error);
 }
 
-static bool take(void *context, const struct argument *found, struct error *error)
-{
-    struct export_options *options = context;
-
-    if (found->rule == ARGUMENT_WORD) {
-        options->traces[options->trace_count++] = found->text;
-        return true;
-    }
-    return option_take(options, (enum option_id)found->rule, found->text, error);
-}
-
 bool export_options_read(struct export_options *options,
                          int word_count,
                          char **words,
@@ -305,14 +275,13 @@ bool export_options_read(struct export_options *options,
     }
     event_filter_init(&options->filter);
     arena_init(&options->arena);
-    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
     words = complete(&options->arena, word_count, words, &word_count);
-    if (options->traces == NULL || words == NULL) {
+    if (words == NULL) {
         error_set_memory(error);
         return false;
     }
-    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
-                          error) &&
+    return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
+                            option_take, options, error) &&
            check(options, error);
 }
 
@@ -320,5 +289,5 @@ void export_options_release(struct export_options *options)
 {
     event_filter_release(&options->filter);
     arena_release(&options->arena);
-    memory_free(options->traces);
+    trace_words_release(&options->traces);
 }

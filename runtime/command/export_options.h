@@ -4,6 +4,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
+#include "runtime/command/trace_words.h"
 #include "runtime/view/event_columns.h"
 #include "runtime/view/event_filter.h"
 
@@ -29,9 +30,8 @@ struct export_options {
     bool has_edges; /* of SQLITE: the table edges too */
     bool is_forced; /* of SQLITE: a file that is no such database is replaced too */
     bool is_quiet;
-    const char **traces; /* owned; each borrowed from the command line */
-    size_t trace_count;
-    struct arena arena; /* of words that were put together */
+    struct trace_words traces; /* owned */
+    struct arena arena;        /* of words that were put together */
 };
 
 /* Fails, with the message for the user, where the words make no sense. To be released in any

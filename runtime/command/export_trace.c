@@ -267,7 +267,7 @@ static void start_trace(struct export_trace *trace)
     open_calls_init(&trace->calls);
     trace->json.reader = trace->reader;
     trace->json.trace =
-        job->options->trace_count > 1 ? slice_of(trace->path) : SLICE("");
+        job->options->traces.count > 1 ? slice_of(trace->path) : SLICE("");
     if (perfetto != NULL) {
         perfetto_log_init(&trace->perfetto, trace->reader, process,
                           job->is_one_run ? header->start_time - job->start : 0,

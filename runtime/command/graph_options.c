@@ -1,26 +1,16 @@
 /* What the command line of `monitorch graph` asks for. */
 #include "runtime/command/graph_options.h"
 
-#include "runtime/command/arguments.h"
 #include "runtime/command/look_arguments.h"
 #include "runtime/command/page_size.h"
+#include "runtime/command/trace_words.h"
 
 #include <string.h>
 
 #define PROPORTION_MOST 100
 
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "runtime/command/graph_options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-static const struct argument_rule rules[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "runtime/command/graph_options.def"
-#undef OPTION
-};
+#define TABLE_OF_OPTIONS "runtime/command/graph_options.def"
+#include "runtime/base/option_rules.h"
 
 /* What was given, as far as options depend on each other. */
 struct given {
@@ -64,23 +54,20 @@ read_pages(struct graph_options *options, const char *argument, struct error *er
            argument_refuse(&rules[OPTION_PAGES], argument, PAGE_SIZE_EXPECTED, error);
 }
 
-/* `argument` is NULL for the options that take none. */
-static bool option_take(struct graph_options *options,
-                        struct given *given,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
-{
-    struct render_options *render = &options->render;
-    bool is_taken;
+struct reading {
+    struct graph_options *options;
+    struct given given;
+};
 
-    if (!event_filter_take(&options->filter, rules[id].text, argument, &is_taken,
-                           error)) {
-        return false;
-    }
-    if (is_taken) {
-        return true;
-    }
+/* For struct argument_taker. */
+static bool
+option_take(void *context, int id, const char *argument, struct error *error)
+{
+    struct reading *reading = context;
+    struct graph_options *options = reading->options;
+    struct given *given = &reading->given;
+    struct render_options *render = &options->render;
+
     switch (id) {
     case OPTION_OUTPUT:
         options->output = argument;
@@ -119,8 +106,9 @@ static bool option_take(struct graph_options *options,
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
-    default: /* --help and --version were answered before */
-        return true;
+    default: /* those that choose events; --help and --version were answered before */
+        return event_filter_take(&options->filter, rules[id].text, argument, NULL,
+                                 error);
     }
 }
 
@@ -143,7 +131,7 @@ check(struct graph_options *options, struct given given, struct error *error)
     enum render_format format;
 
     if (options->trace == NULL) {
-        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+        return trace_words_refuse_none(error);
     }
     if (options->output == NULL) {
         return arguments_refuse(
@@ -168,9 +156,10 @@ check(struct graph_options *options, struct given given, struct error *error)
     return true;
 }
 
-static bool
-take_trace(struct graph_options *options, const char *word, struct error *error)
+static bool take_trace(void *context, const char *word, struct error *error)
 {
+    struct graph_options *options = ((struct reading *)context)->options;
+
     if (options->trace != NULL) {
         error_set(
             error, ERROR_USAGE,
@@ -183,34 +172,18 @@ take_trace(struct graph_options *options, const char *word, struct error *error)
     return true;
 }
 
-struct reading {
-    struct graph_options *options;
-    struct given given;
-};
-
-static bool take(void *context, const struct argument *found, struct error *error)
-{
-    struct reading *reading = context;
-
-    if (found->rule == ARGUMENT_WORD) {
-        return take_trace(reading->options, found->text, error);
-    }
-    return option_take(reading->options, &reading->given, (enum option_id)found->rule,
-                       found->text, error);
-}
-
 bool graph_options_read(struct graph_options *options,
                         int word_count,
                         char **words,
                         struct error *error)
 {
     struct reading reading = {.options = options};
+    const struct argument_taker taker = {option_take, take_trace, &reading};
 
     *options = (struct graph_options){.render.picture = PICTURE_OPTIONS_DEFAULT};
     event_filter_init(&options->filter);
     options->render.flow.filter = &options->filter;
-    return arguments_read(rules, OPTION_COUNT, word_count, words, take, &reading,
-                          error) &&
+    return arguments_read(rules, OPTION_COUNT, word_count, words, &taker, error) &&
            check(options, reading.given, error);
 }
 

@@ -2,8 +2,8 @@
 #ifndef MONITORCH_COMMAND_LOOK_ARGUMENTS_H
 #define MONITORCH_COMMAND_LOOK_ARGUMENTS_H
 
+#include "runtime/base/arguments.h"
 #include "runtime/base/error.h"
-#include "runtime/command/arguments.h"
 #include "runtime/view/picture.h"
 
 #include <stdbool.h>

@@ -1,9 +1,10 @@
 /* The command monitorch: finds the subcommand and runs it. */
 #include "instrument/instrument.h"
+#include "runtime/base/arguments.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/interrupt.h"
+#include "runtime/base/nearest_name.h"
 #include "runtime/base/output.h"
-#include "runtime/command/arguments.h"
 #include "runtime/command/subcommand.h"
 
 #include <stdio.h>

@@ -300,7 +300,7 @@ static void show_sites(struct show *show)
 
 static void add_heading(struct show *show, struct slice name)
 {
-    if (show->options->trace_count > 1 && !show->options->is_json) {
+    if (show->options->traces.count > 1 && !show->options->is_json) {
         buffer_add(&show->text, SLICE("== "));
         buffer_add_printable(&show->text, name);
         buffer_add(&show->text, SLICE(" ==\n"));
@@ -339,7 +339,7 @@ show_trace(const struct show_options *options, const char *path, struct slice na
         !event_filter_is_empty(&options->filter) || options->tail != UINT64_MAX;
     show.json.reader = show.reader;
     show.json.has_sample = options->has_sample;
-    show.json.trace = options->trace_count > 1 ? name : SLICE("");
+    show.json.trace = options->traces.count > 1 ? name : SLICE("");
     show.json.is_canonical = options->is_canonical;
     source_lines_init(&show.sources, show.reader, strip_source);
     begin_trees(&show);
@@ -373,8 +373,8 @@ enum exit_code show_run(int word_count, char **words)
     if (!show_options_read(&options, word_count, words, &error)) {
         exit_code = refuse(NAME, &error);
     } else {
-        for (size_t i = 0; i < options.trace_count; i++) {
-            const char *path = options.traces[i];
+        for (size_t i = 0; i < options.traces.count; i++) {
+            const char *path = options.traces.words[i];
             char number[24];
             struct slice name = slice_of(path);
 

@@ -1,21 +1,8 @@
 /* What the command line of `monitorch show` asks for. */
 #include "runtime/command/show_options.h"
 
-#include "runtime/base/memory.h"
-#include "runtime/command/arguments.h"
-
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "runtime/command/show_options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-static const struct argument_rule rules[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "runtime/command/show_options.def"
-#undef OPTION
-};
+#define TABLE_OF_OPTIONS "runtime/command/show_options.def"
+#include "runtime/base/option_rules.h"
 
 static bool
 read_style(struct show_options *options, const char *argument, struct error *error)
@@ -42,21 +29,12 @@ read_labels(struct show_options *options, const char *argument, struct error *er
     return true;
 }
 
-/* `argument` is NULL for the options that take none. */
-static bool option_take(struct show_options *options,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
+/* For struct argument_taker. */
+static bool
+option_take(void *context, int id, const char *argument, struct error *error)
 {
-    bool is_taken;
+    struct show_options *options = context;
 
-    if (!event_filter_take(&options->filter, rules[id].text, argument, &is_taken,
-                           error)) {
-        return false;
-    }
-    if (is_taken) {
-        return true;
-    }
     switch (id) {
     case OPTION_HEAD:
         return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
@@ -91,8 +69,9 @@ static bool option_take(struct show_options *options,
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
-    default: /* --help and --version were answered before */
-        return true;
+    default: /* those that choose events; --help and --version were answered before */
+        return event_filter_take(&options->filter, rules[id].text, argument, NULL,
+                                 error);
     }
 }
 
@@ -116,8 +95,8 @@ static bool check_lists(const struct show_options *options, struct error *error)
 
 static bool check(const struct show_options *options, struct error *error)
 {
-    if (options->trace_count == 0) {
-        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+    if (options->traces.count == 0) {
+        return trace_words_refuse_none(error);
     }
     if (options->is_json && options->has_source) {
         return arguments_refuse("--source is for people, it does not go with --json",
@@ -141,17 +120,6 @@ static bool check(const struct show_options *options, struct error *error)
     return check_lists(options, error);
 }
 
-static bool take(void *context, const struct argument *found, struct error *error)
-{
-    struct show_options *options = context;
-
-    if (found->rule == ARGUMENT_WORD) {
-        options->traces[options->trace_count++] = found->text;
-        return true;
-    }
-    return option_take(options, (enum option_id)found->rule, found->text, error);
-}
-
 bool show_options_read(struct show_options *options,
                        int word_count,
                        char **words,
@@ -160,18 +128,13 @@ bool show_options_read(struct show_options *options,
     *options = (struct show_options){.head = UINT64_MAX, .tail = UINT64_MAX};
     options->labels = track_labels_of_environment();
     event_filter_init(&options->filter);
-    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
-    if (options->traces == NULL) {
-        error_set_memory(error);
-        return false;
-    }
-    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
-                          error) &&
+    return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
+                            option_take, options, error) &&
            check(options, error);
 }
 
 void show_options_release(struct show_options *options)
 {
     event_filter_release(&options->filter);
-    memory_free(options->traces);
+    trace_words_release(&options->traces);
 }

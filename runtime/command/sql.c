@@ -33,9 +33,9 @@ static enum exit_code print_schema(const struct sql_options *options)
 
 static void tell_remarks(const struct sql_options *options, struct sql_session *session)
 {
-    for (size_t i = 0; i < options->trace_count && !options->is_quiet; i++) {
-        trace_tell_remarks(options->traces[i], sql_session_header(session, i), false,
-                           "asked");
+    for (size_t i = 0; i < options->traces.count && !options->is_quiet; i++) {
+        trace_tell_remarks(options->traces.words[i], sql_session_header(session, i),
+                           false, "asked");
     }
 }
 
@@ -85,8 +85,8 @@ static bool find_traces(const struct sql_options *options,
                         struct trace_list *list,
                         struct error *error)
 {
-    for (size_t i = 0; i < options->trace_count; i++) {
-        if (!trace_list_add(list, options->traces[i], error)) {
+    for (size_t i = 0; i < options->traces.count; i++) {
+        if (!trace_list_add(list, options->traces.words[i], error)) {
             return false;
         }
     }
@@ -106,8 +106,7 @@ static enum exit_code open_and_ask(const struct sql_options *options)
     arena_init(&arena);
     trace_list_init(&list, &arena);
     if (find_traces(options, &list, &error)) {
-        found.traces = list.paths;
-        found.trace_count = list.count;
+        found.traces = (struct trace_words){list.paths, list.count};
         session = sql_session_new(list.paths, list.count, strip_source, &error);
     }
     if (session == NULL) {

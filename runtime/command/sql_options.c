@@ -2,23 +2,11 @@
 #include "runtime/command/sql_options.h"
 
 #include "runtime/base/file.h"
-#include "runtime/base/memory.h"
-#include "runtime/command/arguments.h"
 
 #include <string.h>
 
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "runtime/command/sql_options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-static const struct argument_rule rules[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "runtime/command/sql_options.def"
-#undef OPTION
-};
+#define TABLE_OF_OPTIONS "runtime/command/sql_options.def"
+#include "runtime/base/option_rules.h"
 
 static bool
 set_format(struct sql_options *options, enum sql_format format, struct error *error)
@@ -99,9 +87,9 @@ static bool take_word(struct sql_options *options,
     if (strcmp(word, "-") == 0) {
         return set_file(options, word, error);
     }
-    if (!is_query(word, is_last && options->trace_count > 0 && options->query == NULL &&
-                            options->query_file == NULL)) {
-        options->traces[options->trace_count++] = word;
+    if (!is_query(word, is_last && options->traces.count > 0 &&
+                            options->query == NULL && options->query_file == NULL)) {
+        options->traces.words[options->traces.count++] = word;
         return true;
     }
     if (options->query != NULL) {
@@ -118,8 +106,8 @@ static bool check(const struct sql_options *options, struct error *error)
     if (options->query != NULL && options->query_file != NULL) {
         return arguments_refuse("two queries, expected one: a word, or -f FILE", error);
     }
-    if (options->trace_count == 0 && !options->is_schema) {
-        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+    if (options->traces.count == 0 && !options->is_schema) {
+        return trace_words_refuse_none(error);
     }
     return true;
 }
@@ -134,9 +122,7 @@ bool sql_options_read(struct sql_options *options,
     struct argument before = {ARGUMENT_END, NULL};
 
     *options = (struct sql_options){.max_rows = UINT64_MAX};
-    options->traces = memory_allocate((size_t)word_count, sizeof *options->traces);
-    if (options->traces == NULL) {
-        error_set_memory(error);
+    if (!trace_words_init(&options->traces, word_count, error)) {
         return false;
     }
     arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
@@ -162,5 +148,5 @@ bool sql_options_read(struct sql_options *options,
 
 void sql_options_release(struct sql_options *options)
 {
-    memory_free(options->traces);
+    trace_words_release(&options->traces);
 }

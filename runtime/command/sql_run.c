@@ -1,9 +1,9 @@
 /* Running queries for `monitorch sql`: the session, its output and its messages. */
 #include "runtime/command/sql_run.h"
 
+#include "runtime/base/nearest_name.h"
 #include "runtime/base/output.h"
 #include "runtime/base/utf8.h"
-#include "runtime/command/arguments.h"
 #include "runtime/command/subcommand.h"
 
 #include <stdio.h>
@@ -165,11 +165,11 @@ bool sql_run_tell_damage(struct sql_run *run)
 {
     bool is_damaged = false;
 
-    for (size_t i = 0; i < run->options->trace_count; i++) {
+    for (size_t i = 0; i < run->options->traces.count; i++) {
         const char *damage;
 
         while ((damage = sql_session_next_damage(run->session, i)) != NULL) {
-            print_message(run->options->traces[i], damage);
+            print_message(run->options->traces.words[i], damage);
             is_damaged = true;
         }
     }

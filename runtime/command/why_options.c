@@ -1,23 +1,13 @@
 /* What the command line of `monitorch why` asks for. */
 #include "runtime/command/why_options.h"
 
-#include "runtime/command/arguments.h"
+#include "runtime/command/trace_words.h"
 
 /* So far back is told where nothing else is asked for. */
 #define DEPTH_DEFAULT 8
 
-enum option_id {
-#define OPTION(name, letter, text, argument) OPTION_##name,
-#include "runtime/command/why_options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-static const struct argument_rule rules[OPTION_COUNT] = {
-#define OPTION(name, letter, text, argument) {letter, text, argument},
-#include "runtime/command/why_options.def"
-#undef OPTION
-};
+#define TABLE_OF_OPTIONS "runtime/command/why_options.def"
+#include "runtime/base/option_rules.h"
 
 static bool read_number(enum option_id id,
                         const char *argument,
@@ -36,11 +26,11 @@ static bool read_number(enum option_id id,
     return true;
 }
 
-static bool take_option(struct why_options *options,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
+static bool
+take_option(void *context, int id, const char *argument, struct error *error)
 {
+    struct why_options *options = context;
+
     switch (id) {
     case OPTION_CALL:
         return read_number(id, argument[0] == '#' ? argument + 1 : argument, 1,
@@ -73,9 +63,10 @@ static bool take_option(struct why_options *options,
     }
 }
 
-static bool
-take_word(struct why_options *options, const char *word, struct error *error)
+static bool take_word(void *context, const char *word, struct error *error)
 {
+    struct why_options *options = context;
+
     if (options->trace == NULL) {
         options->trace = word;
         return true;
@@ -94,7 +85,7 @@ take_word(struct why_options *options, const char *word, struct error *error)
 static bool check(struct why_options *options, struct error *error)
 {
     if (options->trace == NULL) {
-        return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+        return trace_words_refuse_none(error);
     }
     if ((options->ask.call != 0 || options->ask.has_iteration) &&
         options->ask.event.size == 0) {
@@ -112,25 +103,16 @@ static bool check(struct why_options *options, struct error *error)
     return true;
 }
 
-static bool take(void *context, const struct argument *found, struct error *error)
-{
-    struct why_options *options = context;
-
-    if (found->rule == ARGUMENT_WORD) {
-        return take_word(options, found->text, error);
-    }
-    return take_option(options, (enum option_id)found->rule, found->text, error);
-}
-
 bool why_options_read(struct why_options *options,
                       int word_count,
                       char **words,
                       struct error *error)
 {
+    const struct argument_taker taker = {take_option, take_word, options};
+
     *options = (struct why_options){
         .ask = {.event = SLICE(""), .depth = DEPTH_DEFAULT},
     };
-    return arguments_read(rules, OPTION_COUNT, word_count, words, take, options,
-                          error) &&
+    return arguments_read(rules, OPTION_COUNT, word_count, words, &taker, error) &&
            check(options, error);
 }

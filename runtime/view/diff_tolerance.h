@@ -15,7 +15,7 @@
 struct diff_tolerance {
     bool is_exact;            /* by hashes */
     bool is_across_precision; /* another floating dtype is no difference by itself */
-    double rtol, atol;             /* below 0: by the dtype, */
+    double rtol, atol;        /* below 0: by the dtype, */
     double least_rtol, least_atol; /* but not below these: see diff_tolerance_widen */
     const struct diff_rename *renames; /* borrowed: of types, too */
     size_t rename_count;

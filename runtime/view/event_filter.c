@@ -213,7 +213,9 @@ bool event_filter_take(struct event_filter *filter,
 {
     struct glob_list *globs = event_filter_list(filter, option);
     struct slice text = argument == NULL ? SLICE("") : slice_of(argument);
+    bool ignored;
 
+    is_taken = is_taken == NULL ? &ignored : is_taken;
     *is_taken = true;
     if (globs != NULL) {
         return event_filter_add_glob(filter, globs, text, error);

@@ -67,7 +67,7 @@ bool event_filter_set_call(struct event_filter *filter,
                            struct error *error);
 
 /* Any of these, `lines`, `changed` and `nan` too, by the option's name; `argument` is NULL where it
- * takes none. `is_taken`: there is such an option. */
+ * takes none. `is_taken`, which may be NULL: there is such an option. */
 bool event_filter_take(struct event_filter *filter,
                        const char *option,
                        const char *argument,

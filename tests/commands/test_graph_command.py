@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import pathlib
 import pty
 import re
 import resource
@@ -294,7 +295,8 @@ def test_help():
     run = graph("--help")
     assert (told(run), run.returncode) == ("", 0)
     text = run.stdout.decode()
-    definitions = open("runtime/command/graph_options.def").read()
+    tables = (pathlib.Path("runtime/command", f"{name}_options.def") for name in ("filter", "graph"))
+    definitions = "".join(table.read_text() for table in tables)
     options = re.findall(r'OPTION\(\w+, \S+ "([\w-]+)"', definitions)
     assert len(options) > 15
     for option in options:

@@ -476,7 +476,8 @@ def test_help():
 
 def test_every_option_is_in_the_help():
     text = command("show", "--help").stdout
-    rules = (made.paths.ROOT / "runtime/command/show_options.def").read_text()
+    folder = made.paths.ROOT / "runtime/command"
+    rules = (folder / "filter_options.def").read_text() + (folder / "show_options.def").read_text()
     for line in rules.splitlines():
         if line.startswith("OPTION("):
             assert f"--{line.split(chr(34))[1]}" in text

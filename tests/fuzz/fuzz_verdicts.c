@@ -88,12 +88,13 @@ static bool found(void *context, const struct diff_finding *finding)
 static void compare(const char *path_a, const char *path_b, unsigned flags)
 {
     struct seen seen = {0};
-    struct diff_options options = {.tolerance = {.is_exact = (flags & 2) != 0,
-                                                 .is_across_precision = (flags & 4) != 0,
-                                                 .rtol = -1,
-                                                 .atol = -1},
-                                   .found = found,
-                                   .context = &seen};
+    struct diff_options options = {
+        .tolerance = {.is_exact = (flags & 2) != 0,
+                      .is_across_precision = (flags & 4) != 0,
+                      .rtol = -1,
+                      .atol = -1},
+        .found = found,
+        .context = &seen};
     struct diff_result result;
     struct error error = ERROR_INIT;
 

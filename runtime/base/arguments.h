@@ -1,6 +1,6 @@
 /* Reads the words of a command line: options by a table of rules, and what is no option. */
-#ifndef MONITORCH_COMMAND_ARGUMENTS_H
-#define MONITORCH_COMMAND_ARGUMENTS_H
+#ifndef MONITORCH_BASE_ARGUMENTS_H
+#define MONITORCH_BASE_ARGUMENTS_H
 
 #include "runtime/base/error.h"
 
@@ -44,18 +44,23 @@ bool arguments_next(struct arguments *arguments,
                     struct argument *found,
                     struct error *error);
 
-/* Takes an option or a word; `context` is the caller's own. */
-typedef bool (*arguments_take)(void *context,
-                               const struct argument *argument,
-                               struct error *error);
+/* What takes them; `context` is the caller's own. */
+struct argument_taker {
+    /* `option` is an index into the rules; `argument` is NULL where it takes none. */
+    bool (*option)(void *context,
+                   int option,
+                   const char *argument,
+                   struct error *error);
+    bool (*word)(void *context, const char *word, struct error *error);
+    void *context;
+};
 
 /* Has every option and word taken, in their order. */
 bool arguments_read(const struct argument_rule *rules,
                     int rule_count,
                     int word_count,
                     char **words,
-                    arguments_take take,
-                    void *context,
+                    const struct argument_taker *taker,
                     struct error *error);
 
 /* Sets the message and returns false. */
@@ -95,8 +100,5 @@ bool argument_read_choice(const struct argument_rule *rule,
 /* Whether the option stands anywhere among the words: --help and --version win over everything
  * else, wrong words too. */
 bool arguments_want(int word_count, char **words, const char *text, const char *letter);
-
-/* The one of `names` that `word` was most likely meant to be; NULL where none is near. */
-const char *nearest_name(const char *word, const char *const *names, int count);
 
 #endif

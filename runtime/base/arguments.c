@@ -1,13 +1,14 @@
 /* Reads the words of a command line. */
-#include "runtime/command/arguments.h"
+#include "runtime/base/arguments.h"
+
+#include "runtime/base/nearest_name.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_SIZE 32
-#define RULE_MAX      64
+#define RULE_MAX 64
 
 void arguments_init(struct arguments *arguments,
                     const struct argument_rule *rules,
@@ -34,74 +35,23 @@ bool arguments_want(int word_count, char **words, const char *text, const char *
     return false;
 }
 
-/* How many letters must be added, taken away, changed or swapped to make one the other. */
-static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
-{
-    size_t rows[3][NAME_MAX_SIZE + 1];
-
-    for (size_t k = 0; k <= b_size; k++) {
-        rows[0][k] = k;
-    }
-    for (size_t i = 1; i <= a_size; i++) {
-        size_t *row = rows[i % 3];
-        const size_t *above = rows[(i + 2) % 3];
-        const size_t *two_above = rows[(i + 1) % 3];
-
-        row[0] = i;
-        for (size_t k = 1; k <= b_size; k++) {
-            size_t best = above[k - 1] + (a[i - 1] != b[k - 1]);
-
-            best = above[k] + 1 < best ? above[k] + 1 : best;
-            best = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
-                two_above[k - 2] + 1 < best) {
-                best = two_above[k - 2] + 1;
-            }
-            row[k] = best;
-        }
-    }
-    return rows[a_size % 3][b_size];
-}
-
-const char *nearest_name(const char *word, const char *const *names, int count)
-{
-    const char *nearest = NULL;
-    size_t size = strlen(word);
-    size_t nearest_distance = (size + 2) / 3 + 1; /* further off is a guess */
-
-    for (int i = 0; size <= NAME_MAX_SIZE && i < count; i++) {
-        size_t name_size = strlen(names[i]);
-        size_t distance;
-
-        if (name_size > NAME_MAX_SIZE) {
-            continue;
-        }
-        distance = edit_distance(word, size, names[i], name_size);
-        if (distance < nearest_distance && distance < size && distance < name_size) {
-            nearest = names[i];
-            nearest_distance = distance;
-        }
-    }
-    return nearest;
-}
-
 static bool refuse_option(const struct arguments *arguments,
                           const char *text,
                           size_t size,
                           struct error *error)
 {
     const char *names[RULE_MAX];
-    char word[NAME_MAX_SIZE + 1] = "";
+    char word[NEAREST_NAME_MAX_SIZE + 1] = "";
     const char *nearest;
     int count = arguments->rule_count < RULE_MAX ? arguments->rule_count : RULE_MAX;
 
     for (int i = 0; i < count; i++) {
         names[i] = arguments->rules[i].text;
     }
-    if (size <= NAME_MAX_SIZE) {
+    if (size <= NEAREST_NAME_MAX_SIZE) {
         memcpy(word, text, size);
     }
-    nearest = size <= NAME_MAX_SIZE ? nearest_name(word, names, count) : NULL;
+    nearest = size <= NEAREST_NAME_MAX_SIZE ? nearest_name(word, names, count) : NULL;
     error_set(error, ERROR_USAGE, "no option --%.*s%s%s%s",
               (int)(size < 80 ? size : 80), text,
               nearest == NULL ? "" : "; did you mean --",
@@ -220,12 +170,12 @@ bool arguments_read(const struct argument_rule *rules,
                     int rule_count,
                     int word_count,
                     char **words,
-                    arguments_take take,
-                    void *context,
+                    const struct argument_taker *taker,
                     struct error *error)
 {
     struct arguments arguments;
     struct argument found;
+    bool is_taken;
 
     arguments_init(&arguments, rules, rule_count, word_count, words);
     for (;;) {
@@ -235,7 +185,10 @@ bool arguments_read(const struct argument_rule *rules,
         if (found.rule == ARGUMENT_END) {
             return true;
         }
-        if (!take(context, &found, error)) {
+        is_taken = found.rule == ARGUMENT_WORD
+                       ? taker->word(taker->context, found.text, error)
+                       : taker->option(taker->context, found.rule, found.text, error);
+        if (!is_taken) {
             return false;
         }
     }
