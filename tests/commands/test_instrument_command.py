@@ -462,6 +462,7 @@ def test_closed_pipe_ends_quietly(folder):
     [
         ((), "no file"),
         (("--none", "model.py"), "no option --none"),
+        (("--functoin", "f", "model.py"), "no option --functoin; did you mean --function?"),
         (("-x", "model.py"), "no option -x"),
         (("model.py", "-o"), "expected FILE"),
         (("model.py", "other.py"), "more than one file"),
