@@ -3,6 +3,7 @@
 
 #include "runtime/python/module_add.h"
 #include "runtime/python/monitor_gauge.h"
+#include "runtime/python/observe.h"
 
 #include <structmember.h>
 
@@ -185,18 +186,6 @@ probe_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     Py_RETURN_NONE;
 }
 
-/* A model that is pickled takes its hooks along: where it comes back they do nothing. */
-static PyObject *probe_reduce(PyObject *self, PyObject *unused)
-{
-    PyObject *home = PyImport_ImportModule("monitorch._observe");
-    PyObject *silent = home == NULL ? NULL : PyObject_GetAttrString(home, "Silent");
-
-    (void)self;
-    (void)unused;
-    Py_XDECREF(home);
-    return silent == NULL ? NULL : Py_BuildValue("(N())", silent);
-}
-
 /* ---- the types ---- */
 
 int probe_exec(PyObject *module)
@@ -220,7 +209,7 @@ int probe_exec(PyObject *module)
     };
     static PyMethodDef methods[] = {
         {"leave", (PyCFunction)(void (*)(void))probe_leave, METH_FASTCALL, leave_doc},
-        {"__reduce__", probe_reduce, METH_NOARGS, NULL},
+        {"__reduce__", observe_reduce, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot probe_slots[] = {

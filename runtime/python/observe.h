@@ -35,6 +35,10 @@ bool observe_tell(const struct observation *observation,
                   PyObject *const *values,
                   Py_ssize_t count);
 
+/* `__reduce__` of what is a module's hook: a model that is pickled takes its hooks along; where it
+ * comes back they do nothing. */
+PyObject *observe_reduce(PyObject *self, PyObject *unused);
+
 /* Adds what this offers to the module `_recorder`:
  *   make_place(path, file, module_name, function, line, sites) -> place
  *   observe(place, site, path, module, *values)

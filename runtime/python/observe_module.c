@@ -221,8 +221,7 @@ observer_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     Py_RETURN_NONE;
 }
 
-/* A model that is pickled takes its hooks along: where it comes back they do nothing. */
-static PyObject *observer_reduce(PyObject *self, PyObject *unused)
+PyObject *observe_reduce(PyObject *self, PyObject *unused)
 {
     PyObject *home = PyImport_ImportModule("monitorch._observe");
     PyObject *silent = home == NULL ? NULL : PyObject_GetAttrString(home, "Silent");
@@ -240,7 +239,7 @@ int observer_add_type(PyObject *module)
          enter_doc},
         {"leave", (PyCFunction)(void (*)(void))observer_leave, METH_FASTCALL,
          leave_doc},
-        {"__reduce__", observer_reduce, METH_NOARGS, NULL},
+        {"__reduce__", observe_reduce, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {

@@ -128,6 +128,14 @@ static void add_absmax(struct buffer *text,
     }
 }
 
+void json_counts_add(struct buffer *text, const struct statistics *statistics)
+{
+    json_number_add(text, SLICE("nan"), statistics->nan_count);
+    json_number_add(text, SLICE("posinf"), statistics->posinf_count);
+    json_number_add(text, SLICE("neginf"), statistics->neginf_count);
+    json_number_add(text, SLICE("zeros"), statistics->zero_count);
+}
+
 static void add_statistics(struct buffer *text, const struct log_event_view *event)
 {
     const struct statistics *statistics = &event->statistics;
@@ -147,10 +155,7 @@ static void add_statistics(struct buffer *text, const struct log_event_view *eve
         buffer_add(text, SLICE(",\"min\":null,\"max\":null,\"mean\":null,\"std\":null,"
                                "\"absmax\":null"));
     }
-    json_number_add(text, SLICE("nan"), statistics->nan_count);
-    json_number_add(text, SLICE("posinf"), statistics->posinf_count);
-    json_number_add(text, SLICE("neginf"), statistics->neginf_count);
-    json_number_add(text, SLICE("zeros"), statistics->zero_count);
+    json_counts_add(text, statistics);
 }
 
 static void add_element(struct buffer *text, enum dtype dtype, const char *bytes)

@@ -1,4 +1,4 @@
-/* Fields of a value in a line of JSON. Used by json_log.c alone. */
+/* Fields of a value in a line of JSON. */
 #ifndef MONITORCH_VIEW_JSON_VALUE_H
 #define MONITORCH_VIEW_JSON_VALUE_H
 
@@ -14,6 +14,9 @@ void json_change_add(const struct json_log *log,
 
 /* What differs from run to run of the same program. */
 void json_volatile_add(struct buffer *text, const struct log_event_view *event);
+
+/* How many elements are NaN, infinite, zero. */
+void json_counts_add(struct buffer *text, const struct statistics *statistics);
 
 /* Shape, statistics and sample of an array. */
 void json_tensor_add(const struct json_log *log,

@@ -36,6 +36,20 @@ static int refuse(struct sql_rules *rules, const char *what, const char *name)
     return SQLITE_DENY;
 }
 
+/* Rows that are written or deleted: in SQLite's own tables that makes or drops one, `whole`. */
+static int judge_rows(struct sql_rules *rules,
+                      const char *database,
+                      const char *table,
+                      const char *rows,
+                      const char *whole)
+{
+    if (is_temporary(database)) {
+        return SQLITE_OK;
+    }
+    return strncmp(table, "sqlite_", 7) == 0 ? refuse(rules, whole, NULL)
+                                             : refuse(rules, rows, table);
+}
+
 static int judge(void *context,
                  int action,
                  const char *first,
@@ -64,20 +78,16 @@ static int judge(void *context,
                    ? refuse(rules, "load_extension", NULL)
                    : SQLITE_OK;
     case SQLITE_INSERT:
-        return is_temporary(database) ? SQLITE_OK
-               : strncmp(first, "sqlite_", 7) == 0
-                   ? refuse(rules, "a table that is not temporary", NULL)
-                   : refuse(rules, "insert into", first);
+        return judge_rows(rules, database, first, "insert into",
+                          "a table that is not temporary");
     case SQLITE_UPDATE:
         /* Asked too when a table such as json_each is first named. It cannot be written. */
         return is_temporary(database) || strcmp(first, "sqlite_master") == 0
                    ? SQLITE_OK
                    : refuse(rules, "update of", first);
     case SQLITE_DELETE:
-        return is_temporary(database) ? SQLITE_OK
-               : strncmp(first, "sqlite_", 7) == 0
-                   ? refuse(rules, "drop of what is not temporary", NULL)
-                   : refuse(rules, "delete from", first);
+        return judge_rows(rules, database, first, "delete from",
+                          "drop of what is not temporary");
     case SQLITE_REINDEX:
         return SQLITE_OK; /* asked when a temporary index is made */
     case SQLITE_PRAGMA:

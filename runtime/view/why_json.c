@@ -2,6 +2,7 @@
 #include "runtime/view/why.h"
 
 #include "runtime/view/json_fields.h"
+#include "runtime/view/json_value.h"
 #include "runtime/view/number_text.h"
 
 #include <math.h>
@@ -46,10 +47,7 @@ static void add_figures(struct buffer *text, const struct flow_node *node)
         json_real_add(text, SLICE("mean"), statistics->mean);
         json_real_add(text, SLICE("std"), statistics->std);
     }
-    json_number_add(text, SLICE("nan"), statistics->nan_count);
-    json_number_add(text, SLICE("posinf"), statistics->posinf_count);
-    json_number_add(text, SLICE("neginf"), statistics->neginf_count);
-    json_number_add(text, SLICE("zeros"), statistics->zero_count);
+    json_counts_add(text, statistics);
 }
 
 /* An object of the value; `more` fields may follow before it is closed. */

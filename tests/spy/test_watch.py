@@ -352,7 +352,7 @@ def test_a_failing_disk_raises_at_the_line(tmp_path, model):
     ("options", "kind", "text"),
     [
         ({"names": 1}, TypeError, "names must be globs such as 'q,attn*'"),
-        ({"names": ["q", 1]}, TypeError, "1 is none"),
+        ({"names": ["q", 1]}, TypeError, "1 is no name"),
         ({"names": []}, ValueError, "there is none"),
         ({"names": "q,,k"}, ValueError, "one is empty"),
         ({"modules": ""}, ValueError, "modules must be globs"),

@@ -50,13 +50,8 @@ def check_choice(name: str, value: object, choices: "tuple[str, ...]") -> str:
     return value
 
 
-def check_values(value: "str | Iterable[str] | None") -> "tuple[bytes, ...]":
-    """Globs of names; none at all where no whole values are wanted."""
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        value = ["*" if value == "all" else value]
-    expected = "values must be None, 'all', or names such as ['q', 'attn*']"
+def check_names(expected: str, value: "Iterable[str]") -> "tuple[str, ...]":
+    """Several texts; `expected` begins the message otherwise."""
     try:
         names = tuple(value)
     except TypeError:
@@ -64,6 +59,16 @@ def check_values(value: "str | Iterable[str] | None") -> "tuple[bytes, ...]":
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{expected}; {name!r} is no name")
+    return names
+
+
+def check_values(value: "str | Iterable[str] | None") -> "tuple[bytes, ...]":
+    """Globs of names; none at all where no whole values are wanted."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        value = ["*" if value == "all" else value]
+    names = check_names("values must be None, 'all', or names such as ['q', 'attn*']", value)
     return tuple(name.encode("utf-8", "replace") for name in names)
 
 

@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
-    from types import TracebackType
     from typing import Literal
 
 
@@ -128,12 +127,7 @@ class Recording:
     def __enter__(self) -> "Recording":
         return self.start()
 
-    def __exit__(
-        self,
-        kind: "type[BaseException] | None",
-        error: "BaseException | None",
-        trace: "TracebackType | None",
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.stop()
 
     def __del__(self) -> None:

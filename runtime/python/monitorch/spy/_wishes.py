@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from monitorch import _recorder, _selected
+from monitorch import _options, _recorder, _selected
 
 if TYPE_CHECKING:
     Texts = str | Iterable[str]
@@ -25,14 +25,7 @@ def read_texts(what: str, texts: Texts | None) -> tuple[str, ...]:
     if isinstance(texts, str):
         texts = texts.split(",")
     expected = f"{what} must be globs such as 'q,attn*' or ['q', 'attn*']"
-    try:
-        found = tuple(texts)
-    except TypeError:
-        raise TypeError(f"{expected}, not {texts!r}") from None
-    for text in found:
-        if not isinstance(text, str):
-            raise TypeError(f"{expected}; {text!r} is none")
-    found = tuple(text.strip() for text in found)
+    found = tuple(text.strip() for text in _options.check_names(expected, texts))
     if not found or not all(found):
         raise ValueError(f"{expected}; one is empty" if found else f"{expected}: there is none")
     return found

@@ -14,7 +14,6 @@ from monitorch.spy.base import BaseDebugger, select_modules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import TracebackType
 
 
 logger = logging.getLogger(__name__)
@@ -162,12 +161,7 @@ class CallTracer(BaseDebugger):
         self.reset_trace()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._removes:
             self.remove_hooks()
 

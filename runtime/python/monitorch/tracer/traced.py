@@ -8,7 +8,6 @@ from monitorch.tracer.tracer import ModelTracer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
 
     from monitorch.tracer.results import Results
 
@@ -54,14 +53,9 @@ class TracedModel:
         self._is_open = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: Any) -> None:
         self._is_open = False
-        self.tracer.__exit__(kind, error, trace)
+        self.tracer.__exit__(*exception)
 
     def __getattr__(self, name: str) -> Any:
         if name == "model":  # before __init__: a copy is being made
