@@ -7,12 +7,11 @@ in docs_programs.py.
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 from tests.commands import docs_programs
-from tests.support import pages, paths
+from tests.support import pages, paths, warm
 
 PAGES = ["README.md", "CONTRIBUTING.md", "samples/README.md"]
 PAGES += sorted(f"docs/{page.name}" for page in (paths.ROOT / "docs").glob("*.md"))
@@ -86,7 +85,7 @@ def test_python(folder, page):
         program.append(f"exec(compile(open({str(file)!r}).read(), {str(file)!r}, 'exec'), names)")
     (folder / "blocks.py").write_text("\n".join(program))
     done = subprocess.run(
-        [sys.executable, "blocks.py"],
+        [warm.python(), "blocks.py"],
         cwd=folder,
         env=pages.environment(),
         capture_output=True,

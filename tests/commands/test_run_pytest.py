@@ -102,6 +102,8 @@ def python_m(folder, *words, **variables):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MONITORCH", "PYTEST"))}
     environment["PYTHONPATH"] = str(paths.PYTHON_PATH)
     environment["COLUMNS"] = "100"
+    # Those of other plugins that happen to be installed are rewritten at each start.
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment["XDG_CACHE_HOME"] = str(folder.parent / "cache")
     environment.update(variables)

@@ -7,7 +7,6 @@ next turn, level or block.
 
 import re
 import subprocess
-import sys
 
 import pytest
 
@@ -22,7 +21,7 @@ def draw(folder, source, *words):
     (folder / "program.py").write_text(source.lstrip("\n"))
     for command in (
         [paths.COMMAND, "--all", "--quiet", "program.py", "-o", "traced.py"],
-        [sys.executable, "traced.py"],
+        [recording.python_for(source), "traced.py"],
         [VIEWER, "graph", "run.mtrace", "-o", "flow.dot", "--max-nodes", "0", *words],
     ):
         done = subprocess.run(

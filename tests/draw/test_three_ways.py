@@ -9,11 +9,10 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
 
-from tests.support import dot, paths
+from tests.support import dot, paths, recording
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 INSTRUMENT = paths.COMMAND
@@ -90,11 +89,12 @@ def assert_same(one, other, ways):
 def test_program_that_says_what_is_drawn(program, tmp_path):
     for way in "abc":
         write_program(tmp_path / way, program, marked=True)
+    python = recording.python_for(program.read_text())
     instrument(tmp_path / "a")
     at_once(
-        (run, tmp_path / "a", sys.executable, "traced.py"),
-        (run, tmp_path / "b", sys.executable, "-m", "monitorch", "run", "program.py"),
-        (run, tmp_path / "c", sys.executable, "program.py"),
+        (run, tmp_path / "a", python, "traced.py"),
+        (run, tmp_path / "b", python, "-m", "monitorch", "run", "program.py"),
+        (run, tmp_path / "c", python, "program.py"),
     )
     ahead, on_import, followed = (described(tmp_path / way) for way in "abc")
     assert_same(ahead, on_import, ("instrumented ahead", "instrumented on import"))
@@ -106,9 +106,10 @@ def test_program_that_knows_of_nothing(program, tmp_path):
     for way in "ab":
         write_program(tmp_path / way, program, marked=False)
     instrument(tmp_path / "a")
-    records = [sys.executable, "-m", "monitorch", "run", "-o", "run.mtrace", "program.py"]
+    python = recording.python_for(program.read_text())
+    records = [python, "-m", "monitorch", "run", "-o", "run.mtrace", "program.py"]
     at_once(
-        (run, tmp_path / "a", "env", "MONITORCH=run.mtrace,quiet", sys.executable, "traced.py"),
+        (run, tmp_path / "a", "env", "MONITORCH=run.mtrace,quiet", python, "traced.py"),
         (run, tmp_path / "b", *records),
     )
     ahead, on_import = (draw(tmp_path / way) for way in "ab")

@@ -6,12 +6,11 @@
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 
 import numpy
 
-from tests.support import paths, png
+from tests.support import paths, png, warm
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 NAMES = ("quick_notebook.png", "quick_arguments.png", "nan_in_entropy.dark.png")
@@ -29,7 +28,7 @@ def draw(folder, names, **variables):
     path = os.pathsep.join([str(paths.COMMAND.parent), os.environ["PATH"]])
     environment = {**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH), "PATH": path, **variables}
     done = subprocess.run(
-        [sys.executable, "tools/pictures.py", str(folder), *names],
+        [warm.python(), "tools/pictures.py", str(folder), *names],
         cwd=paths.ROOT,
         env=environment,
         capture_output=True,

@@ -6,11 +6,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch._recorder", reason="the recorder is not built (make)")
@@ -73,7 +72,7 @@ def record(folder, program, on_device=True, status=0):
     search = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": search, "MONITORCH_TEST_DEVICE": str(int(on_device))}
     child = subprocess.run(
-        [sys.executable, "-c", PRELUDE + program],
+        [warm.python(), "-c", PRELUDE + program],
         cwd=folder,
         env=environment,
         capture_output=True,

@@ -583,7 +583,7 @@ def run_script(folder, source, **variables):
     environment = recording.environment("off")
     environment.update(variables, TMPDIR=str(folder / "temporary"))
     return subprocess.run(
-        [sys.executable, "script.py"],
+        [recording.python_for(source), "script.py"],
         cwd=folder,
         env=environment,
         capture_output=True,

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 
 import pytest
 
@@ -70,7 +69,7 @@ def run(folder, source):
     environment = recording.environment("off")
     environment["TMPDIR"] = str(folder / "temporary")
     done = subprocess.run(
-        [sys.executable, "quick.py"],
+        [recording.python_for(source), "quick.py"],
         cwd=folder,
         env=environment,
         capture_output=True,

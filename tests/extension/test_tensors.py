@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, warm
 
 torch = pytest.importorskip("torch")
 recorder = pytest.importorskip("monitorch._recorder", reason="the recorder is not built (make)")
@@ -70,7 +70,7 @@ assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
 tensors = [o for o in gc.get_objects() if type(o) is torch.Tensor and o is not x and o is not state]
 assert not tensors, tensors
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([warm.python(), "-c", program], check=True)
 
 
 def test_a_set_exception_stays():
@@ -187,7 +187,7 @@ threads = [threading.Thread(target=work, args=(tensor,)) for tensor in tensors]
 [thread.join() for thread in threads]
 assert len(answers) == 1600 and all(value == got for value, got in answers)
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([warm.python(), "-c", program], check=True)
 
 
 def asked_inside(transform, *inputs):
@@ -270,7 +270,7 @@ def test_gradients_are_the_same():
 
 def child(situation, **environment):
     run = subprocess.run(
-        [sys.executable, "-m", "tests.extension.tensor_child", situation],
+        [warm.python(), "-m", "tests.extension.tensor_child", situation],
         capture_output=True,
         text=True,
         cwd=paths.ROOT,
@@ -350,4 +350,4 @@ with tempfile.NamedTemporaryFile() as file:
 assert (answer["type"], answer["shape"], answer["note"]) == ("DTensor", (4, 3), "wrapper"), answer
 assert not answer["is_readable"]
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([warm.python(), "-c", program], check=True)

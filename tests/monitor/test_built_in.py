@@ -4,7 +4,6 @@ import logging
 import math
 import os
 import subprocess
-import sys
 
 import pytest
 
@@ -15,7 +14,7 @@ pytest.importorskip("monitorch._recorder", reason="the recorder is not built (ma
 from monitorch.monitor import ModuleMonitor  # noqa: E402
 from torch import nn  # noqa: E402
 
-from tests.support import paths  # noqa: E402
+from tests.support import paths, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -300,7 +299,7 @@ for key, value in monitor.get_step_metrics().items():
 def run_on_device(**variables):
     environment = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH), **variables)
     done = subprocess.run(
-        [sys.executable, "-c", DEVICE], env=environment, capture_output=True, text=True
+        [warm.python(), "-c", DEVICE], env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     pairs = [line.rsplit(" ", 1) for line in done.stdout.splitlines()]

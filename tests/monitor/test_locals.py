@@ -324,12 +324,11 @@ def test_the_sample(tmp_path):
     """samples/monitored.py ends at the first NaN, and names who has it."""
     import os
     import subprocess
-    import sys
 
-    from tests.support import paths
+    from tests.support import paths, warm
 
     done = subprocess.run(
-        [sys.executable, str(paths.ROOT / "samples" / "monitored.py")],
+        [warm.python(), str(paths.ROOT / "samples" / "monitored.py")],
         env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
         capture_output=True, text=True, cwd=tmp_path,
     )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import pathlib
 import subprocess
-import sys
 import textwrap
 
 from tests.support import recording
@@ -32,9 +31,10 @@ def names_in(folder):
 
 def run_program(folder, program):
     """The finished process of a program that uses the package, in this folder."""
-    (folder / "program.py").write_text(textwrap.dedent(program))
+    program = textwrap.dedent(program)
+    (folder / "program.py").write_text(program)
     return subprocess.run(
-        [sys.executable, "program.py"],
+        [recording.python_for(program), "program.py"],
         cwd=folder,
         env=recording.environment("off"),
         capture_output=True,

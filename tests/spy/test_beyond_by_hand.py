@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import pytest
 
 from tests.spy.signatures import names_in
-from tests.support import paths, recording
+from tests.support import paths, recording, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -65,7 +64,7 @@ with DebugContext(saver, prefix="p"):
 
 def run(folder, *words):
     done = subprocess.run(
-        [sys.executable, *words],
+        [warm.python(), *words],
         cwd=folder,
         env=recording.environment("off"),
         capture_output=True,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from tests.support import paths, png, recording
+from tests.support import paths, png, recording, warm
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch")
@@ -77,7 +76,7 @@ def sample(request, tmp_path_factory):
     """A sample's name, and the folder that it was recorded in."""
     folder = tmp_path_factory.mktemp(request.param)
     words = ["-m", "monitorch", "run", "-o", "run.mtrace", SAMPLES / f"{request.param}.py"]
-    told = run(folder, sys.executable, *words)
+    told = run(folder, warm.python(), *words)
     assert told.decode().strip() == f"monitorch_outputs/{request.param}.png"
     return request.param, folder
 

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from tests.support import paths, recording
+from tests.support import paths, recording, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -114,7 +114,7 @@ def test_saving_as_a_program(tmp_path):
     ]
     (tmp_path / "program.py").write_text("\n".join(lines))
     done = subprocess.run(
-        [sys.executable, "program.py"],
+        [warm.python(), "program.py"],
         cwd=tmp_path,
         env=recording.environment("off"),
         capture_output=True,

@@ -6,7 +6,6 @@ import gc
 import multiprocessing
 import shutil
 import subprocess
-import sys
 import threading
 
 import pytest
@@ -17,7 +16,7 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 from monitorch.spy import DebugContext, TensorSaver, spy_load, spy_save  # noqa: E402
 
 from tests.spy.signatures import names_in  # noqa: E402
-from tests.support import recording  # noqa: E402
+from tests.support import recording, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
 FORMATS = ("safetensors", "mtrace")
@@ -114,7 +113,7 @@ if {is_left}:
     saver.save("y", torch.ones(3))
 """
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [warm.python(), "-c", program],
         cwd=tmp_path,
         env=recording.environment("off"),
         capture_output=True,

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from tests.support import recording
+from tests.support import recording, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -325,7 +325,7 @@ def test_what_a_killed_process_had_saved(tmp_path):
         os.kill(os.getpid(), signal.SIGKILL)
     """
     run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
+        [warm.python(), "-c", textwrap.dedent(program)],
         cwd=tmp_path,
         env=recording.environment("off"),
         capture_output=True,

@@ -6,13 +6,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import textwrap
 import threading
 
 import pytest
 
-from tests.support import paths, recording
+from tests.support import paths, recording, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -262,7 +261,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 
 def run_child(program, *words):
     environment = recording.environment("off", base=os.environ)
-    command = [sys.executable, "-c", textwrap.dedent(program), *map(str, words)]
+    command = [warm.python(), "-c", textwrap.dedent(program), *map(str, words)]
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, cwd=paths.ROOT, timeout=300
     )

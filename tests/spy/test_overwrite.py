@@ -8,7 +8,6 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import threading
 import time
 
@@ -20,7 +19,7 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 
 from tests.spy.signatures import names_in  # noqa: E402
-from tests.support import recording  # noqa: E402
+from tests.support import recording, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -171,7 +170,7 @@ saver.save("x", torch.tensor(2))
 def test_processes_beside_each_other(tmp_path):
     """As ranks are: what the one writes after the other has started is left alone."""
     child = subprocess.Popen(
-        [sys.executable, "-c", BESIDE],
+        [warm.python(), "-c", BESIDE],
         cwd=tmp_path,
         env=recording.environment("off"),
         stdin=subprocess.PIPE,

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import importlib
 import subprocess
-import sys
 
 import pytest
 
 from tests.spy.signatures import names_in
-from tests.support import recording
+from tests.support import recording, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -149,7 +148,7 @@ def test_names_in_a_librarys_source(tmp_path):
     (tmp_path / "program.py").write_text(GPT2 + "model(tokens)\n")
     words = ["--include", "transformers.models.gpt2*", "--spy", "attn_weights", "--spy-to", "out"]
     done = subprocess.run(
-        [sys.executable, "-m", "monitorch", "run", "--no-record", *words, "program.py"],
+        [warm.python(), "-m", "monitorch", "run", "--no-record", *words, "program.py"],
         cwd=tmp_path,
         env=recording.environment("off"),
         capture_output=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
-import sys
 import textwrap
 
 import pytest
@@ -14,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from tests.spy.signatures import names_in  # noqa: E402
 from tests.spy.watched import ATTENTIONS, MODEL  # noqa: E402
-from tests.support import compiler, recording  # noqa: E402
+from tests.support import compiler, recording, warm  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
@@ -42,7 +41,7 @@ def folder(tmp_path):
 
 def start(folder, *words, **variables):
     return subprocess.run(
-        [sys.executable, "-m", "monitorch", "run", *words],
+        [warm.python(), "-m", "monitorch", "run", *words],
         cwd=folder,
         env={**recording.environment("off"), "PYTHONDONTWRITEBYTECODE": "1", **variables},
         capture_output=True,

@@ -2,10 +2,9 @@
 
 import os
 import subprocess
-import sys
 import textwrap
 
-from tests.support import dot, paths, svg
+from tests.support import dot, paths, recording, svg
 
 SCRIPT = """{before}
 import monitorch
@@ -38,7 +37,7 @@ def run(folder, body, before="", suffix="svg", **settings):
     )
     (folder / "program.py").write_text(text)
     done = subprocess.run(
-        [sys.executable, "program.py"],
+        [recording.python_for(text), "program.py"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH)},
         capture_output=True,

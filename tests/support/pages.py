@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 
-from tests.support import paths
+from tests.support import paths, warm
 
 FENCE = re.compile(
     r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```",
@@ -91,7 +91,12 @@ def environment():
     # Where the package is installed, pytest finds it by its entry point.
     result["PYTEST_ADDOPTS"] = "-p monitorch._pytest"
     result["PATH"] = os.pathsep.join(
-        [str(paths.COMMAND.parent), str(pathlib.Path(sys.executable).parent), result["PATH"]]
+        [
+            str(paths.COMMAND.parent),
+            str(pathlib.Path(warm.python()).parent),
+            str(pathlib.Path(sys.executable).parent),
+            result["PATH"],
+        ]
     )
     return result
 

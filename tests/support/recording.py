@@ -10,13 +10,14 @@ import importlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import textwrap
 import types
 
-from tests.support import compiler, paths
+from tests.support import compiler, paths, warm
 
 MODES = ("off", "on")
 VIEWER = paths.BUILD / "bin" / "monitorch"
@@ -174,12 +175,29 @@ def trace_of(source, path, **options):
     return read(path)
 
 
+def python_for(source):
+    """The path of a Python that starts a program soon, with torch if it wants that."""
+    return warm.python() if re.search(r"\btorch\b", source) else sys.executable
+
+
+def without_tracker(errors):
+    """What a program wrote to its standard error, but for what multiprocessing's resource tracker says: on a
+    busy machine it may end before it hears of the last semaphore, also of a program that nobody records.
+    Each of its warnings is two lines."""
+    return re.sub(
+        r"^\S*resource_tracker\.py:\d+: UserWarning: resource_tracker: .*\n.*warnings\.warn\(.*\n",
+        "",
+        errors,
+        flags=re.MULTILINE,
+    )
+
+
 def run_program(source, folder, words=(), **options):
     """The finished process of a text of Python, instrumented as a whole and run as a script."""
     script = pathlib.Path(folder, "program.py")
     script.write_bytes(compiler.instrument(source.encode(), "program.py", all=True).text)
     return subprocess.run(
-        [sys.executable, str(script), *words],
+        [python_for(source), str(script), *words],
         cwd=folder,
         env=environment("on", pathlib.Path(folder, "run.mtrace"), **options),
         capture_output=True,

@@ -3,7 +3,6 @@
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import textwrap
 import types
@@ -51,7 +50,7 @@ def record(folder, source, name="program.py", **options):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(textwrap.dedent(source))
     words = [f"--{key}={value}" for key, value in options.items()]
-    command = [sys.executable, "-m", "monitorch", "run", "-q", "-o", "run.mtrace", *words, name]
+    command = [recording.python_for(source), "-m", "monitorch", "run", "-q", "-o", "run.mtrace", *words, name]
     run = subprocess.run(
         command, cwd=folder, env=recording.environment("off"), capture_output=True, text=True
     )

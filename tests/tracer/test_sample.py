@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, warm
 
 pytestmark = pytest.mark.torch
 TORCHRUN = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
@@ -19,7 +18,7 @@ TORCHRUN = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
 def test_the_sample(words: tuple[str, ...], ranks: int, tmp_path: pathlib.Path) -> None:
     pytest.importorskip("torch")
     done = subprocess.run(
-        [sys.executable, *words, str(paths.ROOT / "samples" / "traced.py")],
+        [warm.python(), *words, str(paths.ROOT / "samples" / "traced.py")],
         env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH), OMP_NUM_THREADS="1"),
         cwd=tmp_path, capture_output=True, text=True, timeout=240,
     )  # fmt: skip

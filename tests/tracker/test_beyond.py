@@ -381,7 +381,7 @@ def forward(x):
 
 
 def test_install(run: Run) -> None:
-    tree_log.write_program(run.args[1], LATER, "later")  # type: ignore[attr-defined]
+    tree_log.write_program(run.args[0], LATER, "later")  # type: ignore[attr-defined]
     ran = run(
         """
         import sys

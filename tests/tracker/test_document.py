@@ -127,7 +127,7 @@ def test_log_to_file(run: Run) -> None:
 
 @pytest.mark.parametrize("tag", ["", "../../outside", "a/b", "x" * 300, "two words"])
 def test_the_tag_stays_within_logs(tag: str, run: Run) -> None:
-    before = set(os.listdir(run.args[1].parent))  # type: ignore[attr-defined]
+    before = set(os.listdir(run.args[0].parent))  # type: ignore[attr-defined]
     ran = run(f"transformed_video = 1\n{VAR_TRACKER}\ntransform_video(2)\n", LTAG=tag)
     assert set(os.listdir(ran.folder.parent)) == before
     assert len(list(ran.folder.glob("logs/**/process_*_thread_*.log"))) == 1

@@ -9,7 +9,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
@@ -60,8 +59,9 @@ def test_program(name: str, language: str, tmp_path: pathlib.Path) -> None:
     shutil.copy(HERE / "programs" / f"{name}.py", tmp_path / "program.py")
     environment = recording.environment("on", tmp_path / "run.mtrace")
     environment["LC_ALL"] = LOCALES[language]
+    python = recording.python_for((tmp_path / "program.py").read_text())
     done = subprocess.run(
-        [sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True
+        [python, "program.py"], cwd=tmp_path, env=environment, capture_output=True
     )
     assert done.returncode == 0, done.stderr.decode()
     files = (tmp_path / "logs" / "NOTAG").glob("process_*_thread_*.log")

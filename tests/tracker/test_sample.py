@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, warm
 
 pytestmark = pytest.mark.torch
 
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.torch
 def test_the_sample(tmp_path: pathlib.Path) -> None:
     pytest.importorskip("torch")
     done = subprocess.run(
-        [sys.executable, str(paths.ROOT / "samples" / "tracked.py")],
+        [warm.python(), str(paths.ROOT / "samples" / "tracked.py")],
         env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH), LTAG="sample"),
         cwd=tmp_path, capture_output=True, text=True, timeout=120,
     )  # fmt: skip

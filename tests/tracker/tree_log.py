@@ -127,12 +127,12 @@ def write_program(folder: pathlib.Path, text: str, name: str = "program") -> str
 
 
 def run_program(
-    server: forked_runs.Server, folder: pathlib.Path, text: str, code: int = 0, **variables: str
+    folder: pathlib.Path, text: str, code: int = 0, **variables: str
 ) -> Ran:
     """Runs the program as program.py of a folder. torch is loaded there already. English, unless
     a variable says otherwise."""
     text = write_program(folder, text)
     told = {"LC_ALL": "C.UTF-8", **variables}
-    ran = Ran(folder, text, server.run(folder, ["program"], **told))
+    ran = Ran(folder, text, forked_runs.run(folder, ["program"], **told))
     assert ran.code == code, ran.output
     return ran

@@ -1,69 +1,43 @@
-"""Many short programs under `python -m monitorch run`, each in a process of its own.
+"""Many short programs with torch, each in a process of its own, which a warm Python forks (tests/support/warm.py)."""
 
-torch is imported but once: fork_server.py has imported it, and forks for each of them.
-"""
+from __future__ import annotations
 
-import json
+import dataclasses
 import pathlib
 import subprocess
-import sys
 
-from tests.support import recording
-
-SERVER = pathlib.Path(__file__).with_name("fork_server.py")
+from tests.support import recording, warm
 
 
+@dataclasses.dataclass
 class Run:
     """A program that has ended: its exit code, and what it wrote to both outputs."""
 
-    def __init__(self, code, output):
-        self.code, self.output = code, output
+    code: int
+    output: str
 
 
-class Server:
-    """A process that has imported torch, and runs programs while the `with` block lasts."""
-
-    def __init__(self, **variables):
-        # Threads that wait do not spin: programs as short as these would do little else.
-        environment = {**recording.environment("off"), "OMP_WAIT_POLICY": "PASSIVE", **variables}
-        self._process = subprocess.Popen(
-            [sys.executable, SERVER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            text=True,
-        )
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *raised):
-        self._process.communicate(timeout=300)
-        assert self._process.returncode == 0
-
-    def run(self, folder, words, **variables):
-        """The Run of the words after `python -m`, in the folder; it has torch already."""
-        job = str(folder), [str(word) for word in words], variables
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
-        return Run(*json.loads(self._process.stdout.readline()))
-
-
-def run(jobs, **variables):
-    """The Run of each of `jobs`, which are pairs (folder to run in, words after `python -m`)."""
-    with Server(**variables) as server:
-        return [server.run(folder, words) for folder, words in jobs]
-
-
-def record(programs, **variables):
-    """Records the Run of each of `programs`, which are (script, trace, *options of run)."""
-    runs = run(
-        [
-            (script.parent, ["monitorch", "run", "-q", "-o", trace, *options, script])
-            for script, trace, *options in programs
-        ],
-        **variables,
+def run(
+    folder: pathlib.Path, words: list[object], python: str | None = None, **variables: str
+) -> Run:
+    """The Run of the words after `python -m`, in the folder."""
+    done = subprocess.run(
+        [python or warm.python(), "-m", *map(str, words)],
+        cwd=folder,
+        env={**recording.environment("off"), **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="backslashreplace",
+        timeout=300,
     )
-    for (script, *_), done in zip(programs, runs):
+    return Run(done.returncode, done.stdout)
+
+
+def record(programs: list[tuple[object, ...]]) -> None:
+    """Records each of `programs`, which are (script, trace, *options of run)."""
+    for script, trace, *options in programs:
+        assert isinstance(script, pathlib.Path)
+        done = run(script.parent, ["monitorch", "run", "-q", "-o", trace, *options, script])
         assert done.code == 0, f"{script}: {done.output}"
-    return runs

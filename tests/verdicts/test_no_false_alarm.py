@@ -26,7 +26,7 @@ def traces(tmp_path_factory):
         (HERE, ["monitorch", "run", "--no-record", *words, HERE / "model_runs.py", way, folder])
         for (way, words), folder in zip(SELECTED.items(), folders.values())
     ]
-    for done in forked_runs.run(jobs):
+    for done in [forked_runs.run(*job) for job in jobs]:
         assert done.code == 0, done.output
     return folders
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.support import paths, recording
+from tests.support import paths, recording, warm
 from tests.verdicts import forked_runs, seeded_bugs
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
@@ -56,17 +56,19 @@ def words_of(name, script, trace):
 @pytest.fixture(scope="module")
 def traces(scripts, tmp_path_factory):
     """Two folders of traces for each number of threads: of two processes, which fork."""
-    found = {}
-    for threads, names in WITH_THREADS.items():
-        found[threads] = [tmp_path_factory.mktemp(f"{side}{threads}") for side in "ab"]
-        for folder in found[threads]:
-            jobs = [
-                (scripts[name].parent, words_of(name, scripts[name], folder / f"{name}.mtrace"))
-                for name in names
-            ]
-            variables = {"OMP_NUM_THREADS": str(threads), "PYTHONHASHSEED": "7"}
-            for name, done in zip(names, forked_runs.run(jobs, **variables)):
-                assert done.code == 0, f"{name}: {done.output}"
+    found = {
+        threads: [tmp_path_factory.mktemp(f"{side}{threads}") for side in "ab"]
+        for threads in WITH_THREADS
+    }
+    for side in range(2):
+        with warm.server(PYTHONHASHSEED="7") as python:
+            for threads, names in WITH_THREADS.items():
+                for name in names:
+                    trace = found[threads][side] / f"{name}.mtrace"
+                    words = words_of(name, scripts[name], trace)
+                    variables = {"OMP_NUM_THREADS": str(threads), "PYTHONHASHSEED": "7"}
+                    done = forked_runs.run(scripts[name].parent, words, python, **variables)
+                    assert done.code == 0, f"{name}: {done.output}"
     return found
 
 
