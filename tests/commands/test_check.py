@@ -8,7 +8,6 @@ import pytest
 
 from tests.commands import hostile
 from tests.support import recording
-from tests.trace import scenarios
 from tests.trace.made import Trace, scalar, tensor
 
 
@@ -416,15 +415,10 @@ ALL = ["--no-nan", "--no-inf", "--max-abs=1", "--dtype=float16", "--shape", "*=B
 ALL += ["--unused", "--dead"]
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return scenarios.nested_calls().write(tmp_path_factory.mktemp("hostile") / "run.mtrace")
-
-
-def test_damaged(whole, tmp_path):
+def test_damaged(nested, tmp_path):
     path = tmp_path / "damaged.mtrace"
     codes = set()
-    for bad in hostile.damaged(whole.read_bytes(), 100, seed=7):
+    for bad in hostile.damaged(nested.read_bytes(), 100, seed=7):
         path.write_bytes(bad)
         run = check(*ALL, path)
         codes.add(run.returncode)
@@ -433,8 +427,8 @@ def test_damaged(whole, tmp_path):
 
 
 @pytest.mark.parametrize("words, and_all_after", [(ALL, ""), (["--json", *ALL], "+"), ([], "")])
-def test_allocations_fail(whole, words, and_all_after):
-    run = functools.partial(check, *words, whole)
+def test_allocations_fail(nested, words, and_all_after):
+    run = functools.partial(check, *words, nested)
     assert hostile.fail_allocations(run, and_all_after) > 5
 
 

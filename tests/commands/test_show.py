@@ -18,16 +18,6 @@ from tests.trace.made import Trace, numbered, scalar, show, tensor
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("traces")
-
-
-@pytest.fixture(scope="module")
-def nested(folder):
-    return scenarios.nested_calls().write(folder / "nested.mtrace")
-
-
-@pytest.fixture(scope="module")
 def threads(folder):
     return scenarios.threads().write(folder / "threads.mtrace")
 

@@ -5,20 +5,10 @@ import re
 
 import pytest
 
-from tests.trace import made, scenarios, tracked_scenarios
+from tests.trace import made, tracked_scenarios
 from tests.trace.made import Trace, scalar, show
 
 TREE = ("--style=tree", "--labels=en")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("traces")
-
-
-@pytest.fixture(scope="module")
-def nested(folder):
-    return scenarios.nested_calls().write(folder / "nested.mtrace")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import hostile
 from tests.support import paths, recording
-from tests.trace import made, scenarios
+from tests.trace import made
 
 SAMPLES = paths.ROOT / "samples"
 GOLDEN = paths.ROOT / "tests" / "commands" / "golden"
@@ -680,15 +680,10 @@ def test_a_ring_says_that_what_made_it_may_be_older(tmp_path):
     assert "remark: the trace keeps its newest events, from #" in run.stderr
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return scenarios.nested_calls().write(tmp_path_factory.mktemp("hostile") / "run.mtrace")
-
-
-def test_damaged(whole, tmp_path):
+def test_damaged(nested, tmp_path):
     path = tmp_path / "damaged.mtrace"
     codes = set()
-    for bad in hostile.damaged(whole.read_bytes(), 60, seed=6):
+    for bad in hostile.damaged(nested.read_bytes(), 60, seed=6):
         path.write_bytes(bad)
         for words in ([], ["x"], ["--json", "weights"]):
             run = why(path, *words)
@@ -702,8 +697,8 @@ def test_damaged(whole, tmp_path):
 @pytest.mark.parametrize(
     "words, and_all_after", [([], ""), (["--json"], ""), (["weights", "-s", "--all"], "+")]
 )
-def test_allocations_fail(whole, words, and_all_after):
-    run = functools.partial(why, whole, *words)
+def test_allocations_fail(nested, words, and_all_after):
+    run = functools.partial(why, nested, *words)
     assert hostile.fail_allocations(run, and_all_after) > 20
 
 

@@ -27,16 +27,6 @@ THREE = """
 """
 
 
-@pytest.fixture
-def monitorch(tmp_path, monkeypatch):
-    package = recording.package()
-    package.reset()
-    monkeypatch.chdir(tmp_path)
-    yield package
-    package.reset()
-    assert package.stop() is None
-
-
 def load(source, name="program.py"):
     """A module of instrumented code, whose file is `name`."""
     text = compiler.instrument(textwrap.dedent(source).encode(), name, all=True).text

@@ -23,15 +23,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def monitorch(tmp_path, monkeypatch):
-    package = recording.package()
-    package.reset()
-    monkeypatch.chdir(tmp_path)
-    yield package
-    package.reset()
-
-
 class Plain:
     """A script that calls on and off, run in this process: its trace, its picture, its names."""
 

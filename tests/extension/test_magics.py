@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from tests.support import paths, recording
-from tests.support.notebook import Notebook
 
 pytest.importorskip("ipykernel")
 pytest.importorskip("numpy")
@@ -17,13 +16,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 PNG = b"\x89PNG\r\n\x1a\n"
-
-
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory):
-    kernel = Notebook(tmp_path_factory.mktemp("magics"))
-    yield kernel
-    kernel.stop()
 
 
 @pytest.fixture

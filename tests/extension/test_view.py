@@ -178,6 +178,19 @@ def test_threads(nested):
     assert found == [True] * (4 * 6 * 3)
 
 
+def printed(program):
+    """What a process of its own prints."""
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_forked(nested):
     """A process that was forked from one that has drawn draws too."""
@@ -192,14 +205,7 @@ if child == 0:
     os._exit(not (same and other))
 print(os.waitpid(child, 0)[1])
 """
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert run.stdout == "0\n", run.stderr
+    assert printed(program) == "0\n"
 
 
 def test_others_run_meanwhile(large):
@@ -225,14 +231,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        env=dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH)),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert run.stdout == "interrupted\n", run.stderr
+    assert printed(program) == "interrupted\n"
 
 
 def test_stub():

@@ -3,11 +3,10 @@
 import json
 import pathlib
 import random
-import subprocess
-import sys
 
 import pytest
 
+from tests.faults.planned import run_planned
 from tests.support import compiler, paths, recording
 
 CHILD = pathlib.Path(__file__).with_name("failing_child.py")
@@ -129,19 +128,8 @@ def run_all(folder, source, modules, runs, limit=0):
     """How each run ended, and what it printed: {name: (exit code, output, errors)}"""
     made = folder / "program.py"
     made.write_bytes(compiler.instrument(source, "program.py", all=True).text)
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps({
-        "source": str(made), "folder": str(folder), "modules": modules, "runs": runs,
-        "file_size_limit": limit,
-    }))
-    run = subprocess.run(
-        [sys.executable, str(CHILD), str(plan)],
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
+    plan = {"source": str(made), "modules": modules, "runs": runs, "file_size_limit": limit}
+    run_planned(CHILD, folder, plan)
     ended = json.loads((folder / "ended.json").read_text())
     return {
         name: (

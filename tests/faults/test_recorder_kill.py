@@ -5,11 +5,10 @@ import os
 import pathlib
 import random
 import signal
-import subprocess
-import sys
 
 import pytest
 
+from tests.faults.planned import run_planned
 from tests.support import compiler, paths, recording
 
 CHILD = pathlib.Path(__file__).with_name("killed_child.py")
@@ -46,19 +45,8 @@ def kill(folder, kind, how, count, seed, **options):
     source.write_bytes(compiler.instrument(SOURCE, "working.py", all=True).text)
     choose = random.Random(seed)
     deaths = [(f"{n}.mtrace", how, choose.uniform(0, 0.004)) for n in range(count)]
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps({
-        "source": str(source), "folder": str(folder), "kind": kind, "options": options,
-        "deaths": deaths,
-    }))
-    run = subprocess.run(
-        [sys.executable, str(CHILD), str(plan)],
-        env=dict(recording.environment("off"), ASAN_OPTIONS=unhandled()),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
+    plan = {"source": str(source), "kind": kind, "options": options, "deaths": deaths}
+    run = run_planned(CHILD, folder, plan, ASAN_OPTIONS=unhandled())
     told = json.loads((folder / "counts.json").read_text())
     for name, one in told.items():
         assert one["signal"] == SIGNALS[how], f"{name}: {run.stderr[-3000:]}"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import pathlib
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from tests.support import recording
+from tests.faults.planned import run_planned
 
 CHILD = pathlib.Path(__file__).with_name("saving_child.py")
 
@@ -21,16 +19,7 @@ pytestmark = pytest.mark.torch
 
 
 def run_all(folder: pathlib.Path, runs: list[tuple[str, dict[str, str]]]) -> dict[str, Any]:
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps({"folder": str(folder), "runs": runs}))
-    run = subprocess.run(
-        [sys.executable, str(CHILD), str(plan)],
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
+    run_planned(CHILD, folder, {"runs": runs})
     return {name: json.loads((folder / f"{name}.json").read_text()) for name, _ in runs}
 
 

@@ -28,11 +28,6 @@ pytestmark = pytest.mark.torch
 
 
 @pytest.fixture
-def saver(tmp_path):
-    return TensorSaver(tmp_path)
-
-
-@pytest.fixture
 def model():
     return Model()
 

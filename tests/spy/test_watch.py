@@ -14,21 +14,10 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, TensorSaver  # noqa: E402
 
-from tests.spy.watched import ATTENTIONS, MODEL, X, load_module, saved  # noqa: E402
+from tests.spy.watched import ATTENTIONS, X, load_module, saved  # noqa: E402
 
 nn = torch.nn
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
-
-
-@pytest.fixture(scope="module")
-def program(compiler_module):
-    return load_module(MODEL)
-
-
-@pytest.fixture
-def model(program):
-    torch.manual_seed(0)
-    return program.Model()
 
 
 def watch(folder, model, times=1, prefix="", **options):

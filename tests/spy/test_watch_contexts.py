@@ -23,17 +23,6 @@ from tests.support import recording  # noqa: E402
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
 
 
-@pytest.fixture(scope="module")
-def program(compiler_module):
-    return load_module(MODEL)
-
-
-@pytest.fixture
-def model(program):
-    torch.manual_seed(0)
-    return program.Model()
-
-
 def head(folder, names="q", **options):
     return TensorSaver(folder, names=names, modules="head", **options)
 

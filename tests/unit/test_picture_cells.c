@@ -148,6 +148,21 @@ static void test_forms(void)
 
 /* ---- which values ---- */
 
+/* A graph of one tensor; it is to be released, as the fixture is. */
+static struct flow_node *tensor_init(struct fixture *fixture,
+                                     struct flow_graph *graph,
+                                     uint32_t dimension_count,
+                                     const int64_t *shape)
+{
+    struct flow_node *node;
+
+    fixture_init(fixture);
+    hand_graph_init(graph, 1, 1, 1);
+    node = hand_node(graph, "x", 1, "", FLOW_NONE);
+    hand_random_tensor(graph, node, dimension_count, shape);
+    return node;
+}
+
 static void check_table(uint32_t dimension_count,
                         const int64_t *shape,
                         uint32_t blocks,
@@ -161,10 +176,7 @@ static void check_table(uint32_t dimension_count,
     struct flow_node *node;
     struct table table;
 
-    fixture_init(&fixture);
-    hand_graph_init(&graph, 1, 1, 1);
-    node = hand_node(&graph, "x", 1, "", FLOW_NONE);
-    hand_random_tensor(&graph, node, dimension_count, shape);
+    node = tensor_init(&fixture, &graph, dimension_count, shape);
     table_prepare(&table, &fixture.sheet, node, &(struct table_limits){32, 8, 6});
     CHECK(table.block_count == blocks);
     if (table.block_count == blocks && blocks > 0) {
@@ -213,10 +225,7 @@ static void test_limits(void)
     struct flow_node *node;
     struct table table;
 
-    fixture_init(&fixture);
-    hand_graph_init(&graph, 1, 1, 1);
-    node = hand_node(&graph, "x", 1, "", FLOW_NONE);
-    hand_random_tensor(&graph, node, 2, (int64_t[]){8, 8});
+    node = tensor_init(&fixture, &graph, 2, (int64_t[]){8, 8});
     table_prepare(&table, &fixture.sheet, node, &(struct table_limits){32, 3, 6});
     CHECK(table.blocks[0].rows == 3 && table.blocks[0].columns == 3);
     /* The first and the last are always there. */
