@@ -213,6 +213,13 @@ void rewrite_definition(struct rewriter *rewriter,
 /* Whether a definition's header has a place for a record: a decorator, a class's bases. */
 bool definition_can_carry(const struct rewriter *rewriter, uint32_t node);
 
+/* The first place below `node` that the parser could not read, in no nested function; 0 where there
+ * is none. */
+uint32_t find_damage(const struct rewriter *rewriter, uint32_t node);
+
+/* How many functions stand at and below `node`. */
+size_t count_functions(const struct rewriter *rewriter, uint32_t node);
+
 /* Leaves everything below `node` alone, and says so at `damage`. */
 void skip_damaged(struct rewriter *rewriter,
                   uint32_t node,

@@ -1,6 +1,6 @@
 /* What the parts of the trace's reader share: log_reader.c (opening, asking),
- * log_index.c (where chunks are), log_chunk_read.c, log_numbered.c, log_definitions.c, log_stream.c and
- * log_decode.c. */
+ * log_index.c (where chunks are), log_chunk_read.c, log_numbered.c, log_definition.c,
+ * log_definitions.c, log_stream.c and log_decode.c. */
 #ifndef MONITORCH_TRACE_LOG_READER_PRIVATE_H
 #define MONITORCH_TRACE_LOG_READER_PRIVATE_H
 
@@ -137,6 +137,12 @@ bool log_chunk_read(const struct log_reader *reader,
                     size_t size,
                     struct log_chunk_read *read,
                     struct error *error);
+
+/* ---- log_definition.c ---- */
+
+/* Takes what one record defines; `bytes` stay while the reader lives. NULL, or what is wrong. */
+const char *
+log_definition_take(struct log_reader *reader, const char *bytes, uint64_t offset);
 
 /* ---- log_definitions.c ---- */
 

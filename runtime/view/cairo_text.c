@@ -2,6 +2,7 @@
 #include "runtime/view/cairo_text.h"
 
 #include "runtime/base/utf8.h"
+#include "runtime/view/plain_letters.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -10,8 +11,6 @@
 /* The first that the machine has; text_width.h has the widths of DejaVu's. */
 #define SANS_FAMILY "DejaVu Sans,Verdana,Noto Sans,sans-serif"
 #define MONO_FAMILY "DejaVu Sans Mono,Menlo,Noto Sans Mono,monospace"
-/* Of a longer text, cairo's own letters show the beginning. */
-#define PLAIN_SIZE 1024
 /* Of a text of letters that every font has; longer ones go the way of all others. */
 #define ASCII_SIZE 256
 /* Letters stand as wide as text_width.h has them: nothing is joined or moved together. */
@@ -309,80 +308,15 @@ draw_ascii(struct cairo_text *text, const struct picture_item *item, struct slic
 
 /* ---- without fonts ---- */
 
-/* cairo's own letters are those of ASCII: others become what is nearest. */
-static const char *plain_letter(uint32_t code)
-{
-    switch (code) {
-    case 0xA0:
-        return " ";
-    case 0xD7: /* × */
-        return "x";
-    case 0xB7: /* · */
-    case 0x2022:
-        return ".";
-    case 0x2010:
-    case 0x2011:
-    case 0x2012:
-    case 0x2013:
-    case 0x2014:
-    case 0x2212: /* − */
-        return "-";
-    case 0x2018:
-    case 0x2019:
-        return "'";
-    case 0x201C:
-    case 0x201D:
-        return "\"";
-    case 0x2026:
-        return "...";
-    case 0x2190:
-        return "<-";
-    case 0x2192:
-        return "->";
-    case 0x221E:
-        return "inf";
-    case 0xB1:
-        return "+-";
-    case 0xB5:
-    case 0x3BC:
-        return "u";
-    case 0x3C3:
-        return "std";
-    default:
-        return "?";
-    }
-}
-
-static void plain_text(char plain[PLAIN_SIZE], struct slice shown)
-{
-    size_t size = 0;
-
-    for (size_t i = 0; i < shown.size;) {
-        uint32_t code = 0;
-        size_t step = utf8_read(shown, i, &code);
-        char ascii[2] = {(char)code, '\0'};
-        const char *letter = code < 0x80 ? ascii : plain_letter(code);
-        size_t letter_size = strlen(letter);
-
-        if (step == 0 || size + letter_size >= PLAIN_SIZE) {
-            break;
-        }
-        memcpy(plain + size, letter, letter_size);
-        size += letter_size;
-        i += step;
-    }
-    plain[size] = '\0';
-}
-
 static void draw_plainly(struct cairo_text *text,
                          const struct picture_item *item,
                          struct slice shown)
 {
     const struct cairo_library *library = text->library;
     cairo_text_extents_t extents;
-    char plain[PLAIN_SIZE];
+    char plain[PLAIN_LETTERS_SIZE];
 
-    plain_text(plain, shown);
+    plain_letters_write(plain, shown);
     library->cairo_save(text->context);
     library->cairo_select_font_face(
         text->context,
