@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Globals, because a test switches them for the whole process and allocations have no object
  * that could carry them. */
@@ -121,5 +122,16 @@ bool memory_grow(void **items, size_t *capacity, size_t wanted, size_t item_size
     }
     *items = moved;
     *capacity = larger;
+    return true;
+}
+
+bool memory_grow_zeroed(void **items, size_t *capacity, size_t wanted, size_t item_size)
+{
+    size_t before = *capacity;
+
+    if (!memory_grow(items, capacity, wanted, item_size)) {
+        return false;
+    }
+    memset((char *)*items + before * item_size, 0, (*capacity - before) * item_size);
     return true;
 }

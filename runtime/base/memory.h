@@ -19,6 +19,11 @@ void memory_free(void *block); /* may be NULL */
  * one costs little. false where memory ran out; the array is then as it was. `items` points to
  * a variable of type void *: a pointer of another type may not be written through it. */
 bool memory_grow(void **items, size_t *capacity, size_t wanted, size_t item_size);
+/* The same; what is new is zero, up to the capacity. */
+bool memory_grow_zeroed(void **items,
+                        size_t *capacity,
+                        size_t wanted,
+                        size_t item_size);
 
 /* Tests: the `countdown`-th allocation from now on fails, and each after it too where
  * `keep_failing`. 0 switches failing off. Also set at start from the environment variable

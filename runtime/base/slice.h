@@ -55,6 +55,18 @@ static inline bool slice_ends(struct slice text, struct slice suffix)
                suffix);
 }
 
+/* Without the blanks before and behind it. */
+static inline struct slice slice_trim(struct slice text)
+{
+    while (text.size > 0 && text.bytes[0] == ' ') {
+        text = slice_part(text, 1, text.size);
+    }
+    while (text.size > 0 && text.bytes[text.size - 1] == ' ') {
+        text.size--;
+    }
+    return text;
+}
+
 /* The offset of the first place where `part` stands at or after `start`, or `text.size`
  * where there is none. */
 size_t slice_find(struct slice text, struct slice part, size_t start);

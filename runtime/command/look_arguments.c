@@ -1,10 +1,9 @@
 /* Arguments of options that say how a picture looks. */
 #include "runtime/command/look_arguments.h"
 
-#include <stddef.h>
+#include "runtime/view/render.h"
 
-#define DPI_LEAST 10
-#define DPI_MOST  2400
+#include <stddef.h>
 
 bool argument_read_theme(const struct argument_rule *rule,
                          const char *argument,
@@ -26,6 +25,6 @@ bool argument_read_dpi(const struct argument_rule *rule,
                        double *dpi,
                        struct error *error)
 {
-    return argument_read_number(rule, argument, DPI_LEAST, DPI_MOST,
+    return argument_read_number(rule, argument, RENDER_DPI_LEAST, RENDER_DPI_MOST,
                                 "dots for each inch, 10 to 2400", dpi, error);
 }

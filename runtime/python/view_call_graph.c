@@ -2,10 +2,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/view_calls.h"
 #include "runtime/python/view_error.h"
+#include "runtime/python/view_look.h"
 #include "runtime/view/call_graph.h"
-
-#define DPI_LEAST 10
-#define DPI_MOST  2400
 
 const char view_call_graph_doc[] =
     "call_graph(nodes, format, *, show_repetition=True, prune_leaves=True,\n"
@@ -89,12 +87,9 @@ static int check(struct graph_arguments *arguments)
     struct call_render_options *render = &arguments->render;
     struct call_picture_options *picture = &render->picture;
 
-    if (!render_format_read(slice_of(arguments->format), &render->format)) {
-        PyErr_Format(PyExc_ValueError, "format: there is no %.80s", arguments->format);
-        return -1;
-    }
-    if (!(render->dpi >= DPI_LEAST && render->dpi <= DPI_MOST)) {
-        PyErr_Format(PyExc_ValueError, "dpi: expected %d to %d", DPI_LEAST, DPI_MOST);
+    if (view_take_format(arguments->format, &render->format) < 0 ||
+        view_check_dpi(render->dpi) < 0 ||
+        view_take_theme(arguments->theme, &picture->theme) < 0) {
         return -1;
     }
     if (!is_size(picture->page.width) || !is_size(picture->page.height)) {
@@ -102,8 +97,6 @@ static int check(struct graph_arguments *arguments)
                         "width and height: expected 0 to 1000 inches");
         return -1;
     }
-    picture->theme =
-        strcmp(arguments->theme, "dark") == 0 ? PICTURE_DARK : PICTURE_LIGHT;
     picture->title = (struct slice){arguments->title, (size_t)arguments->title_size};
     return attributes_take(arguments);
 }

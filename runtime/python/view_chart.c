@@ -4,13 +4,11 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/view_calls.h"
 #include "runtime/python/view_error.h"
+#include "runtime/python/view_look.h"
 #include "runtime/view/chart.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#define DPI_LEAST 10
-#define DPI_MOST  2400
 
 const char view_chart_doc[] =
     "chart(metrics, patterns, format, *, scale='auto', theme='light', title='',\n"
@@ -281,17 +279,6 @@ static int read_scale(const char *name, enum chart_scale *scale)
     return 0;
 }
 
-static int read_theme(const char *name, enum picture_theme *theme)
-{
-    if (strcmp(name, "light") != 0 && strcmp(name, "dark") != 0) {
-        PyErr_Format(PyExc_ValueError, "theme: expected light or dark, not %.80s",
-                     name);
-        return -1;
-    }
-    *theme = name[0] == 'd' ? PICTURE_DARK : PICTURE_LIGHT;
-    return 0;
-}
-
 /* 0 stands for the usual size. */
 static int check_side(const char *name, double points)
 {
@@ -315,12 +302,8 @@ static int check(const char *format_name,
                      format_name);
         return -1;
     }
-    if (!(dpi >= DPI_LEAST && dpi <= DPI_MOST)) {
-        PyErr_Format(PyExc_ValueError, "dpi: expected %d to %d", DPI_LEAST, DPI_MOST);
-        return -1;
-    }
-    if (read_scale(scale, &options->scale) < 0 ||
-        read_theme(theme, &options->theme) < 0) {
+    if (view_check_dpi(dpi) < 0 || read_scale(scale, &options->scale) < 0 ||
+        view_take_theme(theme, &options->theme) < 0) {
         return -1;
     }
     return check_side("width", options->width) < 0 ||

@@ -9,6 +9,7 @@
 #include "runtime/python/view_chart.h"
 #include "runtime/python/view_error.h"
 #include "runtime/python/view_load.h"
+#include "runtime/python/view_look.h"
 #include "runtime/python/view_metrics.h"
 #include "runtime/python/view_saved.h"
 #include "runtime/view/event_filter.h"
@@ -16,8 +17,6 @@
 
 #include <time.h>
 
-#define DPI_LEAST 10
-#define DPI_MOST  2400
 /* How long Python's signals wait, in seconds. */
 #define SIGNAL_INTERVAL 0.1
 
@@ -48,16 +47,17 @@ struct view_request {
 
 /* ---- arguments; -1: a Python exception is set ---- */
 
-static int
-take_choice(const char *name, const char *text, const char *const *choices, int *index)
+static int take_fold(const char *text, enum flow_fold *fold)
 {
-    for (int i = 0; choices[i] != NULL; i++) {
-        if (strcmp(text, choices[i]) == 0) {
-            *index = i;
+    static const char *const folds[] = {"auto", "all", "none", NULL};
+
+    for (int i = 0; folds[i] != NULL; i++) {
+        if (strcmp(text, folds[i]) == 0) {
+            *fold = (enum flow_fold)i;
             return 0;
         }
     }
-    PyErr_Format(PyExc_ValueError, "%s: there is no %.80s", name, text);
+    PyErr_Format(PyExc_ValueError, "fold: there is no %.80s", text);
     return -1;
 }
 
@@ -149,26 +149,16 @@ static int take_filter(struct view_request *request,
 static int request_init(struct view_request *request,
                         const struct render_arguments *given)
 {
-    static const char *const folds[] = {"auto", "all", "none", NULL};
-    static const char *const themes[] = {"light", "dark", NULL};
     struct render_options *options = &request->options;
-    int fold = 0;
-    int theme = 0;
 
     *request = (struct view_request){.options = {.strip = strip_source,
                                                  .dpi = given->dpi,
                                                  .picture = PICTURE_OPTIONS_DEFAULT}};
     event_filter_init(&request->filter);
-    if (!render_format_read(slice_of(given->format), &options->format)) {
-        PyErr_Format(PyExc_ValueError, "format: there is no %.80s", given->format);
-        return -1;
-    }
-    if (!(given->dpi >= DPI_LEAST && given->dpi <= DPI_MOST)) {
-        PyErr_Format(PyExc_ValueError, "dpi: expected %d to %d", DPI_LEAST, DPI_MOST);
-        return -1;
-    }
-    if (take_choice("fold", given->fold, folds, &fold) < 0 ||
-        take_choice("theme", given->theme, themes, &theme) < 0 ||
+    if (view_take_format(given->format, &options->format) < 0 ||
+        view_check_dpi(given->dpi) < 0 ||
+        view_take_theme(given->theme, &options->picture.theme) < 0 ||
+        take_fold(given->fold, &options->flow.fold) < 0 ||
         take_count("first_event", given->first_event, &options->flow.first_event) < 0 ||
         take_count("max_nodes", given->max_nodes, &options->flow.max_nodes) < 0 ||
         take_limit("max_vector", given->max_vector, &options->picture.max_vector) < 0 ||
@@ -176,8 +166,6 @@ static int request_init(struct view_request *request,
         take_limit("max_slices", given->max_slices, &options->picture.max_slices) < 0) {
         return -1;
     }
-    options->flow.fold = (enum flow_fold)fold;
-    options->picture.theme = (enum picture_theme)theme;
     options->picture.title = (struct slice){given->title, (size_t)given->title_size};
     return take_filter(request, given);
 }

@@ -41,4 +41,17 @@ struct dtype_value {
 };
 struct dtype_value dtype_read(enum dtype dtype, const void *bytes);
 
+/* An integer too, as a double; of a complex number its real half. */
+static inline double dtype_value_real(const struct dtype_value *value)
+{
+    switch (value->class) {
+    case DTYPE_CLASS_SIGNED:
+        return (double)value->integer;
+    case DTYPE_CLASS_UNSIGNED:
+        return (double)value->natural;
+    default:
+        return value->real;
+    }
+}
+
 #endif

@@ -93,16 +93,8 @@ static double number_of(enum dtype dtype, const char *bytes)
 {
     struct dtype_value value = dtype_read(dtype, bytes);
 
-    switch (value.class) {
-    case DTYPE_CLASS_SIGNED:
-        return (double)value.integer;
-    case DTYPE_CLASS_UNSIGNED:
-        return (double)value.natural;
-    case DTYPE_CLASS_COMPLEX:
-        return hypot(value.real, value.imaginary);
-    default:
-        return value.real;
-    }
+    return value.class == DTYPE_CLASS_COMPLEX ? hypot(value.real, value.imaginary)
+                                              : dtype_value_real(&value);
 }
 
 static void

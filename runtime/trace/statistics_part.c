@@ -25,14 +25,7 @@ static double first_value(enum dtype dtype, const unsigned char *data)
 {
     struct dtype_value value = dtype_read(dtype, data);
 
-    switch (value.class) {
-    case DTYPE_CLASS_UNSIGNED:
-        return (double)value.natural;
-    case DTYPE_CLASS_SIGNED:
-        return (double)value.integer;
-    default:
-        return value.real;
-    }
+    return dtype_value_real(&value);
 }
 
 /* The sum of squares around the mean, from the sums around the shift. */

@@ -64,17 +64,6 @@ static bool is_word(struct slice text)
     return text.size > 0;
 }
 
-static struct slice trim(struct slice text)
-{
-    while (text.size > 0 && text.bytes[0] == ' ') {
-        text = slice_part(text, 1, text.size);
-    }
-    while (text.size > 0 && text.bytes[text.size - 1] == ' ') {
-        text.size--;
-    }
-    return text;
-}
-
 static bool find_letter(struct check_rules *rules, struct slice text, uint32_t *letter)
 {
     for (*letter = 0; *letter < rules->letter_count; ++*letter) {
@@ -112,18 +101,18 @@ static bool read_dimension(struct check_rules *rules,
 static bool read_dimensions(struct check_rules *rules, struct check_shape *shape)
 {
     struct check_dimension dimensions[CHECK_DIMENSIONS_MAX];
-    struct slice text = trim(shape->text);
+    struct slice text = slice_trim(shape->text);
     size_t start = 0;
     uint32_t rests = 0;
 
     if (text.size > 1 && text.bytes[0] == '[' && text.bytes[text.size - 1] == ']') {
         text = slice_part(text, 1, text.size - 1);
     }
-    while (trim(text).size > 0 && start <= text.size) {
+    while (slice_trim(text).size > 0 && start <= text.size) {
         size_t end = slice_find(text, SLICE(","), start);
 
         if (shape->dimension_count == CHECK_DIMENSIONS_MAX ||
-            !read_dimension(rules, trim(slice_part(text, start, end)),
+            !read_dimension(rules, slice_trim(slice_part(text, start, end)),
                             &dimensions[shape->dimension_count])) {
             return false;
         }

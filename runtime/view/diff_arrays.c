@@ -141,8 +141,8 @@ static bool compare_samples(const struct log_event_view *a,
         if (apart > worst) {
             worst = apart;
             comparison->sample_worst = i;
-            comparison->distance.worst_values[0] = diff_element_real(&x);
-            comparison->distance.worst_values[1] = diff_element_real(&y);
+            comparison->distance.worst_values[0] = dtype_value_real(&x);
+            comparison->distance.worst_values[1] = dtype_value_real(&y);
         }
     }
     comparison->sample_worst_distance = worst;

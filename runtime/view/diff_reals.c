@@ -31,7 +31,7 @@ void diff_reals_read(enum dtype dtype, const void *bytes, size_t count, double *
     for (size_t i = 0; i < count; i++) {
         struct dtype_value value = dtype_read(dtype, next + i * size);
 
-        numbers[i] = diff_element_real(&value);
+        numbers[i] = dtype_value_real(&value);
     }
 }
 

@@ -114,18 +114,6 @@ double diff_usual_size(const struct statistics *statistics)
     return isfinite(size) ? size : 0;
 }
 
-double diff_element_real(const struct dtype_value *value)
-{
-    switch (value->class) {
-    case DTYPE_CLASS_SIGNED:
-        return (double)value->integer;
-    case DTYPE_CLASS_UNSIGNED:
-        return (double)value->natural;
-    default:
-        return value->real;
-    }
-}
-
 static bool has_nan(const struct dtype_value *value)
 {
     return isnan(value->real) || isnan(value->imaginary);
@@ -134,7 +122,7 @@ static bool has_nan(const struct dtype_value *value)
 static bool is_equal(const struct dtype_value *a, const struct dtype_value *b)
 {
     if (a->class != b->class) {
-        return diff_element_real(a) == diff_element_real(b);
+        return dtype_value_real(a) == dtype_value_real(b);
     }
     switch (a->class) {
     case DTYPE_CLASS_SIGNED:
@@ -151,8 +139,8 @@ double diff_elements_apart(const struct dtype_value *a,
                            const struct dtype_value *b,
                            double *size)
 {
-    double x = diff_element_real(a);
-    double y = diff_element_real(b);
+    double x = dtype_value_real(a);
+    double y = dtype_value_real(b);
     double apart;
 
     *size = 0;

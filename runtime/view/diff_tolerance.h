@@ -46,9 +46,6 @@ bool diff_is_within(double a, double b, double rtol, double atol, double scale);
 /* The usual size of an array's numbers, the root of their mean square; 0 where it is not known. */
 double diff_usual_size(const struct statistics *statistics);
 
-/* An integer too, as a double. */
-double diff_element_real(const struct dtype_value *value);
-
 /* How far apart two elements are: complex numbers by the size of their difference. 0: they are
  * equal, as NaN and NaN are; INFINITY: a NaN or an infinity against anything else. `size` is
  * that of b, where they are not equal. */

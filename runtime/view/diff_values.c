@@ -160,7 +160,7 @@ add_element(struct diff_values *values, const unsigned char *a, const unsigned c
     size_t size_of_ulp = has_nan(&x) || has_nan(&y) ? 0 : ulp_size(values);
     double apart, size;
 
-    add_products(values, diff_element_real(&x), diff_element_real(&y));
+    add_products(values, dtype_value_real(&x), dtype_value_real(&y));
     if (x.class == DTYPE_CLASS_COMPLEX) {
         add_products(values, x.imaginary, y.imaginary);
     }
@@ -168,7 +168,7 @@ add_element(struct diff_values *values, const unsigned char *a, const unsigned c
     if (apart == 0) {
         return;
     }
-    add_apart(values, index, diff_element_real(&x), diff_element_real(&y), apart, size);
+    add_apart(values, index, dtype_value_real(&x), dtype_value_real(&y), apart, size);
     for (size_t i = 0; size_of_ulp > 0 && i < dtype_size(values->dtypes[0]);
          i += size_of_ulp) {
         add_ulp(values, a + i, b + i, size_of_ulp);

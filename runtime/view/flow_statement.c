@@ -20,17 +20,6 @@ struct statements {
     uint32_t count;
 };
 
-static struct slice without_blanks(struct slice text)
-{
-    while (text.size > 0 && text.bytes[0] == ' ') {
-        text = slice_part(text, 1, text.size);
-    }
-    while (text.size > 0 && text.bytes[text.size - 1] == ' ') {
-        text.size--;
-    }
-    return text;
-}
-
 /* Splits at semicolons outside of strings, and not in a comment. */
 static void split(struct slice line, struct statements *statements)
 {
@@ -43,7 +32,7 @@ static void split(struct slice line, struct statements *statements)
         bool is_end = i == line.size || (quote == '\0' && (byte == ';' || byte == '#'));
 
         if (is_end) {
-            struct slice part = without_blanks(slice_part(line, start, i));
+            struct slice part = slice_trim(slice_part(line, start, i));
 
             if (part.size > 0) {
                 statements->items[statements->count++] = part;

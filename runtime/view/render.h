@@ -19,6 +19,10 @@ enum render_format {
     RENDER_FORMAT_COUNT
 };
 
+/* Dots for each inch of a PNG. */
+#define RENDER_DPI_LEAST 10
+#define RENDER_DPI_MOST  2400
+
 enum render_stage {
     RENDER_READING,  /* count: events so far */
     RENDER_PLACING,  /* count: nodes, here and below */

@@ -80,21 +80,14 @@ static struct source_module *get_module(struct source_lines *sources,
                                         uint32_t number)
 {
     struct source_module *known;
-    size_t before = sources->capacity;
+    void *items = sources->modules;
 
-    if (number >= before) {
-        void *items = sources->modules;
-
-        if (!memory_grow(&items, &sources->capacity, (size_t)number + 1,
-                         sizeof *sources->modules)) {
-            sources->has_failed = true;
-            return NULL;
-        }
-        sources->modules = items;
-        for (size_t i = before; i < sources->capacity; i++) {
-            sources->modules[i] = (struct source_module){.original = BUFFER_INIT};
-        }
+    if (!memory_grow_zeroed(&items, &sources->capacity, (size_t)number + 1,
+                            sizeof *sources->modules)) {
+        sources->has_failed = true;
+        return NULL;
     }
+    sources->modules = items;
     known = &sources->modules[number];
     if (!known->is_read) {
         known->is_read = true;

@@ -47,21 +47,14 @@ const struct site_function *track_log_function(const struct track_log *log,
 static bool
 keep_module(struct track_log *log, const struct log_module *module, uint32_t number)
 {
-    size_t before = log->module_capacity;
+    void *items = log->modules;
 
-    if (number >= before) {
-        void *items = log->modules;
-
-        if (!memory_grow(&items, &log->module_capacity, (size_t)number + 1,
-                         sizeof *log->modules)) {
-            log->has_failed = true;
-            return false;
-        }
-        log->modules = items;
-        for (size_t i = before; i < log->module_capacity; i++) {
-            log->modules[i] = (struct log_module){.name = SLICE("")};
-        }
+    if (!memory_grow_zeroed(&items, &log->module_capacity, (size_t)number + 1,
+                            sizeof *log->modules)) {
+        log->has_failed = true;
+        return false;
     }
+    log->modules = items;
     log->modules[number] = *module;
     return true;
 }

@@ -30,21 +30,14 @@ void track_log_add_bars(struct buffer *text, uint32_t level)
 /* NULL where memory ran out. */
 static struct track_thread *thread_of(struct track_log *log, uint16_t number)
 {
-    size_t before = log->thread_capacity;
+    void *items = log->threads;
 
-    if (number >= before) {
-        void *items = log->threads;
-
-        if (!memory_grow(&items, &log->thread_capacity, (size_t)number + 1,
-                         sizeof *log->threads)) {
-            log->has_failed = true;
-            return NULL;
-        }
-        log->threads = items;
-        for (size_t i = before; i < log->thread_capacity; i++) {
-            log->threads[i] = (struct track_thread){0};
-        }
+    if (!memory_grow_zeroed(&items, &log->thread_capacity, (size_t)number + 1,
+                            sizeof *log->threads)) {
+        log->has_failed = true;
+        return NULL;
     }
+    log->threads = items;
     return &log->threads[number];
 }
 

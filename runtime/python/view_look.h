@@ -1,0 +1,12 @@
+/* Arguments that say what a picture is to be: its format, its dots for each inch, its colours. Each
+ * returns 0; or -1, with a ValueError set. */
+#ifndef MONITORCH_PYTHON_VIEW_LOOK_H
+#define MONITORCH_PYTHON_VIEW_LOOK_H
+
+#include "runtime/view/render.h"
+
+int view_take_format(const char *text, enum render_format *format);
+int view_check_dpi(double dpi);
+int view_take_theme(const char *text, enum picture_theme *theme);
+
+#endif
