@@ -11,8 +11,18 @@ int module_add_object(PyObject *module, const char *name, PyObject *object)
     return status;
 }
 
+int module_keep_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type)
+{
+    *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    Py_XINCREF((PyObject *)*type);
+    return module_add_object(module, strrchr(spec->name, '.') + 1, (PyObject *)*type);
+}
+
 int module_add_type(PyObject *module, PyType_Spec *spec)
 {
-    return module_add_object(module, strrchr(spec->name, '.') + 1,
-                             PyType_FromModuleAndSpec(module, spec, NULL));
+    PyTypeObject *type;
+    int status = module_keep_type(module, spec, &type);
+
+    Py_XDECREF((PyObject *)type);
+    return status;
 }

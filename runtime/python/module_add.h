@@ -9,6 +9,9 @@
 /* Makes the type, and adds it by the last part of its name. */
 int module_add_type(PyObject *module, PyType_Spec *spec);
 
+/* The same; `type` is the caller's own reference, or NULL where the type could not be made. */
+int module_keep_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);
+
 /* Takes the object's reference; NULL: it could not be made, an exception is set. */
 int module_add_object(PyObject *module, const char *name, PyObject *object);
 

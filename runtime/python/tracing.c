@@ -2,6 +2,7 @@
 #include "runtime/python/tracing.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/python/module_add.h"
 
 /* ---- paths ---- */
 
@@ -337,12 +338,9 @@ int tracing_exec(PyObject *module)
     };
     struct session *session = PyModule_GetState(module);
 
-    session->tracing_type =
-        (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-    if (session->tracing_type == NULL ||
-        PyModule_AddObjectRef(module, "Tracing", (PyObject *)session->tracing_type) <
-            0) {
+    if (module_keep_type(module, &spec, &session->tracing_type) < 0 ||
+        tracing_add_method_type(module) < 0) {
         return -1;
     }
-    return tracing_add_method_type(module) < 0 ? -1 : tracing_add_hook_type(module);
+    return tracing_add_hook_type(module);
 }

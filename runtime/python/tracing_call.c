@@ -3,6 +3,7 @@
 #include "runtime/python/tracing.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/python/module_add.h"
 
 static __thread struct tracing_thread this_thread;
 
@@ -305,8 +306,6 @@ int tracing_add_method_type(PyObject *module)
         .slots = slots,
     };
     struct session *session = PyModule_GetState(module);
-    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
 
-    session->traced_method_type = (PyTypeObject *)type;
-    return type == NULL ? -1 : PyModule_AddObjectRef(module, "TracedMethod", type);
+    return module_keep_type(module, &spec, &session->traced_method_type);
 }
