@@ -1,5 +1,6 @@
 """monitorch.on, off, flush, lines, watch, reset: what a program sees of them."""
 
+import inspect
 import os
 import re
 import stat
@@ -333,6 +334,15 @@ def test_an_old_picture_stays_until_the_new_one_is_whole(monitorch, monkeypatch)
     with open(path, "rb") as file:
         assert file.read() == before
     assert os.listdir("out") == ["a.png"]
+
+
+def test_settings_have_the_defaults_that_on_tells():
+    """They are written out at both: one for help(), one for contexts, which hand theirs on."""
+    from monitorch._flow import Runtime
+    from monitorch._flow_settings import Settings
+
+    told, taken = (inspect.signature(f).parameters for f in (Runtime.on, Settings))
+    assert list(taken.values()) == [told[name] for name in told if name != "self"]
 
 
 @pytest.mark.parametrize(

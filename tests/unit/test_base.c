@@ -16,6 +16,7 @@ static void test_memory(void)
     void *block = memory_allocate(0, 8);
     void *items = NULL;
     size_t capacity = 0;
+    size_t before;
     unsigned char *zeroed = memory_allocate_zeroed(3, 1);
 
     CHECK(block != NULL);
@@ -25,6 +26,13 @@ static void test_memory(void)
     CHECK(memory_grow(&items, &capacity, 1, 4) && capacity >= 1);
     CHECK(memory_grow(&items, &capacity, 100, 4) && capacity >= 100);
     CHECK(!memory_grow(&items, &capacity, SIZE_MAX, 4) && capacity < 1000);
+    memset(items, 0xAB, capacity * 4);
+    before = capacity;
+    CHECK(memory_grow_zeroed(&items, &capacity, before + 1, 4) && capacity > before);
+    CHECK(((unsigned char *)items)[before * 4 - 1] == 0xAB);
+    for (size_t i = before * 4; i < capacity * 4; i++) {
+        CHECK(((unsigned char *)items)[i] == 0);
+    }
     memory_free(items);
     memory_free(block);
     memory_free(zeroed);
@@ -135,6 +143,8 @@ static void test_find(void)
           !slice_starts(SLICE("a"), SLICE("ab")));
     CHECK(slice_ends(SLICE("abc"), SLICE("bc")) &&
           !slice_ends(SLICE("c"), SLICE("bc")));
+    CHECK(slice_equal(slice_trim(SLICE("  a b ")), SLICE("a b")) &&
+          slice_trim(SLICE("   ")).size == 0);
 }
 
 static void test_match(void)
