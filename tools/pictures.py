@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+# What runs the samples.
+PYTHON = os.environ.get("MONITORCH_TEST_PYTHON", sys.executable)
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
 # With this one no number on the pictures is near a rounding, so that processors with other
@@ -72,7 +74,7 @@ def trace_of(sample, folder, name, arguments=()):
     traced = os.path.join(folder, f"{name}.py")
     trace = os.path.join(folder, f"{name}.mtrace")
     run("monitorch-instrument", sample, "-o", traced)
-    run(sys.executable, traced, *arguments, MONITORCH=f"{trace},quiet")
+    run(PYTHON, traced, *arguments, MONITORCH=f"{trace},quiet")
     return trace
 
 
@@ -90,7 +92,7 @@ def draw(name, output):
         return
     sample = f"samples/{name}.py"
     if name in DRAWN_BY_THEMSELVES:
-        run(sys.executable, __file__, "--one", sample, output)
+        run(PYTHON, __file__, "--one", sample, output)
         return
     arguments, options = DRAWN_FROM_A_TRACE[name]
     with tempfile.TemporaryDirectory() as folder:

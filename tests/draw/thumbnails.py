@@ -27,6 +27,7 @@ def draw(folder, names, **variables):
     """The files `names` of samples' pictures, made in `folder`."""
     path = os.pathsep.join([str(paths.COMMAND.parent), os.environ["PATH"]])
     environment = {**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH), "PATH": path, **variables}
+    environment["MONITORCH_TEST_PYTHON"] = warm.python()
     done = subprocess.run(
         [warm.python(), "tools/pictures.py", str(folder), *names],
         cwd=paths.ROOT,

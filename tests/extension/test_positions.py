@@ -107,15 +107,16 @@ def check(source, path):
     return count, wrong
 
 
-def sample():
+def sample(count):
     files = [p for p in paths.stdlib_files() if "lib2to3" not in p.parts]
-    return sorted(random.Random(20).sample(files, 100))
+    return sorted(random.Random(20).sample(files, count))
 
 
-def test_standard_library():
+@pytest.mark.parametrize("file_count", [30, pytest.param(100, marks=pytest.mark.slow)])
+def test_standard_library(file_count):
     total = 0
     problems = []
-    for path in sample():
+    for path in sample(file_count):
         source = path.read_bytes()
         try:
             compile(source, str(path), "exec", dont_inherit=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import textwrap
 
 import pytest
 
-from tests.support import recording
+from tests.support import recording, warm
 
 pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -94,7 +93,7 @@ def work(path):
 def test_every_allocation_fails_in_turn(tmp_path, work, sticky):
     program = textwrap.dedent(CHILD).format(work=work)
     done = subprocess.run(
-        [sys.executable, "-c", program, tmp_path, sticky],
+        [warm.python(), "-c", program, tmp_path, sticky],
         env=recording.environment("off"),
         capture_output=True,
         text=True,

@@ -39,7 +39,7 @@ import torch  # noqa: E402
 import torch._dynamo  # noqa: E402, F401  what optimizers import
 
 # Variables that are read when Python or a library of torch's starts.
-READ_AT_START = ("PYTHON", "OMP_", "GOMP_", "KMP_", "MKL_", "TORCH", "LD_", "MALLOC_", "ASAN_")
+READ_AT_START = ("PYTHON", "ATEN_", "TORCH", "OMP_", "GOMP_", "KMP_", "MKL_", "LD_", "MALLOC_", "ASAN_")
 READ_LATER = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS")
 LIBRARIES = sys.path[1:]
 
@@ -61,7 +61,10 @@ def is_ready_for(words, folder, environment):
 
 def make_main():
     """A new __main__."""
+    names = vars(sys.modules["__main__"])
     main = sys.modules["__main__"] = types.ModuleType("__main__")
+    if "__annotations__" in names:  # as this Python gives to each
+        main.__annotations__ = {}
     main.__builtins__ = sys.modules["builtins"]
     return main
 
@@ -80,7 +83,7 @@ def run_words(words):
         sys.argv[:] = ["-c", *words[2:]]
         name, source = "<string>", words[1]
     else:
-        name = os.path.join(os.getcwd(), words[0].removeprefix("./"))
+        name = os.path.join(os.getcwd(), words[0])
         sys.path.insert(0, os.path.dirname(os.path.realpath(name)))
         sys.argv[:] = words
         main.__file__ = name
@@ -124,6 +127,7 @@ def become(words, folder, environment, files):
     if environment.get("OMP_NUM_THREADS"):
         torch.set_num_threads(int(environment["OMP_NUM_THREADS"]))
     numpy.random.seed()
+    torch.seed()
 
 
 # In the server

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int check_passed_count;
 static int check_failed_count;
@@ -37,6 +38,12 @@ check_tell_text(struct slice got, const char *wanted, const char *file, int line
 
 /* Counts whether a slice holds just the text wanted. */
 #define CHECK_TEXT(got, wanted) check_tell_text((got), (wanted), __FILE__, __LINE__)
+
+/* Whether there is time for the largest sizes: where the slow tests are run too. */
+static inline bool check_is_slow(void)
+{
+    return getenv("MONITORCH_TEST_SLOW") != NULL;
+}
 
 /* The exit code of the test program. */
 static inline int check_finish(void)

@@ -17,8 +17,10 @@ PROGRAMS = pathlib.Path(
 
 
 @pytest.mark.parametrize("name", [source.stem for source in SOURCES])
-def test_program(name, tmp_path):
+def test_program(name, tmp_path, request):
     environment = dict(os.environ)
+    if request.config.getoption("--slow"):
+        environment["MONITORCH_TEST_SLOW"] = "1"
     # A program carries its sanitizer itself, and unlike Python it has to free everything.
     environment.pop("LD_PRELOAD", None)
     environment["ASAN_OPTIONS"] = "detect_leaks=1"
