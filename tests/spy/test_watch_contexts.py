@@ -235,7 +235,10 @@ def test_what_watchers_do_is_not_watched(tmp_path, model):
 
 @pytest.mark.filterwarnings("error:Dynamo")
 def test_code_that_torch_compile_compiles(tmp_path, program, model, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("monitorch._compiled"), "_warned", set())
+    module = importlib.import_module("monitorch._compiled")
+    monkeypatch.setattr(module, "_warned", set())
+    # What was met is told to each trace that follows in this process.
+    monkeypatch.setattr(module, "_met", {"break": {}, "skip": {}})
     torch._dynamo.reset()
     compiled = torch.compile(model, backend="eager")
     expected = compiled(X)
