@@ -1,10 +1,15 @@
 /* The one place that calls malloc, realloc and free; tests make the n-th call fail. */
 #include "runtime/base/memory.h"
 
+#include "runtime/base/hot.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+    #include <emmintrin.h>
+#endif
 
 /* Globals, because a test switches them for the whole process and allocations have no object
  * that could carry them. */
@@ -134,4 +139,33 @@ bool memory_grow_zeroed(void **items, size_t *capacity, size_t wanted, size_t it
     }
     memset((char *)*items + before * item_size, 0, (*capacity - before) * item_size);
     return true;
+}
+
+HOT void memory_copy_away(void *to, const void *from, size_t size)
+{
+    char *out = to;
+    const char *in = from;
+
+#ifdef __SSE2__
+    if ((uintptr_t)to % MEMORY_LINE_SIZE == 0 && size >= MEMORY_LINE_SIZE) {
+        const char *end = in + size / MEMORY_LINE_SIZE * MEMORY_LINE_SIZE;
+
+        for (; in < end; in += MEMORY_LINE_SIZE, out += MEMORY_LINE_SIZE) {
+            const __m128i_u *part = (const void *)in;
+            __m128i first = _mm_loadu_si128(part), second = _mm_loadu_si128(part + 1);
+            __m128i third = _mm_loadu_si128(part + 2), last = _mm_loadu_si128(part + 3);
+
+            _mm_stream_si128((__m128i *)(void *)out, first);
+            _mm_stream_si128((__m128i *)(void *)out + 1, second);
+            _mm_stream_si128((__m128i *)(void *)out + 2, third);
+            _mm_stream_si128((__m128i *)(void *)out + 3, last);
+        }
+        _mm_sfence();
+        size %= MEMORY_LINE_SIZE;
+        if (size == 0) {
+            return;
+        }
+    }
+#endif
+    memcpy(out, in, size);
 }

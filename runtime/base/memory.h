@@ -25,6 +25,13 @@ bool memory_grow_zeroed(void **items,
                         size_t wanted,
                         size_t item_size);
 
+/* Of a processor's caches, in bytes: nothing but speed depends on it. */
+#define MEMORY_LINE_SIZE 64
+
+/* Copies what is not looked at soon: where the processor can, past its caches, which keep what they
+ * have. The two must not overlap. */
+void memory_copy_away(void *to, const void *from, size_t size);
+
 /* Tests: the `countdown`-th allocation from now on fails, and each after it too where
  * `keep_failing`. 0 switches failing off. Also set at start from the environment variable
  * MONITORCH_TEST_FAIL_ALLOCATION (a number, or `N+` to keep failing). */

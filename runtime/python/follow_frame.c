@@ -6,6 +6,8 @@
  * more, are read where they lie, once a frame whose variables are known was read rightly. */
 #include "runtime/python/follow_frame.h"
 
+#include "runtime/base/hot.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
 
@@ -82,7 +84,7 @@ void frame_learn_layout(PyObject *frame, PyObject *value)
     }
 }
 
-PyObject *frame_code(PyObject *frame)
+HOT PyObject *frame_code(PyObject *frame)
 {
     PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
 
@@ -141,7 +143,7 @@ static PyObject *find_in_locals(PyObject *frame, PyObject *name)
     return value;
 }
 
-static PyObject *find_variable(PyObject *frame, PyObject *name, int slot)
+HOT static PyObject *find_variable(PyObject *frame, PyObject *name, int slot)
 {
     PyObject *value;
 
@@ -229,7 +231,7 @@ int frame_find_slot(PyObject *code, PyObject *name)
     return slot;
 }
 
-PyObject *frame_find(PyObject *frame, bool is_function, PyObject *name, int slot)
+HOT PyObject *frame_find(PyObject *frame, bool is_function, PyObject *name, int slot)
 {
     PyObject *value = NULL;
 

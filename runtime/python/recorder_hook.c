@@ -1,6 +1,8 @@
 /* The hooks: what a visit of a site goes through, from the inserted call to its events. */
 #include "runtime/python/recorder_hook.h"
 
+#include "runtime/base/hot.h"
+
 #include "runtime/python/recorder_frames.h"
 #include "runtime/python/recorder_sources.h"
 #include "runtime/python/recorder_values.h"
@@ -13,8 +15,7 @@
 struct hook_object {
     PyObject_HEAD struct session *session; /* borrowed from the module */
     PyObject *module;                      /* owned: keeps the session */
-    PyObject *texts;          /* owned: a tuple of bytes: table, name, file, source */
-    struct slice table, file; /* two of them */
+    PyObject *texts; /* owned: a tuple of bytes: table, name, file, source */
     enum log_source_tag source_tag;
     uint64_t number; /* of the recording that it has joined */
     struct recorded_module
@@ -174,11 +175,11 @@ static void visit_site(struct session *session,
     }
 }
 
-static void hook_visit_object(struct hook_object *hook,
-                              unsigned long site,
-                              const struct frame_owner *owner,
-                              PyObject *const *values,
-                              Py_ssize_t count)
+HOT static void hook_visit_object(struct hook_object *hook,
+                                  unsigned long site,
+                                  const struct frame_owner *owner,
+                                  PyObject *const *values,
+                                  Py_ssize_t count)
 {
     struct session *session = hook->session;
     struct recorded_module *recorded;
@@ -209,17 +210,8 @@ static bool tell_tracking(const struct hook_object *hook)
     return session->tracking == NULL || track_tell(session);
 }
 
-/* Not inlined: seldom is anything watched. */
-static __attribute__((noinline)) bool tell_watchers(struct hook_object *hook,
-                                                    unsigned long site,
-                                                    PyObject *const *values,
-                                                    Py_ssize_t count)
-{
-    return watchers_visit(hook->session, &hook->watched, hook->table, hook->file, site,
-                          values, count);
-}
-
-static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+HOT static PyObject *
+hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     struct hook_object *hook = (struct hook_object *)self;
 
@@ -236,7 +228,8 @@ static PyObject *hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_
             }
         }
         if (hook->session->watchers != NULL &&
-            !tell_watchers(hook, site, arguments + 1, count - 1)) {
+            !watchers_visit(hook->session, &hook->watched, site, arguments + 1,
+                            count - 1)) {
             return NULL;
         }
         if (must_raise(hook)) {
@@ -342,8 +335,8 @@ make_object(PyObject *module, PyObject *texts, enum log_source_tag source_tag)
         object->module = Py_NewRef(module);
         object->texts = Py_NewRef(texts);
         object->source_tag = source_tag;
-        object->table = hook_text(object, 0);
-        object->file = hook_text(object, 2);
+        object->watched.text = hook_text(object, 0);
+        object->watched.file = hook_text(object, 2);
         hook = PyCFunction_NewEx(&hook_definition, (PyObject *)object, name);
     }
     Py_XDECREF(object);

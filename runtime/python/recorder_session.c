@@ -1,6 +1,8 @@
 /* The recording that goes on: beginning, ending, and the hooks that are at work. */
 #include "runtime/python/recorder_session.h"
 
+#include "runtime/base/hot.h"
+
 #include "runtime/base/memory.h"
 #include "runtime/trace/log_late.h"
 #include "runtime/trace/sample.h"
@@ -118,7 +120,7 @@ void session_abandon(struct session *session)
     session->devices = NULL;
 }
 
-bool session_enter(struct session *session)
+HOT bool session_enter(struct session *session)
 {
     if (session->recorder == NULL || session->is_closing) {
         return false;

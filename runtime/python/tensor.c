@@ -1,6 +1,8 @@
 /* Sorting objects by what they are, and sending each to those who know its kind. */
 #include "runtime/python/tensor_private.h"
 
+#include "runtime/base/hot.h"
+
 #include "runtime/base/memory.h"
 
 struct tensor_access *tensor_access_new(void)
@@ -46,7 +48,7 @@ enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *ty
     return class;
 }
 
-bool tensor_is_exact(const struct tensor_access *access, const PyTypeObject *type)
+HOT bool tensor_is_exact(const struct tensor_access *access, const PyTypeObject *type)
 {
     return type == access->torch.tensor_type || type == access->torch.parameter_type;
 }
@@ -112,7 +114,7 @@ static __attribute__((noinline)) uint32_t ask_for_version(struct tensor_access *
     return version;
 }
 
-uint32_t tensor_version(struct tensor_access *access, PyObject *object)
+HOT uint32_t tensor_version(struct tensor_access *access, PyObject *object)
 {
     uint32_t version;
 

@@ -64,6 +64,30 @@ int tensor_describe(struct tensor_access *access,
                     struct tensor *tensor);
 void tensor_release(struct tensor *tensor);
 
+#define TENSOR_BLOCK_DIMENSIONS 5
+
+/* Values of a tensor that follow each other in memory, in some order of its dimensions. What it
+ * points to is the tensor's. */
+struct tensor_block {
+    const void *data;
+    size_t size; /* in bytes */
+    uint64_t count;
+    enum dtype dtype;
+    uint32_t version;
+    uint32_t dimension_count;
+    const int64_t *shape;
+    bool is_in_order; /* row-major: as a new tensor has them */
+    uint8_t
+        order[TENSOR_BLOCK_DIMENSIONS]; /* else: the dimensions, the innermost first */
+    bool requires_grad, is_parameter;
+};
+
+/* tensor_block.c: the same of most tensors, sooner. `object` is of TENSOR_CLASS_EXACT. False: it is
+ * empty, or has gaps, or something has to be asked for: it is to be described. */
+bool tensor_find_block(const struct tensor_access *access,
+                       PyObject *object,
+                       struct tensor_block *block);
+
 /* A torch tensor's version counter alone; 0 where there is none. */
 uint32_t tensor_version(struct tensor_access *access, PyObject *object);
 

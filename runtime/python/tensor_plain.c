@@ -2,6 +2,8 @@
  * is called that looks at modes, traces or subclasses. */
 #include "runtime/python/tensor_private.h"
 
+#include "runtime/base/hot.h"
+
 /* ScalarType's numbers, which libtorch's C interface uses, as they have been since 1.0. */
 static const uint8_t dtypes_by_number[] = {
     [0] = DTYPE_UINT8,
@@ -157,7 +159,7 @@ void torch_set_on_device(const struct torch_access *torch, struct tensor *tensor
     }
 }
 
-enum dtype torch_find_dtype(int32_t number)
+HOT enum dtype torch_find_dtype(int32_t number)
 {
     return number >= 0 && (size_t)number < DTYPE_NUMBER_COUNT
                ? (enum dtype)dtypes_by_number[number]

@@ -184,11 +184,15 @@ static int tracing_traverse(PyObject *self, visitproc visit, void *arg)
         for (struct traced_state *state = &path->first; state != NULL;
              state = state->next) {
             Py_VISIT(state->last);
+            Py_VISIT(state->held);
         }
     }
-    for (size_t i = 0; i < tracing->kept_count; i++) {
-        if (!tracing->kept[i].is_copy) { /* a copy's owner is one of many holders */
-            Py_VISIT(tracing->kept[i].owner);
+    for (const struct kept_list *list = tracing->kept; list != NULL;
+         list = list->next) {
+        for (size_t i = 0; i < list->count; i++) {
+            if (!list->items[i].is_copy) { /* a copy's owner is one of many holders */
+                Py_VISIT(list->items[i].owner);
+            }
         }
     }
     return 0;

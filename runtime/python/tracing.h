@@ -8,6 +8,7 @@
 #define MONITORCH_PYTHON_TRACING_H
 
 #include "runtime/python/recorder_session.h"
+#include "runtime/python/tensor.h"
 #include "runtime/trace/path_set.h"
 #include "runtime/trace/site_table.h"
 
@@ -28,7 +29,7 @@ static inline void tracing_replace(PyObject **place, PyObject *object)
 #define TRACING_CHUNK_SIZE                                                             \
     ((size_t)64 << 10) /* of the first one; later ones are larger */
 
-#define KEPT_DIMENSION_MAX 5
+#define KEPT_DIMENSION_MAX TENSOR_BLOCK_DIMENSIONS
 
 /* A tensor's values, copied, or an object that is kept as it is. */
 struct kept {
@@ -38,11 +39,23 @@ struct kept {
     size_t offset;   /* of the copy there */
     uint8_t dtype;   /* enum dtype */
     bool is_copy;
+    bool is_in_order; /* row-major */
+    uint8_t order
+        [KEPT_DIMENSION_MAX]; /* else: of a copy's dimensions, the innermost first */
     uint8_t dimension_count;
     int64_t shape[KEPT_DIMENSION_MAX];
 };
 
-/* ---- tracing_keep.c: paths, and what they were last ---- */
+#define KEPT_LIST_COUNT 512
+
+/* In the order in which they came; they are not moved. */
+struct kept_list {
+    struct kept_list *next; /* owned; may be NULL */
+    size_t count;
+    struct kept items[KEPT_LIST_COUNT];
+};
+
+/* ---- tracing_path.c: paths, and what they were last ---- */
 
 enum traced_kind { TRACED_NOTHING, TRACED_TENSOR, TRACED_PLAIN, TRACED_OTHER };
 
@@ -50,14 +63,16 @@ enum traced_kind { TRACED_NOTHING, TRACED_TENSOR, TRACED_PLAIN, TRACED_OTHER };
  * are not taken for changes of each other. */
 struct traced_state {
     uint64_t thread; /* session_thread_key(); 0: none yet */
-    enum traced_kind kind;
-    uint32_t version; /* of a tensor */
-    bool
-        has_hash; /* of its values: not all that writes to it may count up its version */
+    PyObject *
+        held; /* owned: the tensor, while the call runs whose variable it is; or NULL */
     PyObject
         *last; /* owned: a tensor's weak reference, a plain value, or what `compare`
                        gave for it; may be NULL */
     uint64_t iteration; /* when it was seen */
+    uint32_t version;   /* of a tensor */
+    enum traced_kind kind;
+    bool
+        has_hash; /* of its values: not all that writes to it may count up its version */
     uint64_t hash;
     struct traced_state *next; /* owned: another thread's; may be NULL */
 };
@@ -67,16 +82,16 @@ struct traced_state {
 
 /* A path that has matched, `encoder.1.forward.x`. */
 struct traced_path {
-    PyObject *name; /* owned: a str */
-    size_t number;  /* among the Tracing's */
     struct traced_state first;
+    PyObject *name;                   /* owned: a str */
+    size_t number;                    /* among the Tracing's */
     unsigned state_count, next_state; /* the latter is the one to be used again */
 };
 
 /* The functions of Python's that a Tracing calls, owned. */
 struct tracing_calls {
     PyObject *chunk;       /* (size) -> (owner, address) of that much memory */
-    PyObject *make;        /* (owner, offset, count, dtype, shape) -> tensor */
+    PyObject *make;        /* (owner, offset, count, dtype, shape, strides) -> tensor */
     PyObject *keep;        /* (path, value) -> what is kept; NotImplemented: nothing */
     PyObject *save;        /* (path, value, iteration) -> the same; None: keep does */
     PyObject *compare;     /* (last or None, value) -> last where it is unchanged */
@@ -102,8 +117,8 @@ struct tracing {
     struct traced_path **traced;
     size_t traced_count, traced_room;
 
-    struct kept *kept; /* owned; in the order in which they came */
-    size_t kept_count, kept_room;
+    struct kept_list *kept, *last_kept; /* the first is owned; NULL: nothing is kept */
+    struct kept_list *spare;            /* owned: to be used again; may be NULL */
 
     PyObject *chunk; /* owned: memory for small tensors; may be NULL */
     char *chunk_bytes;
@@ -120,6 +135,12 @@ struct tracing_moment {
 /* The path of that name, new where it was not met before; NULL with an exception set. It lives as
  * long as the Tracing. */
 struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name);
+/* What it was last in that thread; NULL with an exception set. */
+struct traced_state *traced_state_find(struct traced_path *path, uint64_t thread);
+void traced_path_forget(struct traced_path *path); /* what it was last, everywhere */
+void traced_path_free(struct traced_path *path);
+
+/* ---- tracing_keep.c: whether a value is another one than before ---- */
 
 /* Keeps the value where it is another one than before. `is_named`: the path's last segment was
  * asked for by its name; else modules, functions and classes are passed over. False with an
@@ -130,12 +151,16 @@ bool tracing_tell(struct tracing *tracing,
                   const struct tracing_moment *moment,
                   bool is_named);
 
-void traced_path_forget(struct traced_path *path); /* what it was last */
-void traced_path_free(struct traced_path *path);
+/* The same of a variable of a call that runs. A tensor is held until the call has ended, so that it is
+ * known again: tracing_let_go must follow. */
+bool tracing_tell_local(struct tracing *tracing,
+                        struct traced_path *path,
+                        PyObject *value,
+                        const struct tracing_moment *moment,
+                        bool is_named);
+void tracing_let_go(struct traced_path *path, uint64_t thread);
 
 /* ---- tracing_store.c ---- */
-
-struct tensor;
 
 /* Keeps an object, whose reference is taken; NULL stands for an exception that is set. False with
  * an exception set. */
@@ -144,8 +169,17 @@ bool tracing_keep_object(struct tracing *tracing,
                          PyObject *object,
                          uint64_t iteration);
 
-/* Keeps a copy of the values of a tensor whose memory can be read, of no more than
- * KEPT_DIMENSION_MAX dimensions. False with an exception set. */
+/* From that many bytes on, other threads may run while they are copied: as the recorder has it. */
+#define TRACING_LARGE_SIZE ((size_t)256 << 10)
+
+/* Keeps a copy of a tensor's values, as they lie there. False with an exception set. */
+bool tracing_keep_block(struct tracing *tracing,
+                        struct traced_path *path,
+                        const struct tensor_block *block,
+                        uint64_t iteration);
+
+/* The same of a tensor whose memory can be read, of no more than KEPT_DIMENSION_MAX dimensions:
+ * in row-major order. False with an exception set. */
 bool tracing_keep_copy(struct tracing *tracing,
                        struct traced_path *path,
                        PyObject *value,
@@ -185,7 +219,8 @@ struct traced_step {
 
 struct traced_site {
     uint32_t first_step, step_count;
-    bool is_return;
+    bool is_enter, is_return;
+    bool may_unbind; /* a statement that binds nothing: `del` is one */
 };
 
 /* What the sites of a function concern. */
@@ -193,7 +228,7 @@ struct traced_plan {
     struct traced_plan *next; /* owned: of another table; may be NULL */
     uint64_t module;          /* the number of the watched module */
     uint32_t function;
-    uint32_t first_site, site_count;
+    uint32_t first_site, site_count, step_count;
     struct traced_site *sites; /* owned */
     struct traced_step *steps; /* owned */
 };
@@ -218,6 +253,8 @@ struct traced_method {
 struct traced_call {
     struct traced_method *method; /* borrowed */
     PyObject *frame; /* only to be compared: of the method's code; NULL: not met yet */
+    const struct traced_plan
+        *plan; /* borrowed from the method: of the frame's function */
     struct tracing_moment moment;
     struct traced_call *below; /* may be NULL */
 };
@@ -232,8 +269,10 @@ void traced_method_forget(struct traced_method *method); /* its variables and pl
 
 /* ---- tracing_visit.c ---- */
 
-/* A site was visited. False with an exception set. */
+/* A site was visited, and `call` is the thread's innermost call or NULL. False with an exception
+ * set. */
 bool tracing_visit(struct tracing *tracing,
+                   struct traced_call *call,
                    const struct watched_module *module,
                    uint32_t site,
                    PyObject *const *values,

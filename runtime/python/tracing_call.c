@@ -2,12 +2,14 @@
  * and what comes out of it. */
 #include "runtime/python/tracing.h"
 
+#include "runtime/base/hot.h"
+
 #include "runtime/base/memory.h"
 #include "runtime/python/module_add.h"
 
 static __thread struct tracing_thread this_thread;
 
-struct tracing_thread *tracing_this_thread(void)
+HOT struct tracing_thread *tracing_this_thread(void)
 {
     return &this_thread;
 }
@@ -49,7 +51,8 @@ static int is_active_alone(const struct tracing *tracing)
     return is_backward < 0 ? -1 : !is_backward;
 }
 
-bool tracing_find_moment(const struct tracing *tracing, struct tracing_moment *moment)
+HOT bool tracing_find_moment(const struct tracing *tracing,
+                             struct tracing_moment *moment)
 {
     int is_active;
 
@@ -102,19 +105,36 @@ static bool end_iteration(struct tracing *tracing, uint64_t iteration)
 
 /* ---- TracedMethod ---- */
 
-static PyObject *call_inner(struct traced_method *method,
-                            struct traced_call *call,
-                            PyObject *args,
-                            PyObject *keywords)
+/* The call has ended: its variables' tensors are known by weak references from now on. */
+HOT static void let_go(const struct traced_call *call)
+{
+    const struct traced_method *method = call->method;
+
+    for (size_t i = 0; i < method->variable_count; i++) {
+        if (method->variables[i]->path != NULL) {
+            tracing_let_go(method->variables[i]->path, call->moment.thread);
+        }
+    }
+}
+
+HOT static PyObject *call_inner(struct traced_method *method,
+                                struct traced_call *call,
+                                PyObject *args,
+                                PyObject *keywords)
 {
     PyObject *inner = Py_NewRef(method->inner);
-    PyObject *result;
+    PyObject *type, *error, *traceback, *result;
 
     call->below = this_thread.top;
     this_thread.top = call;
     result = PyObject_Call(inner, args, keywords);
     this_thread.top = call->below;
     Py_DECREF(inner);
+    if (call->frame != NULL) {
+        PyErr_Fetch(&type, &error, &traceback);
+        let_go(call);
+        PyErr_Restore(type, error, traceback);
+    }
     if (result != NULL && method->output != NULL && call->moment.is_active &&
         !tracing_tell(method->tracing, method->output, result, &call->moment, true)) {
         Py_CLEAR(result);
@@ -122,7 +142,7 @@ static PyObject *call_inner(struct traced_method *method,
     return result;
 }
 
-static PyObject *method_call(PyObject *self, PyObject *args, PyObject *keywords)
+HOT static PyObject *method_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
     struct traced_method *method = (struct traced_method *)self;
     struct tracing *tracing = method->tracing;

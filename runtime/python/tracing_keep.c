@@ -1,228 +1,221 @@
-/* The paths that have matched, what each was last, and whether it has changed. */
+/* Values that are met: what each path was last, and whether it has changed. */
 #include "runtime/python/tracing.h"
 
-#include "runtime/base/memory.h"
+#include "runtime/base/hot.h"
+
+#include "runtime/base/hash.h"
 #include "runtime/python/recorder_values.h"
 #include "runtime/python/tensor.h"
 
-static struct traced_path *make_path(struct tracing *tracing, PyObject *name)
-{
-    void *traced = tracing->traced;
+/* What a tensor is known again by. A weak reference costs more than to hold the tensor, which can be
+ * done as long as the program does. */
+enum reference { REFERENCE_WEAK, REFERENCE_HELD };
+
+/* A value that is told. */
+struct telling {
+    struct tracing *tracing;
     struct traced_path *path;
-
-    if (!memory_grow(&traced, &tracing->traced_room, tracing->traced_count + 1,
-                     sizeof(*tracing->traced))) {
-        return NULL;
-    }
-    tracing->traced = traced;
-    path = memory_allocate_zeroed(1, sizeof(*path));
-    if (path != NULL) {
-        path->name = Py_NewRef(name);
-        path->number = tracing->traced_count;
-        tracing->traced[tracing->traced_count++] = path;
-    }
-    return path;
-}
-
-static struct traced_path *add_path(struct tracing *tracing, PyObject *name)
-{
-    PyObject *number = PyLong_FromSize_t(tracing->traced_count);
-    struct traced_path *path = NULL;
-
-    if (number != NULL) {
-        path = make_path(tracing, name);
-        if (path == NULL) {
-            PyErr_NoMemory();
-        } else if (PyDict_SetItem(tracing->numbers, name, number) < 0) {
-            path = NULL; /* it stays, unused */
-        }
-        Py_DECREF(number);
-    }
-    return path;
-}
-
-struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name)
-{
-    PyObject *text =
-        PyUnicode_DecodeUTF8(name.bytes, (Py_ssize_t)name.size, "surrogateescape");
-    PyObject *number = text == NULL ? NULL : PyDict_GetItem(tracing->numbers, text);
-    struct traced_path *path = NULL;
-
-    if (number != NULL) {
-        path = tracing->traced[PyLong_AsSize_t(number)];
-    } else if (text != NULL) {
-        path = add_path(tracing, text);
-    }
-    Py_XDECREF(text);
-    return path;
-}
-
-void traced_path_forget(struct traced_path *path)
-{
-    for (struct traced_state *state = &path->first; state != NULL;
-         state = state->next) {
-        state->kind = TRACED_NOTHING;
-        tracing_replace(&state->last, NULL);
-    }
-}
-
-void traced_path_free(struct traced_path *path)
-{
-    traced_path_forget(path);
-    while (path->first.next != NULL) {
-        struct traced_state *state = path->first.next;
-
-        path->first.next = state->next;
-        memory_free(state);
-    }
-    Py_XDECREF(path->name);
-    memory_free(path);
-}
-
-/* One more, or where there are enough the one that was taken over first; NULL with an exception
- * set. */
-static struct traced_state *add_state(struct traced_path *path, uint64_t thread)
-{
-    struct traced_state *state = &path->first;
-
-    if (path->state_count == TRACED_STATE_MAX) {
-        for (unsigned i = path->next_state++ % TRACED_STATE_MAX; i > 0; i--) {
-            state = state->next;
-        }
-        state->kind = TRACED_NOTHING;
-    } else if (path->state_count > 0) {
-        state = memory_allocate_zeroed(1, sizeof(*state));
-        if (state == NULL) {
-            PyErr_NoMemory();
-            return NULL;
-        }
-        state->next = path->first.next;
-        path->first.next = state;
-    }
-    path->state_count += path->state_count < TRACED_STATE_MAX;
-    state->thread = thread;
-    return state;
-}
-
-/* This thread's; NULL with an exception set. */
-static struct traced_state *find_state(struct traced_path *path, uint64_t thread)
-{
-    for (struct traced_state *state = &path->first; state != NULL;
-         state = state->next) {
-        if (state->thread == thread) {
-            return state;
-        }
-    }
-    return add_state(path, thread);
-}
+    struct traced_state *state;
+    PyObject *value;
+    uint64_t iteration;
+    enum reference reference;
+    bool is_named;
+};
 
 /* ---- keeping ---- */
 
 /* Lets Python keep it, and call what the user wants to be called. */
-static bool keep_by_python(struct tracing *tracing,
-                           struct traced_path *path,
-                           PyObject *value,
-                           uint64_t iteration)
+static bool keep_by_python(const struct telling *telling)
 {
+    const struct tracing_calls *calls = &telling->tracing->calls;
+    PyObject *name = telling->path->name;
     PyObject *kept;
 
-    if (tracing->calls.save != Py_None) {
-        kept = PyObject_CallFunction(tracing->calls.save, "OOK", path->name, value,
-                                     (unsigned long long)iteration);
+    if (calls->save != Py_None) {
+        kept = PyObject_CallFunction(calls->save, "OOK", name, telling->value,
+                                     (unsigned long long)telling->iteration);
     } else {
-        kept =
-            PyObject_CallFunctionObjArgs(tracing->calls.keep, path->name, value, NULL);
+        kept = PyObject_CallFunctionObjArgs(calls->keep, name, telling->value, NULL);
     }
     if (kept == Py_NotImplemented) {
         Py_DECREF(kept);
         return true;
     }
-    return tracing_keep_object(tracing, path, kept, iteration);
+    return tracing_keep_object(telling->tracing, telling->path, kept,
+                               telling->iteration);
 }
 
 /* `tensor` is NULL where nothing could be found out. */
-static bool keep_tensor(struct tracing *tracing,
-                        struct traced_path *path,
-                        PyObject *value,
+static bool keep_tensor(const struct telling *telling,
                         enum tensor_class class,
-                        const struct tensor *tensor,
-                        uint64_t iteration)
+                        const struct tensor *tensor)
 {
-    if (tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT ||
+    if (telling->tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT ||
         tensor == NULL || tensor->array.data == NULL ||
         tensor->array.dimension_count > KEPT_DIMENSION_MAX ||
         dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {
-        return keep_by_python(tracing, path, value, iteration);
+        return keep_by_python(telling);
     }
-    return tracing_keep_copy(tracing, path, value, tensor, iteration);
+    return tracing_keep_copy(telling->tracing, telling->path, telling->value, tensor,
+                             telling->iteration);
 }
 
 /* ---- what has changed ---- */
 
+static void become(struct traced_state *state, enum traced_kind kind)
+{
+    state->kind = kind;
+    state->has_hash = false;
+    if (state->held != NULL) {
+        tracing_replace(&state->held, NULL);
+    }
+}
+
 /* Batch norm writes to its buffers, and `.data` to any tensor, without a new version. What
  * autograd follows is not written to so. */
+static bool has_uncounted_writes(bool requires_grad, bool is_parameter)
+{
+    return !requires_grad || is_parameter;
+}
+
 static bool find_hash(const struct tensor *tensor, uint64_t *hash)
 {
     struct statistics statistics;
 
-    if (tensor->array.data == NULL || ((tensor->flags & LOG_FORM_REQUIRES_GRAD) != 0 &&
-                                       (tensor->flags & LOG_FORM_PARAMETER) == 0)) {
+    if (tensor->array.data == NULL ||
+        !has_uncounted_writes((tensor->flags & LOG_FORM_REQUIRES_GRAD) != 0,
+                              (tensor->flags & LOG_FORM_PARAMETER) != 0)) {
         return false;
     }
     value_measure(tensor, STATISTICS_WANT_HASH, 1, &statistics, hash);
     return true;
 }
 
-/* Whether the value is the tensor that the path was last, and nothing but writes that a version
- * does not count could have changed it. */
-static bool is_same_tensor(struct tracing *tracing,
-                           const struct traced_state *state,
-                           PyObject *value,
-                           uint64_t iteration)
+HOT static bool is_last(const struct traced_state *state, const PyObject *value)
 {
-    return state->kind == TRACED_TENSOR && state->iteration == iteration &&
-           state->last != NULL && PyWeakref_GetObject(state->last) == value &&
-           state->version == tensor_version(tracing->session->access, value);
+    return state->held == value ||
+           (state->last != NULL && PyWeakref_GetObject(state->last) == value);
 }
 
-static void refer_to_tensor(struct traced_state *state, PyObject *value)
+/* Whether the value is the tensor that the path was last, and nothing but writes that a version
+ * does not count could have changed it. */
+HOT static bool is_same_tensor(const struct telling *telling)
 {
-    if (state->kind == TRACED_TENSOR && state->last != NULL &&
-        PyWeakref_GetObject(state->last) == value) {
-        return;
-    }
-    state->kind = TRACED_TENSOR;
+    const struct traced_state *state = telling->state;
+
+    return state->kind == TRACED_TENSOR && state->iteration == telling->iteration &&
+           is_last(state, telling->value) &&
+           state->version ==
+               tensor_version(telling->tracing->session->access, telling->value);
+}
+
+static void refer_weakly(struct traced_state *state, PyObject *value)
+{
     tracing_replace(&state->last, PyWeakref_NewRef(value, NULL));
     if (state->last == NULL) {
         PyErr_Clear(); /* without one it is another each time */
     }
 }
 
-/* A tensor is the same as long as it is the same object, of the same version, in the same
- * iteration. */
-static bool tell_tensor(struct tracing *tracing,
-                        struct traced_path *path,
-                        struct traced_state *state,
-                        PyObject *value,
-                        enum tensor_class class,
-                        uint64_t iteration)
+/* From now on the path was this tensor last. */
+HOT static void refer_to_tensor(const struct telling *telling)
 {
-    struct tensor_access *access = tracing->session->access;
-    bool is_same = state->has_hash && is_same_tensor(tracing, state, value, iteration);
+    struct traced_state *state = telling->state;
+
+    if (state->kind == TRACED_TENSOR && is_last(state, telling->value)) {
+        return;
+    }
+    become(state, TRACED_TENSOR);
+    if (telling->reference == REFERENCE_WEAK) {
+        refer_weakly(state, telling->value);
+        return;
+    }
+    tracing_replace(&state->held, Py_NewRef(telling->value));
+    if (state->last != NULL) {
+        tracing_replace(&state->last, NULL);
+    }
+}
+
+HOT void tracing_let_go(struct traced_path *path, uint64_t thread)
+{
+    struct traced_state *state = &path->first;
+    PyObject *held;
+
+    while (state != NULL && state->thread != thread) {
+        state = state->next;
+    }
+    if (state == NULL || state->held == NULL) {
+        return;
+    }
+    held = state->held;
+    state->held = NULL;
+    if (Py_REFCNT(held) > 1) { /* it may come again */
+        refer_weakly(state, held);
+    }
+    Py_DECREF(held);
+}
+
+/* The short way, of most: what is small and lies in memory without gaps. */
+HOT static bool has_short_way(const struct telling *telling, struct tensor_block *block)
+{
+    return telling->tracing->calls.save == Py_None &&
+           tensor_find_block(telling->tracing->session->access, telling->value,
+                             block) &&
+           block->size < TRACING_LARGE_SIZE;
+}
+
+/* The same bytes in another order are other values. */
+static uint64_t hash_block(const struct tensor_block *block)
+{
+    uint64_t hash = hash_64((struct slice){block->data, block->size});
+
+    for (uint32_t i = 0; !block->is_in_order && i < block->dimension_count; i++) {
+        hash = hash * 31 + block->order[i];
+    }
+    return hash;
+}
+
+HOT static bool tell_block(const struct telling *telling,
+                           const struct tensor_block *block)
+{
+    struct traced_state *state = telling->state;
+    bool has_hash = has_uncounted_writes(block->requires_grad, block->is_parameter);
+    uint64_t hash = has_hash ? hash_block(block) : 0;
+
+    if (has_hash && state->has_hash && hash == state->hash && is_same_tensor(telling)) {
+        return true;
+    }
+    refer_to_tensor(telling);
+    state->version = block->version;
+    state->iteration = telling->iteration;
+    state->has_hash = has_hash;
+    state->hash = hash;
+    return tracing_keep_block(telling->tracing, telling->path, block,
+                              telling->iteration);
+}
+
+/* A tensor is the same as long as it is the same object, of the same version, in the same
+ * iteration. Not inlined: most go the short way. */
+static __attribute__((noinline)) bool tell_tensor(const struct telling *telling,
+                                                  enum tensor_class class)
+{
+    struct tensor_access *access = telling->tracing->session->access;
+    struct traced_state *state = telling->state;
+    bool is_same = state->has_hash && is_same_tensor(telling);
     struct tensor tensor;
     uint64_t hash = 0;
     bool is_described, has_hash, is_good = true;
 
-    is_described = tensor_describe(access, value, class, &tensor) == 0;
+    is_described = tensor_describe(access, telling->value, class, &tensor) == 0;
     has_hash = is_described && find_hash(&tensor, &hash);
     if (!is_same || !has_hash || hash != state->hash) {
-        refer_to_tensor(state, value);
-        state->version = is_described ? tensor.version : tensor_version(access, value);
-        state->iteration = iteration;
+        refer_to_tensor(telling);
+        state->version =
+            is_described ? tensor.version : tensor_version(access, telling->value);
+        state->iteration = telling->iteration;
         state->has_hash = has_hash;
         state->hash = hash;
-        is_good = keep_tensor(tracing, path, value, class,
-                              is_described ? &tensor : NULL, iteration);
+        is_good = keep_tensor(telling, class, is_described ? &tensor : NULL);
     }
     if (is_described) {
         tensor_release(&tensor);
@@ -238,12 +231,10 @@ static bool is_plain(PyObject *value)
            PyComplex_CheckExact(value) || PyBytes_CheckExact(value);
 }
 
-static bool tell_plain(struct tracing *tracing,
-                       struct traced_path *path,
-                       struct traced_state *state,
-                       PyObject *value,
-                       uint64_t iteration)
+static bool tell_plain(const struct telling *telling)
 {
+    struct traced_state *state = telling->state;
+    PyObject *value = telling->value;
     int is_equal = 0;
 
     if (state->kind == TRACED_PLAIN && Py_TYPE(state->last) == Py_TYPE(value)) {
@@ -252,68 +243,94 @@ static bool tell_plain(struct tracing *tracing,
     if (is_equal != 0) {
         return is_equal > 0;
     }
-    state->kind = TRACED_PLAIN;
-    state->has_hash = false;
+    become(state, TRACED_PLAIN);
     tracing_replace(&state->last, Py_NewRef(value));
-    if (tracing->calls.save != Py_None) {
-        return keep_by_python(tracing, path, value, iteration);
+    if (telling->tracing->calls.save != Py_None) {
+        return keep_by_python(telling);
     }
-    return tracing_keep_object(tracing, path, Py_NewRef(value), iteration);
+    return tracing_keep_object(telling->tracing, telling->path, Py_NewRef(value),
+                               telling->iteration);
 }
 
-static bool tell_other(struct tracing *tracing,
-                       struct traced_path *path,
-                       struct traced_state *state,
-                       PyObject *value,
-                       uint64_t iteration)
+static bool tell_other(const struct telling *telling)
 {
+    struct traced_state *state = telling->state;
     PyObject *last = state->kind == TRACED_OTHER ? state->last : Py_None;
     PyObject *now;
     bool is_changed;
 
     Py_INCREF(last);
-    now = PyObject_CallFunction(tracing->calls.compare, "OOK", last, value,
-                                (unsigned long long)iteration);
+    now = PyObject_CallFunction(telling->tracing->calls.compare, "OOK", last,
+                                telling->value, (unsigned long long)telling->iteration);
     is_changed = now != last;
     Py_DECREF(last);
     if (now == NULL || !is_changed) {
         Py_XDECREF(now);
         return now != NULL;
     }
-    state->kind = TRACED_OTHER;
-    state->has_hash = false;
+    become(state, TRACED_OTHER);
     tracing_replace(&state->last, now);
-    return keep_by_python(tracing, path, value, iteration);
+    return keep_by_python(telling);
+}
+
+/* Not inlined: most are tensors. */
+static __attribute__((noinline)) bool tell_object(const struct telling *telling)
+{
+    const struct session *session = telling->tracing->session;
+    PyObject *value = telling->value;
+    const struct type_info *info;
+
+    if (is_plain(value)) {
+        return tell_plain(telling);
+    }
+    if (Py_TYPE(value) == session->traced_method_type) {
+        return true; /* of ours */
+    }
+    info = type_cache_get(&telling->tracing->session->types, Py_TYPE(value));
+    if (info->kind == TYPE_TENSOR && info->tensor != TENSOR_CLASS_NUMPY) {
+        return tell_tensor(telling, info->tensor);
+    }
+    if (!telling->is_named &&
+        (info->is_module || PyModule_Check(value) ||
+         (info->kind == TYPE_OBJECT && PyCallable_Check(value)))) {
+        return true;
+    }
+    return tell_other(telling);
 }
 
 /* Not inlined: most of what is met is as it was. */
-static __attribute__((noinline)) bool tell_state(struct tracing *tracing,
-                                                 struct traced_path *path,
-                                                 struct traced_state *state,
-                                                 PyObject *value,
-                                                 uint64_t iteration,
-                                                 bool is_named)
+HOT static __attribute__((noinline)) bool tell_new(const struct telling *telling)
 {
-    const struct type_info *info;
+    struct tensor_block block;
 
-    if (tensor_is_exact(tracing->session->access, Py_TYPE(value))) {
-        return tell_tensor(tracing, path, state, value, TENSOR_CLASS_EXACT, iteration);
+    if (!tensor_is_exact(telling->tracing->session->access, Py_TYPE(telling->value))) {
+        return tell_object(telling);
     }
-    if (is_plain(value)) {
-        return tell_plain(tracing, path, state, value, iteration);
+    return has_short_way(telling, &block) ? tell_block(telling, &block)
+                                          : tell_tensor(telling, TENSOR_CLASS_EXACT);
+}
+
+HOT static bool tell(struct tracing *tracing,
+                     struct traced_path *path,
+                     PyObject *value,
+                     const struct tracing_moment *moment,
+                     bool is_named,
+                     enum reference reference)
+{
+    struct telling telling = {
+        .tracing = tracing,
+        .path = path,
+        .state = traced_state_find(path, moment->thread),
+        .value = value,
+        .iteration = moment->iteration,
+        .reference = reference,
+        .is_named = is_named,
+    };
+
+    if (telling.state == NULL) {
+        return false;
     }
-    if (Py_TYPE(value) == tracing->session->traced_method_type) {
-        return true; /* of ours */
-    }
-    info = type_cache_get(&tracing->session->types, Py_TYPE(value));
-    if (info->kind == TYPE_TENSOR && info->tensor != TENSOR_CLASS_NUMPY) {
-        return tell_tensor(tracing, path, state, value, info->tensor, iteration);
-    }
-    if (!is_named && (info->is_module || PyModule_Check(value) ||
-                      (info->kind == TYPE_OBJECT && PyCallable_Check(value)))) {
-        return true;
-    }
-    return tell_other(tracing, path, state, value, iteration);
+    return (!telling.state->has_hash && is_same_tensor(&telling)) || tell_new(&telling);
 }
 
 bool tracing_tell(struct tracing *tracing,
@@ -322,12 +339,21 @@ bool tracing_tell(struct tracing *tracing,
                   const struct tracing_moment *moment,
                   bool is_named)
 {
-    struct traced_state *state = find_state(path, moment->thread);
+    return tell(tracing, path, value, moment, is_named, REFERENCE_WEAK);
+}
 
-    if (state == NULL) {
-        return false;
+HOT bool tracing_tell_local(struct tracing *tracing,
+                            struct traced_path *path,
+                            PyObject *value,
+                            const struct tracing_moment *moment,
+                            bool is_named)
+{
+    const struct traced_state *state = &path->first;
+
+    if (state->held == value && state->thread == moment->thread &&
+        state->iteration == moment->iteration && !state->has_hash &&
+        state->version == tensor_version(tracing->session->access, value)) {
+        return true; /* is_same_tensor of most, in few steps */
     }
-    return (!state->has_hash &&
-            is_same_tensor(tracing, state, value, moment->iteration)) ||
-           tell_state(tracing, path, state, value, moment->iteration, is_named);
+    return tell(tracing, path, value, moment, is_named, REFERENCE_HELD);
 }

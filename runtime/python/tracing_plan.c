@@ -1,5 +1,7 @@
 /* Which of a method's variables each site of it concerns, found out once. */
 #include "runtime/python/follow_frame.h"
+
+#include "runtime/base/hot.h"
 #include "runtime/python/tracing.h"
 #include "runtime/python/watcher.h"
 
@@ -234,7 +236,9 @@ static bool plan_site(struct traced_plan *plan,
                       struct traced_method *method,
                       const struct site *site)
 {
+    planned->is_enter = site->kind == SITE_ENTER;
     planned->is_return = site->kind == SITE_RETURN;
+    planned->may_unbind = site->kind == SITE_LINE;
     return (planned->is_return || plan_writes(plan, planned, method, site)) &&
            plan_reads(plan, planned, method, site);
 }
@@ -284,12 +288,13 @@ static bool fill_plan(struct traced_plan *plan,
         }
         next += plan->sites[i].step_count;
     }
+    plan->step_count = next;
     return true;
 }
 
-const struct traced_plan *traced_plan_find(struct traced_method *method,
-                                           const struct watched_module *module,
-                                           uint32_t function)
+HOT const struct traced_plan *traced_plan_find(struct traced_method *method,
+                                               const struct watched_module *module,
+                                               uint32_t function)
 {
     struct traced_plan *plan = method->plans;
 

@@ -5,28 +5,50 @@
  * than a call of torch does. It is made a tensor again when somebody asks for it. */
 #include "runtime/python/tracing.h"
 
+#include "runtime/base/hot.h"
+
 #include "runtime/base/memory.h"
 #include "runtime/python/tensor.h"
 
-#define CHUNK_MAX_SIZE    ((size_t)4 << 20)
-#define CHUNK_ALIGNMENT   64
-#define SHARED_MAX_SIZE   ((size_t)256 << 10) /* of a copy in memory that others share */
-#define UNLOCKED_MIN_SIZE ((size_t)256 << 10) /* as the recorder has it */
+#define CHUNK_MAX_SIZE  ((size_t)4 << 20)
+#define CHUNK_ALIGNMENT 64
+#define SHARED_MAX_SIZE ((size_t)256 << 10) /* of a copy in memory that others share */
 
 /* ---- keeping ---- */
 
-/* The next one; NULL with an exception set. It counts once `kept_count` is raised. */
-static struct kept *reserve_kept(struct tracing *tracing)
+/* Not inlined: it is once for many. */
+static __attribute__((noinline)) struct kept_list *add_list(struct tracing *tracing)
 {
-    void *kept = tracing->kept;
+    struct kept_list *list = tracing->spare;
 
-    if (!memory_grow(&kept, &tracing->kept_room, tracing->kept_count + 1,
-                     sizeof(*tracing->kept))) {
+    if (list == NULL) {
+        list = memory_allocate(1, sizeof(*list));
+    }
+    if (list == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
-    tracing->kept = kept;
-    return &tracing->kept[tracing->kept_count];
+    tracing->spare = NULL;
+    list->next = NULL;
+    list->count = 0;
+    if (tracing->last_kept == NULL) {
+        tracing->kept = list;
+    } else {
+        tracing->last_kept->next = list;
+    }
+    tracing->last_kept = list;
+    return list;
+}
+
+/* The next one, which counts from now on; NULL with an exception set. */
+HOT static struct kept *add_kept(struct tracing *tracing)
+{
+    struct kept_list *list = tracing->last_kept;
+
+    if (list == NULL || list->count == KEPT_LIST_COUNT) {
+        list = add_list(tracing);
+    }
+    return list == NULL ? NULL : &list->items[list->count++];
 }
 
 bool tracing_keep_object(struct tracing *tracing,
@@ -34,14 +56,13 @@ bool tracing_keep_object(struct tracing *tracing,
                          PyObject *object,
                          uint64_t iteration)
 {
-    struct kept *kept = object == NULL ? NULL : reserve_kept(tracing);
+    struct kept *kept = object == NULL ? NULL : add_kept(tracing);
 
     if (kept == NULL) {
         Py_XDECREF(object);
         return false;
     }
     *kept = (struct kept){.path = path, .iteration = iteration, .owner = object};
-    tracing->kept_count++;
     return true;
 }
 
@@ -77,7 +98,7 @@ static bool renew_chunk(struct tracing *tracing)
 }
 
 /* Room for a copy; its owner is a new reference, or NULL with an exception set. */
-static PyObject *
+HOT static PyObject *
 reserve_bytes(struct tracing *tracing, size_t size, char **bytes, size_t *offset)
 {
     if (size > SHARED_MAX_SIZE || size > tracing->next_chunk_size / 2) {
@@ -99,6 +120,52 @@ reserve_bytes(struct tracing *tracing, size_t size, char **bytes, size_t *offset
     return Py_NewRef(tracing->chunk);
 }
 
+HOT static void set_shape(struct kept *kept, uint32_t count, const int64_t *shape)
+{
+    kept->dimension_count = (uint8_t)count;
+    for (uint32_t i = 0; i < count; i++) {
+        kept->shape[i] = shape[i];
+    }
+}
+
+/* Keeps a copy whose owner's reference is taken. */
+HOT static bool add_copy(struct tracing *tracing, const struct kept *copy)
+{
+    struct kept *kept = add_kept(tracing);
+
+    if (kept == NULL) {
+        Py_DECREF(copy->owner);
+        return false;
+    }
+    *kept = *copy;
+    return true;
+}
+
+HOT bool tracing_keep_block(struct tracing *tracing,
+                            struct traced_path *path,
+                            const struct tensor_block *block,
+                            uint64_t iteration)
+{
+    struct kept copy;
+    char *bytes;
+
+    copy.owner = reserve_bytes(tracing, block->size, &bytes, &copy.offset);
+    if (copy.owner == NULL) {
+        return false;
+    }
+    copy.path = path;
+    copy.iteration = iteration;
+    copy.dtype = (uint8_t)block->dtype;
+    copy.is_copy = true;
+    copy.is_in_order = block->is_in_order;
+    if (!block->is_in_order) {
+        memcpy(copy.order, block->order, sizeof(copy.order));
+    }
+    set_shape(&copy, block->dimension_count, block->shape);
+    memory_copy_away(bytes, block->data, block->size);
+    return add_copy(tracing, &copy);
+}
+
 static void copy_values(struct tracing *tracing,
                         PyObject *value,
                         const struct array *array,
@@ -108,7 +175,7 @@ static void copy_values(struct tracing *tracing,
 {
     PyObject *storage;
 
-    if (size < UNLOCKED_MIN_SIZE) {
+    if (size < TRACING_LARGE_SIZE) {
         array_read(array, 0, count, bytes);
         return;
     }
@@ -129,10 +196,9 @@ bool tracing_keep_copy(struct tracing *tracing,
     uint64_t count = array_count(array);
     struct kept copy = {.path = path,
                         .iteration = iteration,
-                        .dtype = array->dtype,
+                        .dtype = (uint8_t)array->dtype,
                         .is_copy = true,
-                        .dimension_count = array->dimension_count};
-    struct kept *kept;
+                        .is_in_order = true};
     char *bytes;
     size_t size;
 
@@ -145,34 +211,40 @@ bool tracing_keep_copy(struct tracing *tracing,
     if (copy.owner == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < array->dimension_count; i++) {
-        copy.shape[i] = array->shape[i];
-    }
+    set_shape(&copy, array->dimension_count, array->shape);
     copy_values(tracing, value, array, count, size, bytes);
-    kept = reserve_kept(tracing);
-    if (kept == NULL) {
-        Py_DECREF(copy.owner);
-        return false;
-    }
-    *kept = copy;
-    tracing->kept_count++;
-    return true;
+    return add_copy(tracing, &copy);
 }
 
 /* ---- taking ---- */
 
-static PyObject *make_shape(const struct kept *kept)
+static PyObject *make_numbers(const int64_t *numbers, uint32_t count)
 {
-    PyObject *shape = PyTuple_New(kept->dimension_count);
+    PyObject *tuple = PyTuple_New(count);
 
-    for (uint32_t i = 0; shape != NULL && i < kept->dimension_count; i++) {
-        PyObject *number = PyLong_FromLongLong(kept->shape[i]);
+    for (uint32_t i = 0; tuple != NULL && i < count; i++) {
+        PyObject *number = PyLong_FromLongLong(numbers[i]);
 
-        if (number == NULL || PyTuple_SetItem(shape, i, number) < 0) {
-            Py_CLEAR(shape);
+        if (number == NULL || PyTuple_SetItem(tuple, i, number) < 0) {
+            Py_CLEAR(tuple);
         }
     }
-    return shape;
+    return tuple;
+}
+
+/* In elements; None: row-major. */
+static PyObject *make_strides(const struct kept *kept)
+{
+    int64_t strides[KEPT_DIMENSION_MAX], next = 1;
+
+    if (kept->is_in_order) {
+        return Py_NewRef(Py_None);
+    }
+    for (uint32_t i = 0; i < kept->dimension_count; i++) {
+        strides[kept->order[i]] = next;
+        next *= kept->shape[kept->order[i]];
+    }
+    return make_numbers(strides, kept->dimension_count);
 }
 
 static PyObject *make_value(struct tracing *tracing, const struct kept *kept)
@@ -185,9 +257,10 @@ static PyObject *make_value(struct tracing *tracing, const struct kept *kept)
     for (uint32_t i = 0; i < kept->dimension_count; i++) {
         count *= (uint64_t)kept->shape[i];
     }
-    return PyObject_CallFunction(tracing->calls.make, "OnKsN", kept->owner,
-                                 (Py_ssize_t)kept->offset, (unsigned long long)count,
-                                 dtype_text(kept->dtype), make_shape(kept));
+    return PyObject_CallFunction(
+        tracing->calls.make, "OnKsNN", kept->owner, (Py_ssize_t)kept->offset,
+        (unsigned long long)count, dtype_text(kept->dtype),
+        make_numbers(kept->shape, kept->dimension_count), make_strides(kept));
 }
 
 static bool append(PyObject *list, PyObject *item)
@@ -213,8 +286,7 @@ static bool take_one(struct tracing *tracing, const struct kept *kept, PyObject 
 }
 
 /* By path, in the order in which paths were met. NULL with an exception set. */
-static PyObject *
-take_all(struct tracing *tracing, const struct kept *kept, size_t count)
+static PyObject *take_all(struct tracing *tracing, const struct kept_list *kept)
 {
     size_t path_count = tracing->traced_count;
     PyObject **pairs = memory_allocate_zeroed(path_count + 1, sizeof(*pairs));
@@ -224,8 +296,10 @@ take_all(struct tracing *tracing, const struct kept *kept, size_t count)
     if (pairs == NULL) {
         PyErr_NoMemory();
     }
-    for (size_t i = 0; is_good && i < count; i++) {
-        is_good = take_one(tracing, &kept[i], pairs);
+    for (; kept != NULL; kept = kept->next) {
+        for (size_t i = 0; is_good && i < kept->count; i++) {
+            is_good = take_one(tracing, &kept->items[i], pairs);
+        }
     }
     for (size_t i = 0; pairs != NULL && i < path_count; i++) {
         is_good = is_good &&
@@ -240,31 +314,38 @@ take_all(struct tracing *tracing, const struct kept *kept, size_t count)
     return result;
 }
 
-static void forget(struct kept *kept, size_t count)
+static void forget(struct tracing *tracing, struct kept_list *kept)
 {
-    for (size_t i = 0; i < count; i++) {
-        Py_DECREF(kept[i].owner);
+    while (kept != NULL) {
+        struct kept_list *next = kept->next;
+
+        for (size_t i = 0; i < kept->count; i++) {
+            Py_DECREF(kept->items[i].owner);
+        }
+        memory_free(tracing->spare);
+        tracing->spare = kept;
+        kept = next;
     }
-    memory_free(kept);
 }
 
 PyObject *tracing_take(struct tracing *tracing)
 {
     /* Others may trace on while this makes objects. */
-    struct kept *kept = tracing->kept;
-    size_t count = tracing->kept_count;
+    struct kept_list *kept = tracing->kept;
     PyObject *result;
 
-    tracing->kept = NULL;
-    tracing->kept_count = tracing->kept_room = 0;
-    result = take_all(tracing, kept, count);
-    forget(kept, count);
+    tracing->kept = tracing->last_kept = NULL;
+    result = take_all(tracing, kept);
+    forget(tracing, kept);
     return result;
 }
 
 void tracing_forget_kept(struct tracing *tracing)
 {
-    forget(tracing->kept, tracing->kept_count);
-    tracing->kept = NULL;
-    tracing->kept_count = tracing->kept_room = 0;
+    struct kept_list *kept = tracing->kept;
+
+    tracing->kept = tracing->last_kept = NULL;
+    forget(tracing, kept);
+    memory_free(tracing->spare);
+    tracing->spare = NULL;
 }

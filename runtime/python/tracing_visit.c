@@ -1,5 +1,7 @@
 /* From the visit of a site to the variables of the method that it stands in. */
 #include "runtime/python/follow_frame.h"
+
+#include "runtime/base/hot.h"
 #include "runtime/python/tracing.h"
 #include "runtime/python/watcher.h"
 
@@ -35,25 +37,31 @@ walk_variable(const struct traced_call *call,
     return is_good;
 }
 
-static bool tell_variable(const struct traced_call *call,
-                          const struct traced_variable *variable,
-                          PyObject *value)
+HOT static bool tell_variable(const struct traced_call *call,
+                              const struct traced_variable *variable,
+                              PyObject *value)
 {
     if (variable->path != NULL && !is_passed_over(call, variable, value) &&
-        !tracing_tell(call->method->tracing, variable->path, value, &call->moment,
-                      variable->is_named)) {
+        !tracing_tell_local(call->method->tracing, variable->path, value, &call->moment,
+                            variable->is_named)) {
         return false;
     }
     return !variable->has_more || walk_variable(call, variable, value);
 }
 
-/* What the variable holds by now. */
-static bool tell_current(const struct traced_call *call,
-                         const struct traced_variable *variable)
+/* What the variable holds by now: a new reference; NULL: nothing. */
+HOT static PyObject *find_current(const struct traced_call *call,
+                                  const struct traced_variable *variable)
 {
-    PyObject *value = variable->slot < 0 ? NULL
-                                         : frame_find(call->frame, true, variable->name,
-                                                      variable->slot);
+    return variable->slot < 0
+               ? NULL
+               : frame_find(call->frame, true, variable->name, variable->slot);
+}
+
+HOT static bool tell_current(const struct traced_call *call,
+                             const struct traced_variable *variable)
+{
+    PyObject *value = find_current(call, variable);
     bool is_good = value == NULL || tell_variable(call, variable, value);
 
     Py_XDECREF(value);
@@ -61,7 +69,7 @@ static bool tell_current(const struct traced_call *call,
 }
 
 /* What was changed under another name is seen at the end at the latest. */
-static bool tell_all(const struct traced_call *call)
+HOT static bool tell_all(const struct traced_call *call)
 {
     struct traced_method *method = call->method;
 
@@ -73,11 +81,27 @@ static bool tell_all(const struct traced_call *call)
     return true;
 }
 
-static bool tell_site(const struct traced_call *call,
-                      const struct traced_plan *plan,
-                      const struct traced_site *site,
-                      PyObject *const *values,
-                      Py_ssize_t count)
+/* What is deleted is not held any longer. */
+static void let_go_of_unbound(const struct traced_call *call)
+{
+    struct traced_method *method = call->method;
+
+    for (size_t i = 0; i < method->variable_count; i++) {
+        const struct traced_variable *variable = method->variables[i];
+        PyObject *value = find_current(call, variable);
+
+        if (value == NULL && variable->path != NULL) {
+            tracing_let_go(variable->path, call->moment.thread);
+        }
+        Py_XDECREF(value);
+    }
+}
+
+HOT static bool tell_site(const struct traced_call *call,
+                          const struct traced_plan *plan,
+                          const struct traced_site *site,
+                          PyObject *const *values,
+                          Py_ssize_t count)
 {
     const struct traced_step *step = &plan->steps[site->first_step];
 
@@ -90,63 +114,118 @@ static bool tell_site(const struct traced_call *call,
             return false;
         }
     }
+    if (site->may_unbind) {
+        let_go_of_unbound(call);
+    }
     return !site->is_return || tell_all(call);
 }
 
-/* Whether the running frame is the method's own. A call is known by its frame from the function's
- * first site on; `self` tells it from one of another module of the same class. */
-static bool is_own_frame(struct traced_call *call,
-                         bool is_enter,
-                         PyObject *const *values,
-                         Py_ssize_t count)
+/* `self` tells a call from one of another module of the same class. */
+static bool
+is_others(const struct traced_method *method, PyObject *const *values, Py_ssize_t count)
+{
+    return count > 0 && values[0] != NULL && values[0] != method->module &&
+           type_cache_get(&method->tracing->session->types, Py_TYPE(values[0]))
+               ->is_module;
+}
+
+/* What follows is touched once in a call, long after the last one: it is asked for all at once. */
+static void prefetch(const void *start, size_t size)
+{
+    const char *bytes = start;
+
+    for (size_t i = 0; i < size; i += MEMORY_LINE_SIZE) {
+        __builtin_prefetch(bytes + i);
+    }
+}
+
+static void prefetch_plan(const struct traced_method *method,
+                          const struct traced_plan *plan)
+{
+    prefetch(plan->sites, plan->site_count * sizeof(*plan->sites));
+    prefetch(plan->steps, plan->step_count * sizeof(*plan->steps));
+    for (size_t i = 0; i < method->variable_count; i++) {
+        prefetch(method->variables[i], sizeof(*method->variables[i]));
+    }
+    for (size_t i = 0; i < method->variable_count; i++) {
+        if (method->variables[i]->path != NULL) {
+            prefetch(method->variables[i]->path, sizeof(*method->variables[i]->path));
+        }
+    }
+}
+
+/* A call is known by its frame from the function's first site on: sets the frame and its plan where
+ * the frame that runs is the method's own. False with an exception set. Not inlined: it is once a
+ * call. */
+HOT static __attribute__((noinline)) bool
+enter_frame(struct traced_call *call,
+            const struct watched_module *module,
+            uint32_t index,
+            PyObject *frame,
+            PyObject *const *values,
+            Py_ssize_t count)
 {
     struct traced_method *method = call->method;
-    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    const struct site *site = &module->table.sites[index];
+    bool is_enter = site->kind == SITE_ENTER;
 
     if (call->frame != NULL && !is_enter) {
-        return frame == call->frame;
+        return true;
     }
-    if (frame == NULL || frame_code(frame) != method->code) {
-        return false;
+    if (frame == call->frame) { /* that one has ended, and this has its place */
+        call->frame = NULL;
+        call->plan = NULL;
     }
-    if (is_enter && count > 0 && values[0] != NULL && values[0] != method->module &&
-        type_cache_get(&method->tracing->session->types, Py_TYPE(values[0]))
-            ->is_module) {
-        return false;
+    if (frame == NULL || frame_code(frame) != method->code ||
+        (is_enter && is_others(method, values, count))) {
+        return true;
     }
     call->frame = frame;
+    call->plan = traced_plan_find(method, module, site->function);
+    if (call->plan == NULL) {
+        return false;
+    }
+    prefetch_plan(method, call->plan);
     return true;
 }
 
-static bool visit_call(struct traced_call *call,
+/* The site as the call's plan has it, where its frame runs. */
+static const struct traced_site *
+find_site(const struct traced_call *call, uint32_t index, const PyObject *frame)
+{
+    const struct traced_plan *plan = call->plan;
+
+    return frame == call->frame && plan != NULL && index >= plan->first_site &&
+                   index - plan->first_site < plan->site_count
+               ? &plan->sites[index - plan->first_site]
+               : NULL;
+}
+
+HOT static bool visit_call(struct traced_call *call,
+                           const struct watched_module *module,
+                           uint32_t index,
+                           PyObject *const *values,
+                           Py_ssize_t count)
+{
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    const struct traced_site *site = find_site(call, index, frame);
+
+    if (site == NULL || site->is_enter) {
+        if (!enter_frame(call, module, index, frame, values, count)) {
+            return false;
+        }
+        site = find_site(call, index, frame);
+    }
+    return site == NULL || tell_site(call, call->plan, site, values, count);
+}
+
+HOT bool tracing_visit(struct tracing *tracing,
+                       struct traced_call *call,
                        const struct watched_module *module,
-                       uint32_t index,
+                       uint32_t site,
                        PyObject *const *values,
                        Py_ssize_t count)
 {
-    const struct site *site = &module->table.sites[index];
-    const struct traced_plan *plan;
-
-    if (!is_own_frame(call, site->kind == SITE_ENTER, values, count)) {
-        return true;
-    }
-    plan = traced_plan_find(call->method, module, site->function);
-    if (plan == NULL) {
-        return false;
-    }
-    if (index < plan->first_site || index - plan->first_site >= plan->site_count) {
-        return true;
-    }
-    return tell_site(call, plan, &plan->sites[index - plan->first_site], values, count);
-}
-
-bool tracing_visit(struct tracing *tracing,
-                   const struct watched_module *module,
-                   uint32_t site,
-                   PyObject *const *values,
-                   Py_ssize_t count)
-{
-    struct traced_call *call = tracing_this_thread()->top;
     const struct traced_method *first = NULL;
 
     /* A module that has two paths has two calls, one around the other. */

@@ -1,6 +1,8 @@
 /* Watchers and the visits that they are told of. */
 #include "runtime/python/watcher.h"
 
+#include "runtime/base/hot.h"
+
 #include "runtime/base/memory.h"
 #include "runtime/python/recorder_session.h"
 #include "runtime/python/recorder_walk.h"
@@ -27,7 +29,7 @@ void watched_module_release(struct watched_module *module)
     }
 }
 
-static bool module_read(struct watched_module *module, struct slice text)
+static bool module_read(struct watched_module *module)
 {
     struct error error = ERROR_INIT;
 
@@ -35,7 +37,7 @@ static bool module_read(struct watched_module *module, struct slice text)
         return true;
     }
     arena_init(&module->arena);
-    if (!site_table_read(&module->table, text, &module->arena, &error)) {
+    if (!site_table_read(&module->table, module->text, &module->arena, &error)) {
         arena_release(&module->arena);
         PyErr_SetString(error.kind == ERROR_MEMORY ? PyExc_MemoryError
                                                    : PyExc_RuntimeError,
@@ -48,8 +50,7 @@ static bool module_read(struct watched_module *module, struct slice text)
 
 /* NULL with an exception set: no memory. */
 static const struct watcher_choice *find_choice(struct watcher *watcher,
-                                                const struct watched_module *module,
-                                                struct slice file)
+                                                const struct watched_module *module)
 {
     size_t place = (size_t)module->number - 1;
     size_t room = watcher->choice_room;
@@ -66,7 +67,8 @@ static const struct watcher_choice *find_choice(struct watcher *watcher,
                (watcher->choice_room - room) * sizeof(*watcher->choices));
     }
     if (watcher->choices[place] == NULL) {
-        watcher->choices[place] = watcher_choose(&watcher->wish, &module->table, file);
+        watcher->choices[place] =
+            watcher_choose(&watcher->wish, &module->table, module->file);
         if (watcher->choices[place] == NULL) {
             PyErr_NoMemory();
         }
@@ -159,8 +161,8 @@ static bool tell_values(struct session *session,
 
 static bool visit_one(struct session *session,
                       PyObject *pair,
+                      struct traced_call *call,
                       const struct watched_module *module,
-                      struct slice file,
                       uint32_t index,
                       PyObject *const *values,
                       Py_ssize_t count)
@@ -169,9 +171,10 @@ static bool visit_one(struct session *session,
     const struct watcher_choice *choice;
 
     if (Py_TYPE(watcher) == session->tracing_type) {
-        return tracing_visit((struct tracing *)watcher, module, index, values, count);
+        return tracing_visit((struct tracing *)watcher, call, module, index, values,
+                             count);
     }
-    choice = find_choice((struct watcher *)watcher, module, file);
+    choice = find_choice((struct watcher *)watcher, module);
     if (choice == NULL) {
         return false;
     }
@@ -180,54 +183,39 @@ static bool visit_one(struct session *session,
                        choice->is_wanted + choice->firsts[index], values, count);
 }
 
-static bool visit_all(struct session *session,
-                      const struct watched_module *module,
-                      struct slice file,
-                      uint32_t site,
-                      PyObject *const *values,
-                      Py_ssize_t count)
+/* Not inlined: as a rule there is one, which traces. */
+static __attribute__((noinline)) bool visit_all(struct session *session,
+                                                struct traced_call *call,
+                                                const struct watched_module *module,
+                                                uint32_t site,
+                                                PyObject *const *values,
+                                                Py_ssize_t count)
 {
     PyObject *watchers = Py_NewRef(session->watchers); /* others may begin or end */
     bool is_good = true;
 
     for (Py_ssize_t i = 0; i < PyTuple_Size(watchers) && is_good; i++) {
-        is_good = visit_one(session, PyTuple_GetItem(watchers, i), module, file, site,
+        is_good = visit_one(session, PyTuple_GetItem(watchers, i), call, module, site,
                             values, count);
     }
     Py_DECREF(watchers);
     return is_good;
 }
 
-/* As a rule there is one, which traces. */
-static bool visit_only(struct tracing *tracing,
-                       const struct watched_module *module,
-                       uint32_t site,
-                       PyObject *const *values,
-                       Py_ssize_t count)
-{
-    bool is_good;
-
-    Py_INCREF((PyObject *)tracing);
-    is_good = tracing_visit(tracing, module, site, values, count);
-    Py_DECREF((PyObject *)tracing);
-    return is_good;
-}
-
-bool watchers_visit(struct session *session,
-                    struct watched_module *module,
-                    struct slice table,
-                    struct slice file,
-                    unsigned long site,
-                    PyObject *const *values,
-                    Py_ssize_t count)
+HOT bool watchers_visit(struct session *session,
+                        struct watched_module *module,
+                        unsigned long site,
+                        PyObject *const *values,
+                        Py_ssize_t count)
 {
     struct tracing_thread *thread = tracing_this_thread();
+    struct tracing *tracing = session->only_tracing;
     bool is_good;
 
     if (thread->is_at_work) {
         return true;
     }
-    if (module->number == 0 && !module_read(module, table)) {
+    if (module->number == 0 && !module_read(module)) {
         return false;
     }
     if (site >= module->table.site_count) {
@@ -235,10 +223,15 @@ bool watchers_visit(struct session *session,
     }
     /* What a watcher does may visit sites itself: it is not told of these. */
     thread->is_at_work = true;
-    is_good =
-        session->only_tracing != NULL
-            ? visit_only(session->only_tracing, module, (uint32_t)site, values, count)
-            : visit_all(session, module, file, (uint32_t)site, values, count);
+    if (tracing == NULL) {
+        is_good =
+            visit_all(session, thread->top, module, (uint32_t)site, values, count);
+    } else {
+        Py_INCREF((PyObject *)tracing);
+        is_good =
+            tracing_visit(tracing, thread->top, module, (uint32_t)site, values, count);
+        Py_DECREF((PyObject *)tracing);
+    }
     thread->is_at_work = false;
     return is_good;
 }

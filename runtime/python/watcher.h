@@ -14,21 +14,20 @@
 
 struct session;
 
-/* A module as watchers know it. Zeroed is how it begins. */
+/* A module as watchers know it. Zeroed but for the texts is how it begins. */
 struct watched_module {
     uint64_t number; /* unlike any other's, from 1; 0: its table was not read yet */
+    struct slice text, file; /* borrowed: of the table; whose sites these are */
     struct arena arena;
     struct site_table table;
 };
 
 void watched_module_release(struct watched_module *module);
 
-/* Tells the session's watchers of a visit, with its values as the hook got them. `table` and
- * `file` are the module's. False with an exception set where a watcher raised. */
+/* Tells the session's watchers of a visit, with its values as the hook got them. False with an
+ * exception set where a watcher raised. */
 bool watchers_visit(struct session *session,
                     struct watched_module *module,
-                    struct slice table,
-                    struct slice file,
                     unsigned long site,
                     PyObject *const *values,
                     Py_ssize_t count);

@@ -1,6 +1,8 @@
 /* The types that an array's elements can have. */
 #include "runtime/trace/dtype.h"
 
+#include "runtime/base/hot.h"
+
 #include "runtime/trace/number.h"
 
 struct dtype_facts {
@@ -33,12 +35,12 @@ enum dtype dtype_find(struct slice text)
     return DTYPE_OTHER;
 }
 
-size_t dtype_size(enum dtype dtype)
+HOT size_t dtype_size(enum dtype dtype)
 {
     return dtypes[dtype].size;
 }
 
-enum dtype_class dtype_class(enum dtype dtype)
+HOT enum dtype_class dtype_class(enum dtype dtype)
 {
     return dtypes[dtype].class;
 }

@@ -1,8 +1,11 @@
 """What counts as a change, and what of a value later changes do not reach."""
 
 import copy
+import itertools
+import math
 import threading
 import types
+import weakref
 
 import pytest
 import torch
@@ -355,4 +358,90 @@ def test_rows_of_any_length_and_distance(dtype):
         for view in views:
             model(view)
     for view, value in zip(views, tracer.results["forward"].values, strict=True):
-        assert value.is_contiguous() and torch.equal(value, view.resolve_conj())
+        assert torch.equal(value, view.resolve_conj())
+        assert value.is_contiguous() or value.stride() == view.stride()  # as a clone has them
+
+
+@pytest.mark.parametrize("follows", [False, True], ids=["plain", "autograd"])
+def test_values_in_any_order_of_their_dimensions(follows):
+    views = []
+    for shape in ((), (3,), (1,), (2, 3), (1, 4), (2, 1, 3), (2, 3, 1, 4), (2, 3, 4, 5, 2), (2,) * 6):
+        whole = torch.arange(1 + math.prod(shape), dtype=torch.float32)[1:].reshape(shape)
+        views += [whole.permute(order) for order in itertools.permutations(range(len(shape)))]
+        views += [whole.unsqueeze(0), whole.expand(2, *shape), whole.reshape(-1)[:0]]
+    originals = [view.clone() for view in views]
+    model = nn.Identity()
+    with ModelTracer(model, ["forward"]) as tracer:
+        for view in views:
+            model(view.requires_grad_() if follows else view)
+    for view in views:
+        view.data.fill_(-1)
+    for value, original in zip(tracer.results["forward"].values, originals, strict=True):
+        assert value.shape == original.shape and torch.equal(value, original)
+
+
+def test_the_same_bytes_in_another_order_are_other_values():
+    class Turns(nn.Module):
+        def forward(self, x):
+            h = x.clone()
+            h.data = h.data.t()
+            return h
+
+    _, tracer = trace_model(Turns(), ["forward.h"], torch.arange(4.0).view(2, 2))
+    assert lists(tracer.results["forward.h"]) == [[[0, 1], [2, 3]], [[0, 2], [1, 3]]]
+
+
+class Shared(nn.Module):
+    """What is called twice with one mask, and leaves nothing of its own behind."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+        self.seen = []
+
+    def forward(self, x, mask):
+        h = self.inner(x) * mask
+        self.seen.append(weakref.ref(h))
+        del h
+        self.seen.append(self.seen[-1]() is None)
+        h = self.inner(x)
+        self.seen.append(weakref.ref(h))
+        h = self.inner(x)
+        self.seen.append(self.seen[-1]() is None)
+        if not len(mask):
+            raise ValueError("no mask")
+        return h + mask
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shared = Shared()
+
+    def forward(self, x, mask):
+        return self.shared(self.shared(x, mask), mask)
+
+
+def test_a_tensor_that_comes_again_in_another_call():
+    model = Twice()
+    mask = torch.ones(2, requires_grad=True)
+    with ModelTracer(model, ["shared.forward.*"]) as tracer:
+        for _ in range(3):
+            model(torch.ones(1, 2), mask)
+    assert tracer.results["shared.forward.mask"].iterations == [1, 2, 3]
+    assert tracer.results["shared.forward.x"].iterations == [1, 1, 2, 2, 3, 3]
+
+
+def test_variables_live_no_longer_than_without_a_tracer():
+    model = Twice()
+    with ModelTracer(model, ["shared.forward.*"]):
+        with torch.no_grad():
+            model(torch.ones(1, 2), torch.ones(2))
+        model(torch.ones(1, 2), torch.ones(2))
+        with pytest.raises(ValueError, match="no mask") as caught:
+            model(torch.ones(0, 2), torch.ones(0, 2))
+        caught.value.__traceback__ = None
+        del caught
+        seen = model.shared.seen
+        assert [answer for answer in seen if isinstance(answer, bool)] == [True] * len(seen[1::2])
+        assert all(made() is None for made in seen if not isinstance(made, bool))

@@ -8,8 +8,10 @@
 #include "runtime/base/utf8.h"
 #include "tests/unit/check.h"
 
+#include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void test_memory(void)
 {
@@ -37,6 +39,24 @@ static void test_memory(void)
     memory_free(block);
     memory_free(zeroed);
     memory_free(NULL);
+}
+
+static void test_copying_away(void)
+{
+    unsigned char from[700];
+    alignas(64) unsigned char to[700 + 64];
+
+    for (size_t i = 0; i < sizeof(from); i++) {
+        from[i] = (unsigned char)(i * 7 + i / 256);
+    }
+    for (size_t start = 0; start < 64; start += 7) {
+        for (size_t size = 0; size < sizeof(from) - start; size += 13) {
+            memset(to, 0xEE, sizeof(to));
+            memory_copy_away(to + start, from + start, size);
+            CHECK(memcmp(to + start, from + start, size) == 0);
+            CHECK(to[start + size] == 0xEE && (start == 0 || to[start - 1] == 0xEE));
+        }
+    }
 }
 
 /* Which of six calls fail, as a text of `x` and `-`. */
@@ -263,6 +283,7 @@ static void test_hash(void)
 int main(void)
 {
     test_memory();
+    test_copying_away();
     test_failing_allocations();
     test_arena();
     test_buffer();

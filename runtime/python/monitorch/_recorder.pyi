@@ -165,7 +165,7 @@ class Tracing:
         gathering_interval: int,
         *,
         chunk: Callable[[int], tuple[object, int]],
-        make: Callable[[Any, int, int, str, tuple[int, ...]], object],
+        make: Callable[[Any, int, int, str, tuple[int, ...], tuple[int, ...] | None], object],
         keep: Callable[[str, Any], object],
         save: Callable[[str, Any, int], object] | None,
         compare: Callable[[Any, Any, int], Any],

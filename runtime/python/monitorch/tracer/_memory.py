@@ -120,12 +120,20 @@ def _is_plain_tensor(value: Any) -> bool:
     )
 
 
-def make_tensor(owner: Any, offset: int, count: int, dtype: str, shape: tuple[int, ...]) -> Any:
-    """The tensor whose values lie there."""
+def make_tensor(
+    owner: Any,
+    offset: int,
+    count: int,
+    dtype: str,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...] | None = None,
+) -> Any:
+    """The tensor whose values lie there; without strides they are in row-major order."""
     import torch
 
     kind = getattr(torch, dtype)
     with torch.inference_mode(False):  # what was traced in it may be trained with
         if count == 0:
             return torch.empty(shape, dtype=kind, device="cpu")
-        return torch.frombuffer(owner, dtype=kind, count=count, offset=offset).view(shape)
+        values = torch.frombuffer(owner, dtype=kind, count=count, offset=offset)
+        return values.view(shape) if strides is None else values.as_strided(shape, strides)
