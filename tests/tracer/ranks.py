@@ -79,6 +79,7 @@ def _begin(function, rank, world, folder, arguments):
     dist.init_process_group(
         "gloo", init_method=f"file://{folder}/store", rank=rank, world_size=world
     )
+    dist.barrier()  # on a busy machine one may have ended before another has met all
     outcome = Outcome()
     try:
         outcome.result = function(rank, world, *arguments)
