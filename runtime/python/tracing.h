@@ -261,10 +261,11 @@ struct traced_call {
 
 struct watched_module;
 
-/* The method's plan for the function of that module; NULL with an exception set. */
+/* The method's plan for the function of that module, whose frame runs; NULL with an exception set. */
 const struct traced_plan *traced_plan_find(struct traced_method *method,
                                            const struct watched_module *module,
-                                           uint32_t function);
+                                           uint32_t function,
+                                           PyObject *frame);
 void traced_method_forget(struct traced_method *method); /* its variables and plans */
 
 /* ---- tracing_visit.c ---- */

@@ -209,10 +209,27 @@ static bool plan_writes(struct traced_plan *plan,
     return true;
 }
 
+/* `self`, which nearly every line reads, where nothing of it is wanted. */
+static bool is_owner(const struct traced_variable *variable,
+                     const struct traced_method *method,
+                     PyObject *frame)
+{
+    PyObject *value;
+
+    if (variable == NULL || variable->slot != 0 || variable->is_named ||
+        variable->has_more) {
+        return false;
+    }
+    value = frame_find(frame, true, variable->name, variable->slot);
+    Py_XDECREF(value);
+    return value == method->module;
+}
+
 static bool plan_reads(struct traced_plan *plan,
                        struct traced_site *planned,
                        struct traced_method *method,
-                       const struct site *site)
+                       const struct site *site,
+                       PyObject *frame)
 {
     struct traced_variable *variable;
 
@@ -223,7 +240,7 @@ static bool plan_reads(struct traced_plan *plan,
         if (!find_variable(method, root_of(site->reads[i].name), &variable)) {
             return false;
         }
-        if (!has_step(plan, planned, variable)) {
+        if (!has_step(plan, planned, variable) && !is_owner(variable, method, frame)) {
             add_step(plan, planned, variable, -1);
         }
     }
@@ -234,13 +251,14 @@ static bool plan_reads(struct traced_plan *plan,
 static bool plan_site(struct traced_plan *plan,
                       struct traced_site *planned,
                       struct traced_method *method,
-                      const struct site *site)
+                      const struct site *site,
+                      PyObject *frame)
 {
     planned->is_enter = site->kind == SITE_ENTER;
     planned->is_return = site->kind == SITE_RETURN;
     planned->may_unbind = site->kind == SITE_LINE;
     return (planned->is_return || plan_writes(plan, planned, method, site)) &&
-           plan_reads(plan, planned, method, site);
+           plan_reads(plan, planned, method, site, frame);
 }
 
 /* The function's first site, and how many there are up to its last one: others' may stand
@@ -262,7 +280,8 @@ count_sites(const struct site_table *table, uint32_t function, uint32_t *first)
 
 static bool fill_plan(struct traced_plan *plan,
                       struct traced_method *method,
-                      const struct site_table *table)
+                      const struct site_table *table,
+                      PyObject *frame)
 {
     size_t room = 0;
     uint32_t next = 0;
@@ -283,7 +302,7 @@ static bool fill_plan(struct traced_plan *plan,
 
         plan->sites[i].first_step = next;
         if (site->function == plan->function &&
-            !plan_site(plan, &plan->sites[i], method, site)) {
+            !plan_site(plan, &plan->sites[i], method, site, frame)) {
             return false;
         }
         next += plan->sites[i].step_count;
@@ -294,7 +313,8 @@ static bool fill_plan(struct traced_plan *plan,
 
 HOT const struct traced_plan *traced_plan_find(struct traced_method *method,
                                                const struct watched_module *module,
-                                               uint32_t function)
+                                               uint32_t function,
+                                               PyObject *frame)
 {
     struct traced_plan *plan = method->plans;
 
@@ -312,7 +332,7 @@ HOT const struct traced_plan *traced_plan_find(struct traced_method *method,
     }
     plan->module = module->number;
     plan->function = function;
-    if (!fill_plan(plan, method, &module->table)) {
+    if (!fill_plan(plan, method, &module->table, frame)) {
         plan_free(plan);
         return NULL;
     }

@@ -142,8 +142,14 @@ static void prefetch(const void *start, size_t size)
 static void prefetch_plan(const struct traced_method *method,
                           const struct traced_plan *plan)
 {
+    const struct kept_list *kept = method->tracing->last_kept;
+
     prefetch(plan->sites, plan->site_count * sizeof(*plan->sites));
     prefetch(plan->steps, plan->step_count * sizeof(*plan->steps));
+    if (kept != NULL && kept->count + method->variable_count <= KEPT_LIST_COUNT) {
+        prefetch(&kept->items[kept->count],
+                 method->variable_count * sizeof(*kept->items));
+    }
     for (size_t i = 0; i < method->variable_count; i++) {
         prefetch(method->variables[i], sizeof(*method->variables[i]));
     }
@@ -181,7 +187,7 @@ enter_frame(struct traced_call *call,
         return true;
     }
     call->frame = frame;
-    call->plan = traced_plan_find(method, module, site->function);
+    call->plan = traced_plan_find(method, module, site->function, frame);
     if (call->plan == NULL) {
         return false;
     }
