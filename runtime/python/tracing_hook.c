@@ -1,6 +1,7 @@
 /* What torch calls behind a traced module's forward: what comes out of modules whose methods are left
  * as they are. */
 #include "runtime/python/module_add.h"
+#include "runtime/python/observe.h"
 #include "runtime/python/tracing.h"
 
 struct output_hook {
@@ -45,19 +46,6 @@ static PyObject *hook_release(PyObject *self, PyObject *unused)
     (void)unused;
     Py_CLEAR(hook->tracing);
     Py_RETURN_NONE;
-}
-
-/* A model that is pickled while it is traced takes nothing along that could trace. */
-static PyObject *hook_reduce(PyObject *self, PyObject *unused)
-{
-    PyObject *observe = PyImport_ImportModule("monitorch._observe");
-    PyObject *silent =
-        observe == NULL ? NULL : PyObject_GetAttrString(observe, "Silent");
-
-    (void)self;
-    (void)unused;
-    Py_XDECREF(observe);
-    return silent == NULL ? NULL : Py_BuildValue("(N())", silent);
 }
 
 static int hook_traverse(PyObject *self, visitproc visit, void *arg)
@@ -111,7 +99,7 @@ int tracing_add_hook_type(PyObject *module)
     static PyMethodDef methods[] = {
         {"leave", (PyCFunction)(void (*)(void))hook_leave, METH_FASTCALL, leave_doc},
         {"release", hook_release, METH_NOARGS, release_doc},
-        {"__reduce__", hook_reduce, METH_NOARGS, NULL},
+        {"__reduce__", observe_reduce, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
