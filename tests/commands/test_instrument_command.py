@@ -542,8 +542,8 @@ def test_unreadable_file(folder):
     folder.write("bad.py", MODEL)
     os.chmod(folder.path / "bad.py", 0)
     user = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
-    if user and not reachable_for_others(folder.path):
-        pytest.skip("other users cannot reach the temporary folder")
+    if user and not all(map(reachable_for_others, (folder.path, paths.COMMAND))):
+        pytest.skip("other users cannot reach the temporary folder, or the command")
     os.chmod(folder.path, 0o777)
     ran = folder.run("bad.py", "model.py", "-d", "out", code=3, **user)
     assert ran.told.startswith("bad.py:1:1: cannot be read: Permission denied\n")
