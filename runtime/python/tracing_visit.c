@@ -195,13 +195,17 @@ enter_frame(struct traced_call *call,
     return true;
 }
 
-/* The site as the call's plan has it, where its frame runs. */
-static const struct traced_site *
-find_site(const struct traced_call *call, uint32_t index, const PyObject *frame)
+/* The site as the call's plan has it, where its frame runs. When that has ended, one of another file may
+ * lie in its place. */
+static const struct traced_site *find_site(const struct traced_call *call,
+                                           const struct watched_module *module,
+                                           uint32_t index,
+                                           const PyObject *frame)
 {
     const struct traced_plan *plan = call->plan;
 
-    return frame == call->frame && plan != NULL && index >= plan->first_site &&
+    return frame == call->frame && plan != NULL && plan->module == module->number &&
+                   index >= plan->first_site &&
                    index - plan->first_site < plan->site_count
                ? &plan->sites[index - plan->first_site]
                : NULL;
@@ -214,13 +218,13 @@ HOT static bool visit_call(struct traced_call *call,
                            Py_ssize_t count)
 {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
-    const struct traced_site *site = find_site(call, index, frame);
+    const struct traced_site *site = find_site(call, module, index, frame);
 
     if (site == NULL || site->is_enter) {
         if (!enter_frame(call, module, index, frame, values, count)) {
             return false;
         }
-        site = find_site(call, index, frame);
+        site = find_site(call, module, index, frame);
     }
     return site == NULL || tell_site(call, call->plan, site, values, count);
 }

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import importlib.util
 import pickle
 import threading
 import weakref
@@ -293,9 +294,16 @@ def test_instances_of_one_class_are_told_apart():
     assert [value.item() for value in tracer.results["inner.inner.forward.x"].values] == [2]
 
 
-def test_the_same_in_an_instrumented_file(tmp_path):
-    import importlib.util
+def load(folder, name, text):
+    file = folder / f"{name}.py"
+    file.write_bytes(text)
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
+
+def test_the_same_in_an_instrumented_file(tmp_path):
     from monitorch import _instrument
 
     source = (
@@ -309,16 +317,55 @@ def test_the_same_in_an_instrumented_file(tmp_path):
         "        if self.inner is not None: h = self.inner(h)\n"
         "        return h\n"
     )
-    file = tmp_path / "instrumented_model.py"
     result = _instrument.instrument(source.encode(), all=True)
-    file.write_bytes(result.text)
-    spec = importlib.util.spec_from_file_location("instrumented_model", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load(tmp_path, "instrumented_model", result.text)
     model = module.Inner(module.Inner())
     with ModelTracer(model, ["forward.h"]) as tracer:
         model(torch.zeros(1))
     assert [value.item() for value in tracer.results["forward.h"].values] == [1, 2]
+
+
+WRAPPED = """
+import functools
+from torch import nn
+
+def wrap(function):
+    @functools.wraps(function)
+    def wrapper(self, x):
+        after = function(self, x)
+        for _ in range(5):
+            self.other(after, after)
+        return after
+    return wrapper
+
+class Wrapped(nn.Module):
+    @wrap
+    def forward(self, x):
+        first = x + 1
+        second = first + 1
+        third = second + 1
+        return third
+"""
+
+
+@pytest.mark.parametrize("before", range(12))
+def test_another_file_at_the_same_place_of_memory(tmp_path, before):
+    """A forward has ended, and its wrapper calls what is instrumented in another file: the frame may
+    lie where the forward's was, and its sites have the same numbers."""
+    from monitorch import _instrument
+
+    lines = "".join(f"    v{i % 3} = one * {100 + i}\n" for i in range(60))
+    other = "pass\n" * before + f"def other(one, two):\n{lines}    return v0\n"
+    model = load(tmp_path, "wrapped_model", WRAPPED.encode()).Wrapped()
+    instrumented = _instrument.instrument(other.encode(), all=True, every_line=True).text
+    model.other = load(tmp_path, "other_file", instrumented).other
+    with ModelTracer(model, ["forward.*"]) as tracer:
+        for _ in range(3):
+            model(torch.zeros(2))
+    for number, name in enumerate(("first", "second", "third"), 1):
+        traced = tracer.results[f"forward.{name}"]
+        assert [value.tolist() for value in traced.values] == [[number, number]] * 3, name
+    assert set(tracer.results) == {f"forward.{name}" for name in ("x", "first", "second", "third")}
 
 
 def test_a_recording_goes_on_beside(tmp_path):
