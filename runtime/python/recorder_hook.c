@@ -2,7 +2,6 @@
 #include "runtime/python/recorder_hook.h"
 
 #include "runtime/base/hot.h"
-
 #include "runtime/python/recorder_frames.h"
 #include "runtime/python/recorder_sources.h"
 #include "runtime/python/recorder_values.h"

@@ -2,7 +2,6 @@
 #include "runtime/python/recorder_session.h"
 
 #include "runtime/base/hot.h"
-
 #include "runtime/base/memory.h"
 #include "runtime/trace/log_late.h"
 #include "runtime/trace/sample.h"

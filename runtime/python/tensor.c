@@ -2,7 +2,6 @@
 #include "runtime/python/tensor_private.h"
 
 #include "runtime/base/hot.h"
-
 #include "runtime/base/memory.h"
 
 struct tensor_access *tensor_access_new(void)

@@ -1,9 +1,8 @@
 /* Values that are met: what each path was last, and whether it has changed. */
 #include "runtime/python/tracing.h"
 
-#include "runtime/base/hot.h"
-
 #include "runtime/base/hash.h"
+#include "runtime/base/hot.h"
 #include "runtime/python/recorder_values.h"
 #include "runtime/python/tensor.h"
 

@@ -6,7 +6,6 @@
 #include "runtime/python/tracing.h"
 
 #include "runtime/base/hot.h"
-
 #include "runtime/base/memory.h"
 #include "runtime/python/tensor.h"
 

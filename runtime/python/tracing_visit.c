@@ -1,8 +1,8 @@
 /* From the visit of a site to the variables of the method that it stands in. */
-#include "runtime/python/follow_frame.h"
+#include "runtime/python/tracing.h"
 
 #include "runtime/base/hot.h"
-#include "runtime/python/tracing.h"
+#include "runtime/python/follow_frame.h"
 #include "runtime/python/watcher.h"
 
 /* `self`, which nearly every line reads, and which is no value. */

@@ -2,7 +2,6 @@
 #include "runtime/python/watcher.h"
 
 #include "runtime/base/hot.h"
-
 #include "runtime/base/memory.h"
 #include "runtime/python/recorder_session.h"
 #include "runtime/python/recorder_walk.h"

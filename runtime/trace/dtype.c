@@ -2,7 +2,6 @@
 #include "runtime/trace/dtype.h"
 
 #include "runtime/base/hot.h"
-
 #include "runtime/trace/number.h"
 
 struct dtype_facts {
