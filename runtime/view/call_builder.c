@@ -69,8 +69,8 @@ bool call_builder_init(struct call_builder *builder,
                        struct slice root_name)
 {
     *builder = (struct call_builder){.tree = tree};
-    flow_map_init(&builder->children);
-    if (!flow_texts_init(&builder->names) ||
+    number_map_init(&builder->children);
+    if (!text_table_init(&builder->names) ||
         add_node(builder, CALL_NODE_NONE, root_name) == CALL_NODE_NONE) {
         return false;
     }
@@ -80,8 +80,8 @@ bool call_builder_init(struct call_builder *builder,
 
 void call_builder_release(struct call_builder *builder)
 {
-    flow_texts_release(&builder->names);
-    flow_map_release(&builder->children);
+    text_table_release(&builder->names);
+    number_map_release(&builder->children);
     memory_free(builder->last_children);
     memory_free(builder->seen);
 }
@@ -92,16 +92,16 @@ call_builder_child(struct call_builder *builder, uint32_t parent, struct slice n
     uint32_t number;
     uint32_t node;
 
-    if (!flow_texts_add(&builder->names, name, &number)) {
+    if (!text_table_add(&builder->names, name, &number)) {
         return CALL_NODE_NONE;
     }
-    node = flow_map_get(&builder->children, flow_key(parent, number));
-    if (node != FLOW_MAP_NONE) {
+    node = number_map_get(&builder->children, number_map_key(parent, number));
+    if (node != NUMBER_MAP_NONE) {
         return node;
     }
     node = add_node(builder, parent, name);
     if (node != CALL_NODE_NONE &&
-        !flow_map_put(&builder->children, flow_key(parent, number), node)) {
+        !number_map_put(&builder->children, number_map_key(parent, number), node)) {
         return CALL_NODE_NONE;
     }
     return node;

@@ -2,8 +2,8 @@
 #ifndef MONITORCH_VIEW_CALL_BUILDER_H
 #define MONITORCH_VIEW_CALL_BUILDER_H
 
+#include "runtime/base/text_table.h"
 #include "runtime/view/call_tree.h"
-#include "runtime/view/flow_map.h"
 
 struct call_seen_index {
     uint32_t node;
@@ -11,10 +11,10 @@ struct call_seen_index {
 };
 
 struct call_builder {
-    struct call_tree *tree;   /* borrowed */
-    struct flow_texts names;  /* owned, as all below */
-    struct flow_map children; /* (parent, name) -> node */
-    uint32_t *last_children;  /* for each node; CALL_NODE_NONE where it has none */
+    struct call_tree *tree;     /* borrowed */
+    struct text_table names;    /* owned, as all below */
+    struct number_map children; /* (parent, name) -> node */
+    uint32_t *last_children;    /* for each node; CALL_NODE_NONE where it has none */
     size_t last_capacity;
     struct call_seen_index *seen; /* any order, some more than once */
     size_t seen_count;

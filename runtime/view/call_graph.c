@@ -2,7 +2,7 @@
 #include "runtime/view/call_graph.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/flow_map.h"
+#include "runtime/base/number_map.h"
 
 void call_graph_init(struct call_graph *graph)
 {
@@ -53,7 +53,7 @@ static bool draws_root(const struct call_tree *tree)
 struct making {
     const struct call_tree *tree; /* borrowed; before names were merged */
     uint32_t *map; /* owned; the number that each of its nodes has in the graph */
-    struct flow_map known; /* owned; edges that there are */
+    struct number_map known; /* owned; edges that there are */
 };
 
 static bool add_edge(struct call_graph *graph,
@@ -61,11 +61,12 @@ static bool add_edge(struct call_graph *graph,
                      uint32_t source,
                      uint32_t target)
 {
-    if (flow_map_get(&making->known, flow_key(source, target)) != FLOW_MAP_NONE) {
+    if (number_map_get(&making->known, number_map_key(source, target)) !=
+        NUMBER_MAP_NONE) {
         return true;
     }
     graph->edges[graph->edge_count++] = (struct call_graph_edge){source, target};
-    return flow_map_put(&making->known, flow_key(source, target), 0);
+    return number_map_put(&making->known, number_map_key(source, target), 0);
 }
 
 static bool connect(struct call_graph *graph, struct making *making)
@@ -137,13 +138,13 @@ bool call_graph_build(struct call_graph *graph,
     bool is_done;
 
     graph->options = *options;
-    flow_map_init(&making.known);
+    number_map_init(&making.known);
     is_done = choose_nodes(graph, &making, tree, error);
     if (is_done && !connect(graph, &making)) {
         error_set_memory(error);
         is_done = false;
     }
-    flow_map_release(&making.known);
+    number_map_release(&making.known);
     memory_free(making.map);
     return is_done;
 }

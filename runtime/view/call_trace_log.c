@@ -1,8 +1,8 @@
 /* The modules that a trace's calls went through. */
 #include "runtime/view/call_trace.h"
 
+#include "runtime/base/number_map.h"
 #include "runtime/trace/log_reader.h"
-#include "runtime/view/flow_map.h"
 #include "runtime/view/number_text.h"
 #include "runtime/view/open_calls.h"
 
@@ -15,7 +15,7 @@ struct reading {
     struct call_trace *trace;  /* borrowed */
     struct log_reader *reader; /* owned, as all below */
     struct open_calls calls;
-    struct flow_map places; /* a call's number -> where its path stands */
+    struct number_map places; /* a call's number -> where its path stands */
     struct buffer scratch;
 };
 
@@ -60,7 +60,7 @@ static bool note_call(struct reading *reading, const struct log_call_view *view)
     path = call->path.size == 0 ? CALL_ROOT_NAME : call->path;
     path = arena_copy(&trace->arena, path);
     return path.bytes != NULL &&
-           flow_map_put(&reading->places, call->call, (uint32_t)trace->count) &&
+           number_map_put(&reading->places, call->call, (uint32_t)trace->count) &&
            call_trace_add(trace, (struct call_path){path, SLICE("")}) != NULL;
 }
 
@@ -79,13 +79,13 @@ static void add_shape(struct buffer *text, const struct log_shape *shape)
 /* Arguments stand before the arrow, what is returned behind it. */
 static bool note_event(struct reading *reading, const struct log_event_view *event)
 {
-    uint32_t place = flow_map_get(&reading->places, event->call);
+    uint32_t place = number_map_get(&reading->places, event->call);
     bool is_result = event->site->kind == SITE_RETURN;
     struct buffer *text = &reading->scratch;
     struct call_path *path;
     bool has_arrow;
 
-    if (place == FLOW_MAP_NONE || event->shape == NULL ||
+    if (place == NUMBER_MAP_NONE || event->shape == NULL ||
         (!is_result && event->site->kind != SITE_ENTER)) {
         return true;
     }
@@ -156,13 +156,13 @@ bool call_trace_read_log(struct call_trace *trace,
         return false;
     }
     open_calls_init(&reading.calls);
-    flow_map_init(&reading.places);
+    number_map_init(&reading.places);
     while (is_done && log_reader_next(reading.reader, &item)) {
         is_done = note_item(&reading, &item);
     }
     tell_state(&reading);
     buffer_release(&reading.scratch);
-    flow_map_release(&reading.places);
+    number_map_release(&reading.places);
     open_calls_release(&reading.calls);
     log_reader_free(reading.reader);
     if (!is_done) {

@@ -13,12 +13,12 @@ bool check_init(struct check *check,
         .rules = rules, .reader = reader, .sources = sources, .first = BUFFER_INIT};
     arena_init(&check->arena);
     open_calls_init(&check->calls);
-    flow_map_init(&check->group_index);
-    flow_map_init(&check->zero_index);
-    flow_map_init(&check->called);
+    number_map_init(&check->group_index);
+    number_map_init(&check->zero_index);
+    number_map_init(&check->called);
     check->shape_counts = arena_allocate(&check->arena, (size_t)rules->shape_count + 1,
                                          sizeof *check->shape_counts);
-    if (check->shape_counts == NULL || !flow_texts_init(&check->texts)) {
+    if (check->shape_counts == NULL || !text_table_init(&check->texts)) {
         error_set_memory(error);
         return false;
     }
@@ -30,10 +30,10 @@ void check_release(struct check *check)
 {
     arena_release(&check->arena);
     open_calls_release(&check->calls);
-    flow_texts_release(&check->texts);
-    flow_map_release(&check->group_index);
-    flow_map_release(&check->zero_index);
-    flow_map_release(&check->called);
+    text_table_release(&check->texts);
+    number_map_release(&check->group_index);
+    number_map_release(&check->zero_index);
+    number_map_release(&check->called);
     memory_free(check->groups);
     memory_free(check->sites);
     memory_free(check->zeros);
@@ -46,23 +46,23 @@ static uint64_t group_key(struct check *check, const struct check_group *group)
 {
     uint32_t name = 0;
 
-    if (!flow_texts_add(&check->texts, group->name, &name)) {
+    if (!text_table_add(&check->texts, group->name, &name)) {
         check->has_failed = true;
     }
-    return flow_key(group->module, group->line) * 0x9e3779b97f4a7c15u +
-           flow_key(name, (uint32_t)group->kind);
+    return number_map_key(group->module, group->line) * 0x9e3779b97f4a7c15u +
+           number_map_key(name, (uint32_t)group->kind);
 }
 
 bool check_found(struct check *check, struct check_group *group, struct buffer *words)
 {
     uint64_t key = group_key(check, group);
-    uint32_t index = flow_map_get(&check->group_index, key);
+    uint32_t index = number_map_get(&check->group_index, key);
     void *groups = check->groups;
 
     if (check->has_failed) {
         return false;
     }
-    if (index != FLOW_MAP_NONE) {
+    if (index != NUMBER_MAP_NONE) {
         check->groups[index].count += group->count;
         words->size = 0;
         return true;
@@ -77,7 +77,7 @@ bool check_found(struct check *check, struct check_group *group, struct buffer *
     group->function = arena_copy(&check->arena, group->function);
     group->words = arena_copy(&check->arena, buffer_slice(words));
     check->has_failed |= check->arena.has_failed || words->has_failed ||
-                         !flow_map_put(&check->group_index, key, check->group_count);
+                         !number_map_put(&check->group_index, key, check->group_count);
     words->size = 0;
     check->groups[check->group_count++] = *group;
     return !check->has_failed;
@@ -126,12 +126,12 @@ static bool take_call(struct check *check, struct open_call *call, bool is_new)
         return false;
     }
     if (is_new) {
-        uint64_t key = flow_key(call->module_number, call->function);
+        uint64_t key = number_map_key(call->module_number, call->function);
 
         event_filter_judge(&check->rules->filter, call, check->reader);
         if (check->rules->is_wanted[CHECK_DEAD] &&
-            flow_map_get(&check->called, key) == FLOW_MAP_NONE &&
-            !flow_map_put(&check->called, key, 1)) {
+            number_map_get(&check->called, key) == NUMBER_MAP_NONE &&
+            !number_map_put(&check->called, key, 1)) {
             check->has_failed = true;
             return false;
         }
@@ -158,10 +158,11 @@ bool check_take(struct check *check, const struct log_item *item, struct error *
     case LOG_END:
         call = open_calls_find(&check->calls, item->end.call);
         if (call != NULL) {
-            is_done = item->end.how != LOG_END_LEFT ||
-                      flow_map_put(&check->called,
-                                   flow_key(call->module_number, call->function),
-                                   CHECK_WAS_LEFT);
+            is_done =
+                item->end.how != LOG_END_LEFT ||
+                number_map_put(&check->called,
+                               number_map_key(call->module_number, call->function),
+                               CHECK_WAS_LEFT);
             open_calls_end(&check->calls, call);
         }
         break;

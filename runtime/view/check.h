@@ -14,9 +14,9 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
+#include "runtime/base/text_table.h"
 #include "runtime/trace/log_reader.h"
 #include "runtime/view/event_filter.h"
-#include "runtime/view/flow_map.h"
 #include "runtime/view/open_calls.h"
 #include "runtime/view/source_lines.h"
 
@@ -131,19 +131,19 @@ struct check {
     bool has_color;
     struct arena arena; /* owned */
     struct open_calls calls;
-    struct flow_texts texts;
-    struct flow_map group_index;
+    struct text_table texts;
+    struct number_map group_index;
     struct check_group *groups; /* owned */
     size_t group_capacity;
     uint32_t group_count;
     struct check_site *sites; /* owned; by the trace's numbers */
     size_t site_capacity;
-    struct flow_map zero_index;
+    struct number_map zero_index;
     struct check_zero *zeros; /* owned */
     size_t zero_capacity;
     uint32_t zero_count;
     /* Functions that were called: module, function -> 1, or WAS_LEFT. */
-    struct flow_map called;
+    struct number_map called;
     struct check_letter letters[CHECK_LETTERS_MAX];
     uint64_t *shape_counts; /* in the arena: values that each shape is about */
     uint64_t event_count;   /* all */

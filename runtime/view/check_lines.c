@@ -91,7 +91,8 @@ is_line_wanted(const struct check *check, uint32_t module, const struct site *si
 
 static bool was_called(const struct check *check, uint32_t module, uint32_t function)
 {
-    return flow_map_get(&check->called, flow_key(module, function)) != FLOW_MAP_NONE;
+    return number_map_get(&check->called, number_map_key(module, function)) !=
+           NUMBER_MAP_NONE;
 }
 
 /* `what` never ran; behind it goes up to where nothing ran. */
@@ -133,7 +134,8 @@ static bool may_have_raised(struct check *check, uint32_t number, uint32_t funct
 {
     const struct site_table *table = &log_reader_module(check->reader, number)->table;
 
-    if (flow_map_get(&check->called, flow_key(number, function)) == CHECK_WAS_LEFT ||
+    if (number_map_get(&check->called, number_map_key(number, function)) ==
+            CHECK_WAS_LEFT ||
         log_reader_header(check->reader)->is_closed == 0) {
         return true;
     }

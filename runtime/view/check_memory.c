@@ -51,20 +51,20 @@ bool check_remember_zeros(struct check *check, const struct log_event_view *even
         return true;
     }
     check->checked[CHECK_ZEROS]++;
-    if (!flow_texts_add(&check->texts, event->name, &name)) {
+    if (!text_table_add(&check->texts, event->name, &name)) {
         check->has_failed = true;
         return false;
     }
-    key = flow_key(event->site_number, name);
-    index = flow_map_get(&check->zero_index, key);
-    if (index != FLOW_MAP_NONE) {
+    key = number_map_key(event->site_number, name);
+    index = number_map_get(&check->zero_index, key);
+    if (index != NUMBER_MAP_NONE) {
         check->zeros[index].is_alive |= !is_all_zero(event);
         check->zeros[index].count++;
         return true;
     }
     if (!memory_grow(&zeros, &check->zero_capacity, (size_t)check->zero_count + 1,
                      sizeof *check->zeros) ||
-        !flow_map_put(&check->zero_index, key, check->zero_count)) {
+        !number_map_put(&check->zero_index, key, check->zero_count)) {
         check->zeros = zeros;
         check->has_failed = true;
         return false;

@@ -21,18 +21,18 @@ bool diff_notes_init(struct diff_notes *notes)
                                  .first_words = {"", 0},
                                  .first_event = DIFF_EVENT_NONE};
     arena_init(&notes->arena);
-    flow_map_init(&notes->marks);
-    return flow_texts_init(&notes->words);
+    number_map_init(&notes->marks);
+    return text_table_init(&notes->words);
 }
 
 void diff_notes_release(struct diff_notes *notes)
 {
     for (int i = 0; i < DIFF_LIST_COUNT; i++) {
         memory_free(notes->lists[i].rows);
-        flow_map_release(&notes->lists[i].index);
+        number_map_release(&notes->lists[i].index);
     }
-    flow_map_release(&notes->marks);
-    flow_texts_release(&notes->words);
+    number_map_release(&notes->marks);
+    text_table_release(&notes->words);
     buffer_release(&notes->scratch);
     arena_release(&notes->arena);
 }
@@ -182,9 +182,9 @@ static struct diff_row *find_row(const struct diff_rows *list,
     struct diff_row *row;
 
     *key = hash_64(finding->name) ^
-           flow_key(finding->modules[side] * 2 + side, finding->lines[side]);
-    place = flow_map_get(&list->index, *key);
-    if (place == FLOW_MAP_NONE) {
+           number_map_key(finding->modules[side] * 2 + side, finding->lines[side]);
+    place = number_map_get(&list->index, *key);
+    if (place == NUMBER_MAP_NONE) {
         return NULL;
     }
     row = &list->rows[place];
@@ -207,7 +207,7 @@ static struct diff_row *new_row(struct diff_notes *notes,
         return NULL;
     }
     list->rows = rows;
-    if (!flow_map_put(&list->index, key, list->count)) {
+    if (!number_map_put(&list->index, key, list->count)) {
         return NULL;
     }
     fill_row(notes, finding, &list->rows[list->count]);
@@ -261,12 +261,12 @@ static bool add_mark(struct diff_notes *notes, const struct diff_finding *findin
     }
     /* That it is in B alone is told by the mark. */
     if (mark != FLOW_MARK_ONLY && notes->words.count < WORD_MAX &&
-        !flow_texts_add(&notes->words, finding->words, &number)) {
+        !text_table_add(&notes->words, finding->words, &number)) {
         return false;
     }
     notes->has_scalars |= mark == FLOW_MARK_OWN && item->event.kind != VALUE_TENSOR;
-    return flow_map_put(&notes->marks, item->event.number,
-                        number << MARK_BITS | (uint32_t)mark);
+    return number_map_put(&notes->marks, item->event.number,
+                          number << MARK_BITS | (uint32_t)mark);
 }
 
 bool diff_notes_found(void *context, const struct diff_finding *finding)
@@ -289,16 +289,17 @@ bool diff_notes_found(void *context, const struct diff_finding *finding)
 enum flow_mark diff_notes_mark(void *context, uint64_t event)
 {
     const struct diff_notes *notes = context;
-    uint32_t known = flow_map_get(&notes->marks, event);
+    uint32_t known = number_map_get(&notes->marks, event);
 
-    return known == FLOW_MAP_NONE ? FLOW_MARK_EQUAL
-                                  : (enum flow_mark)(known & ((1u << MARK_BITS) - 1));
+    return known == NUMBER_MAP_NONE ? FLOW_MARK_EQUAL
+                                    : (enum flow_mark)(known & ((1u << MARK_BITS) - 1));
 }
 
 struct slice diff_notes_remark(void *context, uint64_t event)
 {
     const struct diff_notes *notes = context;
-    uint32_t known = flow_map_get(&notes->marks, event);
+    uint32_t known = number_map_get(&notes->marks, event);
 
-    return known == FLOW_MAP_NONE ? SLICE("") : notes->words.texts[known >> MARK_BITS];
+    return known == NUMBER_MAP_NONE ? SLICE("")
+                                    : notes->words.texts[known >> MARK_BITS];
 }

@@ -10,9 +10,9 @@
 #define MONITORCH_VIEW_DIFF_NOTES_H
 
 #include "runtime/base/arena.h"
+#include "runtime/base/text_table.h"
 #include "runtime/view/diff.h"
 #include "runtime/view/flow_graph.h"
-#include "runtime/view/flow_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,9 +47,9 @@ struct diff_rows {
     struct diff_row *rows; /* owned */
     size_t capacity;
     uint32_t count;
-    uint64_t told;         /* differences that the rows stand for */
-    uint64_t total;        /* differences, with those that there is no room for */
-    struct flow_map index; /* what a row is, as a hash -> its place */
+    uint64_t told;           /* differences that the rows stand for */
+    uint64_t total;          /* differences, with those that there is no room for */
+    struct number_map index; /* what a row is, as a hash -> its place */
 };
 
 struct diff_notes {
@@ -60,8 +60,8 @@ struct diff_notes {
     struct slice first_words; /* what differs there; "" */
     uint64_t first_event;     /* B's event of the first divergence; DIFF_EVENT_NONE */
     bool has_scalars;         /* an own difference is of a value that is no array */
-    struct flow_map marks;    /* B's event -> its mark, and the number of its words */
-    struct flow_texts words;  /* those of marks */
+    struct number_map marks;  /* B's event -> its mark, and the number of its words */
+    struct text_table words;  /* those of marks */
     struct log_reader *readers[2];   /* borrowed, while diff goes on; else NULL */
     struct source_lines *sources[2]; /* borrowed, while diff goes on; else NULL */
     struct buffer scratch;           /* owned */

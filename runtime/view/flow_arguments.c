@@ -24,11 +24,11 @@ void flow_judge_argument(struct flow_builder *builder,
     uint32_t caller = builder->calls[node->call].parent;
     uint32_t origin = flow_origin_of(builder, event);
     uint32_t base = node->storage == 0
-                        ? FLOW_MAP_NONE
-                        : flow_map_get(&builder->storages, node->storage);
+                        ? NUMBER_MAP_NONE
+                        : number_map_get(&builder->storages, node->storage);
     uint32_t holder;
 
-    if (base != FLOW_MAP_NONE && flow_is_held(builder, base)) {
+    if (base != NUMBER_MAP_NONE && flow_is_held(builder, base)) {
         node->base = base;
     }
     if (origin == FLOW_NONE) {

@@ -5,8 +5,8 @@
 #ifndef MONITORCH_VIEW_FLOW_BUILD_H
 #define MONITORCH_VIEW_FLOW_BUILD_H
 
+#include "runtime/base/text_table.h"
 #include "runtime/view/flow_graph.h"
-#include "runtime/view/flow_map.h"
 #include "runtime/view/open_calls.h"
 
 #include <stdbool.h>
@@ -184,21 +184,21 @@ struct flow_builder {
     struct flow_graph *graph;
     struct error *error;
     struct open_calls open_calls; /* for the filter */
-    struct flow_texts texts;
-    struct flow_map call_index;    /* number -> index */
-    struct flow_map binding_index; /* scope, name -> index */
-    struct flow_map scope_index;   /* what an owner is known by -> scope */
-    struct flow_map writings; /* a storage, as a number -> the raw node that wrote */
-    struct flow_map storages; /* a storage, as a number -> its newest raw node */
-    struct flow_map written_sites; /* site -> its newest raw node */
-    struct flow_map told_again;    /* event -> the raw node that tells the same */
-    bool is_in_part;               /* the container whose values are read now goes on */
-    struct flow_map uses; /* site, read -> how often the statement's text has it */
-    struct flow_map part_index; /* site, read -> where in `parts` */
-    struct flow_parts *parts;   /* owned */
+    struct text_table texts;
+    struct number_map call_index;    /* number -> index */
+    struct number_map binding_index; /* scope, name -> index */
+    struct number_map scope_index;   /* what an owner is known by -> scope */
+    struct number_map writings; /* a storage, as a number -> the raw node that wrote */
+    struct number_map storages; /* a storage, as a number -> its newest raw node */
+    struct number_map written_sites; /* site -> its newest raw node */
+    struct number_map told_again;    /* event -> the raw node that tells the same */
+    bool is_in_part;        /* the container whose values are read now goes on */
+    struct number_map uses; /* site, read -> how often the statement's text has it */
+    struct number_map part_index; /* site, read -> where in `parts` */
+    struct flow_parts *parts;     /* owned */
     uint32_t part_count;
     size_t part_capacity;
-    struct flow_map
+    struct number_map
         name_scopes; /* function, name -> enum site_scope, where not LOCAL */
     struct flow_call *calls;
     struct flow_unit *units;
@@ -409,11 +409,11 @@ void flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw);
 const struct flow_function *flow_function_of(const struct flow_builder *builder,
                                              const struct flow_call *call);
 
-/* The binding of a name in that scope; FLOW_MAP_NONE: none. */
+/* The binding of a name in that scope; NUMBER_MAP_NONE: none. */
 uint32_t
 flow_find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name);
 
-/* The binding of a plain name where a site of that kind finds it, and its scope; FLOW_MAP_NONE:
+/* The binding of a plain name where a site of that kind finds it, and its scope; NUMBER_MAP_NONE:
  * none. */
 uint32_t flow_find_plain(const struct flow_builder *builder,
                          uint32_t index,

@@ -124,7 +124,7 @@ static bool
 call_add(struct flow_builder *builder, const struct open_call *open, uint32_t *index)
 {
     void *items = builder->calls;
-    uint32_t parent = flow_map_get(&builder->call_index, open->parent_number);
+    uint32_t parent = number_map_get(&builder->call_index, open->parent_number);
     struct flow_call call = {
         .number = open->call,
         .parent = open->parent_number == 0 ? FLOW_NONE : parent,
@@ -161,7 +161,7 @@ call_add(struct flow_builder *builder, const struct open_call *open, uint32_t *i
         return false;
     }
     call.open_unit = call.unit;
-    if (!flow_map_put(&builder->call_index, call.number, *index)) {
+    if (!number_map_put(&builder->call_index, call.number, *index)) {
         return flow_out_of_memory(builder);
     }
     builder->calls[builder->call_count++] = call;
@@ -215,19 +215,19 @@ bool flow_call_of_event(struct flow_builder *builder,
         }
         return call_add(builder, *open, index);
     }
-    *index = flow_map_get(&builder->call_index, event->call);
+    *index = number_map_get(&builder->call_index, event->call);
     return true;
 }
 
 void flow_call_end(struct flow_builder *builder, uint32_t number)
 {
     struct open_call *open = open_calls_find(&builder->open_calls, number);
-    uint32_t index = flow_map_get(&builder->call_index, number);
+    uint32_t index = number_map_get(&builder->call_index, number);
 
     if (open != NULL) {
         open_calls_end(&builder->open_calls, open);
     }
-    if (index != FLOW_MAP_NONE) {
+    if (index != NUMBER_MAP_NONE) {
         builder->calls[index].is_ended = true;
     }
 }

@@ -20,7 +20,7 @@ static uint32_t raw_of_event(const struct flow_builder *builder, uint64_t event)
     if (low < builder->raw_count && builder->raws[low].event == event) {
         return low;
     }
-    return flow_map_get(&builder->told_again, event);
+    return number_map_get(&builder->told_again, event);
 }
 
 /* What the filter keeps back and something that is shown was made from: a source. */
@@ -214,13 +214,14 @@ static uint32_t find_writer(const struct flow_builder *builder, uint32_t raw)
 {
     const struct flow_raw *node = &builder->raws[raw];
     uint32_t found = node->storage == 0
-                         ? FLOW_MAP_NONE
-                         : flow_map_get(&builder->writings, node->storage);
+                         ? NUMBER_MAP_NONE
+                         : number_map_get(&builder->writings, node->storage);
 
-    if (found == FLOW_MAP_NONE || builder->raws[found].site != node->alias_site) {
-        found = flow_map_get(&builder->written_sites, node->alias_site);
+    if (found == NUMBER_MAP_NONE || builder->raws[found].site != node->alias_site) {
+        found = number_map_get(&builder->written_sites, node->alias_site);
     }
-    return found == FLOW_MAP_NONE || builder->raws[found].is_hidden ? FLOW_NONE : found;
+    return found == NUMBER_MAP_NONE || builder->raws[found].is_hidden ? FLOW_NONE
+                                                                      : found;
 }
 
 /* Written in place: the value before it, and the others that the statement read. */

@@ -44,7 +44,7 @@ static bool join_told(struct flow_builder *builder,
         binding->last = told;
         binding->count = 1;
     }
-    return flow_map_put(&builder->told_again, event->number, told) ||
+    return number_map_put(&builder->told_again, event->number, told) ||
            flow_out_of_memory(builder);
 }
 
@@ -112,13 +112,13 @@ static bool pass_over(struct flow_builder *builder,
                       bool *is_passed)
 {
     uint32_t index = flow_binding_of_write(builder, builder->visit.call, name);
-    uint32_t path = flow_texts_find(&builder->texts, event->path);
+    uint32_t path = text_table_find(&builder->texts, event->path);
     uint32_t previous = FLOW_NONE;
 
     if (index == FLOW_NONE) {
         return false;
     }
-    if (path != FLOW_MAP_NONE) {
+    if (path != NUMBER_MAP_NONE) {
         previous = find_unwritten(builder, event, index, path);
     }
     *is_passed = previous != FLOW_NONE;
@@ -127,7 +127,7 @@ static bool pass_over(struct flow_builder *builder,
     }
     builder->raws[previous].version = event->tensor.version;
     builder->graph->left_out.unchanged += !is_hidden;
-    return flow_map_put(&builder->told_again, event->number, previous) ||
+    return number_map_put(&builder->told_again, event->number, previous) ||
            flow_out_of_memory(builder);
 }
 

@@ -17,7 +17,7 @@ struct slice flow_keep(struct flow_builder *builder, struct slice text)
     if (text.size == 0) {
         return (struct slice){"", 0};
     }
-    if (!flow_texts_add(&builder->texts, text, &number) ||
+    if (!text_table_add(&builder->texts, text, &number) ||
         (number >= capacity && !memory_grow(&items, &capacity, (size_t)number + 1,
                                             sizeof *builder->kept_texts))) {
         builder->graph->arena.has_failed = true;
@@ -117,13 +117,13 @@ static struct slice name_of(struct flow_builder *builder, const struct flow_raw 
 /* `model.py:31 by y`: the file alone, without the folders that it is in. */
 static struct slice writer_of(struct flow_builder *builder, const struct flow_raw *node)
 {
-    uint32_t writer = flow_map_get(&builder->written_sites, node->alias_site);
+    uint32_t writer = number_map_get(&builder->written_sites, node->alias_site);
     struct buffer text = BUFFER_INIT;
     struct slice path, kept;
     const struct flow_raw *by;
     size_t start;
 
-    if (writer == FLOW_MAP_NONE) {
+    if (writer == NUMBER_MAP_NONE) {
         return (struct slice){"", 0};
     }
     by = &builder->raws[writer];
@@ -368,9 +368,9 @@ static bool count_files(struct flow_builder *builder)
         return flow_out_of_memory(builder);
     }
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        uint32_t file = flow_texts_find(&builder->texts, graph->nodes[i].file);
+        uint32_t file = text_table_find(&builder->texts, graph->nodes[i].file);
 
-        if (file == FLOW_MAP_NONE || file >= capacity) {
+        if (file == NUMBER_MAP_NONE || file >= capacity) {
             continue;
         }
         graph->file_count += counts[file] == 0;

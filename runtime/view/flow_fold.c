@@ -9,7 +9,7 @@ static void folding_release(struct flow_folding *folding)
     flow_kinds_release(&folding->unit_kinds);
     flow_kinds_release(&folding->node_kinds);
     flow_kinds_release(&folding->leaf_kinds);
-    flow_map_release(&folding->wild_texts);
+    number_map_release(&folding->wild_texts);
     memory_free(folding->shapes);
 }
 
@@ -71,10 +71,10 @@ static uint64_t unit_place(struct flow_folding *folding, uint32_t index)
 static bool fold_units(struct flow_folding *folding, const struct levels *levels)
 {
     struct flow_builder *builder = folding->builder;
-    struct flow_map places;
+    struct number_map places;
     bool is_done = true;
 
-    flow_map_init(&places);
+    number_map_init(&places);
     for (uint32_t i = 0; i < builder->unit_count && is_done; i++) {
         struct flow_unit *unit = &builder->units[i];
         uint64_t place;
@@ -84,15 +84,15 @@ static bool fold_units(struct flow_folding *folding, const struct levels *levels
             unit->cluster = builder->units[levels->outermost[i]].cluster;
         } else {
             place = unit_place(folding, i);
-            first = flow_map_get(&places, place);
-            unit->cluster = first == FLOW_MAP_NONE ? i : first;
-            is_done = first != FLOW_MAP_NONE || flow_map_put(&places, place, i);
+            first = number_map_get(&places, place);
+            unit->cluster = first == NUMBER_MAP_NONE ? i : first;
+            is_done = first != NUMBER_MAP_NONE || number_map_put(&places, place, i);
         }
         if (unit->cluster != i) {
             builder->units[unit->cluster].count++;
         }
     }
-    flow_map_release(&places);
+    number_map_release(&places);
     return is_done || flow_out_of_memory(builder);
 }
 
@@ -121,9 +121,9 @@ static uint64_t node_place(struct flow_folding *folding, const struct flow_raw *
     uint32_t around = builder->units[node->unit].cluster;
 
     if (builder->options->fold == FLOW_FOLD_ALL) {
-        return flow_mix(
-            flow_mix(flow_key(around, node->site), flow_key(node->name, node->path)),
-            node->is_read || node->is_promoted);
+        return flow_mix(flow_mix(number_map_key(around, node->site),
+                                 number_map_key(node->name, node->path)),
+                        node->is_read || node->is_promoted);
     }
     return flow_mix(flow_node_kind(node, around, node->path),
                     flow_kinds_place(&folding->node_kinds,
@@ -131,22 +131,22 @@ static uint64_t node_place(struct flow_folding *folding, const struct flow_raw *
 }
 
 static bool
-fold_node(struct flow_folding *folding, struct flow_map *places, uint32_t index)
+fold_node(struct flow_folding *folding, struct number_map *places, uint32_t index)
 {
     struct flow_builder *builder = folding->builder;
     struct flow_raw *node = &builder->raws[index];
     struct flow_cluster *cluster;
     uint64_t place = 0;
 
-    node->cluster = FLOW_MAP_NONE;
+    node->cluster = NUMBER_MAP_NONE;
     if (builder->options->fold != FLOW_FOLD_NONE) {
         place = node_place(folding, node);
-        node->cluster = flow_map_get(places, place);
+        node->cluster = number_map_get(places, place);
     }
-    if (node->cluster == FLOW_MAP_NONE) {
+    if (node->cluster == NUMBER_MAP_NONE) {
         node->cluster = builder->cluster_count;
         if (builder->options->fold != FLOW_FOLD_NONE &&
-            !flow_map_put(places, place, node->cluster)) {
+            !number_map_put(places, place, node->cluster)) {
             return flow_out_of_memory(builder);
         }
         builder->clusters[builder->cluster_count++] = (struct flow_cluster){
@@ -164,20 +164,20 @@ fold_node(struct flow_folding *folding, struct flow_map *places, uint32_t index)
 static bool fold_nodes(struct flow_folding *folding)
 {
     struct flow_builder *builder = folding->builder;
-    struct flow_map places;
+    struct number_map places;
     bool is_done = true;
 
     builder->clusters = memory_allocate(builder->raw_count, sizeof *builder->clusters);
     if (builder->clusters == NULL) {
         return flow_out_of_memory(builder);
     }
-    flow_map_init(&places);
+    number_map_init(&places);
     for (uint32_t i = 0; i < builder->raw_count && is_done; i++) {
         if (!builder->raws[i].is_hidden) {
             is_done = fold_node(folding, &places, i);
         }
     }
-    flow_map_release(&places);
+    number_map_release(&places);
     return is_done;
 }
 

@@ -9,9 +9,9 @@
 
 /* How many of a kind stand in one unit: turns, calls or nodes that are alike. */
 struct flow_kinds {
-    struct flow_map index; /* what the kind is, as a hash -> index */
-    uint32_t *counts;      /* owned */
-    uint32_t *taken;       /* owned: how many were given their place already */
+    struct number_map index; /* what the kind is, as a hash -> index */
+    uint32_t *counts;        /* owned */
+    uint32_t *taken;         /* owned: how many were given their place already */
     size_t count_capacity, taken_capacity;
     uint32_t count;
 };
@@ -28,7 +28,7 @@ struct flow_folding {
     struct flow_kinds unit_kinds;
     struct flow_kinds node_kinds;
     struct flow_kinds leaf_kinds; /* of nodes, numbers in their paths passed over */
-    struct flow_map wild_texts;   /* text -> the same with numbers passed over */
+    struct number_map wild_texts; /* text -> the same with numbers passed over */
 };
 
 uint64_t flow_mix(uint64_t hash, uint64_t number);

@@ -36,13 +36,13 @@ bool flow_grow(struct flow_builder *builder,
 
 bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number)
 {
-    return flow_texts_add(&builder->texts, text, number) || flow_out_of_memory(builder);
+    return text_table_add(&builder->texts, text, number) || flow_out_of_memory(builder);
 }
 
 static bool builder_init(struct flow_builder *builder)
 {
     open_calls_init(&builder->open_calls);
-    if (!flow_texts_init(&builder->texts)) {
+    if (!text_table_init(&builder->texts)) {
         return flow_out_of_memory(builder);
     }
     return flow_text(builder, SLICE("self"), &builder->self_name);
@@ -51,18 +51,18 @@ static bool builder_init(struct flow_builder *builder)
 static void builder_release(struct flow_builder *builder)
 {
     open_calls_release(&builder->open_calls);
-    flow_texts_release(&builder->texts);
-    flow_map_release(&builder->call_index);
-    flow_map_release(&builder->binding_index);
-    flow_map_release(&builder->scope_index);
-    flow_map_release(&builder->writings);
-    flow_map_release(&builder->storages);
-    flow_map_release(&builder->written_sites);
-    flow_map_release(&builder->told_again);
-    flow_map_release(&builder->uses);
-    flow_map_release(&builder->part_index);
+    text_table_release(&builder->texts);
+    number_map_release(&builder->call_index);
+    number_map_release(&builder->binding_index);
+    number_map_release(&builder->scope_index);
+    number_map_release(&builder->writings);
+    number_map_release(&builder->storages);
+    number_map_release(&builder->written_sites);
+    number_map_release(&builder->told_again);
+    number_map_release(&builder->uses);
+    number_map_release(&builder->part_index);
     memory_free(builder->parts);
-    flow_map_release(&builder->name_scopes);
+    number_map_release(&builder->name_scopes);
     flow_modules_release(builder);
     memory_free(builder->calls);
     memory_free(builder->units);

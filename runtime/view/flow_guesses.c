@@ -14,7 +14,7 @@ flow_find_guess(const struct flow_builder *builder, uint32_t index, uint32_t nam
     if (builder->guess_count == 0) {
         return NULL;
     }
-    function = flow_texts_find(&builder->texts, table->functions[call->function].name);
+    function = text_table_find(&builder->texts, table->functions[call->function].name);
     for (uint32_t i = builder->guess_count; i-- > 0;) {
         const struct flow_guess *guess = &builder->guesses[i];
 
@@ -41,7 +41,7 @@ void flow_drop_guesses(struct flow_builder *builder, const struct flow_call *cal
 {
     const struct site_table *table = &builder->modules[call->module].module->table;
     uint32_t function =
-        flow_texts_find(&builder->texts, table->functions[call->function].name);
+        text_table_find(&builder->texts, table->functions[call->function].name);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < builder->guess_count; i++) {

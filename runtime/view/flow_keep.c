@@ -2,7 +2,7 @@
 #include "runtime/view/flow_graph.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/flow_map.h"
+#include "runtime/base/text_table.h"
 
 /* Where each node and each group is in what remains; FLOW_NONE: nowhere. */
 struct places {
@@ -94,7 +94,7 @@ struct files {
 
 static bool count_files(const struct flow_graph *graph,
                         const struct places *places,
-                        struct flow_texts *texts,
+                        struct text_table *texts,
                         uint32_t *counts,
                         struct files *files)
 {
@@ -106,7 +106,7 @@ static bool count_files(const struct flow_graph *graph,
         if (places->nodes[i] == FLOW_NONE) {
             continue;
         }
-        if (!flow_texts_add(texts, graph->nodes[i].file, &file)) {
+        if (!text_table_add(texts, graph->nodes[i].file, &file)) {
             return false;
         }
         files->count += counts[file] == 0;
@@ -125,15 +125,15 @@ static bool find_files(const struct flow_graph *graph,
     /* Beside the files there is the empty text. */
     uint32_t *counts =
         memory_allocate_zeroed((size_t)graph->node_count + 1, sizeof *counts);
-    struct flow_texts texts;
+    struct text_table texts;
     bool is_done;
 
     if (counts == NULL) {
         return false;
     }
     is_done =
-        flow_texts_init(&texts) && count_files(graph, places, &texts, counts, files);
-    flow_texts_release(&texts);
+        text_table_init(&texts) && count_files(graph, places, &texts, counts, files);
+    text_table_release(&texts);
     memory_free(counts);
     return is_done;
 }

@@ -35,11 +35,11 @@ bool flow_scope_of(struct flow_builder *builder,
                    uint32_t low,
                    uint32_t *scope)
 {
-    uint32_t known = flow_map_get(&builder->scope_index, flow_key(high, low));
+    uint32_t known = number_map_get(&builder->scope_index, number_map_key(high, low));
 
-    if (known == FLOW_MAP_NONE) {
+    if (known == NUMBER_MAP_NONE) {
         known = builder->scope_count++;
-        if (!flow_map_put(&builder->scope_index, flow_key(high, low), known)) {
+        if (!number_map_put(&builder->scope_index, number_map_key(high, low), known)) {
             return flow_out_of_memory(builder);
         }
     }
@@ -51,10 +51,10 @@ static bool add_functions(struct flow_builder *builder, struct flow_module *know
 {
     const struct site_table *table = &known->module->table;
     void *items = builder->functions;
-    struct flow_map by_name;
+    struct number_map by_name;
     bool is_done = false;
 
-    flow_map_init(&by_name);
+    number_map_init(&by_name);
     known->first_function = builder->function_count;
     if (!memory_grow(&items, &builder->function_capacity,
                      (size_t)builder->function_count + table->function_count,
@@ -75,7 +75,7 @@ static bool add_functions(struct flow_builder *builder, struct flow_module *know
             goto out;
         }
         *function = (struct flow_function){
-            .enclosing = flow_map_get(&by_name, enclosing),
+            .enclosing = number_map_get(&by_name, enclosing),
             .last_call = FLOW_NONE,
             .owner = FLOW_NONE,
             .is_init = slice_ends(name, SLICE(".__init__")),
@@ -83,14 +83,14 @@ static bool add_functions(struct flow_builder *builder, struct flow_module *know
         /* Scopes of classes are told from those of modules' paths by the highest bit. */
         if ((class_name.size > 0 && !flow_scope_of(builder, known->globals | 1u << 31,
                                                    class_text, &function->owner)) ||
-            !flow_map_put(&by_name, text, i)) {
+            !number_map_put(&by_name, text, i)) {
             goto out;
         }
     }
     builder->function_count += table->function_count;
     is_done = true;
 out:
-    flow_map_release(&by_name);
+    number_map_release(&by_name);
     return is_done || flow_out_of_memory(builder);
 }
 
@@ -180,9 +180,10 @@ static bool add_name_scopes(struct flow_builder *builder,
                 continue;
             }
             if (!flow_text(builder, read->name, &name) ||
-                !flow_map_put(&builder->name_scopes,
-                              flow_key(known->first_function + site->function, name),
-                              (uint32_t)read->scope)) {
+                !number_map_put(
+                    &builder->name_scopes,
+                    number_map_key(known->first_function + site->function, name),
+                    (uint32_t)read->scope)) {
                 return flow_out_of_memory(builder);
             }
         }

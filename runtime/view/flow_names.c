@@ -21,8 +21,8 @@ static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32
     builder->bindings = items;
     builder->bindings[builder->binding_count] =
         (struct flow_binding){.first = FLOW_NONE, .scope = scope, .writer = FLOW_NONE};
-    if (!flow_map_put(&builder->binding_index, flow_key(scope, name),
-                      builder->binding_count)) {
+    if (!number_map_put(&builder->binding_index, number_map_key(scope, name),
+                        builder->binding_count)) {
         flow_out_of_memory(builder);
         return FLOW_NONE;
     }
@@ -51,20 +51,21 @@ flow_binding_of_write(struct flow_builder *builder, uint32_t index, uint32_t nam
 {
     const struct flow_call *call = &builder->calls[index];
     struct slice root = flow_root_of(builder->texts.texts[name]);
-    uint32_t root_name = flow_texts_find(&builder->texts, root);
-    uint32_t kind = FLOW_MAP_NONE;
+    uint32_t root_name = text_table_find(&builder->texts, root);
+    uint32_t kind = NUMBER_MAP_NONE;
     uint32_t found;
     struct flow_binding *binding;
 
-    if (root_name != FLOW_MAP_NONE) {
-        kind = flow_map_get(
+    if (root_name != NUMBER_MAP_NONE) {
+        kind = number_map_get(
             &builder->name_scopes,
-            flow_key(builder->modules[call->module].first_function + call->function,
-                     root_name));
+            number_map_key(builder->modules[call->module].first_function +
+                               call->function,
+                           root_name));
     }
     found =
         bind(builder, index,
-             kind == FLOW_MAP_NONE ? SITE_SCOPE_LOCAL : (enum site_scope)kind, name);
+             kind == NUMBER_MAP_NONE ? SITE_SCOPE_LOCAL : (enum site_scope)kind, name);
     if (found != FLOW_NONE) {
         bool is_init = flow_function_of(builder, call)->is_init;
 
@@ -142,10 +143,10 @@ static bool add_value(struct flow_builder *builder, uint32_t raw, uint32_t read)
 {
     uint64_t storage = builder->raws[raw].storage;
     uint32_t writing =
-        storage == 0 ? FLOW_MAP_NONE : flow_map_get(&builder->writings, storage);
+        storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
     return flow_source_add(builder, raw, read) &&
-           (writing == FLOW_MAP_NONE || writing <= raw ||
+           (writing == NUMBER_MAP_NONE || writing <= raw ||
             builder->raws[writing].is_hidden ||
             flow_source_add(builder, writing, read));
 }
@@ -230,9 +231,9 @@ static bool is_rebound(const struct flow_builder *builder,
                        struct slice root,
                        uint32_t found)
 {
-    uint32_t name = flow_texts_find(&builder->texts, root);
+    uint32_t name = text_table_find(&builder->texts, root);
     uint32_t scope;
-    uint32_t around = name == FLOW_MAP_NONE
+    uint32_t around = name == NUMBER_MAP_NONE
                           ? FLOW_NONE
                           : flow_find_plain(builder, index, kind, name, &scope);
 
@@ -253,14 +254,14 @@ static bool resolve_read(struct flow_builder *builder,
     bool is_self = slice_equal(root, SLICE("self"));
 
     while (part.size > 0) {
-        uint32_t name = flow_texts_find(&builder->texts, part);
+        uint32_t name = text_table_find(&builder->texts, part);
         uint32_t found = FLOW_NONE;
         uint32_t scope;
 
-        if (name != FLOW_MAP_NONE && is_self && part.size > root.size) {
+        if (name != NUMBER_MAP_NONE && is_self && part.size > root.size) {
             found = flow_find_attribute(
                 builder, flow_find_method(builder, index, read->scope), name);
-        } else if (name != FLOW_MAP_NONE) {
+        } else if (name != NUMBER_MAP_NONE) {
             found = flow_find_plain(builder, index, read->scope, name, &scope);
         }
         if (found != FLOW_NONE &&

@@ -127,11 +127,11 @@ bool flow_parts_of(struct flow_builder *builder,
                    uint32_t read,
                    const struct flow_parts **parts)
 {
-    uint64_t key = flow_key(builder->visit.site, read);
-    uint32_t known = flow_map_get(&builder->part_index, key);
+    uint64_t key = number_map_key(builder->visit.site, read);
+    uint32_t known = number_map_get(&builder->part_index, key);
     void *items = builder->parts;
 
-    if (known == FLOW_MAP_NONE) {
+    if (known == NUMBER_MAP_NONE) {
         known = builder->part_count;
         if (!flow_grow(builder, &items, &builder->part_capacity, known,
                        sizeof *builder->parts)) {
@@ -143,7 +143,7 @@ bool flow_parts_of(struct flow_builder *builder,
                         &builder->parts[known])) {
             return false;
         }
-        if (!flow_map_put(&builder->part_index, key, known)) {
+        if (!number_map_put(&builder->part_index, key, known)) {
             return flow_out_of_memory(builder);
         }
         builder->part_count++;

@@ -125,11 +125,12 @@ bool flow_raw_note_storage(struct flow_builder *builder, uint32_t raw)
 {
     const struct flow_raw *node = &builder->raws[raw];
 
-    if ((node->storage != 0 && !flow_map_put(&builder->storages, node->storage, raw)) ||
+    if ((node->storage != 0 &&
+         !number_map_put(&builder->storages, node->storage, raw)) ||
         (node->storage != 0 &&
          (node->change == CHANGE_MUTATED || (node->flags & FLOW_NODE_IN_PLACE) != 0) &&
-         !flow_map_put(&builder->writings, node->storage, raw)) ||
-        !flow_map_put(&builder->written_sites, node->site, raw)) {
+         !number_map_put(&builder->writings, node->storage, raw)) ||
+        !number_map_put(&builder->written_sites, node->site, raw)) {
         return flow_out_of_memory(builder);
     }
     return true;

@@ -33,7 +33,7 @@ find_enclosing(const struct flow_builder *builder, uint32_t index, uint32_t func
 uint32_t
 flow_find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name)
 {
-    return flow_map_get(&builder->binding_index, flow_key(scope, name));
+    return number_map_get(&builder->binding_index, number_map_key(scope, name));
 }
 
 /* A name of an enclosing function: the nearest that has it. `scope`: where it is, or where it
@@ -115,9 +115,10 @@ flow_find_attribute(const struct flow_builder *builder, uint32_t method, uint32_
     uint32_t scope;
 
     if (found == FLOW_NONE && call->path != 0) {
-        scope = flow_map_get(&builder->scope_index, flow_key(call->class_name, 0));
-        found = scope == FLOW_MAP_NONE ? FLOW_NONE
-                                       : flow_find_in_scope(builder, scope, name);
+        scope =
+            number_map_get(&builder->scope_index, number_map_key(call->class_name, 0));
+        found = scope == NUMBER_MAP_NONE ? FLOW_NONE
+                                         : flow_find_in_scope(builder, scope, name);
     }
     return found != FLOW_NONE && builder->bindings[found].is_ambiguous ? FLOW_NONE
                                                                        : found;

@@ -27,11 +27,11 @@ uint64_t flow_mix(uint64_t hash, uint64_t number)
 /* One more of that kind: `nth` is how many there are now. false: out of memory. */
 static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
 {
-    uint32_t index = flow_map_get(&kinds->index, kind);
+    uint32_t index = number_map_get(&kinds->index, kind);
     void *counts = kinds->counts;
     void *taken = kinds->taken;
 
-    if (index == FLOW_MAP_NONE) {
+    if (index == NUMBER_MAP_NONE) {
         index = kinds->count;
         if (!memory_grow(&counts, &kinds->count_capacity, (size_t)index + 1,
                          sizeof *kinds->counts)) {
@@ -43,7 +43,7 @@ static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
             return false;
         }
         kinds->taken = taken;
-        if (!flow_map_put(&kinds->index, kind, index)) {
+        if (!number_map_put(&kinds->index, kind, index)) {
             return false;
         }
         kinds->counts[index] = 0;
@@ -56,9 +56,9 @@ static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
 
 uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind)
 {
-    uint32_t index = flow_map_get(&kinds->index, kind);
+    uint32_t index = number_map_get(&kinds->index, kind);
 
-    if (index == FLOW_MAP_NONE || kinds->counts[index] >= FLOW_ALIKE_MIN) {
+    if (index == NUMBER_MAP_NONE || kinds->counts[index] >= FLOW_ALIKE_MIN) {
         return 0;
     }
     return kinds->taken[index]++;
@@ -66,7 +66,7 @@ uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind)
 
 void flow_kinds_release(struct flow_kinds *kinds)
 {
-    flow_map_release(&kinds->index);
+    number_map_release(&kinds->index);
     memory_free(kinds->counts);
     memory_free(kinds->taken);
 }
@@ -108,17 +108,17 @@ static void add_wild(struct buffer *wild, struct slice text)
 static uint32_t find_wild(struct flow_folding *folding, uint32_t text)
 {
     struct flow_builder *builder = folding->builder;
-    uint32_t number = flow_map_get(&folding->wild_texts, text);
+    uint32_t number = number_map_get(&folding->wild_texts, text);
     struct buffer wild = BUFFER_INIT;
     bool is_done;
 
-    if (text == 0 || number != FLOW_MAP_NONE) {
+    if (text == 0 || number != NUMBER_MAP_NONE) {
         return text == 0 ? 0 : number;
     }
     add_wild(&wild, builder->texts.texts[text]);
     is_done = !wild.has_failed &&
-              flow_texts_add(&builder->texts, buffer_slice(&wild), &number) &&
-              flow_map_put(&folding->wild_texts, text, number);
+              text_table_add(&builder->texts, buffer_slice(&wild), &number) &&
+              number_map_put(&folding->wild_texts, text, number);
     buffer_release(&wild);
     if (!is_done) {
         flow_out_of_memory(builder);
@@ -158,8 +158,8 @@ static bool find_key(struct flow_folding *folding, uint32_t index)
         if (wild == FLOW_NONE) {
             return false;
         }
-        key = flow_mix(key, flow_key(call->module, call->function));
-        key = flow_mix(key, flow_key(wild, call->class_name));
+        key = flow_mix(key, number_map_key(call->module, call->function));
+        key = flow_mix(key, number_map_key(wild, call->class_name));
         if (wild == call->path && builder->options->fold == FLOW_FOLD_AUTO) {
             key = flow_mix(key, call->line);
         }
@@ -172,7 +172,8 @@ static bool find_key(struct flow_folding *folding, uint32_t index)
 
 uint64_t flow_node_kind(const struct flow_raw *node, uint32_t unit, uint32_t path)
 {
-    uint64_t kind = flow_mix(flow_key(unit, node->site), flow_key(node->name, path));
+    uint64_t kind =
+        flow_mix(number_map_key(unit, node->site), number_map_key(node->name, path));
 
     return flow_mix(kind, (uint64_t)node->mark << 24 | (uint64_t)node->dtype << 16 |
                               (uint64_t)node->kind << 8 |

@@ -177,13 +177,13 @@ bool flow_uses(struct flow_builder *builder,
                uint32_t read,
                uint32_t *count)
 {
-    uint64_t key = flow_key(event->site_number, read);
+    uint64_t key = number_map_key(event->site_number, read);
     struct slice name = event->site->reads[read].name;
     uint32_t line = event->site->line;
     int depth = 0;
 
-    *count = flow_map_get(&builder->uses, key);
-    if (*count != FLOW_MAP_NONE) {
+    *count = number_map_get(&builder->uses, key);
+    if (*count != NUMBER_MAP_NONE) {
         return true;
     }
     *count = 0;
@@ -197,5 +197,5 @@ bool flow_uses(struct flow_builder *builder,
             break;
         }
     }
-    return flow_map_put(&builder->uses, key, *count) || flow_out_of_memory(builder);
+    return number_map_put(&builder->uses, key, *count) || flow_out_of_memory(builder);
 }

@@ -8,7 +8,7 @@ void why_init(struct why *why)
     *why = (struct why){.target = FLOW_NONE};
     flow_graph_init(&why->graph);
     arena_init(&why->arena);
-    flow_map_init(&why->written);
+    number_map_init(&why->written);
 }
 
 void why_release(struct why *why)
@@ -17,7 +17,7 @@ void why_release(struct why *why)
     log_reader_free(why->reader);
     flow_graph_release(&why->graph);
     arena_release(&why->arena);
-    flow_map_release(&why->written);
+    number_map_release(&why->written);
     memory_free(why->rows);
     why_init(why);
 }

@@ -11,9 +11,9 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
+#include "runtime/base/number_map.h"
 #include "runtime/trace/log_reader.h"
 #include "runtime/view/flow_graph.h"
-#include "runtime/view/flow_map.h"
 #include "runtime/view/source_lines.h"
 #include "runtime/view/why_reason.h"
 
@@ -103,8 +103,8 @@ struct why {
     struct slice *calls;         /* by producer: the calls around it */
     struct slice target_call;
     struct slice target_statement;
-    uint32_t *first_edges;   /* by node: its first edge by target, and one more */
-    struct flow_map written; /* owned: sites whose infinities are meant, or not */
+    uint32_t *first_edges;     /* by node: its first edge by target, and one more */
+    struct number_map written; /* owned: sites whose infinities are meant, or not */
     uint64_t event_count;
     uint64_t nonfinite_count;
     uint64_t first_event; /* the number of the first that the trace has */

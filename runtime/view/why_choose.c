@@ -165,14 +165,14 @@ static bool
 is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
 {
     const struct why_fact *fact = &why->facts[node];
-    uint64_t key = flow_key(fact->module, fact->site);
-    uint32_t known = flow_map_get(&why->written, key);
+    uint64_t key = number_map_key(fact->module, fact->site);
+    uint32_t known = number_map_get(&why->written, key);
     struct why_producer producer;
 
-    if (known == FLOW_MAP_NONE) {
+    if (known == NUMBER_MAP_NONE) {
         why_judge(why, node, fact->made, &producer);
         known = producer.is_soft;
-        if (!flow_map_put(&why->written, key, known)) {
+        if (!number_map_put(&why->written, key, known)) {
             *has_failed = true;
             return why_out_of_memory(error);
         }

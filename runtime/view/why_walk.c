@@ -175,32 +175,33 @@ static bool add_row(struct why *why, uint32_t node, uint32_t depth)
 }
 
 /* A site and what it writes is one row: a loop's turns and a function's calls are counted. */
-static bool take(struct why *why, struct flow_map *seen, uint32_t node, uint32_t depth)
+static bool
+take(struct why *why, struct number_map *seen, uint32_t node, uint32_t depth)
 {
     const struct why_fact *fact = &why->facts[node];
     struct slice name = why->graph.nodes[node].name;
-    uint64_t key = flow_key(fact->module, fact->site) * 31;
+    uint64_t key = number_map_key(fact->module, fact->site) * 31;
     uint32_t row;
 
     for (size_t i = 0; i < name.size; i++) {
         key = (key ^ (unsigned char)name.bytes[i]) * 0x100000001b3u;
     }
-    row = flow_map_get(seen, key);
+    row = number_map_get(seen, key);
     why->slice_count++;
-    if (row != FLOW_MAP_NONE) {
+    if (row != NUMBER_MAP_NONE) {
         why->rows[row].count++;
         return true;
     }
-    return flow_map_put(seen, key, why->row_count) && add_row(why, node, depth);
+    return number_map_put(seen, key, why->row_count) && add_row(why, node, depth);
 }
 
 static bool find_slice(struct why *why)
 {
     struct queue queue = {0};
-    struct flow_map seen;
+    struct number_map seen;
     bool is_done = put(&queue, why->target, 0);
 
-    flow_map_init(&seen);
+    number_map_init(&seen);
     why->facts[why->target].is_in_slice = true;
     for (size_t i = 0; is_done && i < queue.count; i++) {
         uint32_t node = queue.nodes[i];
@@ -217,7 +218,7 @@ static bool find_slice(struct why *why)
             }
         }
     }
-    flow_map_release(&seen);
+    number_map_release(&seen);
     release(&queue);
     return is_done;
 }

@@ -1,0 +1,71 @@
+/* Numbers for texts. */
+#include "runtime/base/text_table.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/base/memory.h"
+
+bool text_table_init(struct text_table *table)
+{
+    void *texts = NULL;
+
+    *table = (struct text_table){0};
+    if (!memory_grow(&texts, &table->capacity, 1, sizeof *table->texts)) {
+        return false;
+    }
+    table->texts = texts;
+    table->texts[0] = SLICE("");
+    table->count = 1;
+    arena_init(&table->arena);
+    number_map_init(&table->numbers);
+    return true;
+}
+
+void text_table_release(struct text_table *table)
+{
+    memory_free(table->texts);
+    arena_release(&table->arena);
+    number_map_release(&table->numbers);
+    *table = (struct text_table){0};
+}
+
+static uint32_t find(const struct text_table *table, struct slice text, uint64_t hash)
+{
+    struct number_map_search search = number_map_search(&table->numbers, hash);
+
+    while (number_map_next(&search)) {
+        if (slice_equal(table->texts[search.number], text)) {
+            return search.number;
+        }
+    }
+    return NUMBER_MAP_NONE;
+}
+
+uint32_t text_table_find(const struct text_table *table, struct slice text)
+{
+    return text.size == 0 ? 0 : find(table, text, hash_64(text));
+}
+
+bool text_table_add(struct text_table *table, struct slice text, uint32_t *number)
+{
+    uint64_t hash = hash_64(text);
+    uint32_t known = text.size == 0 ? 0 : find(table, text, hash);
+    void *texts = table->texts;
+    struct slice copy;
+
+    if (known != NUMBER_MAP_NONE) {
+        *number = known;
+        return true;
+    }
+    if (!memory_grow(&texts, &table->capacity, (size_t)table->count + 1,
+                     sizeof *table->texts)) {
+        return false;
+    }
+    table->texts = texts;
+    copy = arena_copy(&table->arena, text);
+    if (copy.bytes == NULL || !number_map_add(&table->numbers, hash, table->count)) {
+        return false;
+    }
+    table->texts[table->count] = copy;
+    *number = table->count++;
+    return true;
+}
