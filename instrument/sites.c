@@ -15,7 +15,7 @@ void sites_release(struct sites *sites)
 {
     memory_free(sites->items);
     memory_free(sites->functions);
-    memory_free(sites->keys);
+    number_map_release(&sites->key_counts);
 }
 
 void draft_init(struct site_draft *draft,
@@ -97,57 +97,28 @@ static uint64_t key_hash(const struct sites *sites, const struct site_draft *dra
         }
         hash = (hash ^ ',') * 0x100000001B3u;
     }
-    hash ^= hash >> 29;
-    return hash == 0 ? 1 : hash;
-}
-
-static bool grow_keys(struct sites *sites)
-{
-    uint32_t size = sites->key_size == 0 ? 256 : sites->key_size * 2;
-    struct key_count *keys = memory_allocate_zeroed(size, sizeof *keys);
-
-    if (keys == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < sites->key_size; i++) {
-        if (sites->keys[i].hash != 0) {
-            uint32_t at = (uint32_t)sites->keys[i].hash & (size - 1);
-
-            while (keys[at].hash != 0) {
-                at = (at + 1) & (size - 1);
-            }
-            keys[at] = sites->keys[i];
-        }
-    }
-    memory_free(sites->keys);
-    sites->keys = keys;
-    sites->key_size = size;
-    return true;
+    return hash;
 }
 
 /* How many sites of this key came before; counts this one. */
 static uint32_t next_ordinal(struct sites *sites, const struct site_draft *draft)
 {
     uint64_t hash;
-    uint32_t at;
+    uint32_t count;
 
     if (sites->has_failed) {
         return 0; /* the draft's function may be one that could not be added */
     }
-    if (2 * (sites->key_count + 1) > sites->key_size && !grow_keys(sites)) {
+    hash = key_hash(sites, draft);
+    count = number_map_get(&sites->key_counts, hash);
+    if (count == NUMBER_MAP_NONE) {
+        count = 0;
+    }
+    if (!number_map_put(&sites->key_counts, hash, count + 1)) {
         sites->has_failed = true;
         return 0;
     }
-    hash = key_hash(sites, draft);
-    at = (uint32_t)hash & (sites->key_size - 1);
-    while (sites->keys[at].hash != 0 && sites->keys[at].hash != hash) {
-        at = (at + 1) & (sites->key_size - 1);
-    }
-    if (sites->keys[at].hash == 0) {
-        sites->keys[at].hash = hash;
-        sites->key_count++;
-    }
-    return sites->keys[at].count++;
+    return count;
 }
 
 static bool

@@ -4,6 +4,7 @@
 
 #include "instrument/reads.h"
 #include "instrument/syntax.h"
+#include "runtime/base/number_map.h"
 #include "runtime/trace/site_table.h"
 
 #include <stdbool.h>
@@ -34,12 +35,6 @@ struct function_draft {
     uint32_t new_index;
 };
 
-/* How often a key was met; open addressing by the key's hash. */
-struct key_count {
-    uint64_t hash; /* 0 where the slot is free */
-    uint32_t count;
-};
-
 struct sites {
     const struct syntax *syntax; /* borrowed */
     struct arena *arena;         /* borrowed */
@@ -49,9 +44,7 @@ struct sites {
     struct function_draft *functions; /* owned until sites_release */
     size_t function_capacity;
     uint32_t function_count;
-    struct key_count *keys; /* owned until sites_release */
-    uint32_t key_size;      /* a power of two, or 0 */
-    uint32_t key_count;
+    struct number_map key_counts; /* how often a key was met, by its hash */
     bool has_failed;
 };
 

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define INDEX_START   256
-#define INDEX_NONE    UINT32_MAX
 #define WRITE_SIZE    (128 * 1024)
 #define SETTING_LIMIT 60
 #define WORDS_LIMIT   110
@@ -23,7 +21,7 @@ void diff_report_init(struct diff_report *report,
 void diff_report_release(struct diff_report *report)
 {
     memory_free(report->rows);
-    memory_free(report->index);
+    number_map_release(&report->row_numbers);
     buffer_release(&report->texts);
     buffer_release(&report->first);
     buffer_release(&report->json);
@@ -51,35 +49,6 @@ static bool is_row(const struct diff_report *report,
            slice_equal(diff_report_text(report, row->name, row->name_size), name);
 }
 
-static bool grow_index(struct diff_report *report)
-{
-    size_t size = report->index_size == 0 ? INDEX_START : report->index_size * 2;
-    uint32_t *index;
-
-    if (report->row_count * 2 < report->index_size) {
-        return true;
-    }
-    index = memory_allocate(size, sizeof *index);
-    if (index == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < size; i++) {
-        index[i] = INDEX_NONE;
-    }
-    for (size_t i = 0; i < report->row_count; i++) {
-        size_t place = report->rows[i].hash & (size - 1);
-
-        while (index[place] != INDEX_NONE) {
-            place = (place + 1) & (size - 1);
-        }
-        index[place] = (uint32_t)i;
-    }
-    memory_free(report->index);
-    report->index = index;
-    report->index_size = size;
-    return true;
-}
-
 static void add_place(struct diff_report *report, const struct diff_report_row *row)
 {
     const struct log_module *module =
@@ -94,8 +63,7 @@ static void add_place(struct diff_report *report, const struct diff_report_row *
 
 static struct diff_report_row *add_row(struct diff_report *report,
                                        struct diff_report_row row,
-                                       const struct diff_finding *finding,
-                                       size_t index_place)
+                                       const struct diff_finding *finding)
 {
     void *items = report->rows;
 
@@ -113,10 +81,10 @@ static struct diff_report_row *add_row(struct diff_report *report,
     row.words = report->texts.size;
     buffer_add_printable(&report->texts, finding->words);
     row.words_size = finding->class_ == DIFF_ONLY ? 0 : report->texts.size - row.words;
-    if (report->texts.has_failed) {
+    if (report->texts.has_failed ||
+        !number_map_add(&report->row_numbers, row.hash, (uint32_t)report->row_count)) {
         return NULL;
     }
-    report->index[index_place] = (uint32_t)report->row_count;
     report->rows[report->row_count] = row;
     return &report->rows[report->row_count++];
 }
@@ -137,25 +105,20 @@ static struct diff_report_row *find_row(struct diff_report *report,
         .line = finding->lines[side],
         .max_abs = -1,
     };
-    size_t place;
+    struct number_map_search search;
 
     row.hash = hash_64(finding->name) ^
                ((uint64_t)row.line * 0x9E3779B97F4A7C15u + row.module * 31u +
                 (unsigned)row.cause * 7u + (unsigned)row.class_ * 3u + side);
-    row.hash ^= row.hash >> 29;
-    if (!grow_index(report)) {
-        return NULL;
-    }
-    place = row.hash & (report->index_size - 1);
-    while (report->index[place] != INDEX_NONE) {
-        struct diff_report_row *found = &report->rows[report->index[place]];
+    search = number_map_search(&report->row_numbers, row.hash);
+    while (number_map_next(&search)) {
+        struct diff_report_row *found = &report->rows[search.number];
 
         if (is_row(report, found, &row, finding->name)) {
             return found;
         }
-        place = (place + 1) & (report->index_size - 1);
     }
-    return add_row(report, row, finding, place);
+    return add_row(report, row, finding);
 }
 
 /* ---- names that --map tells ---- */

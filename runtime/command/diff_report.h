@@ -4,6 +4,7 @@
 #define MONITORCH_COMMAND_DIFF_REPORT_H
 
 #include "runtime/base/buffer.h"
+#include "runtime/base/number_map.h"
 #include "runtime/command/diff_options.h"
 #include "runtime/view/diff.h"
 
@@ -30,12 +31,11 @@ struct diff_report {
     struct log_reader *const *readers;          /* borrowed, while diff goes on */
     struct diff_report_row *rows; /* owned; in the order of their firsts */
     size_t row_count, row_capacity;
-    uint32_t *index; /* owned: of rows, by hash; UINT32_MAX: free */
-    size_t index_size;
-    struct buffer texts;    /* owned */
-    struct buffer first;    /* owned: the first divergence in words */
-    struct buffer json;     /* owned: what is not written yet */
-    struct buffer settings; /* owned: what differs of the runs */
+    struct number_map row_numbers; /* by their hashes */
+    struct buffer texts;           /* owned */
+    struct buffer first;           /* owned: the first divergence in words */
+    struct buffer json;            /* owned: what is not written yet */
+    struct buffer settings;        /* owned: what differs of the runs */
     struct buffer
         changed; /* owned: lines that read differently, as many as are shown */
     struct buffer unknown; /* owned: lines about --map, for standard error */

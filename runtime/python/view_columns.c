@@ -6,34 +6,9 @@
 
 #include <math.h>
 
-#define FIRST_BUCKET_COUNT 64
-
 /* ---- texts ---- */
 
-static bool grow_buckets(struct text_codes *codes)
-{
-    size_t count =
-        codes->bucket_count == 0 ? FIRST_BUCKET_COUNT : codes->bucket_count * 4;
-    uint32_t *buckets = memory_allocate_zeroed(count, sizeof *buckets);
-
-    if (buckets == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < codes->count; i++) {
-        size_t place = hash_64(codes->texts[i]) & (count - 1);
-
-        while (buckets[place] != 0) {
-            place = (place + 1) & (count - 1);
-        }
-        buckets[place] = (uint32_t)i + 1;
-    }
-    memory_free(codes->buckets);
-    codes->buckets = buckets;
-    codes->bucket_count = count;
-    return true;
-}
-
-static bool add_text(struct text_codes *codes, struct slice text, uint32_t *bucket)
+static bool add_text(struct text_codes *codes, struct slice text, uint64_t hash)
 {
     void *items = codes->texts;
     struct slice kept;
@@ -45,36 +20,33 @@ static bool add_text(struct text_codes *codes, struct slice text, uint32_t *buck
     }
     codes->texts = items;
     kept = arena_copy(&codes->arena, text);
-    if (kept.bytes == NULL) {
+    if (kept.bytes == NULL ||
+        !number_map_add(&codes->numbers, hash, (uint32_t)codes->count)) {
         return false;
     }
-    codes->texts[codes->count++] = kept;
-    *bucket = (uint32_t)codes->count;
+    codes->texts[codes->count] = kept;
+    codes->last = (uint32_t)codes->count++;
     return true;
 }
 
-static bool find_code(struct text_codes *codes, struct slice text, int32_t *code)
+/* Makes the text the last one. */
+static bool find_text(struct text_codes *codes, struct slice text)
 {
-    size_t place;
+    struct number_map_search search;
+    uint64_t hash;
 
     if (codes->count > 0 && slice_equal(codes->texts[codes->last], text)) {
-        *code = (int32_t)codes->last;
         return true;
     }
-    if (codes->count * 2 >= codes->bucket_count && !grow_buckets(codes)) {
-        return false;
+    hash = hash_64(text);
+    search = number_map_search(&codes->numbers, hash);
+    while (number_map_next(&search)) {
+        if (slice_equal(codes->texts[search.number], text)) {
+            codes->last = search.number;
+            return true;
+        }
     }
-    place = hash_64(text) & (codes->bucket_count - 1);
-    while (codes->buckets[place] != 0 &&
-           !slice_equal(codes->texts[codes->buckets[place] - 1], text)) {
-        place = (place + 1) & (codes->bucket_count - 1);
-    }
-    if (codes->buckets[place] == 0 && !add_text(codes, text, &codes->buckets[place])) {
-        return false;
-    }
-    codes->last = codes->buckets[place] - 1;
-    *code = (int32_t)codes->last;
-    return true;
+    return add_text(codes, text, hash);
 }
 
 /* ---- columns ---- */
@@ -108,7 +80,7 @@ void loaded_column_init(struct loaded_column *loaded, enum event_column column)
 void loaded_column_release(struct loaded_column *loaded)
 {
     memory_free(loaded->texts.texts);
-    memory_free(loaded->texts.buckets);
+    number_map_release(&loaded->texts.numbers);
     arena_release(&loaded->texts.arena);
 }
 
@@ -136,7 +108,11 @@ set_code(struct loaded_column *loaded, int32_t *code, const struct column_value 
         *code = -1;
         return true;
     }
-    return find_code(&loaded->texts, value->text, code);
+    if (!find_text(&loaded->texts, value->text)) {
+        return false;
+    }
+    *code = (int32_t)loaded->texts.last;
+    return true;
 }
 
 bool loaded_column_set(struct loaded_column *loaded,

@@ -4,6 +4,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/number_map.h"
 #include "runtime/base/slice.h"
 #include "runtime/trace/log_reader.h"
 #include "runtime/view/event_columns.h"
@@ -18,9 +19,8 @@ struct text_codes {
     struct slice *texts; /* owned; the bytes are in the arena */
     size_t count;
     size_t capacity;
-    uint32_t *buckets; /* owned: 1 + the number of a text, 0: free */
-    size_t bucket_count;
-    uint32_t last; /* the text that was asked for last */
+    struct number_map numbers; /* by the texts' hashes */
+    uint32_t last;             /* the text that was asked for last */
     struct arena arena;
 };
 

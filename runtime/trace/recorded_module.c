@@ -1,8 +1,9 @@
 /* A module of a recording: its sites, names and loops, numbered for quick visits. */
 #include "runtime/trace/recorded_module.h"
 
-#include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/number_map.h"
+#include "runtime/base/text_table.h"
 
 #include <string.h>
 
@@ -28,71 +29,75 @@ static void *allocate_zeroed(struct arena *arena, size_t count, size_t size)
     return block;
 }
 
-/* A name of a function, in the table of all (function, name). */
-struct numbered_name {
-    struct slice name;
-    uint32_t function;
-    uint32_t number; /* + 1; 0: free */
+/* The numbers that names of functions have got. */
+struct name_numbers {
+    struct text_table names;
+    struct number_map numbers; /* by function and name */
 };
 
-struct name_table {
-    struct numbered_name *entries;
-    size_t capacity; /* a power of two */
-};
-
-static uint32_t number_name(struct recorded_module *module,
-                            struct name_table *seen,
-                            uint32_t function,
-                            struct slice name)
+static bool number_name(struct recorded_module *module,
+                        struct name_numbers *seen,
+                        uint32_t function,
+                        struct slice name,
+                        uint32_t *number)
 {
-    size_t slot = (hash_64(name) + function) & (seen->capacity - 1);
-    struct numbered_name *entry = &seen->entries[slot];
+    uint32_t text;
+    uint64_t key;
 
-    while (entry->number != 0 &&
-           !(entry->function == function && slice_equal(entry->name, name))) {
-        slot = (slot + 1) & (seen->capacity - 1);
-        entry = &seen->entries[slot];
+    if (!text_table_add(&seen->names, name, &text)) {
+        return false;
     }
-    if (entry->number == 0) {
-        *entry = (struct numbered_name){name, function,
-                                        ++module->functions[function].name_count};
+    key = number_map_key(function, text);
+    *number = number_map_get(&seen->numbers, key);
+    if (*number != NUMBER_MAP_NONE) {
+        return true;
     }
-    return entry->number - 1;
+    *number = module->functions[function].name_count++;
+    return number_map_put(&seen->numbers, key, *number);
+}
+
+static bool number_names_of(struct recorded_module *module,
+                            struct name_numbers *seen,
+                            uint32_t number,
+                            bool has_reads)
+{
+    const struct site *site = &module->table.sites[number];
+    uint32_t *names = &module->names[module->sites[number].names];
+
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (!number_name(module, seen, site->function, site->writes[i].name, names++)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < site->read_count; i++, names++) {
+        *names = SITE_NONE;
+        if (has_reads && site->kind != SITE_ENTER &&
+            !number_name(module, seen, site->function, site->reads[i].name, names)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Numbers the different names that each function writes, and those that it reads. */
-static bool
-number_names(struct recorded_module *module, size_t name_count, bool has_reads)
+static bool number_names(struct recorded_module *module, bool has_reads)
 {
-    struct name_table seen = {.capacity = 16};
+    struct name_numbers seen;
     uint32_t next = 0;
+    bool is_done;
 
-    while (seen.capacity < name_count * 2) {
-        seen.capacity *= 2;
-    }
-    seen.entries = memory_allocate_zeroed(seen.capacity, sizeof(*seen.entries));
-    if (seen.entries == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < module->table.site_count; i++) {
+    number_map_init(&seen.numbers);
+    is_done = text_table_init(&seen.names);
+    for (uint32_t i = 0; is_done && i < module->table.site_count; i++) {
         const struct site *site = &module->table.sites[i];
 
         module->sites[i].names = next;
-        for (uint32_t j = 0; j < site->write_count; j++) {
-            module->names[next++] =
-                number_name(module, &seen, site->function, site->writes[j].name);
-        }
-        for (uint32_t j = 0; j < site->read_count; j++) {
-            struct slice name = site->reads[j].name;
-
-            module->names[next++] =
-                has_reads && site->kind != SITE_ENTER
-                    ? number_name(module, &seen, site->function, name)
-                    : SITE_NONE;
-        }
+        next += site->write_count + site->read_count;
+        is_done = number_names_of(module, &seen, i, has_reads);
     }
-    memory_free(seen.entries);
-    return true;
+    number_map_release(&seen.numbers);
+    text_table_release(&seen.names);
+    return is_done;
 }
 
 /* The first loop of the function at or after its header's record. */
@@ -158,7 +163,7 @@ static bool prepare(struct recorded_module *module, bool has_reads)
         allocate_zeroed(arena, repeat_count, sizeof(struct repeating_site));
     module->first_repeating =
         allocate_zeroed(arena, table->function_count, sizeof(uint32_t));
-    if (arena->has_failed || !number_names(module, name_count, has_reads)) {
+    if (arena->has_failed || !number_names(module, has_reads)) {
         return false;
     }
     number_sites(module);

@@ -2,31 +2,25 @@
 #include "runtime/trace/saved_trace_writer.h"
 
 #include "runtime/base/buffer.h"
-#include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/text_table.h"
 #include "runtime/trace/sample.h"
 
 #include <string.h>
 
-/* A function of the program with one site, or a context's prefix with none: each is a module of
- * the recording, with a table of its own. */
-struct place {
-    struct slice key;               /* in the arena; size 0: the entry is free */
-    struct recorded_module *module; /* belongs to the recorder */
-};
-
+/* A place is a function of the program with one site, or a context's prefix with none: each is a
+ * module of the recording, with a table of its own. */
 struct saved_trace_writer {
-    struct recorder *recorder; /* owned */
-    struct arena arena;
-    struct place *places;  /* owned: a hash table */
-    size_t place_capacity; /* a power of two, or 0 */
-    size_t place_count;
+    struct recorder *recorder;        /* owned */
+    struct text_table places;         /* what tells a place from all others */
+    struct recorded_module **modules; /* owned; by the places' numbers, may be NULL */
+    size_t module_capacity;
 };
 
 static void writer_free(struct saved_trace_writer *writer)
 {
-    memory_free(writer->places);
-    arena_release(&writer->arena);
+    memory_free(writer->modules);
+    text_table_release(&writer->places);
     memory_free(writer);
 }
 
@@ -44,7 +38,11 @@ struct saved_trace_writer *saved_trace_writer_new(const char *path, struct error
         error_set_memory(error);
         return NULL;
     }
-    arena_init(&writer->arena);
+    if (!text_table_init(&writer->places)) {
+        memory_free(writer);
+        error_set_memory(error);
+        return NULL;
+    }
     writer->recorder = recorder_new(path, &options, error);
     if (writer->recorder == NULL) {
         writer_free(writer);
@@ -69,40 +67,27 @@ void saved_trace_writer_abandon(struct saved_trace_writer *writer)
 
 /* ---- places ---- */
 
-static struct place *find_place(const struct saved_trace_writer *writer,
-                                struct slice key)
+static struct recorded_module *add_module(struct saved_trace_writer *writer,
+                                          const struct site_table *table,
+                                          struct error *error)
 {
-    size_t i = (size_t)hash_64(key) & (writer->place_capacity - 1);
+    struct buffer text = BUFFER_INIT;
+    struct recorded_module *module = NULL;
 
-    while (writer->places[i].key.size > 0 && !slice_equal(writer->places[i].key, key)) {
-        i = (i + 1) & (writer->place_capacity - 1);
+    site_table_write(table, &text);
+    if (text.has_failed) {
+        error_set_memory(error);
+    } else {
+        struct module_text written = {
+            .table = buffer_slice(&text),
+            .name = SLICE(""),
+            .file = table->path,
+            .source_tag = LOG_SOURCE_OTHER,
+        };
+        module = recorder_add_module(writer->recorder, &written, error);
     }
-    return &writer->places[i];
-}
-
-/* Makes room for one more. */
-static bool grow_places(struct saved_trace_writer *writer)
-{
-    struct saved_trace_writer larger = *writer;
-
-    if ((writer->place_count + 1) * 2 <= writer->place_capacity) {
-        return true;
-    }
-    larger.place_capacity = larger.place_capacity == 0 ? 64 : 2 * larger.place_capacity;
-    larger.places =
-        memory_allocate_zeroed(larger.place_capacity, sizeof *larger.places);
-    if (larger.places == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < writer->place_capacity; i++) {
-        if (writer->places[i].key.size > 0) {
-            *find_place(&larger, writer->places[i].key) = writer->places[i];
-        }
-    }
-    memory_free(writer->places);
-    writer->places = larger.places;
-    writer->place_capacity = larger.place_capacity;
-    return true;
+    buffer_release(&text);
+    return module;
 }
 
 /* The module that has this table, which `key` tells from all others. */
@@ -111,36 +96,20 @@ static struct recorded_module *get_place(struct saved_trace_writer *writer,
                                          const struct site_table *table,
                                          struct error *error)
 {
-    struct buffer text = BUFFER_INIT;
-    struct place *place;
+    void *modules = writer->modules;
+    uint32_t number;
 
-    if (!grow_places(writer)) {
+    if (!text_table_add(&writer->places, key, &number) ||
+        !memory_grow_zeroed(&modules, &writer->module_capacity, (size_t)number + 1,
+                            sizeof *writer->modules)) {
         error_set_memory(error);
         return NULL;
     }
-    place = find_place(writer, key);
-    if (place->key.size > 0) {
-        return place->module;
+    writer->modules = modules;
+    if (writer->modules[number] == NULL) {
+        writer->modules[number] = add_module(writer, table, error);
     }
-    struct slice copy = arena_copy(&writer->arena, key);
-    site_table_write(table, &text);
-    if (writer->arena.has_failed || text.has_failed) {
-        error_set_memory(error);
-    } else {
-        struct module_text module = {
-            .table = buffer_slice(&text),
-            .name = SLICE(""),
-            .file = table->path,
-            .source_tag = LOG_SOURCE_OTHER,
-        };
-        place->module = recorder_add_module(writer->recorder, &module, error);
-    }
-    buffer_release(&text);
-    if (place->module != NULL) {
-        place->key = copy;
-        writer->place_count++;
-    }
-    return place->module;
+    return writer->modules[number];
 }
 
 /* A context: a function of the prefix's name, without a line. */

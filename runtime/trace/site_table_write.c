@@ -1,8 +1,8 @@
 /* Writing a site table as text. */
 #include "runtime/trace/site_table.h"
 
-#include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/text_table.h"
 #include "runtime/base/utf8.h"
 #include "runtime/trace/site_table_format.h"
 
@@ -99,56 +99,13 @@ static void write_optional(struct buffer *text, char mark, uint32_t number)
 
 /* ---- names that stood before ---- */
 
-struct name_entry {
-    struct slice name; /* bytes is NULL where the entry is free */
-    uint32_t number;
-};
-
-/* A hash table of the names that have a number. */
+/* The numbers of the names that have one. */
 struct name_numbers {
-    struct name_entry *entries; /* owned */
-    size_t capacity;            /* a power of two, or 0 */
-    size_t count;
+    struct text_table names;
+    uint32_t *numbers; /* owned; by the names' places in the table */
+    size_t capacity;
     uint32_t next; /* the number that the next text takes */
 };
-
-/* The entry that holds the name, or the free one where it belongs. The table is never full. */
-static struct name_entry *name_numbers_find(const struct name_numbers *numbers,
-                                            struct slice name)
-{
-    size_t i = (size_t)hash_64(name) & (numbers->capacity - 1);
-
-    while (numbers->entries[i].name.bytes != NULL &&
-           !slice_equal(numbers->entries[i].name, name)) {
-        i = (i + 1) & (numbers->capacity - 1);
-    }
-    return &numbers->entries[i];
-}
-
-/* Makes room for one more. */
-static bool name_numbers_grow(struct name_numbers *numbers)
-{
-    struct name_numbers larger = *numbers;
-
-    if ((numbers->count + 1) * 2 <= numbers->capacity) {
-        return true;
-    }
-    larger.capacity = numbers->capacity == 0 ? 256 : numbers->capacity * 2;
-    larger.entries = memory_allocate_zeroed(larger.capacity, sizeof *larger.entries);
-    if (larger.entries == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < numbers->capacity; i++) {
-        struct name_entry entry = numbers->entries[i];
-
-        if (entry.name.bytes != NULL) {
-            *name_numbers_find(&larger, entry.name) = entry;
-        }
-    }
-    memory_free(numbers->entries);
-    *numbers = larger;
-    return true;
-}
 
 static size_t decimal_size(uint32_t number)
 {
@@ -166,21 +123,24 @@ static size_t decimal_size(uint32_t number)
 static bool
 write_number_of(struct name_numbers *numbers, struct slice name, struct buffer *text)
 {
-    struct name_entry *entry;
+    uint32_t known_count = numbers->names.count;
+    void *items = numbers->numbers;
+    uint32_t place;
 
     if (name.size < NUMBERED_SIZE_MIN || name.size > NUMBERED_SIZE_MAX) {
         return false;
     }
-    if (!name_numbers_grow(numbers)) {
+    if (!text_table_add(&numbers->names, name, &place) ||
+        !memory_grow(&items, &numbers->capacity, (size_t)place + 1,
+                     sizeof *numbers->numbers)) {
         text->has_failed = true;
         return false;
     }
-    entry = name_numbers_find(numbers, name);
-    if (entry->name.bytes == NULL) {
-        *entry = (struct name_entry){name, numbers->next};
-        numbers->count++;
-    } else if (decimal_size(entry->number) < name.size) {
-        buffer_add_number(text, entry->number);
+    numbers->numbers = items;
+    if (place == known_count) {
+        numbers->numbers[place] = numbers->next;
+    } else if (decimal_size(numbers->numbers[place]) < name.size) {
+        buffer_add_number(text, numbers->numbers[place]);
         return true;
     }
     numbers->next++;
@@ -297,8 +257,12 @@ static void write_site(const struct site_table *table,
 
 void site_table_write(const struct site_table *table, struct buffer *text)
 {
-    struct name_numbers numbers = {NULL, 0, 0, 0};
+    struct name_numbers numbers = {.numbers = NULL};
 
+    if (!text_table_init(&numbers.names)) {
+        text->has_failed = true;
+        return;
+    }
     buffer_add(text, SLICE(TABLE_MAGIC TABLE_VERSION " "));
     buffer_add_hex(text, table->source_hash[1], 16);
     buffer_add_hex(text, table->source_hash[0], 16);
@@ -318,5 +282,6 @@ void site_table_write(const struct site_table *table, struct buffer *text)
         write_site(table, i, &numbers, text);
     }
     buffer_add_byte(text, '.');
-    memory_free(numbers.entries);
+    text_table_release(&numbers.names);
+    memory_free(numbers.numbers);
 }

@@ -17,30 +17,18 @@ void sql_calls_init(struct sql_calls *calls)
 void sql_calls_release(struct sql_calls *calls)
 {
     memory_free(calls->calls);
-    memory_free(calls->places);
+    number_map_release(&calls->places);
     memory_free(calls->by_parent);
     arena_release(&calls->arena);
 }
 
 /* ---- by number ---- */
 
-static size_t place_of(const struct sql_calls *calls, uint32_t call)
-{
-    size_t mask = calls->place_count - 1;
-    size_t place = (size_t)(call * UINT32_C(2654435769)) & mask;
-
-    while (calls->places[place] != 0 &&
-           calls->calls[calls->places[place] - 1].call != call) {
-        place = (place + 1) & mask;
-    }
-    return place;
-}
-
 static struct sql_call *find(const struct sql_calls *calls, uint32_t call)
 {
-    uint32_t index = calls->place_count == 0 ? 0 : calls->places[place_of(calls, call)];
+    uint32_t place = number_map_get(&calls->places, call);
 
-    return index == 0 ? NULL : &calls->calls[index - 1];
+    return place == NUMBER_MAP_NONE ? NULL : &calls->calls[place];
 }
 
 const struct sql_call *sql_calls_find(const struct sql_calls *calls, uint32_t call)
@@ -48,41 +36,19 @@ const struct sql_call *sql_calls_find(const struct sql_calls *calls, uint32_t ca
     return find(calls, call);
 }
 
-/* Makes room for one more, at most half of the places taken. */
-static bool reserve(struct sql_calls *calls)
-{
-    void *items = calls->calls;
-    size_t count = calls->place_count == 0 ? 64 : calls->place_count * 2;
-    uint32_t *places;
-
-    if (calls->count >= UINT32_MAX - 1 ||
-        !memory_grow(&items, &calls->capacity, calls->count + 1,
-                     sizeof *calls->calls)) {
-        return false;
-    }
-    calls->calls = items;
-    if (calls->count + 1 <= calls->place_count / 2) {
-        return true;
-    }
-    places = memory_allocate_zeroed(count, sizeof *places);
-    if (places == NULL) {
-        return false;
-    }
-    memory_free(calls->places);
-    calls->places = places;
-    calls->place_count = count;
-    for (size_t i = 0; i < calls->count; i++) {
-        places[place_of(calls, calls->calls[i].call)] = (uint32_t)i + 1;
-    }
-    return true;
-}
-
 static struct sql_call *add(struct sql_calls *calls, const struct sql_call *call)
 {
-    if (!reserve(calls)) {
+    void *items = calls->calls;
+
+    if (calls->count >= NUMBER_MAP_NONE ||
+        !memory_grow(&items, &calls->capacity, calls->count + 1,
+                     sizeof *calls->calls)) {
         return NULL;
     }
-    calls->places[place_of(calls, call->call)] = (uint32_t)calls->count + 1;
+    calls->calls = items;
+    if (!number_map_put(&calls->places, call->call, (uint32_t)calls->count)) {
+        return NULL;
+    }
     calls->calls[calls->count] = *call;
     return &calls->calls[calls->count++];
 }

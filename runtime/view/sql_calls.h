@@ -4,6 +4,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
+#include "runtime/base/number_map.h"
 #include "runtime/trace/log_reader.h"
 
 #include <stdatomic.h>
@@ -35,8 +36,7 @@ struct sql_calls {
     struct sql_call *calls; /* owned; in the order in which they were met */
     size_t count;
     size_t capacity;
-    uint32_t *places;    /* owned; open addressing: 1 + an index of calls, 0: free */
-    size_t place_count;  /* a power of two, or 0 */
+    struct number_map places; /* indices of calls, by their numbers */
     uint32_t *by_parent; /* owned; indices of calls in the order of their parents */
     struct arena arena;
 };

@@ -4,43 +4,13 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 
-#define FIRST_CAPACITY 8
-#define COUNT_MAX      4096
+#define COUNT_MAX 4096
 
 void track_names_release(struct track_names *names)
 {
     memory_free(names->items);
+    number_map_release(&names->places);
     *names = (struct track_names){0};
-}
-
-/* The name's place, or the free one where it belongs. */
-static struct track_name *find(struct track_name *items, size_t capacity, uint64_t key)
-{
-    size_t i = (size_t)key & (capacity - 1);
-
-    while (items[i].key != 0 && items[i].key != key) {
-        i = (i + 1) & (capacity - 1);
-    }
-    return &items[i];
-}
-
-static bool grow(struct track_names *names)
-{
-    size_t capacity = names->capacity == 0 ? FIRST_CAPACITY : names->capacity * 2;
-    struct track_name *items = memory_allocate_zeroed(capacity, sizeof *items);
-
-    if (items == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < names->capacity; i++) {
-        if (names->items[i].key != 0) {
-            *find(items, capacity, names->items[i].key) = names->items[i];
-        }
-    }
-    memory_free(names->items);
-    names->items = items;
-    names->capacity = capacity;
-    return true;
 }
 
 static uint64_t key_of(const struct log_event_view *event)
@@ -50,7 +20,7 @@ static uint64_t key_of(const struct log_event_view *event)
     if (event->path.size > 0) {
         key = (key ^ hash_64(event->path)) * 0x9e3779b97f4a7c15u;
     }
-    return key == 0 ? 1 : key;
+    return key;
 }
 
 static void remember(struct track_name *known, const struct log_event_view *event)
@@ -72,33 +42,40 @@ static void remember(struct track_name *known, const struct log_event_view *even
     }
 }
 
+/* NULL where the name is one too many, or memory ran out. */
+static struct track_name *add(struct track_names *names, uint64_t key)
+{
+    void *items = names->items;
+
+    if (names->count >= COUNT_MAX ||
+        !memory_grow(&items, &names->capacity, names->count + 1,
+                     sizeof *names->items)) {
+        return NULL;
+    }
+    names->items = items;
+    if (!number_map_put(&names->places, key, (uint32_t)names->count)) {
+        return NULL;
+    }
+    return &names->items[names->count++];
+}
+
 bool track_names_meet(struct track_names *names,
                       const struct log_event_view *event,
                       struct track_name *before)
 {
     uint64_t key = key_of(event);
+    uint32_t place = number_map_get(&names->places, key);
     struct track_name *known;
-    bool is_known;
 
-    if (names->count * 4 >= names->capacity * 3 &&
-        (names->count >= COUNT_MAX || !grow(names))) {
-        if (names->capacity == 0) {
-            return false;
+    if (place == NUMBER_MAP_NONE) {
+        known = add(names, key);
+        if (known != NULL) {
+            remember(known, event);
         }
-        known = find(names->items, names->capacity, key);
-        if (known->key == 0) {
-            return false;
-        }
-    } else {
-        known = find(names->items, names->capacity, key);
+        return false;
     }
-    is_known = known->key != 0;
-    if (is_known) {
-        *before = *known;
-    } else {
-        known->key = key;
-        names->count++;
-    }
+    known = &names->items[place];
+    *before = *known;
     remember(known, event);
-    return is_known;
+    return true;
 }

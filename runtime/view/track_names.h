@@ -3,6 +3,7 @@
 #ifndef MONITORCH_VIEW_TRACK_NAMES_H
 #define MONITORCH_VIEW_TRACK_NAMES_H
 
+#include "runtime/base/number_map.h"
 #include "runtime/trace/log_reader.h"
 
 #include <stdbool.h>
@@ -12,7 +13,6 @@
 #define TRACK_DTYPE_SIZE 24
 
 struct track_name {
-    uint64_t key; /* 0: free */
     int64_t length;
     uint64_t text; /* a hash; of strings */
     enum value_kind kind;
@@ -23,8 +23,9 @@ struct track_name {
 
 struct track_names {
     struct track_name *items; /* owned; may be NULL */
-    size_t capacity;          /* a power of two, or 0 */
+    size_t capacity;
     size_t count;
+    struct number_map places; /* in `items`, by the names' hashes */
 };
 
 void track_names_release(struct track_names *names);
