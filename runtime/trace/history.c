@@ -108,56 +108,31 @@ void history_clear(struct history *history)
 
 void leaf_states_release(struct leaf_states *states)
 {
-    memory_free(states->entries);
+    memory_free(states->items);
+    number_map_release(&states->places);
     *states = (struct leaf_states){0};
-}
-
-/* The entry of `key`, or the free one where it belongs. */
-static struct leaf_state *
-find_leaf(struct leaf_state *entries, size_t capacity, uint64_t key)
-{
-    size_t i = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (capacity - 1);
-
-    while (entries[i].key != 0 && entries[i].key != key) {
-        i = (i + 1) & (capacity - 1);
-    }
-    return &entries[i];
-}
-
-static bool grow_leaves(struct leaf_states *states)
-{
-    size_t capacity = states->capacity == 0 ? 16 : states->capacity * 2;
-    struct leaf_state *entries =
-        memory_allocate_zeroed(capacity, sizeof(struct leaf_state));
-
-    if (entries == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < states->capacity; i++) {
-        if (states->entries[i].key != 0) {
-            *find_leaf(entries, capacity, states->entries[i].key) = states->entries[i];
-        }
-    }
-    memory_free(states->entries);
-    states->entries = entries;
-    states->capacity = capacity;
-    return true;
 }
 
 struct name_state *
 leaf_states_get(struct leaf_states *states, uint32_t name, uint32_t path)
 {
-    uint64_t key = (uint64_t)name << 32 | path;
+    uint64_t key = number_map_key(name, path);
+    uint32_t place = number_map_get(&states->places, key);
+    void *items = states->items;
 
-    if (states->count * 4 >= states->capacity * 3 && !grow_leaves(states)) {
+    if (place != NUMBER_MAP_NONE) {
+        return &states->items[place];
+    }
+    if (states->count >= NUMBER_MAP_NONE ||
+        !memory_grow_zeroed(&items, &states->capacity, states->count + 1,
+                            sizeof *states->items)) {
         return NULL;
     }
-    struct leaf_state *entry = find_leaf(states->entries, states->capacity, key);
-    if (entry->key == 0) {
-        entry->key = key;
-        states->count++;
+    states->items = items;
+    if (!number_map_put(&states->places, key, (uint32_t)states->count)) {
+        return NULL;
     }
-    return &entry->state;
+    return &states->items[states->count++];
 }
 
 /* The last event that held the very object that is seen now, before it is written over. An

@@ -3,6 +3,7 @@
 #ifndef MONITORCH_TRACE_HISTORY_H
 #define MONITORCH_TRACE_HISTORY_H
 
+#include "runtime/base/number_map.h"
 #include "runtime/trace/log_format.h"
 #include "runtime/trace/log_kinds.h"
 
@@ -37,15 +38,13 @@ struct name_state {
 };
 
 /* States of the leaves of containers, by name and place inside. */
-struct leaf_state {
-    uint64_t key; /* name << 32 | path; 0: free (a path is never 0 here) */
-    struct name_state state;
-};
 struct leaf_states {
-    struct leaf_state *entries; /* owned; may be NULL */
-    size_t capacity;            /* a power of two, or 0 */
+    struct name_state *items; /* owned; may be NULL */
+    size_t capacity;
     size_t count;
+    struct number_map places; /* in `items`, by name and path */
 };
+
 void leaf_states_release(struct leaf_states *states);
 /* The leaf's state; made where it is new. NULL: out of memory. */
 struct name_state *
