@@ -13,16 +13,6 @@
 #define TABLE_OF_OPTIONS "runtime/command/calls_options.def"
 #include "runtime/base/option_rules.h"
 
-/* What was given, as far as options depend on each other. */
-struct given {
-    bool format;
-    bool leaves;
-    bool dpi;
-    bool page;
-    bool look; /* the theme or the title */
-    bool squash_name;
-};
-
 static bool is_json(struct slice name)
 {
     return name.size == 4 && strncasecmp(name.bytes, "json", 4) == 0;
@@ -51,12 +41,12 @@ read_inches(enum option_id id, const char *argument, double *size, struct error 
 
 /* Those that say how it looks. `argument` is NULL for the options that take none. */
 static bool look_take(struct calls_options *options,
-                      struct given *given,
                       enum option_id id,
                       const char *argument,
                       struct error *error)
 {
     struct call_picture_options *picture = &options->render.picture;
+    struct calls_given *given = &options->given;
 
     switch (id) {
     case OPTION_DPI:
@@ -82,17 +72,12 @@ static bool look_take(struct calls_options *options,
     }
 }
 
-struct reading {
-    struct calls_options *options;
-    struct given given;
-};
-
 static bool
 option_take(void *context, int id, const char *argument, struct error *error)
 {
-    struct reading *reading = context;
-    struct calls_options *options = reading->options;
-    struct given *given = &reading->given;
+    struct calls_options *options = context;
+    struct calls_given *given = &options->given;
+
     switch (id) {
     case OPTION_OUTPUT:
         options->output = argument;
@@ -127,7 +112,7 @@ option_take(void *context, int id, const char *argument, struct error *error)
         options->is_quiet = true;
         return true;
     default:
-        return look_take(options, given, id, argument, error);
+        return look_take(options, id, argument, error);
     }
 }
 
@@ -155,32 +140,30 @@ static bool find_format(struct calls_options *options, struct error *error)
     return false;
 }
 
-static bool
-check_look(const struct calls_options *options, struct given given, struct error *error)
+static bool check_look(const struct calls_options *options, struct error *error)
 {
     bool is_painted =
         options->kind == CALLS_PICTURE && options->render.format != RENDER_DOT;
 
-    if (given.look && !is_painted) {
+    if (options->given.look && !is_painted) {
         return arguments_refuse("--theme and --title go with png, svg and pdf", error);
     }
-    if (given.page && options->kind != CALLS_PICTURE) {
+    if (options->given.page && options->kind != CALLS_PICTURE) {
         return arguments_refuse("--figwidth and --figheight go with a picture or dot",
                                 error);
     }
-    if (given.dpi && (options->kind != CALLS_PICTURE ||
-                      (is_painted && options->render.format != RENDER_PNG))) {
+    if (options->given.dpi && (options->kind != CALLS_PICTURE ||
+                               (is_painted && options->render.format != RENDER_PNG))) {
         return arguments_refuse("--dpi goes with png and dot", error);
     }
-    if (given.squash_name && options->kind != CALLS_PICTURE) {
+    if (options->given.squash_name && options->kind != CALLS_PICTURE) {
         return arguments_refuse(
             "--squash-name goes with a picture: what it makes is no tree", error);
     }
     return true;
 }
 
-static bool
-check(struct calls_options *options, struct given given, struct error *error)
+static bool check(struct calls_options *options, struct error *error)
 {
     if (options->input == NULL) {
         return arguments_refuse(
@@ -190,22 +173,23 @@ check(struct calls_options *options, struct given given, struct error *error)
         return arguments_refuse(
             "--save-json -: expected a file (-o - --format json prints it)", error);
     }
-    if (options->output == NULL && given.format) {
+    if (options->output == NULL && options->given.format) {
         return arguments_refuse("--format: expected -o FILE too", error);
     }
-    if (options->output != NULL && !given.format && !find_format(options, error)) {
+    if (options->output != NULL && !options->given.format &&
+        !find_format(options, error)) {
         return false;
     }
     /* The leaves are most of what a tree on a terminal tells. */
-    if (options->kind == CALLS_TEXT && !given.leaves) {
+    if (options->kind == CALLS_TEXT && !options->given.leaves) {
         options->graph.has_leaves = true;
     }
-    return check_look(options, given, error);
+    return check_look(options, error);
 }
 
 static bool take_input(void *context, const char *word, struct error *error)
 {
-    struct calls_options *options = ((struct reading *)context)->options;
+    struct calls_options *options = context;
 
     if (options->input != NULL) {
         error_set(error, ERROR_USAGE, "%.200s: one trace at a time", word);
@@ -220,13 +204,12 @@ bool calls_options_read(struct calls_options *options,
                         char **words,
                         struct error *error)
 {
-    struct reading reading = {.options = options};
-    const struct argument_taker taker = {option_take, take_input, &reading};
+    const struct argument_taker taker = {option_take, take_input, options};
 
     *options = (struct calls_options){
         .graph = CALL_GRAPH_OPTIONS_DEFAULT,
         .render.dpi = DPI_DEFAULT,
     };
     return arguments_read(rules, OPTION_COUNT, word_count, words, &taker, error) &&
-           check(options, reading.given, error);
+           check(options, error);
 }

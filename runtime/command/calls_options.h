@@ -14,6 +14,16 @@ enum calls_output {
     CALLS_PICTURE, /* of render.format */
 };
 
+/* What was given, as far as options depend on each other. */
+struct calls_given {
+    bool format;
+    bool leaves;
+    bool dpi;
+    bool page;
+    bool look; /* the theme or the title */
+    bool squash_name;
+};
+
 struct calls_options {
     const char *input;     /* borrowed from the command line, as the next two */
     const char *output;    /* "-": standard output; NULL: the text there */
@@ -24,6 +34,7 @@ struct calls_options {
     enum color color;
     bool is_verbose;
     bool is_quiet;
+    struct calls_given given;
 };
 
 /* Fails, with the message for the user, where the words make no sense. */

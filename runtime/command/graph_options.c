@@ -12,15 +12,6 @@
 #define TABLE_OF_OPTIONS "runtime/command/graph_options.def"
 #include "runtime/base/option_rules.h"
 
-/* What was given, as far as options depend on each other. */
-struct given {
-    bool format;
-    bool max_nodes;
-    bool dpi;
-    bool pages;
-    bool look; /* the theme or the proportion */
-};
-
 static bool
 read_format(struct graph_options *options, const char *argument, struct error *error)
 {
@@ -54,18 +45,12 @@ read_pages(struct graph_options *options, const char *argument, struct error *er
            argument_refuse(&rules[OPTION_PAGES], argument, PAGE_SIZE_EXPECTED, error);
 }
 
-struct reading {
-    struct graph_options *options;
-    struct given given;
-};
-
 /* For struct argument_taker. */
 static bool
 option_take(void *context, int id, const char *argument, struct error *error)
 {
-    struct reading *reading = context;
-    struct graph_options *options = reading->options;
-    struct given *given = &reading->given;
+    struct graph_options *options = context;
+    struct graph_given *given = &options->given;
     struct render_options *render = &options->render;
 
     switch (id) {
@@ -112,10 +97,9 @@ option_take(void *context, int id, const char *argument, struct error *error)
     }
 }
 
-static bool
-find_format(struct graph_options *options, struct given given, struct error *error)
+static bool find_format(struct graph_options *options, struct error *error)
 {
-    if (given.format) {
+    if (options->given.format) {
         return true;
     }
     if (strcmp(options->output, "-") == 0) {
@@ -125,8 +109,7 @@ find_format(struct graph_options *options, struct given given, struct error *err
     return render_format_of(slice_of(options->output), &options->render.format, error);
 }
 
-static bool
-check(struct graph_options *options, struct given given, struct error *error)
+static bool check(struct graph_options *options, struct error *error)
 {
     enum render_format format;
 
@@ -139,26 +122,26 @@ check(struct graph_options *options, struct given given, struct error *error)
             ".dot)",
             error);
     }
-    if (!find_format(options, given, error)) {
+    if (!find_format(options, error)) {
         return false;
     }
     format = options->render.format;
-    if (given.dpi && format != RENDER_PNG) {
+    if (options->given.dpi && format != RENDER_PNG) {
         return arguments_refuse("--dpi goes with png", error);
     }
-    if (given.pages && format != RENDER_PDF) {
+    if (options->given.pages && format != RENDER_PDF) {
         return arguments_refuse("--pages goes with pdf", error);
     }
-    if (given.look && format == RENDER_DOT) {
+    if (options->given.look && format == RENDER_DOT) {
         return arguments_refuse("--theme and --proportion do not go with dot", error);
     }
-    options->render.node_limit = given.max_nodes ? 0 : GRAPH_NODE_LIMIT;
+    options->render.node_limit = options->given.max_nodes ? 0 : GRAPH_NODE_LIMIT;
     return true;
 }
 
 static bool take_trace(void *context, const char *word, struct error *error)
 {
-    struct graph_options *options = ((struct reading *)context)->options;
+    struct graph_options *options = context;
 
     if (options->trace != NULL) {
         error_set(
@@ -177,14 +160,13 @@ bool graph_options_read(struct graph_options *options,
                         char **words,
                         struct error *error)
 {
-    struct reading reading = {.options = options};
-    const struct argument_taker taker = {option_take, take_trace, &reading};
+    const struct argument_taker taker = {option_take, take_trace, options};
 
     *options = (struct graph_options){.render.picture = PICTURE_OPTIONS_DEFAULT};
     event_filter_init(&options->filter);
     options->render.flow.filter = &options->filter;
     return arguments_read(rules, OPTION_COUNT, word_count, words, &taker, error) &&
-           check(options, reading.given, error);
+           check(options, error);
 }
 
 void graph_options_release(struct graph_options *options)

@@ -12,12 +12,22 @@
  * in it. */
 #define GRAPH_NODE_LIMIT 2000
 
+/* What was given, as far as options depend on each other. */
+struct graph_given {
+    bool format;
+    bool max_nodes;
+    bool dpi;
+    bool pages;
+    bool look; /* the theme or the proportion */
+};
+
 struct graph_options {
     const char *trace;  /* borrowed from the command line */
     const char *output; /* borrowed from the command line; "-": standard output */
     struct event_filter filter; /* owned; what `render` refers to */
     struct render_options render;
     bool is_quiet;
+    struct graph_given given;
 };
 
 /* Fails, with the message for the user, where the words make no sense. To be

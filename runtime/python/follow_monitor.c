@@ -17,15 +17,25 @@ static PyObject *not_wanted(void)
     return Py_NewRef(kept.disable == NULL ? Py_None : kept.disable);
 }
 
-/* The plan of the running frame's code, a new reference; NULL: it is not followed. */
-static struct follow_plan *find_plan(PyObject *code, PyObject **frame)
+/* The code of the running frame begins or goes on: what is told of it is found, or made. */
+static PyObject *
+meet_code(PyObject *const *arguments, Py_ssize_t count, bool is_beginning)
 {
     struct follow_plan *plan;
+    PyObject *frame;
 
-    *frame = (PyObject *)PyEval_GetFrame();
-    plan = *frame == NULL ? NULL : follower_find(code, *frame);
-    Py_XINCREF((PyObject *)plan);
-    return plan;
+    if (!follower.is_on || count < 1) {
+        Py_RETURN_NONE;
+    }
+    frame = (PyObject *)PyEval_GetFrame();
+    plan = frame == NULL ? NULL : follower_find(arguments[0], frame);
+    if (plan == NULL || !is_beginning) {
+        return not_wanted();
+    }
+    Py_INCREF((PyObject *)plan);
+    visit_enter(plan, frame);
+    Py_DECREF((PyObject *)plan);
+    Py_RETURN_NONE;
 }
 
 PyDoc_STRVAR(started_doc, "code_started(code, offset)\n\nFor PY_START.");
@@ -33,20 +43,8 @@ PyDoc_STRVAR(started_doc, "code_started(code, offset)\n\nFor PY_START.");
 static PyObject *
 code_started(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
-    struct follow_plan *plan;
-    PyObject *frame;
-
     (void)module;
-    if (!follower.is_on || count < 1) {
-        Py_RETURN_NONE;
-    }
-    plan = find_plan(arguments[0], &frame);
-    if (plan == NULL) {
-        return not_wanted();
-    }
-    visit_enter(plan, frame);
-    Py_DECREF((PyObject *)plan);
-    Py_RETURN_NONE;
+    return meet_code(arguments, count, true);
 }
 
 PyDoc_STRVAR(resumed_doc, "code_resumed(code, offset)\n\nFor PY_RESUME.");
@@ -55,16 +53,8 @@ PyDoc_STRVAR(resumed_doc, "code_resumed(code, offset)\n\nFor PY_RESUME.");
 static PyObject *
 code_resumed(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
-    struct follow_plan *plan;
-    PyObject *frame;
-
     (void)module;
-    if (!follower.is_on || count < 1) {
-        Py_RETURN_NONE;
-    }
-    plan = find_plan(arguments[0], &frame);
-    Py_XDECREF((PyObject *)plan);
-    return not_wanted();
+    return meet_code(arguments, count, false);
 }
 
 PyDoc_STRVAR(stepped_doc, "code_stepped(code, offset)\n\nFor INSTRUCTION.");

@@ -87,7 +87,7 @@ static int check(struct graph_arguments *arguments)
     struct call_render_options *render = &arguments->render;
     struct call_picture_options *picture = &render->picture;
 
-    if (view_take_format(arguments->format, &render->format) < 0 ||
+    if (view_take_format(arguments->format, true, &render->format) < 0 ||
         view_check_dpi(render->dpi) < 0 ||
         view_take_theme(arguments->theme, &picture->theme) < 0) {
         return -1;

@@ -297,12 +297,8 @@ static int check(const char *format_name,
                  enum render_format *format,
                  struct chart_options *options)
 {
-    if (!render_format_read(slice_of(format_name), format) || *format == RENDER_DOT) {
-        PyErr_Format(PyExc_ValueError, "format: expected png, svg or pdf, not %.80s",
-                     format_name);
-        return -1;
-    }
-    if (view_check_dpi(dpi) < 0 || read_scale(scale, &options->scale) < 0 ||
+    if (view_take_format(format_name, false, format) < 0 || view_check_dpi(dpi) < 0 ||
+        read_scale(scale, &options->scale) < 0 ||
         view_take_theme(theme, &options->theme) < 0) {
         return -1;
     }

@@ -6,10 +6,12 @@
 
 #include <string.h>
 
-int view_take_format(const char *text, enum render_format *format)
+int view_take_format(const char *text, bool has_dot, enum render_format *format)
 {
-    if (!render_format_read(slice_of(text), format)) {
-        PyErr_Format(PyExc_ValueError, "format: there is no %.80s", text);
+    if (!render_format_read(slice_of(text), format) ||
+        (*format == RENDER_DOT && !has_dot)) {
+        PyErr_Format(PyExc_ValueError, "format: expected %s, not %.80s",
+                     has_dot ? "png, svg, pdf or dot" : "png, svg or pdf", text);
         return -1;
     }
     return 0;

@@ -155,7 +155,7 @@ static int request_init(struct view_request *request,
                                                  .dpi = given->dpi,
                                                  .picture = PICTURE_OPTIONS_DEFAULT}};
     event_filter_init(&request->filter);
-    if (view_take_format(given->format, &options->format) < 0 ||
+    if (view_take_format(given->format, true, &options->format) < 0 ||
         view_check_dpi(given->dpi) < 0 ||
         view_take_theme(given->theme, &options->picture.theme) < 0 ||
         take_fold(given->fold, &options->flow.fold) < 0 ||
