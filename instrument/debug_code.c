@@ -126,8 +126,7 @@ bool instrument_find_debug_code(struct slice text,
                      "the original back)");
     }
     if (!is_done || !find_notes(&finder)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     *notes = finder.notes;
     *note_count = finder.count;

@@ -356,8 +356,7 @@ bool encoding_encode(const struct decoded *decoded,
         return fail_lacking(decoded, utf8, find_not_ascii(utf8), error);
     }
     if (!buffer_reserve(out, utf8.size + sizeof BOM)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (decoded->has_bom) {
         buffer_add(out, SLICE(BOM));

@@ -189,8 +189,7 @@ static bool rewrite(struct rewriter *rewriter,
         !foreign_read(&rewriter->foreign, &rewriter->syntax, &rewriter->names,
                       rewriter->arena) ||
         !choose_forms(rewriter, selection->prefix, text)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     sites_init(&rewriter->sites, &rewriter->syntax, rewriter->arena);
     rewrite_module(rewriter);
@@ -199,8 +198,7 @@ static bool rewrite(struct rewriter *rewriter,
         !fill_table(rewriter, rewriter->path, source, &result->table) ||
         ((rewriter->has_record || rewriter->needs_spy_import) &&
          !add_bootstrap(rewriter, &result->table))) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (rewriter->edits->is_too_large) {
         error_set_at(error, ERROR_INPUT, rewriter->path, 1, 1,
@@ -209,8 +207,7 @@ static bool rewrite(struct rewriter *rewriter,
         return false;
     }
     if (!edits_sort(rewriter->edits) || !keep_insertions(rewriter->edits, result)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     sort_notes(result);
     return true;
@@ -228,8 +225,7 @@ static bool check_strip(const struct rewriter *rewriter,
 
     if (!strip_text(output, rewriter->arena, &back)) {
         buffer_release(&back);
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     is_equal = slice_equal(buffer_slice(&back), text);
     buffer_release(&back);

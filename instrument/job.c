@@ -119,8 +119,7 @@ bool job_write(struct job *job, struct buffer *text, bool is_changed)
     struct buffer taken = *text;
 
     if (text->has_failed) {
-        error_set_memory(&job->error);
-        return false;
+        return error_set_memory(&job->error);
     }
     if (item->output == NULL) {
         *text = job->outcome->out;

@@ -58,8 +58,7 @@ static bool check_options(struct job *job, const struct site_table *table)
     selection_write(&worker->options->selection, &worker->words);
     wanted = arena_copy(&worker->arena, buffer_slice(&worker->words));
     if (worker->words.has_failed || wanted.bytes == NULL) {
-        error_set_memory(&job->error);
-        return false;
+        return error_set_memory(&job->error);
     }
     if (!slice_equal(wanted, table->options)) {
         job_fail_check(job, output, "made with another selection, expected ",
@@ -111,8 +110,7 @@ static bool make_again(struct job *job, const struct site_table *table)
     struct selection selection;
 
     if (path.bytes == NULL) {
-        error_set_memory(&job->error);
-        return false;
+        return error_set_memory(&job->error);
     }
     if (!selection_read(&selection, table->options, &worker->arena, &job->error)) {
         struct error reason = job->error;

@@ -266,8 +266,7 @@ bool options_parse(struct options *options,
     options->files =
         arena_allocate(&options->arena, (size_t)word_count + 1, sizeof *options->files);
     if (options->files == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!take_words(options, word_count, words, error)) {
         return false;

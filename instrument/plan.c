@@ -396,8 +396,7 @@ bool plan_make(struct plan *plan, const struct options *options, struct error *e
     }
     if (plan->arena.has_failed || !check_conflicts(plan, options) ||
         plan->arena.has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

@@ -160,8 +160,7 @@ static bool glob_add(const struct slice **globs,
     struct slice *moved = array_add(*globs, count, sizeof **globs, arena);
 
     if (moved == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     moved[*count - 1] = glob;
     *globs = moved;
@@ -210,8 +209,7 @@ bool line_range_add(struct selection *selection,
     }
     moved = array_add(selection->lines, &selection->line_count, sizeof *moved, arena);
     if (moved == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     moved[selection->line_count - 1] = range;
     selection->lines = moved;
@@ -237,8 +235,7 @@ static bool unescape(struct slice *text, struct arena *arena, struct error *erro
     }
     bytes = arena_allocate(arena, text->size, 1);
     if (bytes == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     for (size_t i = 0; i < text->size; i++) {
         bool is_escape = text->bytes[i] == '%' && text->size - i > 2 &&

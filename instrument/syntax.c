@@ -2,6 +2,7 @@
 #include "instrument/syntax.h"
 
 #include "instrument/parse.h"
+#include "runtime/base/sorted.h"
 #include "runtime/base/utf8.h"
 
 #include <string.h>
@@ -160,8 +161,7 @@ bool syntax_parse(struct syntax *syntax,
 
     *syntax = (struct syntax){.text = text};
     if (!find_rows(syntax, text, arena)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     parse_init(&parse);
     is_parsed = parse_text(&parse, text);
@@ -178,21 +178,18 @@ bool syntax_parse(struct syntax *syntax,
     return is_done;
 }
 
+/* Or just there. */
+static bool is_row_before(const void *rows, size_t row, uint64_t offset)
+{
+    return ((const uint32_t *)rows)[row] <= offset;
+}
+
 uint32_t syntax_row(const struct syntax *syntax, uint32_t offset)
 {
-    uint32_t low = 0;
-    uint32_t high = syntax->row_count;
+    size_t next =
+        sorted_place(syntax->row_starts, syntax->row_count, is_row_before, offset);
 
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (syntax->row_starts[middle] <= offset) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return next == 0 ? 0 : (uint32_t)next - 1;
 }
 
 uint32_t syntax_column(const struct syntax *syntax, uint32_t offset)

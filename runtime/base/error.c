@@ -78,7 +78,8 @@ void error_set_at(struct error *error,
     va_end(arguments);
 }
 
-void error_set_memory(struct error *error)
+bool error_set_memory(struct error *error)
 {
     error_set(error, ERROR_MEMORY, "out of memory");
+    return false;
 }

@@ -2,6 +2,7 @@
 #ifndef MONITORCH_BASE_ERROR_H
 #define MONITORCH_BASE_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A message is cut to this many bytes, so that telling an error never allocates. */
@@ -36,7 +37,7 @@ void error_set_at(struct error *error,
                   const char *format,
                   ...) __attribute__((format(printf, 6, 7)));
 
-/* "out of memory". */
-void error_set_memory(struct error *error);
+/* "out of memory". Returns false, which is what a function that fails returns. */
+bool error_set_memory(struct error *error);
 
 #endif

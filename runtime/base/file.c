@@ -117,8 +117,7 @@ bool file_read_descriptor(int descriptor,
         ssize_t count;
 
         if (bytes->capacity == bytes->size && !buffer_reserve(bytes, READ_STEP)) {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
         count =
             read(descriptor, bytes->bytes + bytes->size, bytes->capacity - bytes->size);
@@ -159,8 +158,7 @@ static bool read_open_file(int descriptor,
         }
         /* One byte more lets the last read find the end without growing the buffer. */
         if (!buffer_reserve(bytes, (size_t)status.st_size + 1)) {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
     }
     return file_read_descriptor(descriptor, path, limit, bytes, error);

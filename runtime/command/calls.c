@@ -34,18 +34,12 @@ static bool write_output(const struct calls_options *options,
     return false;
 }
 
-static bool refuse_memory(struct error *error)
-{
-    error_set_memory(error);
-    return false;
-}
-
 static bool write_json(const struct calls_options *options,
                        const struct call_tree *tree,
                        struct error *error)
 {
     struct buffer text = BUFFER_INIT;
-    bool is_done = call_tree_add_json(tree, &text) || refuse_memory(error);
+    bool is_done = call_tree_add_json(tree, &text) || error_set_memory(error);
 
     is_done = is_done && file_write(options->json_path, buffer_slice(&text),
                                     FILE_MODE_DEFAULT, error);
@@ -118,14 +112,14 @@ static bool make(const struct calls_options *options,
 
     *box_count = tree->node_count - 1;
     if (options->kind == CALLS_JSON) {
-        return call_tree_add_json(tree, bytes) || refuse_memory(error);
+        return call_tree_add_json(tree, bytes) || error_set_memory(error);
     }
     call_graph_init(&graph);
     is_done = call_graph_build(&graph, tree, &options->graph, error);
     if (is_done && options->kind == CALLS_TEXT) {
         is_done = call_graph_add_text(
                       &graph, color_is_wanted(options->color, STDOUT_FILENO), bytes) ||
-                  refuse_memory(error);
+                  error_set_memory(error);
     } else if (is_done) {
         is_done = render(options, &graph, bytes, error);
     }

@@ -163,8 +163,7 @@ bool diff_options_read(struct diff_command_options *options,
     options->renames = memory_allocate((size_t)word_count, sizeof *options->renames);
     options->ignored = memory_allocate((size_t)word_count, sizeof *options->ignored);
     if (options->renames == NULL || options->ignored == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     options->tolerance.renames = options->renames;
     return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,

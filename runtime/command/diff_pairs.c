@@ -40,8 +40,7 @@ match(struct diff_pairs *pairs, const struct trace_list lists[2], struct error *
 
     pairs->pairs = arena_allocate(&pairs->arena, most, sizeof *pairs->pairs);
     if (pairs->pairs == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     for (size_t i = 0; i < most; i++) {
         struct diff_pair *pair = &pairs->pairs[i];
@@ -58,8 +57,7 @@ match(struct diff_pairs *pairs, const struct trace_list lists[2], struct error *
         }
         *pair = (struct diff_pair){{lists[0].paths[i], lists[1].paths[i]}, NULL};
         if (!is_one && !name_pair(pairs, pair, false)) {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
         pairs->count++;
     }
@@ -77,16 +75,14 @@ static bool pair_with_first(struct diff_pairs *pairs,
     }
     pairs->pairs = arena_allocate(&pairs->arena, list->count, sizeof *pairs->pairs);
     if (pairs->pairs == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     for (size_t i = 1; i < list->count; i++) {
         struct diff_pair *pair = &pairs->pairs[pairs->count++];
 
         *pair = (struct diff_pair){{list->paths[0], list->paths[i]}, NULL};
         if (list->count > 2 && !name_pair(pairs, pair, true)) {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
     }
     return true;

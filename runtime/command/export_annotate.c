@@ -132,8 +132,7 @@ static bool keep_name(struct name_list *list, struct buffer *name, struct error 
     if (name->has_failed ||
         !memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->names)) {
         buffer_release(name);
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     name->size--;
     list->names = items;

@@ -277,8 +277,7 @@ bool export_options_read(struct export_options *options,
     arena_init(&options->arena);
     words = complete(&options->arena, word_count, words, &word_count);
     if (words == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
                             option_take, options, error) &&

@@ -20,8 +20,7 @@ static bool write_text(struct export_output *output, struct error *error)
 
     if (output->text.has_failed) {
         export_output_release(output);
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (is_file(output)) {
         is_written = file_draft_add(&output->draft, buffer_slice(&output->text), error);

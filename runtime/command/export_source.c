@@ -94,8 +94,7 @@ bool export_source_read(struct export_source *source,
     source->places.text = source->is_decoded ? source->decoded.utf8 : bytes;
     source->places.is_ascii = !source->is_decoded || !source->decoded.is_utf8;
     if (ignored.kind == ERROR_MEMORY || !find_lines(source)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     find_open(&source->places);
     return true;
@@ -116,8 +115,7 @@ bool export_source_encode(const struct export_source *source,
     }
     buffer_add(bytes, text);
     if (bytes->has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

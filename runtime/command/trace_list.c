@@ -59,14 +59,12 @@ static bool add_path(struct trace_list *list, struct slice path, struct error *e
     struct slice copy;
 
     if (!memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->paths)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     list->paths = items;
     copy = arena_copy(list->arena, path);
     if (copy.bytes == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     list->paths[list->count++] = copy.bytes;
     return true;

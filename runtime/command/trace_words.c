@@ -16,8 +16,7 @@ bool trace_words_init(struct trace_words *traces, int word_count, struct error *
         .words = memory_allocate((size_t)word_count, sizeof *traces->words),
     };
     if (traces->words == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

@@ -3,6 +3,7 @@
 #include "runtime/python/position_map.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 
 struct position_line {
     size_t start;           /* offset in the original */
@@ -113,8 +114,7 @@ bool position_map_init(struct position_map *map,
     made.lines = memory_allocate(made.line_count + 1, sizeof *made.lines);
     if (made.places == NULL || made.lines == NULL) {
         position_map_release(&made);
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     lines_find_starts(made.lines, original);
     made.lines[made.line_count].start = original.size + 1;
@@ -176,21 +176,18 @@ static struct position_end map_find(const struct position_map *map,
         .column = (int32_t)(column - size - (int64_t)map->places[last].shift)};
 }
 
+/* Or just there. */
+static bool is_line_before(const void *lines, size_t line, uint64_t offset)
+{
+    return ((const struct position_line *)lines)[line].start <= offset;
+}
+
 /* The line, from 0, that the offset of the original stands on. */
 static size_t map_find_line(const struct position_map *map, size_t offset)
 {
-    size_t low = 0;
-    size_t high = map->line_count;
+    size_t next = sorted_place(map->lines, map->line_count, is_line_before, offset);
 
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (map->lines[middle].start <= offset) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return next == 0 ? 0 : next - 1;
 }
 
 /* Gives a range that is inserted altogether the first anchor among its insertions. */
@@ -422,8 +419,7 @@ bool position_map_table(const struct position_map *map,
         line_written = range.line >= 0 ? range.line : line_written;
     }
     if (output->has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

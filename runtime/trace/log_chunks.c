@@ -182,8 +182,7 @@ static bool ring_grow(struct log_writer *writer, struct error *error)
     }
     ring = memory_allocate(capacity, sizeof *ring);
     if (ring == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     for (size_t i = 0; i < writer->ring_count; i++) {
         ring[i] = *ring_at(writer, i);

@@ -123,8 +123,7 @@ static bool scan(struct log_reader *reader, bool with_stream, struct error *erro
             offset += chunk.size;
             reader->scanned = offset;
         } else {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
     }
     return true;

@@ -2,6 +2,7 @@
 #include "runtime/trace/log_reader_private.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 
 bool log_numbered_add(struct log_numbered_list *list,
                       uint32_t number,
@@ -23,30 +24,25 @@ bool log_numbered_follows(const struct log_numbered_list *list, uint32_t number)
     return list->count == 0 || number > list->entries[list->count - 1].number;
 }
 
+static bool is_before(const void *entries, size_t place, uint64_t number)
+{
+    return ((const struct log_numbered *)entries)[place].number < number;
+}
+
 size_t log_numbered_place(const struct log_numbered_list *list, uint32_t number)
 {
-    size_t low = 0;
-    size_t high = list->count;
+    size_t place;
 
     if (list->count == 0 || number < list->entries[0].number) {
         return list->count;
     }
     /* Without gaps a number tells its place. */
-    low = number - list->entries[0].number;
-    if (low < list->count && list->entries[low].number == number) {
-        return low;
+    place = number - list->entries[0].number;
+    if (place >= list->count || list->entries[place].number != number) {
+        place = sorted_place(list->entries, list->count, is_before, number);
     }
-    low = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (list->entries[middle].number < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < list->count && list->entries[low].number == number ? low : list->count;
+    return place < list->count && list->entries[place].number == number ? place
+                                                                        : list->count;
 }
 
 const void *log_numbered_find(const struct log_numbered_list *list, uint32_t number)
@@ -85,29 +81,28 @@ const struct log_module *log_table_module(const struct log_reader *reader,
     return reader->modules.entries[place].thing;
 }
 
+/* Or there. */
+static bool begins_before(const void *entries, size_t place, uint64_t site)
+{
+    const struct log_module *module =
+        ((const struct log_numbered *)entries)[place].thing;
+
+    return module->first_site <= site;
+}
+
 /* Modules are in the order of their sites. */
 const struct log_module *
 log_site_module(const struct log_reader *reader, uint32_t site, uint32_t *module_number)
 {
-    size_t low = 0;
-    size_t high = reader->modules.count;
+    size_t next = sorted_place(reader->modules.entries, reader->modules.count,
+                               begins_before, site);
     const struct log_module *module;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        module = reader->modules.entries[middle].thing;
-        if (module->first_site <= site) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
     /* A module without sites may begin where the next one does. */
-    if (low == 0) {
+    if (next == 0) {
         return NULL;
     }
-    module = reader->modules.entries[low - 1].thing;
-    *module_number = (uint32_t)(low - 1);
+    module = reader->modules.entries[next - 1].thing;
+    *module_number = (uint32_t)(next - 1);
     return site - module->first_site < module->table.site_count ? module : NULL;
 }

@@ -1,6 +1,7 @@
 /* Reads a trace: opening it, its items one by one, and the damage that was met. */
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 #include "runtime/trace/log_reader_private.h"
 
 #include <stdarg.h>
@@ -165,22 +166,19 @@ void log_reader_go(struct log_reader *reader, struct log_place place)
     log_stream_go(reader, place);
 }
 
+/* Or with the event. */
+static bool begins_before(const void *chunks, size_t chunk, uint64_t number)
+{
+    return ((const struct log_index_entry *)chunks)[chunk].first_event <= number;
+}
+
 /* The last chunk that begins with this event or one before it. */
 static size_t chunk_of_event(const struct log_reader *reader, uint64_t number)
 {
-    size_t first = 0;
-    size_t end = reader->index_count;
+    size_t next =
+        sorted_place(reader->index, reader->index_count, begins_before, number);
 
-    while (end - first > 1) {
-        size_t middle = first + (end - first) / 2;
-
-        if (reader->index[middle].first_event <= number) {
-            first = middle;
-        } else {
-            end = middle;
-        }
-    }
-    return first;
+    return next == 0 ? 0 : next - 1;
 }
 
 void log_reader_go_to_event(struct log_reader *reader, uint64_t number)

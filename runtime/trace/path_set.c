@@ -92,8 +92,7 @@ count_segments(struct path_set *set, const struct slice *paths, struct error *er
             return false;
         }
         if (__builtin_add_overflow(total, count + 1, &total)) {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
     }
     set->segment_count = total;
@@ -196,8 +195,7 @@ bool path_set_init(struct path_set *set,
     }
     if (set->arena.has_failed || !make_first_states(set)) {
         path_set_release(set);
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

@@ -16,8 +16,7 @@ static bool fail(struct pickle_machine *machine, const char *what)
 
 static bool fail_memory(struct pickle_machine *machine)
 {
-    error_set_memory(machine->error);
-    return false;
+    return error_set_memory(machine->error);
 }
 
 /* ---- bytes ---- */

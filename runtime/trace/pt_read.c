@@ -97,8 +97,7 @@ static bool find_values(const struct archive *archive,
     char *path = arena_allocate(archive->arena, archive->folder.size + 5, 1);
 
     if (path == NULL) {
-        error_set_memory(archive->error);
-        return false;
+        return error_set_memory(archive->error);
     }
     memcpy(path, archive->folder.bytes, archive->folder.size);
     memcpy(path + archive->folder.size, "data/", 5);
@@ -133,8 +132,7 @@ static bool read_key(const struct archive *archive, struct saved_tensor *tensor)
                              archive->arena)) {
         return true;
     }
-    error_set_memory(archive->error);
-    return false;
+    return error_set_memory(archive->error);
 }
 
 static bool read_archive(struct archive *archive, struct pt_file *file)
@@ -158,8 +156,7 @@ static bool open_archive(struct pt_file *file, const char *path, struct error *e
 
     file->path = (char *)arena_copy(&file->arena, slice_of(path)).bytes;
     if (file->path == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!mapping_open_to_read(&archive.file, file->path, error)) {
         return false;
@@ -225,8 +222,7 @@ bool pt_file_read(struct pt_file *file, struct array *array, struct error *error
 {
     file->values.size = 0;
     if (!buffer_reserve(&file->values, (size_t)file->size)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!pt_file_read_into(file, file->values.bytes, error)) {
         return false;

@@ -252,8 +252,7 @@ static bool read_shape(struct pt_tensor *tensor,
     array->shape = read_naturals(items[2], 1, arena);
     array->strides = read_naturals(items[3], (int64_t)item, arena);
     if (arena->has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (array->shape == NULL || array->strides == NULL ||
         !read_natural(items[1], &offset) ||

@@ -69,8 +69,7 @@ static bool write_parts(struct zip_writer *zip,
 
     if (zip_has_failed(zip)) {
         file_draft_abandon(draft);
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!file_draft_add_parts(draft, parts, sizeof parts / sizeof parts[0], error)) {
         return false;
@@ -119,8 +118,7 @@ static bool write_all(struct zip_writer *zip,
     add_head(zip, tensor, size);
     if (!array_pieces_init(&pieces, &tensor->array)) {
         file_draft_abandon(draft);
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     is_written = write_pieces(zip, draft, &pieces, size, error);
     array_pieces_release(&pieces);

@@ -113,8 +113,7 @@ bool safetensors_header_add(struct safetensors_header *header,
         !memory_grow(&entries, &header->capacity, header->count + 1, sizeof entry)) {
         texts->has_failed = false;
         texts->size = before;
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     header->entries = entries;
     /* The name stands in the metadata too. */
@@ -258,8 +257,7 @@ bool safetensors_header_pad(struct buffer *text, size_t size, struct error *erro
     size_t padding = size > text->size ? size - text->size : 0;
 
     if (text->has_failed || !buffer_reserve(text, padding)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     memset(text->bytes + text->size, ' ', padding);
     text->size += padding;

@@ -25,12 +25,6 @@ fail(const struct safetensors_index *index, struct error *error, const char *wha
     return false;
 }
 
-static bool fail_memory(struct error *error)
-{
-    error_set_memory(error);
-    return false;
-}
-
 static enum dtype find_dtype(struct slice text)
 {
     static const struct {
@@ -146,7 +140,7 @@ static bool add_stored(struct safetensors_index *index,
 
     if (!read_facts(reader, &stored)) {
         return reader->arena->has_failed
-                   ? fail_memory(error)
+                   ? error_set_memory(error)
                    : fail(index, error, "a header of safetensors that is damaged");
     }
     if (stored.tensor.array.dtype == DTYPE_OTHER) {
@@ -158,7 +152,7 @@ static bool add_stored(struct safetensors_index *index,
     has_room = memory_grow(&items, &index->capacity, index->count + 1, sizeof stored);
     index->stored = items;
     if (!has_room) {
-        return fail_memory(error);
+        return error_set_memory(error);
     }
     index->stored[index->count++] = stored;
     return true;
@@ -261,7 +255,7 @@ static bool read_keys(struct safetensors_index *index, struct error *error)
         if (!(stored->line.size > 0 &&
               saved_read_json(&stored->tensor, stored->line, index->arena)) &&
             !saved_read_file_name(&stored->tensor, stored->name, index->arena)) {
-            return fail_memory(error);
+            return error_set_memory(error);
         }
     }
     sort_stored(index, compare_orders);
@@ -286,7 +280,7 @@ static bool read_tensors(struct safetensors_index *index,
         }
     }
     if (index->arena->has_failed) {
-        return fail_memory(error);
+        return error_set_memory(error);
     }
     return json_reader_finish(&reader) ||
            fail(index, error, "a header of safetensors that is damaged");

@@ -23,12 +23,6 @@ fail(const struct safetensors_file *file, struct error *error, const char *what)
     return false;
 }
 
-static bool fail_memory(struct error *error)
-{
-    error_set_memory(error);
-    return false;
-}
-
 static bool load_header(struct safetensors_file *file,
                         const struct mapping *mapping,
                         struct slice *text,
@@ -52,7 +46,7 @@ static bool load_header(struct safetensors_file *file,
     }
     bytes = arena_allocate(&file->arena, (size_t)size, 1);
     if (bytes == NULL) {
-        return fail_memory(error);
+        return error_set_memory(error);
     }
     if (!mapping_read(mapping, SIZE_BYTES, bytes, (size_t)size, &count, error)) {
         return false;
@@ -73,7 +67,7 @@ open_file(struct safetensors_file *file, const char *path, struct error *error)
     file->index.arena = &file->arena;
     file->index.path = arena_copy(&file->arena, slice_of(path)).bytes;
     if (file->index.path == NULL) {
-        return fail_memory(error);
+        return error_set_memory(error);
     }
     if (!mapping_open_to_read(&mapping, file->index.path, error)) {
         return false;
@@ -91,7 +85,7 @@ struct safetensors_file *safetensors_file_open(const char *path, struct error *e
     struct safetensors_file *file = memory_allocate_zeroed(1, sizeof *file);
 
     if (file == NULL) {
-        fail_memory(error);
+        error_set_memory(error);
         return NULL;
     }
     arena_init(&file->arena);
@@ -151,8 +145,7 @@ bool safetensors_file_read(struct safetensors_file *file,
 {
     file->bytes.size = 0;
     if (!buffer_reserve(&file->bytes, (size_t)file->index.stored[index].size)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!safetensors_file_read_into(file, index, file->bytes.bytes, error)) {
         return false;

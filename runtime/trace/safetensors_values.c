@@ -205,8 +205,7 @@ bool safetensors_values_add(struct safetensors_values *values,
     bool is_written = true;
 
     if (!array_pieces_init(&pieces, array)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     while (is_written && array_pieces_next(&pieces, &bytes)) {
         is_written =

@@ -37,12 +37,6 @@ struct saved_folder {
     bool has_source;
 };
 
-static bool fail_memory(struct error *error)
-{
-    error_set_memory(error);
-    return false;
-}
-
 /* ---- names ---- */
 
 static bool add_name(struct saved_folder *folder, struct names *names, const char *name)
@@ -79,7 +73,7 @@ list_names(struct saved_folder *folder, struct names *names, struct error *error
                   add_name(folder, names, item->d_name);
     }
     closedir(directory);
-    return is_done || fail_memory(error);
+    return is_done || error_set_memory(error);
 }
 
 /* The path of a file in the folder, which ends with a NUL byte; of a file alone, its own. */
@@ -192,9 +186,9 @@ static bool add_file(struct saved_folder *folder,
     bool is_done = false;
 
     if (!add_path(folder, name, &path)) {
-        fail_memory(error);
+        error_set_memory(error);
     } else if (saved_source_open(&source, format, path.bytes, &reason)) {
-        is_done = add_source(folder, &source, name) || fail_memory(error);
+        is_done = add_source(folder, &source, name) || error_set_memory(error);
         saved_source_close(&source);
     } else if (reason.kind == ERROR_MEMORY || folder->is_file) {
         *error = reason;
@@ -202,7 +196,7 @@ static bool add_file(struct saved_folder *folder,
         path.size--; /* of the NUL byte */
         is_done =
             tell_damage(folder, name, buffer_slice(&path), slice_of(reason.text)) ||
-            fail_memory(error);
+            error_set_memory(error);
     }
     buffer_release(&path);
     return is_done;
@@ -246,13 +240,13 @@ struct saved_folder *saved_folder_open(const char *path, struct error *error)
     bool is_read = false;
 
     if (folder == NULL) {
-        fail_memory(error);
+        error_set_memory(error);
         return NULL;
     }
     arena_init(&folder->arena);
     folder->path = arena_copy(&folder->arena, slice_of(path)).bytes;
     if (folder->path == NULL) {
-        fail_memory(error);
+        error_set_memory(error);
     } else {
         struct file_info info = file_inspect(path);
 
@@ -316,7 +310,7 @@ static bool open_source(struct saved_folder *folder,
     }
     close_source(folder);
     if (!add_path(folder, entry->file_name, &path)) {
-        fail_memory(error);
+        error_set_memory(error);
     } else {
         folder->has_source =
             saved_source_open(&folder->source, entry->format, path.bytes, error);

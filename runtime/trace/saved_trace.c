@@ -215,8 +215,7 @@ static bool count_calls(struct saved_trace *trace, struct error *error)
     size_t count = 0;
 
     if (order == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     for (size_t i = 0; i < trace->count; i++) {
         if (!trace->kept[i].is_told) {
@@ -317,8 +316,7 @@ bool saved_trace_read(struct saved_trace *trace,
 
     trace->values.size = 0;
     if (!buffer_reserve(&trace->values, (size_t)kept->size)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     log_reader_go_to_event(trace->reader, kept->event);
     while (!is_found && log_reader_next(trace->reader, &item)) {
@@ -326,8 +324,7 @@ bool saved_trace_read(struct saved_trace *trace,
     }
     if (!is_found || item.event.number != kept->event || !collect(trace, kept)) {
         if (trace->values.has_failed || has_no_memory(trace->reader)) {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
         error_set(error, ERROR_INPUT, "%s: has changed since it was opened",
                   trace->path);

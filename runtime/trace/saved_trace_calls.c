@@ -2,6 +2,7 @@
 #include "runtime/trace/saved_trace_calls.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 
 struct saved_trace_call {
     uint32_t number;
@@ -14,22 +15,15 @@ void saved_trace_calls_release(struct saved_trace_calls *calls)
     *calls = (struct saved_trace_calls){NULL, 0, 0};
 }
 
+static bool is_before(const void *items, size_t place, uint64_t number)
+{
+    return ((const struct saved_trace_call *)items)[place].number < number;
+}
+
 /* The place of the first call whose number is not below. */
 static size_t find(const struct saved_trace_calls *calls, uint32_t number)
 {
-    size_t low = 0;
-    size_t high = calls->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (calls->items[middle].number < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return sorted_place(calls->items, calls->count, is_before, number);
 }
 
 /* Calls of one module often follow each other, and then share the text. */

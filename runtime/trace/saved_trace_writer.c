@@ -293,8 +293,7 @@ bool saved_trace_writer_add(struct saved_trace_writer *writer,
     }
     saved_add_json(saved, &line);
     if (line.has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     tell_tensor(writer, site, call, array, object);
     recorder_note(writer->recorder, LOG_NOTE_SAVED, site->first_site,

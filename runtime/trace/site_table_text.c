@@ -15,8 +15,7 @@ bool reader_fail(struct table_reader *reader, const char *wanted)
 
 bool reader_fail_memory(struct table_reader *reader)
 {
-    error_set_memory(reader->error);
-    return false;
+    return error_set_memory(reader->error);
 }
 
 char reader_peek(const struct table_reader *reader)

@@ -84,8 +84,7 @@ static bool open_window(const struct zip_directory *directory,
     size = left < size ? (size_t)left : size;
     bytes = arena_allocate(arena, size, 1);
     if (bytes == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!read_exactly(directory, offset, bytes, size, error)) {
         return false;
@@ -310,8 +309,7 @@ bool zip_directory_read(struct zip_directory *directory,
     directory->members =
         arena_allocate(arena, directory->member_count, sizeof *directory->members);
     if (bytes == NULL || directory->members == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return read_exactly(directory, place.offset, bytes, (size_t)place.size, error) &&
            read_entries(directory, (struct slice){bytes, (size_t)place.size}, error);
@@ -386,8 +384,7 @@ bool zip_directory_load(const struct zip_directory *directory,
     }
     copy = arena_allocate(arena, (size_t)member->size, 1);
     if (copy == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     *bytes = (struct slice){copy, (size_t)member->size};
     return read_exactly(directory, offset, copy, bytes->size, error) &&

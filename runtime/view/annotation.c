@@ -245,8 +245,7 @@ bool annotation_add_event(struct annotation *annotation,
     struct seen_value *value;
 
     if (file == NULL || !mark_line(file, event->site->line, LINE_REACHED)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!is_wanted) {
         return true;
@@ -257,8 +256,7 @@ bool annotation_add_event(struct annotation *annotation,
     }
     value = find_value(annotation, (uint32_t)(file - annotation->files), event);
     if (value == NULL || !seen_value_count(value, event, &annotation->arena)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }
@@ -275,8 +273,7 @@ bool annotation_add_left(struct annotation *annotation,
 
     if (file == NULL ||
         !mark_line(file, open_call_function(call, reader)->line, LINE_OF_LEFT)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }
@@ -364,8 +361,7 @@ bool annotation_end_trace(struct annotation *annotation,
         struct seen_file *file = find_file(annotation, i, module);
 
         if (file == NULL || !take_source(annotation, file, module, strip)) {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
         for (uint32_t k = 0; k < module->table.site_count; k++) {
             const struct site *site = &module->table.sites[k];
@@ -374,8 +370,7 @@ bool annotation_end_trace(struct annotation *annotation,
                  !mark_line(file, site->line, mark_of(site->kind))) ||
                 (is_in_left(file, &module->table, site) &&
                  !mark_line(file, site->line, LINE_IN_LEFT))) {
-                error_set_memory(error);
-                return false;
+                return error_set_memory(error);
             }
         }
     }

@@ -144,8 +144,7 @@ bool cairo_png_add(const struct cairo_library *library,
     }
     memory_free(row);
     if (!is_done || bytes->has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

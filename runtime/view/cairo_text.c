@@ -87,8 +87,7 @@ bool cairo_text_init(struct cairo_text *text,
         text->layout = library->pango_cairo_create_layout(context);
     }
     if ((library->has_fonts && text->layout == NULL) || !set_font_options(text)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!library->has_fonts) {
         return true;

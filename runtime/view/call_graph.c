@@ -115,8 +115,7 @@ static bool choose_nodes(struct call_graph *graph,
     making->tree = tree;
     making->map = memory_allocate(tree->node_count, sizeof *making->map);
     if (making->map == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (graph->options.merges_names) {
         graph->tree = &graph->merged;

@@ -293,8 +293,7 @@ static void draw_all(struct drawing *drawing)
 static bool draw(struct drawing *drawing, struct error *error)
 {
     if (!allocate(drawing)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     measure_boxes(drawing);
     if (!lay_out(drawing, error)) {
@@ -304,8 +303,7 @@ static bool draw(struct drawing *drawing, struct error *error)
     set_size(drawing);
     draw_all(drawing);
     if (sheet_has_failed(&drawing->sheet) || !set_page(drawing->sheet.picture)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

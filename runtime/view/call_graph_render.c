@@ -20,12 +20,6 @@ static double scale_of(const struct picture *picture, const struct call_page *pa
     return 1.0;
 }
 
-static bool refuse_memory(struct error *error)
-{
-    error_set_memory(error);
-    return false;
-}
-
 /* A picture too large for the dots that were asked for has fewer, as long as it can be read. */
 static bool paint_png(const struct picture *picture,
                       double dpi,
@@ -53,7 +47,7 @@ static bool paint(const struct picture *picture,
                                scale == 1.0 ? 0 : picture->height * scale, bytes,
                                error);
     default:
-        return svg_text_add(bytes, picture) || refuse_memory(error);
+        return svg_text_add(bytes, picture) || error_set_memory(error);
     }
 }
 
@@ -68,12 +62,12 @@ bool call_graph_render(const struct call_graph *graph,
     if (options->format == RENDER_DOT) {
         return call_graph_add_dot(graph, options->attributes, options->attribute_count,
                                   bytes) ||
-               refuse_memory(error);
+               error_set_memory(error);
     }
     picture_init(&picture);
     is_done = call_graph_draw(graph, &options->picture, &picture, error) &&
               paint(&picture, options, bytes, error) &&
-              (!bytes->has_failed || refuse_memory(error));
+              (!bytes->has_failed || error_set_memory(error));
     picture_release(&picture);
     return is_done;
 }

@@ -267,8 +267,7 @@ bool call_levels_lay_out(struct call_levels *levels,
     holders = arena_allocate(arena, frames->yard_count, sizeof *holders);
     if (!allocate(levels, arena)) {
         levels->count = 0;
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     share_out(levels);
     fill(levels);
@@ -282,8 +281,7 @@ bool call_levels_lay_out(struct call_levels *levels,
     }
     for (uint32_t i = 0; i < levels->count; i++) {
         if (!align_tops(&levels->levels[i].layout)) {
-            error_set_memory(error);
-            return false;
+            return error_set_memory(error);
         }
     }
     place_yards(levels, holders);

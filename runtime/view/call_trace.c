@@ -102,8 +102,7 @@ read_text_file(struct call_trace *trace, const char *path, struct error *error)
         return false;
     }
     if (!call_trace_read_text(trace, buffer_slice(&trace->text))) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

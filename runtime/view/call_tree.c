@@ -196,8 +196,7 @@ static bool convert_without_map(struct call_tree *tree,
     bool is_done;
 
     if (map == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     is_done = convert(tree, from, map, place, error);
     memory_free(map);

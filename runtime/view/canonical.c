@@ -199,8 +199,7 @@ bool canonical_init(struct canonical *canonical,
     *canonical = (struct canonical){.folder = SLICE("")};
     if (!find_threads(canonical, reader)) {
         canonical_release(canonical);
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     order_threads(canonical, reader);
     canonical->folder = find_folder(reader);

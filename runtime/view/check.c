@@ -19,8 +19,7 @@ bool check_init(struct check *check,
     check->shape_counts = arena_allocate(&check->arena, (size_t)rules->shape_count + 1,
                                          sizeof *check->shape_counts);
     if (check->shape_counts == NULL || !text_table_init(&check->texts)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     memset(check->shape_counts, 0, rules->shape_count * sizeof *check->shape_counts);
     return true;
@@ -183,8 +182,7 @@ bool check_finish(struct check *check, struct error *error)
         (is_wanted[CHECK_UNUSED] && !check_find_unused(check)) ||
         (is_wanted[CHECK_DEAD] && !check_find_dead(check)) || check->has_failed ||
         check->sources->has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

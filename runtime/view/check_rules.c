@@ -152,8 +152,7 @@ bool check_rules_add_shape(struct check_rules *rules,
     shapes =
         arena_allocate(&rules->arena, (size_t)rules->shape_count + 1, sizeof *shapes);
     if (shapes == NULL || shape.dimensions == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (rules->shape_count > 0) {
         memcpy(shapes, rules->shapes, rules->shape_count * sizeof *shapes);

@@ -232,8 +232,7 @@ bool diff_traces(const char *path_a,
     bool is_done;
 
     if (work == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     *result = (struct diff_result){.own = 0};
     work->result = result;

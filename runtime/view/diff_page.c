@@ -275,8 +275,7 @@ bool diff_page_add(const struct diff_notes *notes,
     }
     buffer_add(bytes, SLICE("</body>\n</html>\n"));
     if (bytes->has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

@@ -94,8 +94,7 @@ static bool drop_equal_scalars(struct flow_graph *graph, struct error *error)
     bool is_done;
 
     if (kept == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct flow_node *node = &graph->nodes[i];
@@ -166,8 +165,7 @@ static bool keep_window(struct flow_graph *graph,
     }
     kept = memory_allocate(graph->node_count, sizeof *kept);
     if (kept == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     is_done = flow_graph_near(graph, find_first(graph, event), limit, kept, error) &&
               flow_graph_keep(graph, kept, error);

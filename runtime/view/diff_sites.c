@@ -2,6 +2,7 @@
 #include "runtime/view/diff_sites.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 
 /* Modules without a likely partner are compared by their functions; not more than so many
  * pairs of them. */
@@ -196,25 +197,22 @@ void diff_sites_likeness(const struct diff_sites *sites, struct diff_likeness *l
     }
 }
 
+static bool ends_before(const void *modules, size_t place, uint64_t site)
+{
+    const struct log_module *module =
+        ((const struct diff_module *)modules)[place].module;
+
+    return module->first_site + module->table.site_count <= site;
+}
+
 const struct diff_module *
 diff_sites_module(const struct diff_sites *sites, unsigned side, uint32_t site)
 {
     const struct diff_program *program = &sites->programs[side];
-    uint32_t low = 0;
-    uint32_t high = program->count;
+    size_t place = sorted_place(program->modules, program->count, ends_before, site);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct log_module *module = program->modules[middle].module;
-
-        if (module->first_site + module->table.site_count <= site) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < program->count && site >= program->modules[low].module->first_site
-               ? &program->modules[low]
+    return place < program->count && site >= program->modules[place].module->first_site
+               ? &program->modules[place]
                : NULL;
 }
 

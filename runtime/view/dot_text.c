@@ -226,8 +226,7 @@ bool dot_text_add(const struct flow_graph *graph,
     buffer_add(text, SLICE("}\n"));
     memory_free(room);
     if (text->has_failed) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

@@ -71,8 +71,7 @@ bool event_filter_add_glob(struct event_filter *filter,
         grow(&filter->arena, list->globs, list->count, sizeof *list->globs);
 
     if (globs == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     list->globs = globs;
     list->globs[list->count++] = text;
@@ -140,8 +139,7 @@ bool event_filter_add_line(struct event_filter *filter,
     }
     lines = grow(&filter->arena, filter->lines, filter->line_count, sizeof *lines);
     if (lines == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     filter->lines = lines;
     filter->lines[filter->line_count++] = span;

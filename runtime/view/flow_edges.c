@@ -2,23 +2,20 @@
  * addresses tell. */
 #include "runtime/view/flow_build.h"
 
+#include "runtime/base/sorted.h"
+
+static bool is_before(const void *raws, size_t place, uint64_t event)
+{
+    return ((const struct flow_raw *)raws)[place].event < event;
+}
+
 /* The raw node of that event, or the one that tells the same; FLOW_NONE. */
 static uint32_t raw_of_event(const struct flow_builder *builder, uint64_t event)
 {
-    uint32_t low = 0;
-    uint32_t high = builder->raw_count;
+    size_t place = sorted_place(builder->raws, builder->raw_count, is_before, event);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (builder->raws[middle].event < event) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low < builder->raw_count && builder->raws[low].event == event) {
-        return low;
+    if (place < builder->raw_count && builder->raws[place].event == event) {
+        return (uint32_t)place;
     }
     return number_map_get(&builder->told_again, event);
 }

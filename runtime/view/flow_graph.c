@@ -2,6 +2,7 @@
 #include "runtime/view/flow_graph.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 #include "runtime/view/flow_build.h"
 
 void flow_graph_init(struct flow_graph *graph)
@@ -18,8 +19,7 @@ void flow_graph_release(struct flow_graph *graph)
 
 bool flow_out_of_memory(struct flow_builder *builder)
 {
-    error_set_memory(builder->error);
-    return false;
+    return error_set_memory(builder->error);
 }
 
 bool flow_grow(struct flow_builder *builder,
@@ -105,20 +105,16 @@ bool flow_graph_build(struct flow_graph *graph,
     return is_done;
 }
 
+static bool is_before(const void *nodes, size_t place, uint64_t event)
+{
+    return ((const struct flow_node *)nodes)[place].event < event;
+}
+
 uint32_t flow_graph_find(const struct flow_graph *graph, uint64_t event)
 {
-    uint32_t low = 0;
-    uint32_t high = graph->node_count;
+    size_t place = sorted_place(graph->nodes, graph->node_count, is_before, event);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (graph->nodes[middle].event < event) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < graph->node_count && graph->nodes[low].event == event ? low
-                                                                       : FLOW_NONE;
+    return place < graph->node_count && graph->nodes[place].event == event
+               ? (uint32_t)place
+               : FLOW_NONE;
 }

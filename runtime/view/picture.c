@@ -352,14 +352,12 @@ static bool draw(struct drawing *drawing, struct error *error)
     size_t box_item_count;
 
     if (!drawing_allocate(drawing)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     draw_boxes(drawing);
     box_item_count = picture->item_count;
     if (sheet_has_failed(&drawing->sheet)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     if (!compute_layout(drawing, error)) {
         return false;
@@ -367,16 +365,14 @@ static bool draw(struct drawing *drawing, struct error *error)
     measure_around(drawing);
     draw_around(drawing);
     if (sheet_has_failed(&drawing->sheet)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     move_boxes(drawing);
     add_titles(drawing);
     add_parts_around(drawing);
     items_rotate(picture, box_item_count);
     if (!pages_cut(picture, drawing->parts, drawing->part_count, drawing->options)) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

@@ -78,12 +78,6 @@ static bool tell_progress(const struct render_options *options,
     return false;
 }
 
-static bool refuse_memory(struct error *error)
-{
-    error_set_memory(error);
-    return false;
-}
-
 static bool paint(const struct picture *picture,
                   const struct render_options *options,
                   struct buffer *bytes,
@@ -100,7 +94,7 @@ static bool paint(const struct picture *picture,
             options->picture.has_pages ? options->picture.page_height : 0, bytes,
             error);
     default:
-        return svg_text_add(bytes, picture) || refuse_memory(error);
+        return svg_text_add(bytes, picture) || error_set_memory(error);
     }
 }
 
@@ -139,7 +133,7 @@ bool render_graph(const struct flow_graph *graph,
         is_done = draw_picture(graph, options, bytes, error);
     }
     if (is_done && bytes->has_failed) {
-        is_done = refuse_memory(error);
+        is_done = error_set_memory(error);
     }
     if (!is_done) {
         bytes->size = start;
@@ -221,7 +215,7 @@ bool render_trace(const char *trace_path,
     source_lines_init(&render.sources, render.reader, options->strip);
     flow_graph_init(&render.graph);
     is_done = build_graph(&render, error) &&
-              (!render.sources.has_failed || refuse_memory(error)) &&
+              (!render.sources.has_failed || error_set_memory(error)) &&
               render_graph(&render.graph, options, bytes, error);
     if (is_done) {
         tell_result(&render, result);

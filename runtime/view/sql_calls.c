@@ -2,6 +2,7 @@
 #include "runtime/view/sql_calls.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -185,22 +186,11 @@ bool sql_calls_read(struct sql_calls *calls,
     return false;
 }
 
-/* The first place whose call's parent is at least that. */
-static size_t lower_bound(const struct sql_calls *calls, uint64_t parent)
+static bool is_parent_before(const void *list, size_t place, uint64_t parent)
 {
-    size_t first = 0;
-    size_t end = calls->count;
+    const struct sql_calls *calls = list;
 
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-
-        if (calls->calls[calls->by_parent[middle]].parent < parent) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return first;
+    return calls->calls[calls->by_parent[place]].parent < parent;
 }
 
 void sql_calls_find_children(const struct sql_calls *calls,
@@ -208,6 +198,6 @@ void sql_calls_find_children(const struct sql_calls *calls,
                              size_t *first,
                              size_t *end)
 {
-    *first = lower_bound(calls, parent);
-    *end = lower_bound(calls, (uint64_t)parent + 1);
+    *first = sorted_place(calls, calls->count, is_parent_before, parent);
+    *end = sorted_place(calls, calls->count, is_parent_before, (uint64_t)parent + 1);
 }

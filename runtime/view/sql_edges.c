@@ -2,6 +2,7 @@
 #include "runtime/view/sql_edges.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -120,34 +121,29 @@ bool sql_edges_read(struct sql_edges *edges,
 
 /* ---- lookups ---- */
 
-/* The first place where the key is at least that. */
-static size_t lower_bound(const struct sql_edges *edges, bool by_source, uint64_t key)
+static bool is_target_before(const void *list, size_t place, uint64_t target)
 {
-    size_t first = 0;
-    size_t end = edges->count;
+    const struct sql_edges *edges = list;
 
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        uint64_t found = by_source ? edges->edges[edges->by_source[middle]].source
-                                   : edges->edges[middle].target;
+    return edges->edges[place].target < target;
+}
 
-        if (found < key) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return first;
+static bool is_source_before(const void *list, size_t place, uint64_t source)
+{
+    const struct sql_edges *edges = list;
+
+    return edges->edges[edges->by_source[place]].source < source;
 }
 
 static void find_range(const struct sql_edges *edges,
-                       bool by_source,
+                       sorted_is_before is_before,
                        uint64_t key,
                        size_t *first,
                        size_t *end)
 {
-    *first = lower_bound(edges, by_source, key);
-    *end = key == UINT64_MAX ? edges->count : lower_bound(edges, by_source, key + 1);
+    *first = sorted_place(edges, edges->count, is_before, key);
+    *end = key == UINT64_MAX ? edges->count
+                             : sorted_place(edges, edges->count, is_before, key + 1);
 }
 
 void sql_edges_find_target(const struct sql_edges *edges,
@@ -155,7 +151,7 @@ void sql_edges_find_target(const struct sql_edges *edges,
                            size_t *first,
                            size_t *end)
 {
-    find_range(edges, false, target, first, end);
+    find_range(edges, is_target_before, target, first, end);
 }
 
 void sql_edges_find_source(const struct sql_edges *edges,
@@ -163,5 +159,5 @@ void sql_edges_find_source(const struct sql_edges *edges,
                            size_t *first,
                            size_t *end)
 {
-    find_range(edges, true, source, first, end);
+    find_range(edges, is_source_before, source, first, end);
 }

@@ -103,8 +103,7 @@ find_names(struct export_state *export, const char *path, struct error *error)
     free(real);
     export->temporary = export->path == NULL ? NULL : copy_text(export->path, suffix);
     if (export->temporary == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     return true;
 }

@@ -2,6 +2,7 @@
 #include "runtime/view/sql_traces.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 
 /* Places are kept for each so many events, and for so many in all. */
 #define PLACE_STEP 32
@@ -58,26 +59,23 @@ void sql_reader_give(struct sql_reader *reader)
 
 /* ---- seeking ---- */
 
+/* Or just there. */
+static bool is_place_before(const void *places, size_t place, uint64_t number)
+{
+    return ((const struct log_place *)places)[place].next_event <= number;
+}
+
 /* The last place that is known at or before the event; NULL where none is near. */
 static const struct log_place *find_place(const struct sql_reader *reader,
                                           uint64_t number)
 {
-    size_t first = 0;
-    size_t end = reader->place_count;
+    size_t next =
+        sorted_place(reader->places, reader->place_count, is_place_before, number);
 
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-
-        if (reader->places[middle].next_event <= number) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    if (first == 0 || number - reader->places[first - 1].next_event > WALK_MAX) {
+    if (next == 0 || number - reader->places[next - 1].next_event > WALK_MAX) {
         return NULL;
     }
-    return &reader->places[first - 1];
+    return &reader->places[next - 1];
 }
 
 bool sql_reader_is_near(const struct sql_reader *reader, uint64_t number)
@@ -301,8 +299,7 @@ bool sql_traces_init(struct sql_traces *traces,
     *traces = (struct sql_traces){.count = 0};
     traces->traces = memory_allocate(count, sizeof *traces->traces);
     if (traces->traces == NULL) {
-        error_set_memory(error);
-        return false;
+        return error_set_memory(error);
     }
     for (size_t i = 0; i < count; i++) {
         if (!trace_init(&traces->traces[i], paths[i], strip, error)) {

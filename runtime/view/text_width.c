@@ -1,6 +1,7 @@
 /* How wide text will be, without a font. */
 #include "runtime/view/text_width.h"
 
+#include "runtime/base/sorted.h"
 #include "runtime/base/utf8.h"
 
 #define ASCII_FIRST 0x20
@@ -75,40 +76,30 @@ static const struct code_range right_to_left[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+static bool ends_before(const void *ranges, size_t place, uint64_t code)
+{
+    return ((const struct code_range *)ranges)[place].last < code;
+}
+
 static bool is_in(uint32_t code, const struct code_range *ranges, size_t count)
 {
-    size_t low = 0;
-    size_t high = count;
+    size_t place = sorted_place(ranges, count, ends_before, code);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
+    return place < count && code >= ranges[place].first;
+}
 
-        if (code > ranges[middle].last) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < count && code >= ranges[low].first;
+static bool run_ends_before(const void *runs, size_t place, uint64_t code)
+{
+    return ((const struct width_run *)runs)[place].last < code;
 }
 
 /* NULL where the faces do not have the character. */
 static const struct width_pair *find_width(uint32_t code)
 {
-    size_t low = 0;
-    size_t high = COUNT(width_runs);
+    size_t place = sorted_place(width_runs, COUNT(width_runs), run_ends_before, code);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (code > width_runs[middle].last) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < COUNT(width_runs) && code >= width_runs[low].first
-               ? &width_runs[low].width
+    return place < COUNT(width_runs) && code >= width_runs[place].first
+               ? &width_runs[place].width
                : NULL;
 }
 

@@ -10,8 +10,7 @@
 
 bool why_out_of_memory(struct error *error)
 {
-    error_set_memory(error);
-    return false;
+    return error_set_memory(error);
 }
 
 static unsigned hold_of(double number)

@@ -1,0 +1,34 @@
+/* Looking for a number in a list that is in the order of its numbers. */
+#ifndef MONITORCH_BASE_SORTED_H
+#define MONITORCH_BASE_SORTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether what stands at that place of the list comes before the number. */
+typedef bool (*sorted_is_before)(const void *list, size_t place, uint64_t number);
+
+/* The first place that does not come before the number; `count` where all do. Here, so that what
+ * compares is inlined too. */
+static inline size_t sorted_place(const void *list,
+                                  size_t count,
+                                  sorted_is_before is_before,
+                                  uint64_t number)
+{
+    size_t first = 0;
+    size_t end = count;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+
+        if (is_before(list, middle, number)) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+#endif
