@@ -47,16 +47,23 @@ struct saver_value {
         *storage; /* owned: keeps the memory while the GIL is not held; may be NULL */
 };
 
-/* A tensor or array whose values can be read here and written. Those of other devices and sparse
- * and quantised ones are copied, by torch's own methods. False with an exception set: TypeError
- * where it is no tensor or has no values to be saved. The value may not move. */
-bool saver_value_init(struct saver_value *value,
-                      struct session *session,
-                      PyObject *object);
-/* From now on the norms of its rows are what is to be written. False with an exception set; the
- * value is still to be released. */
-bool saver_value_take_norms(struct saver_value *value);
-void saver_value_release(struct saver_value *value);
+/* Both of what is to be saved. */
+struct saver_item {
+    struct saver_request request;
+    struct saver_value value;
+};
+
+/* `tensor`: a tensor or array whose values can be read here and written. Those of other devices and
+ * sparse and quantised ones are copied, by torch's own methods. `norm_only`: the norms of its rows
+ * are what is to be written. False with an exception set, TypeError where it is no tensor or has no
+ * such values; nothing is to be released then. The item may not move. */
+bool saver_item_init(struct saver_item *item,
+                     struct session *session,
+                     PyObject *tensor,
+                     PyObject *key,
+                     PyObject *place,
+                     bool norm_only);
+void saver_item_release(struct saver_item *item);
 
 /* ---- what the module has ---- */
 

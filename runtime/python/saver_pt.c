@@ -12,10 +12,7 @@ const char saver_save_pt_doc[] = PyDoc_STR(
     "the tensor's name where the file cannot be written, TypeError for what is no\n"
     "tensor.");
 
-static PyObject *save(struct saver_request *request,
-                      const struct saver_value *value,
-                      const char *path,
-                      bool may_replace)
+static PyObject *save(const struct saver_item *item, const char *path, bool may_replace)
 {
     static const char *const texts[] = {
         [PT_WRITTEN] = "written",
@@ -26,14 +23,13 @@ static PyObject *save(struct saver_request *request,
     enum pt_write_result result;
     int number;
 
-    request->saved.array = value->array;
     Py_BEGIN_ALLOW_THREADS;
     errno = 0;
-    result = pt_write(path, &request->saved, may_replace, &error);
+    result = pt_write(path, &item->request.saved, may_replace, &error);
     number = errno;
     Py_END_ALLOW_THREADS;
     if (result == PT_FAILED) {
-        return saver_raise(&error, number, request, path);
+        return saver_raise(&error, number, &item->request, path);
     }
     return PyUnicode_FromString(texts[result]);
 }
@@ -43,8 +39,7 @@ PyObject *saver_save_pt(PyObject *module, PyObject *args, PyObject *keywords)
     static char *names[] = {"path",      "tensor", "key", "may_replace",
                             "norm_only", "place",  NULL};
     struct session *session = PyModule_GetState(module);
-    struct saver_request request;
-    struct saver_value value;
+    struct saver_item item;
     PyObject *path, *tensor, *key, *place = Py_None, *result = NULL;
     int may_replace = -1, norm_only = 0;
 
@@ -55,14 +50,9 @@ PyObject *saver_save_pt(PyObject *module, PyObject *args, PyObject *keywords)
     }
     if (may_replace < 0) {
         PyErr_SetString(PyExc_TypeError, "save_pt() needs may_replace=");
-    } else if (saver_request_init(&request, session, key, place)) {
-        if (saver_value_init(&value, session, tensor)) {
-            if (!norm_only || saver_value_take_norms(&value)) {
-                result = save(&request, &value, PyBytes_AsString(path), may_replace);
-            }
-            saver_value_release(&value);
-        }
-        saver_request_release(&request);
+    } else if (saver_item_init(&item, session, tensor, key, place, norm_only)) {
+        result = save(&item, PyBytes_AsString(path), may_replace);
+        saver_item_release(&item);
     }
     Py_DECREF(path);
     return result;

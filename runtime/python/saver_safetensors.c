@@ -78,26 +78,23 @@ static bool is_ours(const struct saver_file *file)
     return false;
 }
 
-static PyObject *add(struct saver_file *file,
-                     struct saver_request *request,
-                     const struct saver_value *value)
+static PyObject *add(struct saver_file *file, const struct saver_item *item)
 {
     struct error error = ERROR_INIT;
     bool is_added = false, is_open;
     int number;
 
-    if (!safetensors_has_dtype(value->array.dtype)) {
+    if (!safetensors_has_dtype(item->value.array.dtype)) {
         PyErr_Format(PyExc_TypeError, "the format safetensors has no dtype %s",
-                     dtype_text(value->array.dtype));
+                     dtype_text(item->value.array.dtype));
         return NULL;
     }
-    request->saved.array = value->array;
     Py_BEGIN_ALLOW_THREADS;
     PyThread_acquire_lock(file->lock, WAIT_LOCK);
     is_open = file->writer != NULL;
     errno = 0;
     if (is_open) {
-        is_added = safetensors_writer_add(file->writer, &request->saved, &error);
+        is_added = safetensors_writer_add(file->writer, &item->request.saved, &error);
     }
     number = errno;
     file->count += is_added;
@@ -108,7 +105,8 @@ static PyObject *add(struct saver_file *file,
         return NULL;
     }
     if (!is_added) {
-        return saver_raise(&error, number, request, PyBytes_AsString(file->path));
+        return saver_raise(&error, number, &item->request,
+                           PyBytes_AsString(file->path));
     }
     Py_RETURN_NONE;
 }
@@ -123,23 +121,18 @@ static PyObject *file_add(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"tensor", "key", "place", "norm_only", NULL};
     struct saver_file *file = (struct saver_file *)self;
-    struct saver_request request;
-    struct saver_value value;
-    PyObject *tensor, *key, *place = Py_None, *result = NULL;
+    struct saver_item item;
+    PyObject *tensor, *key, *place = Py_None, *result;
     int norm_only = 0;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|Op:add", names, &tensor, &key,
                                      &place, &norm_only) ||
-        !is_ours(file) || !saver_request_init(&request, file->session, key, place)) {
+        !is_ours(file) ||
+        !saver_item_init(&item, file->session, tensor, key, place, norm_only)) {
         return NULL;
     }
-    if (saver_value_init(&value, file->session, tensor)) {
-        if (!norm_only || saver_value_take_norms(&value)) {
-            result = add(file, &request, &value);
-        }
-        saver_value_release(&value);
-    }
-    saver_request_release(&request);
+    result = add(file, &item);
+    saver_item_release(&item);
     return result;
 }
 

@@ -95,15 +95,20 @@ trace_writer_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     return (PyObject *)self;
 }
 
-/* The value, or the norms of its rows, goes to the trace. */
-static bool write_value(struct trace_writer *self,
-                        struct saver_request *request,
-                        const struct saver_value *value,
-                        bool norm_only,
-                        struct error *error)
+static bool is_open(const struct trace_writer *self)
 {
-    struct recorded_array array = value_array(&value->tensor);
-    struct row_norms norms;
+    if (self->writer != NULL && self->process == getpid()) {
+        return true;
+    }
+    PyErr_SetString(PyExc_ValueError, "the trace is finished, or another process's");
+    return false;
+}
+
+/* The value, or the norms of its rows, goes to the trace. */
+static PyObject *
+add(struct trace_writer *self, const struct saver_item *item, bool norm_only)
+{
+    struct recorded_array array = value_array(&item->value.tensor);
     PyObject *name = frame_thread_name(self->session);
     Py_ssize_t size = 0;
     const char *text = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, &size);
@@ -112,38 +117,34 @@ static bool write_value(struct trace_writer *self,
         .native = (uint64_t)syscall(SYS_gettid),
         .name = {text, text == NULL ? 0 : (size_t)size},
     };
-    bool is_done;
+    struct error error = ERROR_INIT;
+    bool is_added;
+    int number;
 
     PyErr_Clear();
     if (norm_only) {
-        if (!row_norms_init(&norms, array.array)) {
-            error_set_memory(error);
-            Py_XDECREF(name);
-            return false;
-        }
-        array = (struct recorded_array){.array = &norms.array,
+        array = (struct recorded_array){.array = &item->value.array,
                                         .type = SLICE(""),
                                         .dtype_text = SLICE(""),
                                         .device = SLICE(""),
                                         .layout = SLICE(""),
                                         .note = SLICE("")};
     }
-    is_done = saved_trace_writer_add(self->writer, &thread, &request->saved, &array,
-                                     value->tensor.object, error);
-    if (norm_only) {
-        row_norms_release(&norms);
+    if (!is_open(self)) { /* any more: another thread may have run meanwhile */
+        Py_XDECREF(name);
+        return NULL;
     }
+    errno = 0;
+    is_added = saved_trace_writer_add(self->writer, &thread, &item->request.saved,
+                                      &array, item->value.tensor.object, &error);
+    number = errno != 0 ? errno : EIO;
     Py_XDECREF(name);
-    return is_done;
-}
-
-static bool is_open(const struct trace_writer *self)
-{
-    if (self->writer != NULL && self->process == getpid()) {
-        return true;
+    if (!is_added) {
+        return saver_raise(&error, number, &item->request,
+                           PyBytes_AsString(self->path));
     }
-    PyErr_SetString(PyExc_ValueError, "the trace is finished, or another process's");
-    return false;
+    self->count++;
+    Py_RETURN_NONE;
 }
 
 PyDoc_STRVAR(add_doc,
@@ -154,33 +155,19 @@ static PyObject *trace_writer_add(PyObject *object, PyObject *args, PyObject *ke
 {
     static char *names[] = {"tensor", "key", "place", "norm_only", NULL};
     struct trace_writer *self = (struct trace_writer *)object;
-    struct error error = ERROR_INIT;
-    struct saver_request request;
-    struct saver_value value;
-    PyObject *tensor, *key, *place = Py_None;
+    struct saver_item item;
+    PyObject *tensor, *key, *place = Py_None, *result;
     int norm_only = 0;
-    bool is_done = false;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|Op:add", names, &tensor, &key,
                                      &place, &norm_only) ||
-        !is_open(self) || !saver_request_init(&request, self->session, key, place)) {
+        !is_open(self) ||
+        !saver_item_init(&item, self->session, tensor, key, place, norm_only)) {
         return NULL;
     }
-    if (saver_value_init(&value, self->session, tensor)) {
-        errno = 0;
-        is_done = write_value(self, &request, &value, norm_only, &error);
-        if (!is_done) {
-            saver_raise(&error, errno != 0 ? errno : EIO, &request,
-                        PyBytes_AsString(self->path));
-        }
-        saver_value_release(&value);
-    }
-    saver_request_release(&request);
-    if (!is_done) {
-        return NULL;
-    }
-    self->count++;
-    Py_RETURN_NONE;
+    result = add(self, &item, norm_only);
+    saver_item_release(&item);
+    return result;
 }
 
 PyDoc_STRVAR(finish_doc, "finish(): ends the file.");

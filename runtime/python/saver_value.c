@@ -112,9 +112,8 @@ static int look(struct saver_value *value, struct session *session)
     return value->object == NULL ? -1 : 0;
 }
 
-bool saver_value_init(struct saver_value *value,
-                      struct session *session,
-                      PyObject *object)
+static bool
+value_init(struct saver_value *value, struct session *session, PyObject *object)
 {
     value->object = Py_NewRef(object);
     value->storage = NULL;
@@ -135,7 +134,7 @@ bool saver_value_init(struct saver_value *value,
     return false;
 }
 
-bool saver_value_take_norms(struct saver_value *value)
+static bool take_norms(struct saver_value *value)
 {
     bool is_done;
 
@@ -154,10 +153,38 @@ bool saver_value_take_norms(struct saver_value *value)
     return is_done;
 }
 
-void saver_value_release(struct saver_value *value)
+static void value_release(struct saver_value *value)
 {
     row_norms_release(&value->norms);
     tensor_release(&value->tensor);
     Py_XDECREF(value->storage);
     Py_DECREF(value->object);
+}
+
+bool saver_item_init(struct saver_item *item,
+                     struct session *session,
+                     PyObject *tensor,
+                     PyObject *key,
+                     PyObject *place,
+                     bool norm_only)
+{
+    if (!saver_request_init(&item->request, session, key, place)) {
+        return false;
+    }
+    if (!value_init(&item->value, session, tensor)) {
+        saver_request_release(&item->request);
+        return false;
+    }
+    if (norm_only && !take_norms(&item->value)) {
+        saver_item_release(item);
+        return false;
+    }
+    item->request.saved.array = item->value.array;
+    return true;
+}
+
+void saver_item_release(struct saver_item *item)
+{
+    value_release(&item->value);
+    saver_request_release(&item->request);
 }

@@ -193,6 +193,15 @@ def test_norms(path):
     assert torch.allclose(found[0], X.norm(dim=1)) and found[1] == 3
 
 
+def test_what_is_no_number_has_no_norms(path):
+    packed = torch.zeros(4, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
+    writer = _recorder.TraceWriter(path)
+    with pytest.raises(TypeError, match="has no norm"):
+        writer.add(packed, ("", "m", "x", 0), norm_only=True)
+    assert writer.count == 0
+    writer.finish()
+
+
 # Savers and commands
 
 
