@@ -49,18 +49,25 @@ bool matcher_take_record(const struct matcher *matcher, size_t *at)
     return true;
 }
 
-/* `not (_mt and _mt(3, a, b))` */
-bool matcher_take_quiet(const struct matcher *matcher, size_t *at)
+/* `not (…)`, with what `take` takes in between. */
+static bool matcher_take_not(const struct matcher *matcher,
+                             size_t *at,
+                             bool (*take)(const struct matcher *matcher, size_t *at))
 {
     size_t here = *at;
 
-    if (matcher_take(matcher, &here, SLICE("not (")) &&
-        matcher_take_record(matcher, &here) &&
+    if (matcher_take(matcher, &here, SLICE("not (")) && take(matcher, &here) &&
         matcher_take(matcher, &here, SLICE(")"))) {
         *at = here;
         return true;
     }
     return false;
+}
+
+/* `not (_mt and _mt(3, a, b))` */
+bool matcher_take_quiet(const struct matcher *matcher, size_t *at)
+{
+    return matcher_take_not(matcher, at, matcher_take_record);
 }
 
 static bool matcher_take_until_quote(const struct matcher *matcher, size_t *at)
@@ -217,14 +224,7 @@ static bool matcher_take_lazy(const struct matcher *matcher, size_t *at)
 /* The same as a statement: `not (…)` */
 bool matcher_take_quiet_lazy(const struct matcher *matcher, size_t *at)
 {
-    size_t here = *at;
-
-    if (matcher_take(matcher, &here, SLICE("not (")) &&
-        matcher_take_lazy(matcher, &here) && matcher_take(matcher, &here, SLICE(")"))) {
-        *at = here;
-        return true;
-    }
-    return false;
+    return matcher_take_not(matcher, at, matcher_take_lazy);
 }
 
 /* One of the false expressions, in parentheses and with the ` or ` behind it. */

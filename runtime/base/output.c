@@ -1,7 +1,6 @@
 /* Standard output and standard error, as the commands use them. */
 #include "runtime/base/output.h"
 
-#include "runtime/base/buffer.h"
 #include "runtime/base/file.h"
 #include "runtime/base/interrupt.h"
 
@@ -66,4 +65,12 @@ bool output_print(struct slice text)
     output_print_error(buffer_slice(&line));
     buffer_release(&line);
     return false;
+}
+
+bool output_flush(struct buffer *text, size_t least)
+{
+    bool is_printed = text->size < least || output_print(buffer_slice(text));
+
+    text->size = text->size < least ? text->size : 0;
+    return is_printed;
 }

@@ -2,6 +2,7 @@
 #ifndef MONITORCH_BASE_OUTPUT_H
 #define MONITORCH_BASE_OUTPUT_H
 
+#include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
 
@@ -22,6 +23,12 @@ bool color_is_wanted(enum color color, int descriptor);
 /* Prints to standard output. A closed pipe ends the process, quietly; false, with a message,
  * where the text cannot be written. */
 bool output_print(struct slice text);
+
+/* Text that is made piece by piece is printed from so many bytes on. */
+#define OUTPUT_PIECE ((size_t)128 * 1024)
+
+/* Prints what the buffer holds, where that is `least` bytes or more, and empties it. */
+bool output_flush(struct buffer *text, size_t least);
 
 /* Prints to standard error. */
 void output_print_error(struct slice text);

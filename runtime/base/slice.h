@@ -67,6 +67,18 @@ static inline struct slice slice_trim(struct slice text)
     return text;
 }
 
+/* Copies the text to `*at`, where there is room for it, and steps over it. */
+static inline struct slice slice_put(char **at, struct slice text)
+{
+    struct slice copy = {*at, text.size};
+
+    if (text.size > 0) {
+        memcpy(*at, text.bytes, text.size);
+        *at += text.size;
+    }
+    return copy;
+}
+
 /* The offset of the first place where `part` stands at or after `start`, or `text.size`
  * where there is none. */
 size_t slice_find(struct slice text, struct slice part, size_t start);

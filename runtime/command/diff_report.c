@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define WRITE_SIZE    (128 * 1024)
 #define SETTING_LIMIT 60
 #define WORDS_LIMIT   110
 
@@ -194,15 +193,6 @@ void diff_report_begun(void *context,
     }
 }
 
-static void flush_json(struct diff_report *report, size_t limit)
-{
-    if (report->json.size >= limit && !report->json.has_failed) {
-        report->has_failed =
-            !output_print(buffer_slice(&report->json)) || report->has_failed;
-        report->json.size = 0;
-    }
-}
-
 bool diff_report_found(void *context, const struct diff_finding *finding)
 {
     struct diff_report *report = context;
@@ -218,8 +208,9 @@ bool diff_report_found(void *context, const struct diff_finding *finding)
     }
     if (report->options->is_json) {
         diff_json_add_finding(report, finding, &report->json);
-        flush_json(report, WRITE_SIZE);
-        return !report->has_failed && !report->json.has_failed;
+        report->has_failed = report->has_failed || report->json.has_failed ||
+                             !output_flush(&report->json, OUTPUT_PIECE);
+        return !report->has_failed;
     }
     row = find_row(report, finding);
     if (row == NULL || report->first.has_failed) {

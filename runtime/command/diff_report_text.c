@@ -144,28 +144,18 @@ static void add_likeness(const struct diff_result *result, struct buffer *text)
 /* What differs and is no difference. */
 static void add_allowed(const struct diff_result *result, struct buffer *text)
 {
-    if (result->layout > 0) {
-        buffer_add(text, SLICE("; "));
-        diff_text_add_grouped(text, result->layout);
-        buffer_add(text, SLICE(" equal but for their strides"));
-    }
-    if (result->clocks > 0) {
-        buffer_add(text, SLICE("; "));
-        diff_text_add_grouped(text, result->clocks);
-        buffer_add(text, SLICE(" left out, read from a clock or ignored"));
-    }
+    diff_text_add_part(text, result->layout, SLICE("equal but for their strides"));
+    diff_text_add_part(text, result->clocks,
+                       SLICE("left out, read from a clock or ignored"));
 }
 
 /* What had nothing beside it. */
 static void add_outside(const struct diff_result *result, struct buffer *text)
 {
     for (unsigned side = 0; side < 2; side++) {
-        if (result->before[side] > 0) {
-            buffer_add(text, SLICE("; "));
-            diff_text_add_grouped(text, result->before[side]);
-            buffer_add(text, side == 0 ? SLICE(" of A come before B's first")
-                                       : SLICE(" of B come before A's first"));
-        }
+        diff_text_add_part(text, result->before[side],
+                           side == 0 ? SLICE("of A come before B's first")
+                                     : SLICE("of B come before A's first"));
         if (result->beyond[side] > 0) {
             buffer_add(text, side == 0 ? SLICE("; B ends there, A goes on for ")
                                        : SLICE("; A ends there, B goes on for "));
@@ -195,14 +185,10 @@ static void add_equal_line(const struct diff_report *report,
                              ? SLICE(" reads differently (--all)")
                              : SLICE(" read differently (--all)"));
     }
-    for (unsigned side = 0; side < 2; side++) {
-        if (result->code[side] > 0) {
-            buffer_add(text, SLICE("; "));
-            diff_text_add_grouped(text, result->code[side]);
-            buffer_add(text, side == 0 ? SLICE(" of lines that only A has (--all)")
-                                       : SLICE(" of lines that only B has (--all)"));
-        }
-    }
+    diff_text_add_part(text, result->code[0],
+                       SLICE("of lines that only A has (--all)"));
+    diff_text_add_part(text, result->code[1],
+                       SLICE("of lines that only B has (--all)"));
     add_outside(result, text);
     buffer_add_byte(text, '\n');
 }

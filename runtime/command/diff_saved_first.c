@@ -55,33 +55,36 @@ add_line(struct buffer *text, const struct diff_saved_finding *finding, bool has
     buffer_add_byte(text, '\n');
 }
 
+/* What A has, where B has something else; the texts are released. */
+static void
+add_if_other(struct buffer *text, struct slice what, struct buffer *a, struct buffer *b)
+{
+    if (!slice_equal(buffer_slice(a), buffer_slice(b))) {
+        buffer_add(text, what);
+        buffer_add(text, buffer_slice(a));
+        buffer_add_byte(text, '\n');
+    }
+    text->has_failed = text->has_failed || a->has_failed || b->has_failed;
+    buffer_release(a);
+    buffer_release(b);
+}
+
 /* What A has of it where that is something else. */
 static void add_other_side(struct buffer *text,
                            const struct saved_entry *a,
                            const struct saved_entry *b)
 {
-    struct buffer texts[4] = {BUFFER_INIT, BUFFER_INIT, BUFFER_INIT, BUFFER_INIT};
+    struct buffer names[2] = {BUFFER_INIT, BUFFER_INIT};
+    struct buffer places[2] = {BUFFER_INIT, BUFFER_INIT};
 
-    diff_saved_add_name(&texts[0], a);
-    diff_saved_add_name(&texts[1], b);
-    if (!slice_equal(buffer_slice(&texts[0]), buffer_slice(&texts[1]))) {
-        buffer_add(text, SLICE("  in A it is "));
-        buffer_add(text, buffer_slice(&texts[0]));
-        buffer_add_byte(text, '\n');
-    }
+    diff_saved_add_name(&names[0], a);
+    diff_saved_add_name(&names[1], b);
+    add_if_other(text, SLICE("  in A it is "), &names[0], &names[1]);
     if (has_place(a) && has_place(b)) {
-        add_place(&texts[2], a);
-        add_place(&texts[3], b);
-        if (!slice_equal(buffer_slice(&texts[2]), buffer_slice(&texts[3]))) {
-            buffer_add(text, SLICE("  in A, "));
-            buffer_add(text, buffer_slice(&texts[2]));
-            buffer_add_byte(text, '\n');
-        }
+        add_place(&places[0], a);
+        add_place(&places[1], b);
     }
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        text->has_failed = text->has_failed || texts[i].has_failed;
-        buffer_release(&texts[i]);
-    }
+    add_if_other(text, SLICE("  in A, "), &places[0], &places[1]);
 }
 
 static void add_values(struct buffer *text,

@@ -6,8 +6,6 @@
 #include "runtime/command/diff_text.h"
 #include "runtime/view/paint.h"
 
-#define WRITE_SIZE (128 * 1024)
-
 void diff_saved_report_init(struct diff_saved_report *report,
                             const struct diff_command_options *options)
 {
@@ -79,15 +77,6 @@ static void note_unread(struct diff_saved_report *report,
     buffer_add(&report->unread, SLICE(")\n"));
 }
 
-static void flush_json(struct diff_saved_report *report)
-{
-    if (report->json.size >= WRITE_SIZE && !report->json.has_failed) {
-        report->has_failed =
-            !output_print(buffer_slice(&report->json)) || report->has_failed;
-        report->json.size = 0;
-    }
-}
-
 bool diff_saved_report_found(void *context, const struct diff_saved_finding *finding)
 {
     struct diff_saved_report *report = context;
@@ -101,7 +90,8 @@ bool diff_saved_report_found(void *context, const struct diff_saved_finding *fin
     }
     if (is_json) {
         diff_saved_json_add(&report->json, finding, buffer_slice(&report->first));
-        flush_json(report);
+        report->has_failed = report->has_failed || report->json.has_failed ||
+                             !output_flush(&report->json, OUTPUT_PIECE);
     } else if (finding->cause != DIFF_CAUSE_NONE && !add_row(report, finding)) {
         report->has_failed = true;
     }
@@ -173,16 +163,8 @@ static void add_list(const struct diff_saved_report *report,
 static void add_alone(struct buffer *text, const struct diff_saved_result *result)
 {
     diff_text_add_alone(text, result->only);
-    if (result->unread > 0) {
-        buffer_add(text, SLICE("; "));
-        diff_text_add_grouped(text, result->unread);
-        buffer_add(text, SLICE(" could not be read"));
-    }
-    if (result->ignored > 0) {
-        buffer_add(text, SLICE("; "));
-        diff_text_add_grouped(text, result->ignored);
-        buffer_add(text, SLICE(" ignored"));
-    }
+    diff_text_add_part(text, result->unread, SLICE("could not be read"));
+    diff_text_add_part(text, result->ignored, SLICE("ignored"));
 }
 
 static void add_verdict(const struct diff_saved_report *report,

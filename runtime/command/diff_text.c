@@ -55,15 +55,20 @@ void diff_text_add_both(struct buffer *text,
     }
 }
 
+void diff_text_add_part(struct buffer *text, uint64_t count, struct slice words)
+{
+    if (count > 0) {
+        buffer_add(text, SLICE("; "));
+        diff_text_add_grouped(text, count);
+        buffer_add_byte(text, ' ');
+        buffer_add(text, words);
+    }
+}
+
 void diff_text_add_alone(struct buffer *text, const uint64_t counts[2])
 {
-    for (unsigned side = 0; side < 2; side++) {
-        if (counts[side] > 0) {
-            buffer_add(text, SLICE("; "));
-            diff_text_add_grouped(text, counts[side]);
-            buffer_add(text, side == 0 ? SLICE(" in A alone") : SLICE(" in B alone"));
-        }
-    }
+    diff_text_add_part(text, counts[0], SLICE("in A alone"));
+    diff_text_add_part(text, counts[1], SLICE("in B alone"));
 }
 
 void diff_text_add_column(struct buffer *text, struct slice column, size_t width)

@@ -31,6 +31,8 @@ void diff_text_add_both(struct buffer *text,
                         const char *noun,
                         uint64_t equal_count,
                         uint64_t close_count);
+/* `; 12 ignored`, where it is any. */
+void diff_text_add_part(struct buffer *text, uint64_t count, struct slice words);
 /* `; 2 in A alone; 1 in B alone`, of those that are any. */
 void diff_text_add_alone(struct buffer *text, const uint64_t counts[2]);
 /* The text, and blanks up to the width and two more. */

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-/* From how many bytes on what was made is written. */
-#define WRITE_SIZE (128 * 1024)
-
 static bool is_file(const struct export_output *output)
 {
     return strcmp(output->path, "-") != 0;
@@ -47,7 +44,7 @@ bool export_output_open(struct export_output *output, struct error *error)
 
 bool export_output_flush(struct export_output *output, struct error *error)
 {
-    return output->text.size < WRITE_SIZE || write_text(output, error);
+    return output->text.size < OUTPUT_PIECE || write_text(output, error);
 }
 
 bool export_output_finish(struct export_output *output, struct error *error)

@@ -12,9 +12,6 @@
 #include <unistd.h>
 
 #define NAME "show"
-/* From how many bytes on what was made is written. */
-#define WRITE_SIZE (128 * 1024)
-
 /* ---- one trace ---- */
 
 static void flush(struct show *show, size_t limit)
@@ -24,11 +21,7 @@ static void flush(struct show *show, size_t limit)
         show->has_failed = true;
         return;
     }
-    if (show->text.size < limit) {
-        return;
-    }
-    show->has_failed = !output_print(buffer_slice(&show->text)) || show->has_failed;
-    show->text.size = 0;
+    show->has_failed = !output_flush(&show->text, limit) || show->has_failed;
 }
 
 /* Whether what happened in that thread is to be told now. */
@@ -199,7 +192,7 @@ static void show_stream(struct show *show)
     while (!show->has_failed && show->matched < show->options->head &&
            log_reader_next(show->reader, &item)) {
         show_item(show, &item);
-        flush(show, WRITE_SIZE);
+        flush(show, OUTPUT_PIECE);
     }
     flush(show, 1);
 }
@@ -292,7 +285,7 @@ static void show_sites(struct show *show)
             site_list_add(&show->text, module, k, show->json.trace,
                           show->options->is_json);
             show->matched++;
-            flush(show, WRITE_SIZE);
+            flush(show, OUTPUT_PIECE);
         }
     }
     flush(show, 1);

@@ -94,10 +94,7 @@ static bool take_item(struct load *load,
     bool is_new = false;
 
     if (item->kind == LOG_END) {
-        call = open_calls_find(calls, item->end.call);
-        if (call != NULL) {
-            open_calls_end(calls, call);
-        }
+        open_calls_end(calls, open_calls_find(calls, item->end.call));
         return true;
     }
     if (item->kind == LOG_CALL) {

@@ -110,18 +110,14 @@ static bool note_event(struct reading *reading, const struct log_event_view *eve
 
 static bool note_item(struct reading *reading, const struct log_item *item)
 {
-    struct open_call *call;
-
     switch (item->kind) {
     case LOG_CALL:
         return note_call(reading, &item->call);
     case LOG_EVENT:
         return note_event(reading, &item->event);
     case LOG_END:
-        call = open_calls_find(&reading->calls, item->end.call);
-        if (call != NULL) {
-            open_calls_end(&reading->calls, call);
-        }
+        open_calls_end(&reading->calls,
+                       open_calls_find(&reading->calls, item->end.call));
         return true;
     default:
         return true;

@@ -18,22 +18,26 @@ void diff_common_release(struct diff_common *common)
     *common = (struct diff_common){0};
 }
 
+bool diff_grow_one(
+    void **items, size_t capacity, size_t wanted, size_t item_size, size_t *grown)
+{
+    *grown = capacity;
+    return memory_grow(items, grown, wanted, item_size);
+}
+
 static bool reserve(struct diff_common *common, unsigned side, size_t count)
 {
     void *kept = common->kept[side];
     void *keys = common->keys[side];
-    size_t capacity = common->capacities[side];
-    bool is_done = memory_grow(&kept, &capacity, count, sizeof *common->kept[side]);
+    size_t before = common->capacities[side];
+    size_t grown = before;
+    bool is_done =
+        diff_grow_one(&kept, before, count, sizeof *common->kept[side], &grown) &&
+        diff_grow_one(&keys, before, count, sizeof *common->keys[side], &grown);
 
     common->kept[side] = kept;
-    if (is_done) {
-        capacity = common->capacities[side];
-        is_done = memory_grow(&keys, &capacity, count, sizeof *common->keys[side]);
-        common->keys[side] = keys;
-    }
-    if (is_done) {
-        common->capacities[side] = capacity;
-    }
+    common->keys[side] = keys;
+    common->capacities[side] = is_done ? grown : before;
     return is_done;
 }
 

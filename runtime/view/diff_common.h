@@ -17,6 +17,11 @@ struct diff_common {
     size_t table_capacity;
 };
 
+/* For arrays of one capacity: as memory_grow, of each of them in turn; `capacity` is theirs as it
+ * was, `*grown` what it is when all have grown. */
+bool diff_grow_one(
+    void **items, size_t capacity, size_t wanted, size_t item_size, size_t *grown);
+
 void diff_common_release(struct diff_common *common);
 
 /* false: out of memory. */

@@ -88,10 +88,7 @@ static bool find_last(struct look *look, struct log_reader *reader)
         if (item.kind == LOG_CALL) {
             is_done = open_calls_begin(&calls, &item.call, &is_new) != NULL;
         } else if (item.kind == LOG_END) {
-            call = open_calls_find(&calls, item.end.call);
-            if (call != NULL) {
-                open_calls_end(&calls, call);
-            }
+            open_calls_end(&calls, open_calls_find(&calls, item.end.call));
         }
         if (item.kind != LOG_EVENT) {
             continue;

@@ -48,14 +48,8 @@ static struct diff_owner *owner_new(struct slice class_name, struct slice path)
     if (owner == NULL) {
         return NULL;
     }
-    if (class_name.size > 0) {
-        memcpy(texts, class_name.bytes, class_name.size);
-    }
-    if (path.size > 0) {
-        memcpy(texts + class_name.size, path.bytes, path.size);
-    }
-    owner->class_name = (struct slice){texts, class_name.size};
-    owner->path = (struct slice){texts + class_name.size, path.size};
+    owner->class_name = slice_put(&texts, class_name);
+    owner->path = slice_put(&texts, path);
     return owner;
 }
 

@@ -103,33 +103,22 @@ static bool window_reserve(struct diff_window *window, unsigned side, size_t cou
 {
     void *keys = window->keys[side];
     void *places = window->places[side];
-    size_t capacity = window->capacity[side];
-    bool is_done = memory_grow(&keys, &capacity, count, sizeof *window->keys[side]);
+    void *flags = window->has_partner[side];
+    void *like_keys = window->like_keys[side];
+    size_t before = window->capacity[side];
+    size_t grown = before;
+    bool is_done =
+        diff_grow_one(&keys, before, count, sizeof *window->keys[side], &grown) &&
+        diff_grow_one(&places, before, count, sizeof *window->places[side], &grown) &&
+        diff_grow_one(&flags, before, count, sizeof(bool), &grown) &&
+        diff_grow_one(&like_keys, before, count, sizeof *window->like_keys[side],
+                      &grown);
 
     window->keys[side] = keys;
-    if (is_done) {
-        capacity = window->capacity[side];
-        is_done = memory_grow(&places, &capacity, count, sizeof *window->places[side]);
-        window->places[side] = places;
-    }
-    if (is_done) {
-        void *flags = window->has_partner[side];
-
-        capacity = window->capacity[side];
-        is_done = memory_grow(&flags, &capacity, count, sizeof(bool));
-        window->has_partner[side] = flags;
-    }
-    if (is_done) {
-        void *like_keys = window->like_keys[side];
-
-        capacity = window->capacity[side];
-        is_done =
-            memory_grow(&like_keys, &capacity, count, sizeof *window->like_keys[side]);
-        window->like_keys[side] = like_keys;
-    }
-    if (is_done) {
-        window->capacity[side] = capacity;
-    }
+    window->places[side] = places;
+    window->has_partner[side] = flags;
+    window->like_keys[side] = like_keys;
+    window->capacity[side] = is_done ? grown : before;
     return is_done;
 }
 

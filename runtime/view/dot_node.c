@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/view/dot_text.h"
+#include "runtime/view/markup_text.h"
 #include "runtime/view/number_text.h"
 #include "runtime/view/paint.h"
 #include "runtime/view/picture_marks.h"
@@ -16,24 +17,7 @@ void dot_escaped_add(struct buffer *text, struct slice added, size_t limit)
     struct buffer plain = BUFFER_INIT;
 
     text_add_shortened(&plain, added, limit);
-    for (size_t i = 0; i < plain.size; i++) {
-        switch (plain.bytes[i]) {
-        case '&':
-            buffer_add(text, SLICE("&amp;"));
-            break;
-        case '<':
-            buffer_add(text, SLICE("&lt;"));
-            break;
-        case '>':
-            buffer_add(text, SLICE("&gt;"));
-            break;
-        case '"':
-            buffer_add(text, SLICE("&quot;"));
-            break;
-        default:
-            buffer_add_byte(text, plain.bytes[i]);
-        }
-    }
+    markup_text_add(text, buffer_slice(&plain));
     text->has_failed |= plain.has_failed;
     buffer_release(&plain);
 }

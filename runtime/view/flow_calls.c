@@ -221,12 +221,9 @@ bool flow_call_of_event(struct flow_builder *builder,
 
 void flow_call_end(struct flow_builder *builder, uint32_t number)
 {
-    struct open_call *open = open_calls_find(&builder->open_calls, number);
     uint32_t index = number_map_get(&builder->call_index, number);
 
-    if (open != NULL) {
-        open_calls_end(&builder->open_calls, open);
-    }
+    open_calls_end(&builder->open_calls, open_calls_find(&builder->open_calls, number));
     if (index != NUMBER_MAP_NONE) {
         builder->calls[index].is_ended = true;
     }

@@ -97,14 +97,8 @@ static struct open_call *add(struct open_calls *calls,
     *call = *what;
     call->shown_number = what->call;
     texts = (char *)(call + 1);
-    if (path.size > 0) {
-        memcpy(texts, path.bytes, path.size);
-    }
-    if (class_name.size > 0) {
-        memcpy(texts + path.size, class_name.bytes, class_name.size);
-    }
-    call->path = (struct slice){texts, path.size};
-    call->class_name = (struct slice){texts + path.size, class_name.size};
+    call->path = slice_put(&texts, path);
+    call->class_name = slice_put(&texts, class_name);
     if (what->parent_number != 0 && what->parent_number != what->call) {
         call->parent = open_calls_find(calls, what->parent_number);
     }
@@ -178,7 +172,9 @@ static void forget(struct open_calls *calls, struct open_call *call)
 
 void open_calls_end(struct open_calls *calls, struct open_call *call)
 {
-    call->is_ended = true;
+    if (call != NULL) {
+        call->is_ended = true;
+    }
     while (call != NULL && call->is_ended && call->child_count == 0) {
         struct open_call *parent = call->parent;
 

@@ -63,7 +63,7 @@ struct open_call *open_calls_of_event(struct open_calls *calls,
 /* NULL where the call is not known. */
 struct open_call *open_calls_find(struct open_calls *calls, uint32_t call);
 
-/* The call has ended: it may be gone after this. */
+/* The call, which may be NULL, has ended: it may be gone after this. */
 void open_calls_end(struct open_calls *calls, struct open_call *call);
 
 const struct site_function *open_call_function(const struct open_call *call,

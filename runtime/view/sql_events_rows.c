@@ -120,7 +120,6 @@ static bool is_passed_over(struct events_cursor *cursor)
 /* Keeps open_calls up to date. false where memory ran out. */
 static bool follow(struct events_cursor *cursor)
 {
-    struct open_call *call;
     bool is_new;
 
     switch (cursor->item.kind) {
@@ -131,10 +130,8 @@ static bool follow(struct events_cursor *cursor)
             open_calls_of_event(&cursor->calls, &cursor->item.event, &is_new);
         return cursor->call != NULL;
     case LOG_END:
-        call = open_calls_find(&cursor->calls, cursor->item.end.call);
-        if (call != NULL) {
-            open_calls_end(&cursor->calls, call);
-        }
+        open_calls_end(&cursor->calls,
+                       open_calls_find(&cursor->calls, cursor->item.end.call));
         return true;
     default:
         return true;

@@ -110,6 +110,17 @@ static void add_module_path(const struct open_call *call, struct buffer *text)
     }
 }
 
+void track_log_add_function(const struct track_log *log,
+                            const struct site_function *function,
+                            struct buffer *text)
+{
+    buffer_add(text, SLICE(" ["));
+    paint_start(text, log->options.has_color, PAINT_CALL);
+    text_add_shortened(text, function->name, NAME_LIMIT);
+    paint_end(text, log->options.has_color);
+    buffer_add_byte(text, ']');
+}
+
 void track_log_add_entry(const struct track_log *log,
                          const struct open_call *call,
                          struct slice callers,
@@ -123,11 +134,7 @@ void track_log_add_entry(const struct track_log *log,
     add_place(log, call, function->line, text);
     buffer_add(text, SLICE("] "));
     track_labels_add(&tracked->labels, TRACK_LABEL_FUNCTION, text);
-    buffer_add(text, SLICE(" ["));
-    paint_start(text, log->options.has_color, PAINT_CALL);
-    text_add_shortened(text, function->name, NAME_LIMIT);
-    paint_end(text, log->options.has_color);
-    buffer_add_byte(text, ']');
+    track_log_add_function(log, function, text);
     if (callers.size > 0 || (call->parent != NULL && call->line != 0)) {
         buffer_add_byte(text, ' ');
         track_labels_add(&tracked->labels, TRACK_LABEL_CALLED, text);

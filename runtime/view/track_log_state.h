@@ -71,6 +71,10 @@ void track_log_add_entry(const struct track_log *log,
 
 /* ` #2` of a generator or coroutine: several may go on in one thread. */
 void track_log_add_number(const struct open_call *call, struct buffer *text);
+/* ` [forward]` */
+void track_log_add_function(const struct track_log *log,
+                            const struct site_function *function,
+                            struct buffer *text);
 
 /* ---- track_event.c ---- */
 

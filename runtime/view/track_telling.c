@@ -59,11 +59,7 @@ add_continues(struct track_log *log, const struct open_call *call, struct buffer
     track_log_add_bars(text, tracked->level);
     buffer_add(text, SLICE("├─ "));
     track_labels_add(&tracked->labels, TRACK_LABEL_CONTINUES, text);
-    buffer_add(text, SLICE(" ["));
-    paint_start(text, log->options.has_color, PAINT_CALL);
-    text_add_shortened(text, function->name, NAME_LIMIT);
-    paint_end(text, log->options.has_color);
-    buffer_add_byte(text, ']');
+    track_log_add_function(log, function, text);
     track_log_add_number(call, text);
     buffer_add_byte(text, ' ');
     text_add_path(text, slice_last_part(path, '/'), PATH_LIMIT);

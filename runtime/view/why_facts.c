@@ -92,10 +92,7 @@ static struct open_call *follow(struct walk *walk, const struct log_item *item)
         walk->has_failed |= call == NULL;
         return call;
     case LOG_END:
-        call = open_calls_find(&walk->calls, item->end.call);
-        if (call != NULL) {
-            open_calls_end(&walk->calls, call);
-        }
+        open_calls_end(&walk->calls, open_calls_find(&walk->calls, item->end.call));
         return NULL;
     default:
         return NULL;
