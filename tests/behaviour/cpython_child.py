@@ -9,40 +9,11 @@ the same with Python's own compiler. Without either, the module is imported as u
 
 import sys
 
+from child_imports import compile_packages, instrumenter
 
-def install_finder(module_name, how):
-    import importlib.machinery
 
-    if how == "instrumented":
-        import monitorch._instrument
-
-        def compile_source(data, path):
-            return monitorch._instrument.compile_source(data, path, all=True)[0]
-    else:
-
-        def compile_source(data, path):
-            return compile(data, path, "exec", dont_inherit=True)
-
-    class Loader(importlib.machinery.SourceFileLoader):
-        def source_to_code(self, data, path, *, _optimize=-1):
-            if not isinstance(data, bytes):
-                return super().source_to_code(data, path, _optimize=_optimize)
-            return compile_source(bytes(data), path)
-
-        def path_stats(self, path):
-            raise OSError("never from a cache")
-
-    class Finder:
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if name != module_name and not name.startswith(module_name + "."):
-                return None
-            spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-            if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
-                spec.loader = Loader(spec.loader.name, spec.loader.path)
-            return spec
-
-    sys.meta_path.insert(0, Finder)
+def compile_plainly(data, path):
+    return compile(data, path, "exec", dont_inherit=True)
 
 
 def make_result_class(outcomes):
@@ -96,7 +67,8 @@ def main():
     sys.argv[1:] = []
     module_name = "test." + name
     if how is not None:
-        install_finder(module_name, how)
+        compile_source = instrumenter() if how == "instrumented" else compile_plainly
+        compile_packages([module_name], compile_source)
 
     import importlib
     import io

@@ -1,17 +1,10 @@
 """Runs fidelity_programs.py, plain or instrumented: python fidelity_child.py SOURCE RESULT.json"""
 
-import importlib.util
 import json
 import sys
 import warnings
 
-
-def load(path):
-    spec = importlib.util.spec_from_file_location("fidelity_programs", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["fidelity_programs"] = module
-    spec.loader.exec_module(module)
-    return module
+from child_imports import load
 
 
 def main():

@@ -4,9 +4,10 @@ Writes what the process's own memory and the interpreter's objects grew by after
 """
 
 import gc
-import importlib.util
 import json
 import sys
+
+from child_imports import load
 
 
 def own_memory():
@@ -20,9 +21,7 @@ def own_memory():
 
 def main():
     path, result = sys.argv[1:3]
-    spec = importlib.util.spec_from_file_location("growth", path)
-    growth = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(growth)
+    growth = load(path)
     growth.run(2000)
     gc.collect()
     objects, blocks, memory = len(gc.get_objects()), sys.getallocatedblocks(), own_memory()

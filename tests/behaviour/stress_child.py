@@ -1,6 +1,5 @@
 """Starts and stops recordings while threads work: python stress_child.py SOURCE FOLDER SECONDS"""
 
-import importlib.util
 import json
 import os
 import pathlib
@@ -9,13 +8,12 @@ import threading
 import time
 
 import monitorch
+from child_imports import load
 
 
 def main():
     source, folder, seconds = sys.argv[1], pathlib.Path(sys.argv[2]), float(sys.argv[3])
-    spec = importlib.util.spec_from_file_location("working", source)
-    working = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(working)
+    working = load(source)
     sys.setswitchinterval(0.0005)
     is_over = threading.Event()
     counts = [0] * 4

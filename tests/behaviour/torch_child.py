@@ -8,37 +8,13 @@ outputs, gradients, parameters, buffers, optimiser state and the random state.
 """
 
 import hashlib
-import importlib.machinery
 import json
 import sys
 import warnings
 
+from child_imports import compile_packages, instrumenter
+
 PACKAGES = ("torch.nn", "torch.optim")
-
-
-def install_finder():
-    import monitorch._instrument
-
-    class Loader(importlib.machinery.SourceFileLoader):
-        def source_to_code(self, data, path, *, _optimize=-1):
-            if not isinstance(data, bytes):
-                return super().source_to_code(data, path, _optimize=_optimize)
-            return monitorch._instrument.compile_source(bytes(data), path, all=True)[0]
-
-        def path_stats(self, path):
-            raise OSError("never from a cache")
-
-    class Finder:
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if not any(name == p or name.startswith(p + ".") for p in PACKAGES):
-                return None
-            spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-            if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
-                spec.loader = Loader(spec.loader.name, spec.loader.path)
-            return spec
-
-    sys.meta_path.insert(0, Finder)
 
 
 def module_kinds(torch):
@@ -324,7 +300,7 @@ def main():
     how, result_path = sys.argv[1:3]
     warnings.simplefilter("ignore")
     if how == "instrumented":
-        install_finder()
+        compile_packages(PACKAGES, instrumenter())
     import torch
 
     torch.set_num_threads(1)

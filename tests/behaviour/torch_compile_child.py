@@ -1,17 +1,10 @@
 """What torch.compile and torch.export make of a file of models: python … MODELS.py RESULT.json"""
 
-import importlib.util
 import json
 import sys
 import warnings
 
-
-def load(path):
-    spec = importlib.util.spec_from_file_location("compile_models", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["compile_models"] = module
-    spec.loader.exec_module(module)
-    return module
+from child_imports import load
 
 
 def bits(torch, value):

@@ -7,7 +7,6 @@ Runs every scenario and writes what each gave, as numbers. With a trace, while m
 
 import contextlib
 import copy
-import importlib.util
 import json
 import os
 import sys
@@ -15,6 +14,7 @@ import threading
 import warnings
 
 import torch
+from child_imports import load
 
 SCENARIOS = {}
 
@@ -22,14 +22,6 @@ SCENARIOS = {}
 def scenario(function):
     SCENARIOS[function.__name__] = function
     return function
-
-
-def load(path):
-    spec = importlib.util.spec_from_file_location("transform_models", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["transform_models"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def bits(value):
