@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.support import compiler, recording
+from tests.support import compiler, recording, viewer
 
 CHILD = pathlib.Path(__file__).with_name("growth_child.py")
 COUNT = 10_000_000
@@ -50,7 +50,7 @@ def test_ten_million_events(last, tmp_path):
     told = json.loads(result.read_text())
     assert told["memory"] < 4_000_000
     assert told["blocks"] < 500
-    words = [recording.VIEWER, "show", "--json", str(trace)]
+    words = [viewer.PATH, "show", "--json", str(trace)]
     shown = subprocess.Popen(words, stdout=subprocess.PIPE, preexec_fn=limit_memory)
     events = sum(line.startswith(b'{"record":"event"') for line in shown.stdout)
     assert shown.wait() == 0

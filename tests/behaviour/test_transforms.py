@@ -9,11 +9,10 @@ import sys
 
 import pytest
 
-from tests.support import compiler, paths
+from tests.support import compiler, paths, viewer
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 MODELS = FOLDER / "transform_models.py"
-VIEWER = paths.BUILD / "bin" / "monitorch"
 
 pytestmark = [
     pytest.mark.torch,
@@ -49,7 +48,7 @@ def run_child(folder, models, *words):
 
 
 def show(trace):
-    run = subprocess.run([VIEWER, "show", "--json", trace], capture_output=True, text=True)
+    run = viewer.run("show", "--json", trace)
     assert run.returncode == 0 or "no events" in run.stderr, run.stderr
     return [json.loads(line) for line in run.stdout.splitlines()]
 

@@ -1,26 +1,16 @@
 """Subcommands run as a user runs them, and what each has to bear: damaged traces, and an n-th allocation
 that fails."""
 
-import os
 import random
-import subprocess
 
-from tests.support import recording
+from tests.support import viewer
 
 HEADER = 4096  # bytes; what stands there is tested by itself
 
 
 def run(*words, env=None):
     """`monitorch WORDS…`, as text."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
-    return subprocess.run(
-        [recording.VIEWER, *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**environment, **(env or {})},
-        timeout=300,
-    )
+    return viewer.run(*words, env=env)
 
 
 def damaged(data, count, seed):

@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-from tests.support import dot, png, svg
-from tests.trace.made import SHOW, Trace, tensor
+from tests.support import dot, png, svg, viewer
+from tests.trace.made import Trace, tensor
 
 PATHS = """\
 embed
@@ -28,10 +28,7 @@ root
 
 
 def calls(*words, **options):
-    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
-    return subprocess.run(
-        [SHOW, "calls", *map(str, words)], capture_output=True, env=environment, **options
-    )
+    return viewer.run("calls", *words, encoding=None, **options)
 
 
 def told(run):

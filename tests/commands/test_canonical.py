@@ -3,14 +3,13 @@
 import json
 import random
 import shutil
-import subprocess
 
 import pytest
 
 from tests.commands.test_run import good
 from tests.commands.test_run_equality import make_files
 from tests.support import compiler
-from tests.trace.made import REMARK, SHOW, Trace, scalar, show, tensor
+from tests.trace.made import REMARK, Trace, scalar, show, tensor
 
 SOURCE = "def f(x):\n    y = x\n    return y\n"
 
@@ -216,10 +215,7 @@ def test_runs_with_threads(tmp_path):
         make_files(tmp_path / name, {"s.py": THREADS})
         good(tmp_path / name, "-q", "--include", "s.py", "s.py")
         for words in ([], ["--json"]):
-            run = subprocess.run(
-                [SHOW, "show", "--canonical", *words, tmp_path / name / "run.mtrace"],
-                capture_output=True,
-            )
+            run = show("--canonical", *words, tmp_path / name / "run.mtrace")
             assert run.returncode == 0, run.stderr
             texts.add(run.stdout)
     assert len(texts) == 2

@@ -4,11 +4,10 @@ what follows, and what is said of traces that are cut, damaged or of other progr
 import json
 import os
 import shutil
-import subprocess
 
 import pytest
 
-from tests.support import recording
+from tests.support import recording, viewer
 from tests.trace import made
 from tests.trace.made import Trace, scalar
 
@@ -100,16 +99,7 @@ def recorded(folder):
 
 
 def diff(*words, env=None):
-    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
-    environment.update(env or {})
-    return subprocess.run(
-        [recording.VIEWER, "diff", *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        timeout=300,
-    )
+    return viewer.run("diff", *words, env=env)
 
 
 def first(*words):

@@ -2,30 +2,20 @@
 
 import html
 import json
-import os
 import re
-import subprocess
 import textwrap
 import xml.etree.ElementTree
 
 import pytest
 
-from tests.support import recording, svg
+from tests.support import recording, svg, viewer
 from tests.trace.made import Trace, container, line, scalar, tensor
 
 HOSTILE = "</title><script>alert('x')</script>&\"\u202e\x1b[31m"
 
 
 def diff(*words, **variables):
-    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
-    return subprocess.run(
-        [recording.VIEWER, "diff", *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**environment, **variables},
-        timeout=300,
-    )
+    return viewer.run("diff", *words, env=variables)
 
 
 def pair(folder, a, b):
@@ -258,12 +248,7 @@ def test_what_is_printed_is_the_same(traces, tmp_path):
     ],
 )
 def test_wrong_usage(traces, tmp_path, words, expected):
-    run = subprocess.run(
-        [recording.VIEWER, "diff", *map(str, traces), *words],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
+    run = viewer.run("diff", *traces, *words, cwd=tmp_path)
     assert run.returncode == 2 and expected in run.stderr and run.stdout == ""
     assert list(tmp_path.iterdir()) == []
 

@@ -2,11 +2,10 @@
 divergence, and a bug that came in with it is found at its line."""
 
 import os
-import subprocess
 
 import pytest
 
-from tests.support import recording
+from tests.support import recording, viewer
 
 torch = pytest.importorskip("torch")
 
@@ -129,13 +128,7 @@ def record(tmp_path_factory):
 
 
 def diff(*words):
-    return subprocess.run(
-        [recording.VIEWER, "diff", *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=300,
-    )
+    return viewer.run("diff", *words)
 
 
 def line_of(text, source):

@@ -7,25 +7,22 @@ import json
 import math
 import pathlib
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, viewer
 
 torch = pytest.importorskip("torch")
 if str(paths.PYTHON_PATH) not in sys.path:
     sys.path.insert(0, str(paths.PYTHON_PATH))
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 
-VIEWER = paths.BUILD / "bin" / "monitorch"
-
 
 def diff(*words: object, exit_code: int) -> str:
     """What diff prints; its exit code is as expected, and nothing else is said."""
-    done = subprocess.run([VIEWER, "diff", *map(str, words)], capture_output=True, text=True)
+    done = viewer.run("diff", *words)
     assert done.returncode == exit_code, done.stdout + done.stderr
     assert done.stderr == ""
     return done.stdout
@@ -370,8 +367,7 @@ def test_what_a_calls_otherwise_is_told(pair):
 
 def test_a_map_of_what_is_not_there_is_told(pair):
     folders = pair({"enc/q": noise()}, {"enc/q": noise()})
-    command = [VIEWER, "diff", "--map", "enc=encoder", "--map", "atn=enc", *folders]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = viewer.run("diff", "--map", "enc=encoder", "--map", "atn=enc", *folders)
     assert done.stderr.splitlines() == [
         "remark: --map: nothing is called encoder in B",
         "remark: --map: nothing is called atn in A",
@@ -428,16 +424,14 @@ def test_a_damaged_file_is_told_and_the_rest_compared(pair):
     folders = pair(tensors, tensors)
     (path,) = folders[1].glob("*y.call0.pt")
     path.write_bytes(path.read_bytes()[:100])
-    done = subprocess.run([VIEWER, "diff", *folders], capture_output=True, text=True)
+    done = viewer.run("diff", *folders)
     assert done.returncode == 3
     assert path.name in done.stderr and "1 tensor is equal" in done.stdout
 
 
 def test_a_folder_that_is_not_there(pair, tmp_path):
     folders = pair({"x": noise()}, {})
-    done = subprocess.run(
-        [VIEWER, "diff", folders[0], tmp_path / "none"], capture_output=True, text=True
-    )
+    done = viewer.run("diff", folders[0], tmp_path / "none")
     assert done.returncode == 3 and done.stdout == "" and "none" in done.stderr
 
 
@@ -447,14 +441,14 @@ def test_an_empty_folder(pair):
 
 
 def test_two_empty_folders(pair):
-    done = subprocess.run([VIEWER, "diff", *pair({}, {})], capture_output=True, text=True)
+    done = viewer.run("diff", *pair({}, {}))
     assert done.returncode == 3 and "no traces in it" in done.stderr and ".pt" in done.stderr
 
 
 @pytest.mark.parametrize("words", [["-o", "diff.svg"], ["--inherited"], ["--ranks"]])
 def test_options_for_traces_alone_are_refused(pair, words):
     folders = pair({"x": noise()}, {"x": noise()})
-    done = subprocess.run([VIEWER, "diff", *words, *folders], capture_output=True, text=True)
+    done = viewer.run("diff", *words, *folders)
     assert done.returncode == 2 and "saved tensors" in done.stderr and done.stdout == ""
 
 

@@ -16,9 +16,9 @@ import time
 
 import pytest
 
-from tests.support import paths, recording
+from tests.support import paths, recording, viewer
 from tests.trace import made, scenarios
-from tests.trace.made import SHOW, Trace, scalar, show, tensor
+from tests.trace.made import Trace, scalar, show, tensor
 
 SCENARIOS = {
     name: getattr(scenarios, name)
@@ -36,12 +36,8 @@ def traces(folder):
     return {name: make().write(folder / f"{name}.mtrace") for name, make in SCENARIOS.items()}
 
 
-def export(*words, env=None, **options):
-    environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "NO_COLOR")}
-    environment.update(env or {})
-    return subprocess.run(
-        [SHOW, "export", *map(str, words)], capture_output=True, env=environment, timeout=300, **options
-    )
+def export(*words, **options):
+    return viewer.run("export", *words, encoding=None, **options)
 
 
 def exported(*words):
@@ -806,7 +802,7 @@ def long(folder):
 
 def test_interrupted(long, tmp_path):
     (tmp_path / "x.json").write_text("old")
-    process = subprocess.Popen([SHOW, "export", long, "--perfetto", "x.json"], cwd=tmp_path)
+    process = subprocess.Popen([viewer.PATH, "export", long, "--perfetto", "x.json"], cwd=tmp_path)
     deadline = time.monotonic() + 120
     while len(list(tmp_path.iterdir())) < 2 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.001)
@@ -821,7 +817,7 @@ def test_memory_does_not_grow(long, folder):
     small = run_model(model_trace()).write(folder / "small.mtrace")
 
     def peak(path):
-        words = [SHOW, "export", path, "--csv=/dev/null", "--perfetto=/dev/zero", "--annotate"]
+        words = [viewer.PATH, "export", path, "--csv=/dev/null", "--perfetto=/dev/zero", "--annotate"]
         program = (
             "import resource, subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True); "
             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"

@@ -13,41 +13,19 @@ import termios
 
 import pytest
 
-from tests.support import dot, png, svg
+from tests.support import dot, png, svg, viewer
 from tests.trace import scenarios
-from tests.trace.made import SHOW, Trace, scalar, tensor
+from tests.trace.made import Trace, scalar, tensor
 
 FORMATS = "png svg pdf dot".split()
 
 
-def environment(**variables):
-    result = dict(os.environ)
-    result.pop("LD_PRELOAD", None)
-    return {**result, **variables}
-
-
-def graph(*words, env=(), **options):
-    return subprocess.run(
-        [SHOW, "graph", *map(str, words)],
-        capture_output=True,
-        env=environment(**dict(env)),
-        timeout=300,
-        **options,
-    )
+def graph(*words, **options):
+    return viewer.run("graph", *words, encoding=None, **options)
 
 
 def told(run):
     return run.stderr.decode()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("graphs")
-
-
-@pytest.fixture(scope="module")
-def nested(folder):
-    return scenarios.nested_calls().write(folder / "nested.mtrace")
 
 
 def numbered(count, lines=1):
@@ -302,11 +280,11 @@ def test_help():
     for option in options:
         assert f"--{option}" in text or option == "line"
     assert all(len(line) <= 92 for line in text.splitlines())
-    again = subprocess.run([SHOW, "help", "graph"], capture_output=True, text=True)
+    again = viewer.run("help", "graph")
     assert again.stdout == text
-    summary = subprocess.run([SHOW, "--help"], capture_output=True, text=True).stdout
+    summary = viewer.run("--help").stdout
     assert re.search(r"^  graph  ", summary, re.MULTILINE)
-    version = subprocess.run([SHOW, "--version"], capture_output=True).stdout
+    version = viewer.run("--version", encoding=None).stdout
     assert graph("--version").stdout == version
 
 
@@ -344,7 +322,7 @@ def test_unwritable(nested, tmp_path):
     if os.path.exists("/dev/full"):
         with open("/dev/full", "wb") as full:
             run = subprocess.run(
-                [SHOW, "graph", nested, "-o", "-", "--format=svg"],
+                [viewer.PATH, "graph", nested, "-o", "-", "--format=svg"],
                 stdout=full,
                 stderr=subprocess.PIPE,
             )
@@ -434,7 +412,7 @@ def test_too_large_for_pixels(wide, tmp_path):
 
 def test_a_closed_pipe(wide):
     process = subprocess.Popen(
-        [SHOW, "graph", wide, "--max-nodes=0", "-o", "-", "--format=svg"],
+        [viewer.PATH, "graph", wide, "--max-nodes=0", "-o", "-", "--format=svg"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -454,7 +432,7 @@ def on_terminal(words, kill_at=None):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     process = subprocess.Popen(
-        [SHOW, "graph", *map(str, words)], stdout=subprocess.DEVNULL, stderr=theirs
+        [viewer.PATH, "graph", *map(str, words)], stdout=subprocess.DEVNULL, stderr=theirs
     )
     os.close(theirs)
     text = b""
@@ -494,7 +472,7 @@ def test_ended_by_control_c(huge, tmp_path):
 def test_pixels_are_not_for_a_terminal(nested):
     ours, theirs = pty.openpty()
     run = subprocess.run(
-        [SHOW, "graph", nested, "-o", "-", "--format=png"], stdout=theirs, stderr=subprocess.PIPE
+        [viewer.PATH, "graph", nested, "-o", "-", "--format=png"], stdout=theirs, stderr=subprocess.PIPE
     )
     os.close(theirs)
     os.close(ours)

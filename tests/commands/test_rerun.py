@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands.test_run import PYTHONS, good, run
 from tests.commands.test_run_equality import make_files
-from tests.support import compiler, paths, recording
+from tests.support import compiler, paths, recording, viewer
 
 pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
 needs_torch = [
@@ -30,7 +30,7 @@ print(order, number, words, text, *kinds, *vars(random.__spec__))
 
 
 def viewed(trace, *words):
-    done = subprocess.run([recording.VIEWER, "show", *words, trace], capture_output=True, text=True)
+    done = viewer.run("show", *words, trace)
     assert done.stderr == "" and done.returncode == 0
     return done.stdout
 
@@ -171,10 +171,8 @@ def test_a_child_tells_what_its_parent_does(tmp_path):
 def test_settings_of_a_killed_run(tmp_path):
     make_files(tmp_path, {"s.py": "import os\nx = 1\nos.kill(os.getpid(), 9)\n"})
     assert run(tmp_path, "run", "--seed=3", "s.py").returncode == -9
-    done = subprocess.run(
-        [recording.VIEWER, "show", "--settings", tmp_path / "run.mtrace"], capture_output=True
-    )
-    assert b"\nseed " in done.stdout and b"python.version" in done.stdout
+    done = viewer.run("show", "--settings", tmp_path / "run.mtrace")
+    assert "\nseed " in done.stdout and "python.version" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -233,10 +231,8 @@ class TestWithTorch:
         script = "import os, torch\nx = torch.ones(1)\nos.kill(os.getpid(), 9)\n"
         make_files(tmp_path, {"s.py": script})
         assert run(tmp_path, "run", "s.py").returncode == -9
-        done = subprocess.run(
-            [recording.VIEWER, "show", "--settings", tmp_path / "run.mtrace"], capture_output=True
-        )
-        assert b"\ntorch.version " in done.stdout and b"\ntorch.threads " in done.stdout
+        done = viewer.run("show", "--settings", tmp_path / "run.mtrace")
+        assert "\ntorch.version " in done.stdout and "\ntorch.threads " in done.stdout
 
     def test_processes_with_one_and_two_threads(self, tmp_path):
         texts = []

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from tests.commands.test_run_equality import make_files
-from tests.support import compiler, paths, recording
+from tests.support import compiler, paths, recording, viewer
 
 pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
 PYTHONS = [(sys.version_info[:2], sys.executable), *paths.other_pythons()]
@@ -491,7 +491,7 @@ def test_help_and_version(tmp_path):
 
 
 def test_other_commands_are_those_in_c(project, tmp_path):
-    if not recording.VIEWER.exists():
+    if not viewer.PATH.exists():
         pytest.skip("the command is not built (make)")
     good(project, "train.py")
     done = run(project, "show", "--json", "run.mtrace")

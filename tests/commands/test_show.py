@@ -13,6 +13,7 @@ import termios
 
 import pytest
 
+from tests.support import viewer
 from tests.trace import made, scenarios
 from tests.trace.made import Trace, numbered, scalar, show, tensor
 
@@ -447,10 +448,7 @@ def test_what_cannot_be_read(folder):
 
 
 def command(*words):
-    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
-    return subprocess.run(
-        [made.SHOW, *words], capture_output=True, text=True, env=environment
-    )
+    return viewer.run(*words)
 
 
 def test_help():
@@ -517,18 +515,17 @@ def test_wrong_usage(words, message):
 
 def test_a_name_that_begins_with_a_hyphen(folder):
     numbered(1).write(folder / "-x.mtrace")
-    run = subprocess.run([made.SHOW, "show", "--", "-x.mtrace"], cwd=folder, capture_output=True)
+    run = show("--", "-x.mtrace", cwd=folder)
     assert run.returncode == 0
 
 
 def on_a_terminal(words, env=None, columns=80):
     """Everything that the command prints where both outputs are a terminal."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "LD_PRELOAD")}
-    environment.update({"TERM": "xterm"}, **(env or {}))
+    environment = viewer.environment(**{"TERM": "xterm", **(env or {})})
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
-        [made.SHOW, "show", *map(str, words)], stdout=slave, stderr=slave, env=environment
+        [viewer.PATH, "show", *map(str, words)], stdout=slave, stderr=slave, env=environment
     )
     os.close(slave)
     text = b""
@@ -559,9 +556,9 @@ def test_colour_and_footer_on_a_terminal_alone(nested):
 
 
 def test_a_closed_pipe_is_quiet(long):
-    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    environment = viewer.environment()
     process = subprocess.Popen(
-        [made.SHOW, "show", long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [viewer.PATH, "show", long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     )
     process.stdout.readline()
     process.stdout.close()
@@ -571,9 +568,9 @@ def test_a_closed_pipe_is_quiet(long):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_told_to_end(long, number):
-    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    environment = viewer.environment()
     process = subprocess.Popen(
-        [made.SHOW, "show", long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [viewer.PATH, "show", long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     )
     process.stdout.read(1)  # it waits for the rest to be read
     process.send_signal(number)
@@ -584,7 +581,7 @@ def test_told_to_end(long, number):
 def test_a_full_disk(nested):
     with open("/dev/full", "w") as full:
         run = subprocess.run(
-            [made.SHOW, "show", nested], stdout=full, stderr=subprocess.PIPE, text=True
+            [viewer.PATH, "show", nested], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert run.returncode == 3
     assert "<stdout>" in run.stderr
@@ -593,9 +590,9 @@ def test_a_full_disk(nested):
 def peak_memory(path):
     """In kilobytes, asked again and again while the output is read: the figure that is told at
     the end of a process counts what it was forked from too."""
-    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    environment = viewer.environment()
     process = subprocess.Popen(
-        [made.SHOW, "show", path], stdout=subprocess.PIPE, env=environment
+        [viewer.PATH, "show", path], stdout=subprocess.PIPE, env=environment
     )
     peak = 0
     while process.stdout.read(1 << 16):

@@ -16,9 +16,9 @@ import time
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, viewer
 from tests.trace import scenarios
-from tests.trace.made import SHOW, Trace, scalar, show, tensor
+from tests.trace.made import Trace, scalar, show, tensor
 
 SCENARIOS = [
     scenarios.nested_calls,
@@ -36,16 +36,6 @@ COLUMNS = [
     for line in open("runtime/view/event_columns.def", encoding="utf-8")
     if line.startswith("EVENT_COLUMN")
 ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("sql")
-
-
-@pytest.fixture(scope="module")
-def nested(folder):
-    return scenarios.nested_calls().write(folder / "nested.mtrace")
 
 
 @pytest.fixture(scope="module")
@@ -67,20 +57,9 @@ def long(folder):
 
 
 def run(*words, **options):
-    environment = dict(os.environ)
-    for name in ("LD_PRELOAD", "NO_COLOR", "COLUMNS"):
-        environment.pop(name, None)
-    environment.update(options.pop("env", {}))
-    return subprocess.run(
-        [SHOW, "sql", *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        timeout=300,
-        env=environment,
-        **{"stdin": subprocess.DEVNULL, **options} if "input" not in options else options,
-    )
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    return viewer.run("sql", *words, errors="surrogateescape", **options)
 
 
 def rows(*words):
@@ -318,7 +297,7 @@ def test_tabs(nested):
 
 
 def test_csv(nested):
-    words = [SHOW, "sql", "--csv", nested, ODD]
+    words = [viewer.PATH, "sql", "--csv", nested, ODD]
     text = subprocess.run(words, capture_output=True).stdout.decode()
     assert list(csv.reader(io.StringIO(text, newline=""))) == [
         ["x,y", "b", "c", "d", "e", "f", "g", "h"],
@@ -512,7 +491,7 @@ class Terminal:
         self.pid, self.file = pty.fork()
         if self.pid == 0:
             os.environ["TERM"] = "dumb"
-            os.execv(SHOW, [str(SHOW), "sql", *map(str, words)])
+            os.execv(viewer.PATH, [str(viewer.PATH), "sql", *map(str, words)])
         self.text = ""
 
     def read_until(self, end, seconds=120):
@@ -569,7 +548,7 @@ def test_the_prompt(long):
 
 def test_a_query_is_ended_by_ctrl_c(long):
     query = "select count(*) from events a, events b, events c"
-    process = subprocess.Popen([SHOW, "sql", long, query], stdout=subprocess.PIPE)
+    process = subprocess.Popen([viewer.PATH, "sql", long, query], stdout=subprocess.PIPE)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     assert process.wait(120) == -signal.SIGINT

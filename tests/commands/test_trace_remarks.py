@@ -1,10 +1,10 @@
 """What every command that reads traces says of a trace itself, in the same words."""
 
-import subprocess
 
 import pytest
 
-from tests.trace.made import SHOW, numbered
+from tests.support import viewer
+from tests.trace.made import numbered
 
 UNFINISHED = (
     "remark: the recording was not finished: its process was killed, has left by "
@@ -41,13 +41,7 @@ def traces(tmp_path_factory):
 def run(command, trace, folder, *options):
     _, words = COMMANDS[command]
     names = [trace, trace] if command == "diff" else [trace]
-    return subprocess.run(
-        [SHOW, command, *options, *names, *words],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=300,
-    )
+    return viewer.run(command, *options, *names, *words, cwd=folder)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

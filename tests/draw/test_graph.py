@@ -10,10 +10,9 @@ import subprocess
 
 import pytest
 
-from tests.support import dot, paths, recording
+from tests.support import dot, paths, recording, viewer
 
 pytestmark = pytest.mark.usefixtures("compiler_module")
-VIEWER = paths.BUILD / "bin" / "monitorch"
 
 
 def draw(folder, source, *words):
@@ -22,7 +21,7 @@ def draw(folder, source, *words):
     for command in (
         [paths.COMMAND, "--all", "--quiet", "program.py", "-o", "traced.py"],
         [recording.python_for(source), "traced.py"],
-        [VIEWER, "graph", "run.mtrace", "-o", "flow.dot", "--max-nodes", "0", *words],
+        [viewer.PATH, "graph", "run.mtrace", "-o", "flow.dot", "--max-nodes", "0", *words],
     ):
         done = subprocess.run(
             [str(word) for word in command],

@@ -1,13 +1,12 @@
 """What differs between two runs, seen on the picture of the second: colours, words, folding."""
 
 import re
-import subprocess
 import textwrap
 
 import pytest
 
 from tests.commands.test_diff_picture import diff, pair
-from tests.support import dot, paths, png, recording, svg
+from tests.support import dot, paths, png, recording, svg, viewer
 
 EQUAL, INHERITED, ONLY, OWN = "= equal", "≠ inherited", "+ only in B", "≠ differs here"
 MARKS = (EQUAL, INHERITED, ONLY, OWN)
@@ -125,7 +124,7 @@ def test_the_legend_has_what_occurs(scaled, tmp_path):
 
 def test_a_trace_alone_has_no_marks(scaled, tmp_path):
     path = tmp_path / "plain.svg"
-    subprocess.run([recording.VIEWER, "graph", scaled[1], "-o", path], check=True)
+    viewer.run("graph", scaled[1], "-o", path, check=True)
     texts = " ".join(text.value for text in svg.read(path.read_bytes()).all_texts())
     assert not any(mark in texts for mark in MARKS) and "difference" not in texts
 
@@ -200,9 +199,7 @@ def test_a_nan_and_those_that_pass_it_on(tmp_path):
     run = recording.run_program(textwrap.dedent(source), tmp_path, [], sources="yes")
     assert run.returncode == 0, run.stderr
     path = tmp_path / "why.svg"
-    subprocess.run(
-        [recording.VIEWER, "why", tmp_path / "run.mtrace", "more", "-o", path], capture_output=True
-    )
+    viewer.run("why", tmp_path / "run.mtrace", "more", "-o", path)
     picture = svg.read(path.read_bytes())
     told = {n.title.split()[0]: [t.value for t in n.all_texts()] for n in picture.find("node")}
     assert set(told) == {"p", "half", "logs", "more"}

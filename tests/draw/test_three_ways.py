@@ -12,11 +12,10 @@ import subprocess
 
 import pytest
 
-from tests.support import dot, paths, recording
+from tests.support import dot, paths, recording, viewer
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 INSTRUMENT = paths.COMMAND
-VIEWER = paths.BUILD / "bin" / "monitorch"
 BEGIN = "import monitorch; monitorch.on(show=False, save=True, max_nodes=1000)"
 END = 'monitorch.off(filename="flow.dot")'
 
@@ -67,7 +66,7 @@ def instrument(folder):
 
 
 def draw(folder):
-    run(folder, VIEWER, "graph", "run.mtrace", "-o", "flow.dot", "--max-nodes", "1000")
+    run(folder, viewer.PATH, "graph", "run.mtrace", "-o", "flow.dot", "--max-nodes", "1000")
     return described(folder, "flow.dot")
 
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from tests.support import paths, warm
+from tests.support import paths, viewer, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch._recorder", reason="the recorder is not built (make)")
@@ -17,7 +17,6 @@ if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
     pytest.skip("torch before 2.10 has no lists in its C interface", allow_module_level=True)
 
 pytestmark = pytest.mark.torch
-SHOW = paths.BUILD / "bin" / "monitorch"
 
 MODEL = """
 import torch
@@ -83,9 +82,7 @@ def record(folder, program, on_device=True, status=0):
 
 
 def events_of(trace):
-    shown = subprocess.run(
-        [SHOW, "show", "--json", trace], capture_output=True, text=True, check=True
-    )
+    shown = viewer.run("show", "--json", trace, check=True)
     events = (json.loads(line) for line in shown.stdout.splitlines())
     return [event for event in events if event["record"] == "event" and "shape" in event]
 

@@ -1,10 +1,9 @@
 """What the recorder tells beside events for flow pictures: arguments made up, the next event's number."""
 
-import subprocess
 
 import pytest
 
-from tests.support import paths, recording
+from tests.support import paths, recording, viewer
 
 pytestmark = [
     pytest.mark.usefixtures("compiler_module"),
@@ -33,7 +32,7 @@ def test_a_guess_is_noted(recorder, tmp_path):
         ("guess", "Block.forward", "x", "randn(8, 8)"),
         ("guess", "f g", "\x1b[31m\n", ""),
     ]
-    shown = subprocess.run([recording.VIEWER, "show", path], capture_output=True, text=True)
+    shown = viewer.run("show", path)
     assert shown.stdout.splitlines() == [
         "remark: Block.forward: the argument x was made up: randn(8, 8)",
         "remark: f g: the argument ?[31m? was made up: ",

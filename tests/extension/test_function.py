@@ -16,14 +16,13 @@ import traceback
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, viewer
 
 _function = pytest.importorskip("monitorch._function", reason="the package is not built (make)")
 pytest.importorskip("monitorch._recorder", reason="the recorder is not built (make)")
 
 import monitorch  # noqa: E402
 
-SHOW = paths.BUILD / "bin" / "monitorch"
 SOURCE = '''
 """A module of functions, most of them odd."""
 from __future__ import annotations
@@ -135,7 +134,7 @@ def names_recorded(tmp_path, run):
     trace = tmp_path / "run.mtrace"
     with monitorch.record(trace):
         run()
-    shown = subprocess.run([SHOW, "show", "--json", trace], capture_output=True, text=True)
+    shown = viewer.run("show", "--json", trace)
     assert shown.returncode <= 1, shown.stderr  # 1: there is no event
     events = [json.loads(line) for line in shown.stdout.splitlines()]
     return [(e["function"], e["line"], e["name"]) for e in events if e["record"] == "event"]

@@ -8,9 +8,7 @@ import textwrap
 
 import pytest
 
-from tests.support import compiler, paths
-
-VIEWER = paths.BUILD / "bin" / "monitorch"
+from tests.support import compiler, paths, viewer
 
 pytestmark = [
     pytest.mark.usefixtures("compiler_module"),
@@ -31,9 +29,7 @@ def record(folder, source, program, sources=True):
     )
     environment = {**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH)}
     subprocess.run([sys.executable, "script.py"], cwd=folder, env=environment, check=True, timeout=300)
-    done = subprocess.run(
-        [VIEWER, "show", "--json", folder / "run.mtrace"], capture_output=True, text=True, check=True
-    )
+    done = viewer.run("show", "--json", folder / "run.mtrace", check=True)
     items = [json.loads(line) for line in done.stdout.splitlines()]
     return [
         (item["line"], item["name"] + item["path"], item.get("read", False), item)

@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from tests.support import compiler, paths, recording, warm
+from tests.support import compiler, paths, recording, viewer, warm
 
 pytestmark = [
     pytest.mark.usefixtures("compiler_module"),
@@ -18,7 +18,6 @@ pytestmark = [
     ),
 ]
 
-VIEWER = paths.BUILD / "bin" / "monitorch"
 
 MODEL = """
 import time
@@ -85,7 +84,7 @@ def run(folder, program, *, code=0, python=sys.executable, **variables):
 
 def show(trace):
     """What `monitorch show --json` tells: one dictionary a line."""
-    done = subprocess.run([VIEWER, "show", "--json", trace], capture_output=True, text=True)
+    done = viewer.run("show", "--json", trace)
     assert done.returncode == 0 or "no events" in done.stderr, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -814,7 +813,7 @@ def test_workers_of_a_parent_that_records_nothing(folder, method):
     assert sorted(values(trace, "y") for trace in traces) == [[2], [4]]
     assert not (folder / "run.mtrace").exists()
     for trace in traces:
-        done = subprocess.run([VIEWER, "show", trace], capture_output=True, text=True)
+        done = viewer.run("show", trace)
         assert done.stderr == "", "its end was not told"
 
 

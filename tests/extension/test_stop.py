@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands.test_run import PYTHONS, run
 from tests.commands.test_run_equality import make_files
-from tests.support import compiler, paths, recording
+from tests.support import compiler, paths, recording, viewer
 
 pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
 needs_torch = [
@@ -182,8 +182,8 @@ def test_the_trace_ends_with_it(tmp_path):
     assert f"monitorch.NonFinite: {what}; `monitorch why run.mtrace` tells where it came from" in lines
     assert lines[-1].startswith("monitorch: 1 events in run.mtrace")
     assert lines[-1].endswith(f"recording ended early: {what}: monitorch why run.mtrace")
-    shown = subprocess.run([recording.VIEWER, "show", tmp_path / "run.mtrace"], capture_output=True)
-    assert shown.stderr == b"" and shown.stdout.endswith(b"enter x = !! NaN\n")
+    shown = viewer.run("show", tmp_path / "run.mtrace")
+    assert shown.stderr == "" and shown.stdout.endswith("enter x = !! NaN\n")
 
 
 def test_the_variable(tmp_path):
@@ -361,7 +361,7 @@ class TestWithTorch:
         told = done.stdout.splitlines()
         assert told == expected
         trace = tmp_path / "t.mtrace"
-        shown = subprocess.run([recording.VIEWER, "show", trace], capture_output=True, text=True)
+        shown = viewer.run("show", trace)
         assert shown.stderr == "" and "!! 2 NaN of 2" in shown.stdout.splitlines()[-1]
 
     def test_a_model(self, tmp_path):

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.support import dot, paths, png, svg
+from tests.support import dot, paths, png, svg, viewer
 from tests.trace import made, scenarios
 
 sys.path.insert(0, str(paths.PYTHON_PATH))
@@ -57,7 +57,7 @@ def test_formats(nested):
 def test_the_same_as_the_command(nested, tmp_path):
     output = tmp_path / "out.svg"
     words = [nested, "--fold=none", "--theme=dark", "--title=A", "--name=q", "--max-nodes=2"]
-    assert subprocess.run([made.SHOW, "graph", *words, "-o", output]).returncode == 0
+    assert viewer.run("graph", *words, "-o", output).returncode == 0
     rendered = _view.render(
         nested, "svg", fold="none", theme="dark", title="A", names=("q",), max_nodes=2
     )

@@ -4,12 +4,11 @@ code 3 and never half a file."""
 from __future__ import annotations
 
 import os
-import subprocess
 
 import pytest
 
+from tests.support import viewer
 from tests.trace import scenarios
-from tests.trace.made import SHOW
 
 ATTEMPTS = 3000
 PATHS = "embed\nencoder.layers.0.attn.q\nencoder.layers.1.attn.q\nhead\t[2] -> [3]\nroot\n"
@@ -18,11 +17,7 @@ ENDS = {"svg": b"</svg>\n", "dot": b"}\n", "png": b"IEND\xaeB`\x82", "json": b"}
 
 
 def run(*words, **variables):
-    environment = dict(os.environ, **variables)
-    environment.pop("LD_PRELOAD", None)
-    return subprocess.run(
-        [SHOW, "calls", *map(str, words)], capture_output=True, env=environment, timeout=60
-    )
+    return viewer.run("calls", *words, env=variables, encoding=None)
 
 
 @pytest.fixture

@@ -4,12 +4,11 @@ With `MODE=asan` the same finds reads beside what there is. The damage follows f
 a failure tells."""
 
 import random
-import subprocess
 
 import pytest
 
+from tests.support import viewer
 from tests.trace import scenarios
-from tests.trace.made import SHOW
 
 SCENARIOS = [
     scenarios.nested_calls,
@@ -73,7 +72,7 @@ def run_all(folder, numbers):
             given = [
                 str(places.get(word, word)).replace("OUT", str(folder / "out")) for word in words
             ]
-            run = subprocess.run([SHOW, *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            run = viewer.run(*given, encoding=None)
             told = (number, words, run.returncode, run.stderr[-2000:])
             assert run.returncode in EXITS, told
             assert b"Sanitizer" not in run.stderr, told

@@ -3,30 +3,25 @@ message and exit code 3."""
 
 from __future__ import annotations
 
-import os
 import pathlib
 import subprocess
 import sys
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, viewer
 
 torch = pytest.importorskip("torch")
 if str(paths.PYTHON_PATH) not in sys.path:
     sys.path.insert(0, str(paths.PYTHON_PATH))
 from monitorch.spy import TensorSaver  # noqa: E402
 
-VIEWER = paths.BUILD / "bin" / "monitorch"
 ATTEMPTS = 1500
 
 
 def diff(words: list[object], failing: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "NO_COLOR": "1"}
-    if failing is not None:
-        environment["MONITORCH_TEST_FAIL_ALLOCATION"] = failing
-    command = [VIEWER, "diff", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+    variables = {} if failing is None else {"MONITORCH_TEST_FAIL_ALLOCATION": failing}
+    return viewer.run("diff", *words, env=variables)
 
 
 @pytest.fixture(scope="module", params=[("pt", "pt"), ("pt", "safetensors"), ("mtrace", "pt")])

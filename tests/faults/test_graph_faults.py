@@ -3,25 +3,18 @@ exit code 3 and never half a file."""
 
 import os
 import resource
-import subprocess
 
 import pytest
 
+from tests.support import viewer
 from tests.trace import scenarios
-from tests.trace.made import SHOW
 
 ATTEMPTS = 2000
 
 
 def run(folder, trace, suffix, **variables):
-    environment = dict(os.environ, **variables)
-    environment.pop("LD_PRELOAD", None)
-    return subprocess.run(
-        [SHOW, "graph", trace, "--scalars", "--fold=none", "-o", folder / f"out.{suffix}"],
-        capture_output=True,
-        env=environment,
-        timeout=60,
-    )
+    words = [trace, "--scalars", "--fold=none", "-o", folder / f"out.{suffix}"]
+    return viewer.run("graph", *words, env=variables, encoding=None)
 
 
 def is_whole(data, suffix):
@@ -81,11 +74,9 @@ def test_writes_fail(suffix, tmp_path):
 def test_no_room_for_the_pixels(tmp_path):
     """What is large enough to fail on a real machine: the pixels, and nothing is left of the file."""
     trace = scenarios.nested_calls().write(tmp_path / "run.mtrace")
-    done = subprocess.run(
-        [SHOW, "graph", trace, "--dpi=900", "-o", tmp_path / "out.png"],
-        capture_output=True,
+    done = viewer.run(
+        "graph", trace, "--dpi=900", "-o", tmp_path / "out.png",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20)),
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr.decode()) == (3, "out of memory\n")
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (3, "out of memory\n")
     assert os.listdir(tmp_path) == ["run.mtrace"]

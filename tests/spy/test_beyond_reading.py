@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from tests.spy.signatures import names_in
-from tests.support import paths, recording
+from tests.support import recording, viewer
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -133,8 +133,7 @@ def test_folders_of_the_old_package(tmp_path):
 
 
 def diff(*words):
-    command = [paths.BUILD / "bin" / "monitorch", "diff", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True)
+    return viewer.run("diff", *words)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -265,8 +264,7 @@ def test_no_recorder_no_file(tmp_path):
 
 
 def calls(*words):
-    command = [paths.BUILD / "bin" / "monitorch", "calls", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True)
+    return viewer.run("calls", *words)
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "dot"])

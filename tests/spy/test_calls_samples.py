@@ -8,13 +8,12 @@ import subprocess
 
 import pytest
 
-from tests.support import paths, png, recording, warm
+from tests.support import paths, png, recording, viewer, warm
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch")
 
 SAMPLES = paths.ROOT / "samples" / "calls"
-VIEWER = recording.VIEWER
 
 
 def find(node, *names):
@@ -94,14 +93,14 @@ def test_picture(sample):
 def test_calls(sample):
     name, folder = sample
     words = [f"monitorch_outputs/{name}.txt", "-o", "-", "--format", "json"]
-    listed = run(folder, VIEWER, "calls", *words)
+    listed = run(folder, viewer.PATH, "calls", *words)
     CHECKS[name](json.loads(listed))
 
 
 def test_the_recording_tells_the_same(sample):
     name, folder = sample
-    listed = run(folder, VIEWER, "calls", f"monitorch_outputs/{name}.txt")
-    assert run(folder, VIEWER, "calls", "run.mtrace") == listed
+    listed = run(folder, viewer.PATH, "calls", f"monitorch_outputs/{name}.txt")
+    assert run(folder, viewer.PATH, "calls", "run.mtrace") == listed
 
 
 @pytest.mark.skipif(not shutil.which("dot"), reason="there is no graphviz")
@@ -109,7 +108,7 @@ def test_graphviz_draws_it(sample):
     name, folder = sample
     for words in ([], ["--no-prune-leaves"], ["--no-prune-leaves", "--squash-name"]):
         listed = f"monitorch_outputs/{name}.txt"
-        run(folder, VIEWER, "calls", listed, "-o", "calls.dot", *words)
+        run(folder, viewer.PATH, "calls", listed, "-o", "calls.dot", *words)
         drawn = run(folder, "dot", "-Tsvg", "calls.dot")
         edges = (folder / "calls.dot").read_text().count(" -> n")
         assert drawn.count(b'class="edge"') == edges > 1

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from tests.support import paths, recording, warm
+from tests.support import paths, recording, viewer, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -88,7 +88,7 @@ def test_what_it_was_saved_as_stands_behind(path):
 
 def test_people_are_not_shown_that(path):
     write(path, X)
-    shown = subprocess.run([recording.VIEWER, "show", path], capture_output=True, text=True)
+    shown = viewer.run("show", path)
     assert shown.returncode == 0 and "spy q = float32 [2, 3]" in shown.stdout
     assert "prefix" not in shown.stdout and "order" not in shown.stdout
 
@@ -96,8 +96,7 @@ def test_people_are_not_shown_that(path):
 def test_timelines_are_not_told_that(path, tmp_path):
     write(path, X)
     made = tmp_path / "timeline.json"
-    words = [recording.VIEWER, "export", path, "--perfetto", made]
-    assert subprocess.run(words, capture_output=True).returncode == 0
+    assert viewer.run("export", path, "--perfetto", made).returncode == 0
     names = [event.get("name") for event in json.loads(made.read_text())["traceEvents"]]
     assert "Model.forward" in names and "remark" not in names
 
@@ -231,12 +230,8 @@ def test_traces_of_two_runs_are_compared(tmp_path):
         (tmp_path / name).mkdir()
     one, two = save(tmp_path / "one")[0], save(tmp_path / "two")[0]
     other = save(tmp_path / "other", scale=2.0)[0]
-
-    def diff(a, b):
-        return subprocess.run([recording.VIEWER, "diff", a, b], capture_output=True, text=True)
-
-    assert diff(one, two).returncode == 0
-    differing = diff(one, other)
+    assert viewer.run("diff", one, two).returncode == 0
+    differing = viewer.run("diff", one, other)
     assert differing.returncode == 1 and "first divergence: y" in differing.stdout
 
 

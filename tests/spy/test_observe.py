@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
 
 import pytest
 
-from tests.support import recording
+from tests.support import recording, viewer
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -109,8 +108,7 @@ def test_sites_alike_have_keys_of_their_own(tmp_path):
         with recording.record(tmp_path / f"{name}.mtrace"):
             _recorder.observe(place, 0, "m", None, X)
             _recorder.observe(place, 1, "m", None, X + (name == "b"))
-    words = [recording.VIEWER, "diff", tmp_path / "a.mtrace", tmp_path / "b.mtrace"]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = viewer.run("diff", tmp_path / "a.mtrace", tmp_path / "b.mtrace")
     assert done.returncode == 1 and "1 equal" in done.stdout
 
 
@@ -178,8 +176,7 @@ def test_why_goes_through_modules(tmp_path):
         model[2].weight[0, 0] = float("-inf")
         model[0].bias.fill_(9)
     record_calls(tmp_path, model, X)
-    words = [recording.VIEWER, "why", tmp_path / "run.mtrace"]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = viewer.run("why", tmp_path / "run.mtrace")
     first = done.stdout.splitlines()[0]
     assert first.startswith("torch/nn/modules/linear.py:") and "return" in first
     assert "(2)" in done.stdout and "activation.py" in done.stdout

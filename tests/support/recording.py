@@ -17,10 +17,9 @@ import tempfile
 import textwrap
 import types
 
-from tests.support import compiler, paths, warm
+from tests.support import compiler, paths, viewer, warm
 
 MODES = ("off", "on")
-VIEWER = paths.BUILD / "bin" / "monitorch"
 
 
 def environment(mode, trace=None, base=None, **options):
@@ -39,7 +38,7 @@ def environment(mode, trace=None, base=None, **options):
 
 def show(trace, *words):
     """The finished process of `monitorch show --json TRACE`."""
-    return subprocess.run([VIEWER, "show", "--json", *words, trace], capture_output=True)
+    return viewer.run("show", "--json", *words, trace, encoding=None)
 
 
 def package():
@@ -143,7 +142,7 @@ def read(path, *words):
 def count_events(path):
     """How many events a trace holds, which is read to its end."""
     count = 0
-    words = [VIEWER, "show", "--json", path]
+    words = [viewer.PATH, "show", "--json", path]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         for line in process.stdout:
             count += line.startswith(b'{"record":"event"')

@@ -7,11 +7,10 @@ import subprocess
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, viewer
 
 UNIT_PROGRAMS = paths.BUILD / "obj" / "release" / "tests" / "unit"
 MAKER = pathlib.Path(os.environ.get("MONITORCH_UNIT_PROGRAMS", UNIT_PROGRAMS)) / "make_trace"
-SHOW = paths.BUILD / "bin" / "monitorch"
 
 RETURNED, LEFT = 1, 2
 JOINED, GENERATOR, AGAIN = 1, 2, 4
@@ -184,9 +183,7 @@ class Trace:
     def write(self, path):
         if not MAKER.exists():
             pytest.fail(f"{MAKER} is missing: run `make unit-programs`")
-        environment = dict(os.environ)
-        environment.pop("LD_PRELOAD", None)
-        environment["ASAN_OPTIONS"] = "detect_leaks=0"
+        environment = viewer.environment(ASAN_OPTIONS="detect_leaks=0")
         script = "\n".join(self.lines) + "\n"
         run = subprocess.run(
             [MAKER, path], input=script.encode(), env=environment, stderr=subprocess.PIPE
@@ -197,20 +194,8 @@ class Trace:
 
 
 def show(*words, **options):
-    """Runs `monitorch show`; standard output and error are text."""
-    environment = dict(os.environ)
-    environment.pop("LD_PRELOAD", None)
-    environment.pop("NO_COLOR", None)
-    environment.update(options.pop("env", {}))
-    return subprocess.run(
-        [SHOW, "show", *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        timeout=300,
-        **options,
-    )
+    """The finished process of `monitorch show`."""
+    return viewer.run("show", *words, **options)
 
 
 def numbered(count, **options):

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from tests.support import paths, recording
+from tests.support import recording, viewer
 
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE / "golden"
@@ -73,13 +73,8 @@ def test_program(name: str, language: str, tmp_path: pathlib.Path) -> None:
         golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
 
-    shown = subprocess.run(
-        [paths.BUILD / "bin" / "monitorch", "show", "--style=tree", "run.mtrace"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        check=True,
-    ).stdout.decode()
+    words = ["show", "--style=tree", "run.mtrace"]
+    shown = viewer.run(*words, cwd=tmp_path, env=environment, check=True).stdout
     assert sorted(map(steady, by_thread(shown))) == live
 
 

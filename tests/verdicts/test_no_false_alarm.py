@@ -2,11 +2,10 @@
 and with sums in another order."""
 
 import pathlib
-import subprocess
 
 import pytest
 
-from tests.support import recording
+from tests.support import viewer
 from tests.verdicts import forked_runs
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
@@ -33,9 +32,7 @@ def traces(tmp_path_factory):
 
 def diff(folder, name, *options):
     pair = [folder / f"{name}.{side}.mtrace" for side in "ab"]
-    return subprocess.run(
-        [recording.VIEWER, "diff", *options, *pair], capture_output=True, text=True, timeout=300
-    )
+    return viewer.run("diff", *options, *pair)
 
 
 def check_no_verdict(folder, name):

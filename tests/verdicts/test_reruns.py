@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.support import paths, recording, warm
+from tests.support import paths, recording, viewer, warm
 from tests.verdicts import forked_runs, seeded_bugs
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
@@ -72,17 +72,13 @@ def traces(scripts, tmp_path_factory):
     return found
 
 
-def run_viewer(*words):
-    return subprocess.run([recording.VIEWER, *words], capture_output=True, timeout=300)
-
-
 def check_equal(first, second):
-    shown = [run_viewer("show", "--canonical", trace) for trace in (first, second)]
+    shown = [viewer.run("show", "--canonical", trace) for trace in (first, second)]
     assert [done.returncode for done in shown] == [0, 0], shown[0].stderr
     assert shown[0].stdout == shown[1].stdout
-    assert shown[0].stdout.count(b"\n") >= 4
-    done = run_viewer("diff", "--exact", first, second)
-    assert (done.returncode, done.stderr) == (0, b""), done.stdout.decode()
+    assert shown[0].stdout.count("\n") >= 4
+    done = viewer.run("diff", "--exact", first, second)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 @pytest.mark.parametrize(
@@ -94,8 +90,8 @@ def test_two_runs(traces, threads, name):
 
 @pytest.mark.parametrize("name", WITH_THREADS[1])
 def test_another_number_of_threads_is_no_divergence(traces, name):
-    done = run_viewer("diff", *(traces[threads][0] / f"{name}.mtrace" for threads in (1, 2)))
-    assert (done.returncode, done.stderr) == (0, b""), done.stdout.decode()
+    done = viewer.run("diff", *(traces[threads][0] / f"{name}.mtrace" for threads in (1, 2)))
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 def test_two_runs_from_the_command_line(scripts, tmp_path):
@@ -124,10 +120,10 @@ def test_another_seed_is_another_run(tmp_path):
             env=recording.environment("off"),
             timeout=300,
         )
-    done = run_viewer("diff", *made)
+    done = viewer.run("diff", *made)
     assert done.returncode == 1
-    assert done.stdout.startswith(f"{script}:2: first divergence: noise: ".encode())
-    assert b"seed: A 7, B 8" in done.stdout
+    assert done.stdout.startswith(f"{script}:2: first divergence: noise: ")
+    assert "seed: A 7, B 8" in done.stdout
 
 
 def test_all_samples_are_run():

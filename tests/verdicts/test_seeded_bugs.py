@@ -2,11 +2,10 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
-from tests.support import recording
+from tests.support import viewer
 from tests.verdicts import forked_runs, seeded_bugs
 from tests.verdicts.seeded_bugs import BUGS
 
@@ -99,9 +98,7 @@ def cases(tmp_path_factory):
 
 
 def diff(*words):
-    done = subprocess.run(
-        [recording.VIEWER, "diff", *words], capture_output=True, text=True, timeout=300
-    )
+    done = viewer.run("diff", *words)
     assert done.stderr == "" or "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -181,11 +178,11 @@ def test_json_tells_the_same(cases):
 def test_why_names_the_overflow(cases):
     bug = BY_PROGRAM["two_towers"]
     case = cases[bug.program, ""]
-    done = subprocess.run([recording.VIEWER, "why", case.bad], capture_output=True, text=True)
+    done = viewer.run("why", case.bad)
     assert done.returncode == 1, done.stderr
     wanted = f"{case.script}:{case.line}: Inf made here: length: overflow of float16: "
     assert done.stdout.startswith(wanted), done.stdout
-    fine = subprocess.run([recording.VIEWER, "why", case.good], capture_output=True, text=True)
+    fine = viewer.run("why", case.good)
     assert fine.returncode == 0, fine.stdout
 
 
