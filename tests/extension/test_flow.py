@@ -7,12 +7,11 @@ import stat
 import subprocess
 import sys
 import textwrap
-import threading
 import types
 
 import pytest
 
-from tests.support import compiler, dot, paths, recording
+from tests.support import compiler, dot, paths, recording, threads
 
 np = pytest.importorskip("numpy")
 
@@ -539,39 +538,24 @@ def test_reset_forgets_everything(monitorch):
 
 
 def test_threads_share_it(monitorch):
-    failures = []
-
     def work(i):
-        try:
-            for _ in range(10):
-                monitorch.on()
-                load(THREE)
-                monitorch.flush(clear=bool(i % 2))
-                if i == 3:
-                    monitorch.off(render=False)
-        except Exception as error:
-            failures.append(error)
+        for _ in range(10):
+            monitorch.on()
+            load(THREE)
+            monitorch.flush(clear=bool(i % 2))
+            if i == 3:
+                monitorch.off(render=False)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    threads.run_for(range(4), work)
     monitorch.off()
     assert traces() == []
 
 
 def test_on_and_off_in_different_threads(monitorch):
-    def elsewhere(function):
-        thread = threading.Thread(target=function)
-        thread.start()
-        thread.join()
-
-    elsewhere(monitorch.on)
+    threads.run(monitorch.on)
     load(THREE)
     results = []
-    elsewhere(lambda: results.append(drawn(monitorch)))
+    threads.run(lambda: results.append(drawn(monitorch)))
     assert results == [["a", "b", "c"]]
 
 

@@ -8,11 +8,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import threading
 
 import pytest
 
-from tests.support import compiler, paths, recording
+from tests.support import compiler, paths, recording, threads
 
 extension = compiler.EXTENSION
 pytestmark = pytest.mark.skipif(extension is None, reason="the extension is not built (make)")
@@ -345,11 +344,7 @@ def test_threads_give_the_same_texts():
             if extension.instrument(source, all=True).text != text:
                 wrong.append(source)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run(*[work] * 4)
     assert not wrong
 
 

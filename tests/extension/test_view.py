@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.support import dot, paths, png, svg, viewer
+from tests.support import dot, paths, png, svg, threads, viewer
 from tests.trace import made, scenarios
 
 sys.path.insert(0, str(paths.PYTHON_PATH))
@@ -170,11 +170,7 @@ def test_threads(nested):
             for name, data in alone.items():
                 found.append(_view.render(nested, name)["data"] == data)
 
-    threads = [threading.Thread(target=draw) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run(*[draw] * 4)
     assert found == [True] * (4 * 6 * 3)
 
 

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from tests.spy.signatures import names_in, run_program
-from tests.support import recording
+from tests.support import recording, threads
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -235,9 +235,7 @@ def saved_by(start, tmp_path, threads):
 
 
 def in_thread():
-    thread = threading.Thread(target=spy_save, args=("x", X))
-    thread.start()
-    thread.join()
+    threads.run(lambda: spy_save("x", X))
 
 
 def in_pool():

@@ -7,11 +7,10 @@ import pathlib
 import subprocess
 import sys
 import textwrap
-import threading
 
 import pytest
 
-from tests.support import paths, recording, warm
+from tests.support import paths, recording, threads, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -174,27 +173,6 @@ def test_both_at_once(names):
     assert "step0.manual.x.call0.pt" in saved_names()
 
 
-def in_threads(jobs):
-    """Runs the functions at once, each in a thread; raises what they raised."""
-    raised = []
-    ready = threading.Barrier(len(jobs))
-
-    def guarded(job):
-        try:
-            ready.wait()
-            job()
-        except BaseException as error:  # told where it can be seen
-            raised.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(job,)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if raised:
-        raise raised[0]
-
-
 def own(names, number):
     """The example with a folder, a prefix and inputs of its own."""
     text = SAVING.replace("./debug_tensors", f"./of_{number}").replace("step0", f"step{number}")
@@ -212,7 +190,7 @@ def check_own(names, number, times=1):
 
 def test_saving_in_threads(names):
     count = 8
-    in_threads([lambda n=n: run(*own(names, n)) for n in range(count)])
+    threads.run_for(range(count), lambda n: run(*own(names, n)))
     for n in range(count):
         check_own(names, n)
 
@@ -226,7 +204,7 @@ def test_one_saver_in_threads_with_their_own_contexts(names):
             for _ in range(20):
                 model(torch.full((2, 4), float(n)))
 
-    in_threads([lambda n=n: job(n) for n in range(4)])
+    threads.run_for(range(4), job)
     assert len(saved_names()) == 2 + 4 * 2 * 20
     for n in range(4):
         q = model[0].proj_q(torch.full((2, 4), float(n))).detach()
@@ -243,7 +221,7 @@ def test_one_name_in_threads_loses_nothing(names):
             for _ in range(25):
                 model[0](torch.full((2, 4), float(n)))
 
-    in_threads([lambda n=n: job(n) for n in range(4)])
+    threads.run_for(range(4), job)
     files = [name for name in saved_names() if name.startswith("all.")]
     assert files == sorted(f"all.0.q.call{i}.pt" for i in range(100))
     seen = [load(name)[0, 0].item() for name in files]

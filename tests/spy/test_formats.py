@@ -16,7 +16,7 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 from monitorch.spy import DebugContext, TensorSaver, spy_load, spy_save  # noqa: E402
 
 from tests.spy.signatures import names_in  # noqa: E402
-from tests.support import recording, warm  # noqa: E402
+from tests.support import recording, threads, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
 FORMATS = ("safetensors", "mtrace")
@@ -130,11 +130,7 @@ def test_threads_share_the_contexts_file(saver, tmp_path, kind):
             spy_save(f"x{index}", X + i)
 
     with DebugContext(saver, "p", threads=True):
-        threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        threads.run_for(range(4), work)
     assert names_in(tmp_path) == [f"p.context0.{kind}"]
     found = spy_load(tmp_path)["p"]["manual"]
     for index in range(4):

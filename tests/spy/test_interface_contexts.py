@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-import threading
 
 import pytest
 
@@ -22,6 +21,7 @@ from monitorch.spy import (  # noqa: E402
 
 from tests.spy.facts import Model, X, load  # noqa: E402
 from tests.spy.signatures import begins_with, defaults, names_in  # noqa: E402
+from tests.support import threads  # noqa: E402
 
 nn = torch.nn
 pytestmark = pytest.mark.torch
@@ -80,9 +80,7 @@ def test_context_may_be_entered_again(saver, tmp_path):
 def test_context_is_the_threads_own(saver):
     seen = []
     with DebugContext(saver):
-        thread = threading.Thread(target=lambda: seen.append(get_debug_context()))
-        thread.start()
-        thread.join()
+        threads.run(lambda: seen.append(get_debug_context()))
     assert seen == [None]
 
 

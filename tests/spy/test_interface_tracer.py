@@ -12,7 +12,7 @@ spy = pytest.importorskip("monitorch.spy", reason="the package is not built (mak
 from monitorch.spy import CallTracer  # noqa: E402
 
 from tests.spy.facts import Inner, Model, X  # noqa: E402
-from tests.spy.signatures import begins_with, defaults, names_in  # noqa: E402
+from tests.spy.signatures import begins_with, names_in, takes_modules_to_register  # noqa: E402
 
 nn = torch.nn
 pytestmark = pytest.mark.torch
@@ -45,10 +45,7 @@ def test_tracer_starts_empty(tracer):
 
 
 def test_register_hooks_arguments():
-    wanted = ["model", "target_classes", "target_names", "exclude_names"]
-    found = defaults(CallTracer.register_hooks)
-    assert list(found)[:4] == wanted and found["model"] is ...
-    assert found["target_names"] is None and found["exclude_names"] is None
+    assert takes_modules_to_register(CallTracer.register_hooks)
 
 
 def test_traces_calls_in_their_order(tracer, model):

@@ -6,11 +6,10 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 
 import pytest
 
-from tests.support import recording, warm
+from tests.support import recording, threads, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -265,11 +264,7 @@ def test_threads(tmp_path):
                 if found["step1"]["manual"]["q"][call].tolist() != [1, call]:
                     wrong.append(call)
 
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run(*[read] * 4)
     assert wrong == []
 
 

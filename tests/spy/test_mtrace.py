@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from tests.support import paths, recording, viewer, warm
+from tests.support import paths, recording, threads, viewer, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -116,14 +116,11 @@ def test_threads_have_contexts_of_their_own(path):
     writer = _recorder.TraceWriter(path)
 
     def work(number):
+        threading.current_thread().name = f"worker {number}"
         for call in range(30):
             writer.add(X + number, (f"p{number}", "m", "x", call), place=PLACE)
 
-    threads = [threading.Thread(target=work, args=(n,), name=f"worker {n}") for n in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run_for(range(3), work)
     writer.finish()
     by_number = {c["call"]: c for c in calls_of(path)}
     events = events_of(path)

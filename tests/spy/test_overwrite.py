@@ -8,7 +8,6 @@ import os
 import pathlib
 import shutil
 import subprocess
-import threading
 import time
 
 import pytest
@@ -19,7 +18,7 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 
 from tests.spy.signatures import names_in  # noqa: E402
-from tests.support import recording, warm  # noqa: E402
+from tests.support import recording, threads, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -192,11 +191,7 @@ def test_threads_take_numbers_of_their_own(tmp_path):
         for i in range(50):
             save(savers[index % 2], 100 * index + i)
 
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run_for(range(4), work)
     assert sorted(values(tmp_path).values()) == sorted(
         100 * index + i for index in range(4) for i in range(50)
     )

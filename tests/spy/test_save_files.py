@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies
 
+from tests.support import threads
+
 torch = pytest.importorskip("torch")
 _recorder = pytest.importorskip("monitorch._recorder", reason="not built (make)")
 
@@ -135,11 +137,7 @@ def test_only_one_of_many_writes_a_new_file(tmp_path: Any) -> None:
             tensor = torch.full((50_000,), number)
             results.append(save(tmp_path / f"{i}.pt", tensor, may_replace=False))
 
-    threads = [threading.Thread(target=work, args=(float(number),)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run_for(map(float, range(8)), work)
     assert results.count("written") == 20 and results.count("exists") == 140
     assert len(os.listdir(tmp_path)) == 20
     for i in range(20):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import recording
+from tests.support import recording, threads
 
 torch = pytest.importorskip("torch")
 _recorder = pytest.importorskip("monitorch._recorder", reason="not built (make)")
@@ -220,11 +220,7 @@ def test_many_threads(tmp_path: Any) -> None:
         for i in range(50):
             writer.add(torch.full((1000,), number * 50 + i), key(f"q{number}", i))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run_for(range(6), work)
     writer.finish()
     header, values = read_header(path)
     del header["__metadata__"]

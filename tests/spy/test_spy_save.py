@@ -12,24 +12,12 @@ pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
 from monitorch.spy import DebugContext, spy_save  # noqa: E402
 
+from tests.spy.signatures import Keeper  # noqa: E402
 from tests.support import paths, recording  # noqa: E402
 
 
-class Saver:
-    """Keeps what it is given."""
-
-    def __init__(self):
-        self.saved = []
-
-    def get_module_path(self, module):
-        return "path"
-
-    def save(self, name, tensor):
-        self.saved.append((str(name), tensor))
-
-
 def saved(*words, **named):
-    saver = Saver()
+    saver = Keeper()
     with DebugContext(saver, "p"):
         spy_save(*words, **named)
     return saver.saved
@@ -74,7 +62,7 @@ def test_wrong_arguments_are_refused_everywhere(words, named, text, is_open):
 
 
 def test_what_the_saver_raises_is_raised():
-    class Broken(Saver):
+    class Broken(Keeper):
         def save(self, name, tensor):
             raise OSError(28, "No space left on device", name)
 
@@ -87,7 +75,7 @@ def test_derived_contexts_save_their_way():
         def _save(self, name, tensor, module=None):
             super()._save(name.upper(), tensor, module)
 
-    saver = Saver()
+    saver = Keeper()
     with Louder(saver):
         spy_save("x", 1)
     assert saver.saved == [("manual.X", 1)]
@@ -96,7 +84,7 @@ def test_derived_contexts_save_their_way():
 def test_other_savers_are_asked_for_nothing_else():
     """Only what the interface says: a saver of one's own may have any other names."""
 
-    class Busy(Saver):
+    class Busy(Keeper):
         _begin = _end = _watch = enabled = None
 
         def __getattr__(self, name):
@@ -116,7 +104,7 @@ def test_nothing_is_kept_alive():
         pass
 
     value, name = Value(), "a name of its own"
-    saver = Saver()
+    saver = Keeper()
     spy_save(name, value)
     before = sys.getrefcount(value), sys.getrefcount(name)
     for _ in range(100):

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import threading
 
 import pytest
+
+from tests.spy.signatures import Keeper
+from tests.support import threads
 
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
@@ -17,29 +21,16 @@ START = threading.Thread.start
 SUBMIT = concurrent.futures.ThreadPoolExecutor.submit
 
 
-class Saver:
-    def __init__(self):
-        self.saved = []
-
-    def get_module_path(self, module):
-        return "path"
-
-    def save(self, name, tensor):
-        self.saved.append(str(name))
-
-
 @pytest.fixture
 def saver():
-    yield Saver()
+    yield Keeper()
     assert threading.Thread.start is START
     assert concurrent.futures.ThreadPoolExecutor.submit is SUBMIT
     assert get_debug_context() is None
 
 
 def run_thread(function, *arguments):
-    thread = threading.Thread(target=function, args=arguments)
-    thread.start()
-    thread.join()
+    threads.run(functools.partial(function, *arguments))
 
 
 def test_a_derived_thread_is_given_them(saver):
@@ -51,13 +42,13 @@ def test_a_derived_thread_is_given_them(saver):
         worker = Worker()
         worker.start()
         worker.join()
-    assert saver.saved == ["manual.x"] and "run" not in vars(worker)
+    assert saver.names == ["manual.x"] and "run" not in vars(worker)
 
 
 def test_threads_of_threads_are_given_them(saver):
     with DebugContext(saver, threads=True):
         run_thread(run_thread, run_thread, spy_save, "x", 1)
-    assert saver.saved == ["manual.x"]
+    assert saver.names == ["manual.x"]
 
 
 def test_only_contexts_that_say_so(saver):
@@ -65,7 +56,7 @@ def test_only_contexts_that_say_so(saver):
         run_thread(spy_save, "x", 1)
         with DebugContext(saver, "c", threads=True):
             run_thread(spy_save, "x", 1)
-    assert saver.saved == ["a.manual.x", "c.manual.x"]
+    assert saver.names == ["a.manual.x", "c.manual.x"]
 
 
 def test_a_thread_that_goes_on_keeps_them(saver):
@@ -80,7 +71,7 @@ def test_a_thread_that_goes_on_keeps_them(saver):
         thread.start()
     may_go_on.set()
     thread.join()
-    assert saver.saved == ["manual.x"]
+    assert saver.names == ["manual.x"]
 
 
 def test_a_pool_has_them_for_what_is_submitted_within(saver):
@@ -95,13 +86,13 @@ def test_a_pool_has_them_for_what_is_submitted_within(saver):
         pool.submit(spy_save, "first", tensor=1).result()
     with pool:
         pool.submit(spy_save, "after", 1).result()
-    assert saver.saved == ["manual.within", "manual.first"]
+    assert saver.names == ["manual.within", "manual.first"]
 
 
 def test_map_of_a_pool(saver):
     with concurrent.futures.ThreadPoolExecutor(2) as pool, DebugContext(saver, threads=True):
         list(pool.map(lambda i: spy_save(f"x{i}", i), range(5)))
-    assert sorted(saver.saved) == [f"manual.x{i}" for i in range(5)]
+    assert sorted(saver.names) == [f"manual.x{i}" for i in range(5)]
 
 
 def test_what_is_submitted_may_raise(saver):
@@ -118,7 +109,7 @@ def test_executors_of_asyncio(saver):
             await asyncio.to_thread(spy_save, "y", 1)
 
     asyncio.run(main())
-    assert saver.saved == ["manual.x", "manual.y"]
+    assert saver.names == ["manual.x", "manual.y"]
 
 
 def test_many_threads_with_contexts_of_their_own(saver):
@@ -131,14 +122,10 @@ def test_many_threads_with_contexts_of_their_own(saver):
                 spy_save("x", 1)
                 run_thread(spy_save, "y", 1)
 
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run_for(range(8), work)
     for index in range(8):
-        assert saver.saved.count(f"t{index}.manual.x") == 50
-        assert saver.saved.count(f"t{index}.manual.y") == 25
+        assert saver.names.count(f"t{index}.manual.x") == 50
+        assert saver.names.count(f"t{index}.manual.y") == 25
 
 
 def test_whoever_replaces_start_afterwards_keeps_working(saver):
@@ -152,10 +139,10 @@ def test_whoever_replaces_start_afterwards_keeps_working(saver):
 
         threading.Thread.start = counted
     run_thread(spy_save, "after", 1)
-    assert len(calls) == 1 and saver.saved == []
+    assert len(calls) == 1 and saver.names == []
     with DebugContext(saver, threads=True):
         run_thread(spy_save, "within", 1)
-    assert len(calls) == 2 and saver.saved == ["manual.within"]
+    assert len(calls) == 2 and saver.names == ["manual.within"]
     threading.Thread.start = START
 
 
@@ -171,7 +158,7 @@ def test_tasks_have_contexts_of_their_own(saver):
 
     asyncio.run(main())
     for index in range(10):
-        assert saver.saved.count(f"t{index}.manual.x") == 10
+        assert saver.names.count(f"t{index}.manual.x") == 10
 
 
 def test_contexts_closed_in_another_order(saver):
@@ -196,7 +183,7 @@ def test_a_generator_that_is_left_open(saver):
         spy_save("x", 1)
     spy_save("y", 1)
     manager.__exit__(None, None, None)
-    assert saver.saved == ["b.manual.x", "a.manual.y"]
+    assert saver.names == ["b.manual.x", "a.manual.y"]
 
 
 def test_closed_where_it_was_not_opened(saver):

@@ -9,12 +9,11 @@ import gc
 import pickle
 import subprocess
 import sys
-import threading
 import weakref
 
 import pytest
 
-from tests.support import recording
+from tests.support import recording, threads
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -214,11 +213,7 @@ def test_threads_are_traced(tracer):
         for _ in range(50):
             model(X)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads.run(*[work] * 4)
     trace = tracer.get_trace()
     assert len(trace) == 600 and all(trace.count(path) == 200 for path in PATHS)
 
@@ -388,11 +383,7 @@ def test_threads_are_told_apart(tmp_path):
     model = Block()
     CallTracer(tmp_path).register_hooks(model)
     with recording.record(tmp_path / "run.mtrace"):
-        threads = [threading.Thread(target=lambda: [model(X) for _ in range(20)]) for _ in "abc"]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        threads.run(*[lambda: [model(X) for _ in range(20)]] * 3)
     calls = calls_of(tmp_path / "run.mtrace")
     assert len(calls) == 180
     by_number = {c["call"]: c for c in calls}

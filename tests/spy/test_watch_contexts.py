@@ -18,7 +18,7 @@ from hypothesis import strategies as st  # noqa: E402
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 
 from tests.spy.watched import MODEL, X, load_module, saved  # noqa: E402
-from tests.support import recording  # noqa: E402
+from tests.support import recording, threads  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
 
@@ -103,14 +103,6 @@ def test_a_context_of_a_derived_class(tmp_path, model):
     assert seen == [("q", model.head)] and saved(tmp_path) == []
 
 
-def run_threads(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
 def test_each_thread_has_its_own_context(tmp_path, model):
     barrier = threading.Barrier(3)
 
@@ -127,16 +119,16 @@ def test_each_thread_has_its_own_context(tmp_path, model):
             model(X)
         barrier.wait()
 
-    run_threads(lambda: in_context("q"), lambda: in_context("k"), without)
+    threads.run(lambda: in_context("q"), lambda: in_context("k"), without)
     for name in "qk":
         assert sorted(saved(tmp_path / name)) == sorted(calls(*range(20), name=f"head.{name}"))
 
 
 def test_threads_that_are_given_the_context(tmp_path, model):
     with DebugContext(head(tmp_path), threads=True):
-        run_threads(lambda: model(X))
+        threads.run(lambda: model(X))
     with DebugContext(head(tmp_path)):
-        run_threads(lambda: model(X))
+        threads.run(lambda: model(X))
     assert saved(tmp_path) == calls(0)
 
 
