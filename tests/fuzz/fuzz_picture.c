@@ -9,6 +9,7 @@
 #include "runtime/view/svg_text.h"
 #include "tests/fuzz/claim.h"
 #include "tests/fuzz/short_trace.h"
+#include "tests/unit/leaks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -141,12 +142,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     short_trace_read(data, size, draw_all);
     return 0;
-}
-
-/* What fontconfig keeps for as long as the process lives. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig.so\nleak:libpango\nleak:libglib-2.0.so\n";
 }

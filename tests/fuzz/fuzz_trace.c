@@ -7,8 +7,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,29 +65,18 @@ static uint64_t read_all(struct log_reader *reader)
     return sum + log_reader_thread_name(reader, 0).size;
 }
 
+static void read_twice(struct log_reader *reader)
+{
+    uint64_t once = read_all(reader);
+
+    log_reader_rewind(reader);
+    if (read_all(reader) != once) {
+        abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[SHORT_TRACE_PATH_SIZE];
-    int file = short_trace_file(path);
-    struct error error = ERROR_INIT;
-    struct log_reader *reader;
-
-    short_trace_put(file, data, size);
-    reader = log_reader_new(path, &error);
-    if (reader == NULL) {
-        if (error.kind != ERROR_INPUT ||
-            !slice_starts(slice_of(error.text), slice_of(path))) {
-            abort();
-        }
-    } else {
-        uint64_t once = read_all(reader);
-
-        log_reader_rewind(reader);
-        if (read_all(reader) != once) {
-            abort();
-        }
-    }
-    log_reader_free(reader);
-    close(file);
+    short_trace_read(data, size, read_twice);
     return 0;
 }

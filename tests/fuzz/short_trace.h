@@ -88,7 +88,8 @@ static inline int short_trace_file(char path[SHORT_TRACE_PATH_SIZE])
     return file;
 }
 
-/* Has the input read as a trace, where it is one. */
+/* Has the input read as a trace, where it is one; else it is refused as input, in words that begin with
+ * its path. */
 static inline void short_trace_read(const uint8_t *data,
                                     size_t size,
                                     void (*use)(struct log_reader *reader))
@@ -102,6 +103,9 @@ static inline void short_trace_read(const uint8_t *data,
     reader = log_reader_new(path, &error);
     if (reader != NULL) {
         use(reader);
+    } else if (error.kind != ERROR_INPUT ||
+               !slice_starts(slice_of(error.text), slice_of(path))) {
+        abort();
     }
     log_reader_free(reader);
     close(file);

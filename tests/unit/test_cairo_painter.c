@@ -4,6 +4,7 @@
 #include "runtime/view/cairo_painter.h"
 #include "runtime/view/text_width.h"
 #include "tests/unit/check.h"
+#include "tests/unit/leaks.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -619,14 +620,6 @@ static void test_without_fonts(void)
     }
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
           WEXITSTATUS(status) == 0);
-}
-
-/* What fontconfig and pango keep for as long as the process lives. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig.so\nleak:libpango\nleak:libglib-2.0.so\n";
 }
 
 int main(void)

@@ -116,82 +116,91 @@ static void test_formats(void)
 
 /* ---- the picture, the page ---- */
 
-static void test_picture(void)
-{
+/* What is made of the findings of a trace. */
+struct output {
     struct flow_trace trace;
-    struct diff_picture_options options;
     struct diff_notes notes;
-    struct buffer svg = BUFFER_INIT;
+    struct buffer bytes;
+};
+
+static bool output_make(struct output *output,
+                        uint32_t turns,
+                        const char *name,
+                        bool (*fill)(struct diff_notes *notes),
+                        const struct diff_result *found)
+{
+    struct diff_picture_options options;
     struct error error = ERROR_INIT;
 
-    make_trace(&trace, 3);
-    options = options_for(&trace, "out.svg");
-    if (CHECK(find_all(&notes)) &&
-        CHECK(diff_picture_add(&notes, &result, &options, &svg, &error))) {
-        CHECK(has(&svg, ">unit.py:5: first divergence: y: &lt;b&gt;<"));
-        CHECK(has(&svg, ">24 events in both: 14 equal, 1 own difference<"));
-        CHECK(has(&svg, ">A: a &lt;b&gt;.mtrace, 25 events<"));
+    output->bytes = (struct buffer)BUFFER_INIT;
+    make_trace(&output->trace, turns);
+    options = options_for(&output->trace, name);
+    return CHECK(fill(&output->notes)) &&
+           CHECK(diff_picture_add(&output->notes, found, &options, &output->bytes,
+                                  &error));
+}
+
+static void output_release(struct output *output)
+{
+    buffer_release(&output->bytes);
+    diff_notes_release(&output->notes);
+    flow_trace_remove(&output->trace);
+}
+
+static void test_picture(void)
+{
+    struct output output;
+
+    if (output_make(&output, 3, "out.svg", find_all, &result)) {
+        const struct buffer *svg = &output.bytes;
+
+        CHECK(has(svg, ">unit.py:5: first divergence: y: &lt;b&gt;<"));
+        CHECK(has(svg, ">24 events in both: 14 equal, 1 own difference<"));
+        CHECK(has(svg, ">A: a &lt;b&gt;.mtrace, 25 events<"));
         /* In the box, and in the legend. */
-        CHECK(count(&svg, ">\xE2\x89\xA0 differs here<") == 1);
-        CHECK(count(&svg, ">\xE2\x89\xA0 differs here: what") == 1);
-        CHECK(count(&svg, ">+ only in B<") == 2);
-        CHECK(has(&svg, ">values at [1, 2] 0.5, A has 1 &amp; &lt;more&gt;<"));
-        CHECK(has(&svg, ">= equal<"));
+        CHECK(count(svg, ">\xE2\x89\xA0 differs here<") == 1);
+        CHECK(count(svg, ">\xE2\x89\xA0 differs here: what") == 1);
+        CHECK(count(svg, ">+ only in B<") == 2);
+        CHECK(has(svg, ">values at [1, 2] 0.5, A has 1 &amp; &lt;more&gt;<"));
+        CHECK(has(svg, ">= equal<"));
     }
-    buffer_release(&svg);
-    diff_notes_release(&notes);
-    flow_trace_remove(&trace);
+    output_release(&output);
 }
 
 static void test_page(void)
 {
-    struct flow_trace trace;
-    struct diff_picture_options options;
-    struct diff_notes notes;
-    struct buffer page = BUFFER_INIT;
-    struct error error = ERROR_INIT;
+    struct output output;
 
-    make_trace(&trace, 3);
-    options = options_for(&trace, "out.html");
-    if (CHECK(find_all(&notes)) &&
-        CHECK(diff_picture_add(&notes, &result, &options, &page, &error))) {
-        CHECK(slice_starts(buffer_slice(&page), SLICE("<!DOCTYPE html>\n")));
-        CHECK(has(&page, "<h1>unit.py:5: first divergence: y: &lt;b&gt;</h1>"));
-        CHECK(has(&page, "<pre>    5| y += 1\n</pre>"));
-        CHECK(has(&page, "Differences of their own (1)</summary>"));
-        CHECK(has(&page, "<details><summary>Inherited differences (9)</summary>"));
-        CHECK(has(&page, "Only in A (1)") && has(&page, "Only in B (1)"));
-        CHECK(count(&page, "<svg ") == 2 && count(&page, "<?xml") == 0);
+    if (output_make(&output, 3, "out.html", find_all, &result)) {
+        const struct buffer *page = &output.bytes;
+
+        CHECK(slice_starts(buffer_slice(page), SLICE("<!DOCTYPE html>\n")));
+        CHECK(has(page, "<h1>unit.py:5: first divergence: y: &lt;b&gt;</h1>"));
+        CHECK(has(page, "<pre>    5| y += 1\n</pre>"));
+        CHECK(has(page, "Differences of their own (1)</summary>"));
+        CHECK(has(page, "<details><summary>Inherited differences (9)</summary>"));
+        CHECK(has(page, "Only in A (1)") && has(page, "Only in B (1)"));
+        CHECK(count(page, "<svg ") == 2 && count(page, "<?xml") == 0);
         /* What a name says stays a name. */
-        CHECK(!has(&page, "<script") && has(&page, "&lt;script&gt;alert('?[2J')"));
-        CHECK(!has(&page, "\x1b") && !has(&page, "\xE2\x80\xAE") &&
-              !has(&page, "\xff"));
+        CHECK(!has(page, "<script") && has(page, "&lt;script&gt;alert('?[2J')"));
+        CHECK(!has(page, "\x1b") && !has(page, "\xE2\x80\xAE") && !has(page, "\xff"));
     }
-    buffer_release(&page);
-    diff_notes_release(&notes);
-    flow_trace_remove(&trace);
+    output_release(&output);
 }
 
 /* What was compared with nothing is not called equal. */
 static void test_other_program(void)
 {
     const struct diff_result other = {.event_counts = {3, 9}, .is_other_program = true};
-    struct flow_trace trace;
-    struct diff_picture_options options;
-    struct diff_notes notes;
-    struct buffer page = BUFFER_INIT;
-    struct error error = ERROR_INIT;
+    struct output output;
 
-    make_trace(&trace, 1);
-    options = options_for(&trace, "out.html");
-    if (CHECK(diff_notes_init(&notes)) &&
-        CHECK(diff_picture_add(&notes, &other, &options, &page, &error))) {
-        CHECK(has(&page, "<h1>unit.py:5: "));
-        CHECK(!has(&page, "= equal"));
+    if (output_make(&output, 1, "out.html", diff_notes_init, &other)) {
+        const struct buffer *page = &output.bytes;
+
+        CHECK(has(page, "<h1>unit.py:5: "));
+        CHECK(!has(page, "= equal"));
     }
-    buffer_release(&page);
-    diff_notes_release(&notes);
-    flow_trace_remove(&trace);
+    output_release(&output);
 }
 
 /* ---- windows ---- */

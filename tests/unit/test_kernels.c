@@ -4,13 +4,12 @@
 #include "runtime/trace/number.h"
 #include "runtime/trace/statistics.h"
 #include "tests/unit/check.h"
+#include "tests/unit/child.h"
 #include "tests/unit/random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define RUN_MAX 4096
 
@@ -279,17 +278,22 @@ static void test_magnitudes(const struct kernels *kernels, enum dtype dtype)
     }
 }
 
+struct choice {
+    const char *asked, *wanted;
+};
+
+static bool chooses(void *about)
+{
+    const struct choice *choice = about;
+
+    setenv("MONITORCH_KERNELS", choice->asked, 1);
+    return strcmp(statistics_kernels(), choice->wanted) == 0;
+}
+
 /* The choice is made once in a process, so each is asked for in one of its own. */
 static bool is_chosen(const char *asked, const char *wanted)
 {
-    int status = 1;
-    pid_t child = fork();
-
-    if (child == 0) {
-        setenv("MONITORCH_KERNELS", asked, 1);
-        _exit(strcmp(statistics_kernels(), wanted) != 0);
-    }
-    return waitpid(child, &status, 0) == child && status == 0;
+    return child_holds(chooses, &(struct choice){asked, wanted});
 }
 
 static void test_choice(void)

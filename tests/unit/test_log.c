@@ -1,5 +1,6 @@
 /* Traces: what is written is read, in order and in full; rings, limits, numbers, refusals. */
 #include "tests/unit/test_log.h"
+#include "tests/unit/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -455,32 +456,35 @@ static void test_size_limit(void)
 }
 
 /* The system's own limit of a file's size, which sends a signal. */
+static void limit_file_size(rlim_t size)
+{
+    struct rlimit limit = {size, size};
+
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static bool stops_at_file_size_limit(void *nothing)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer;
+    uint64_t i = 0;
+
+    (void)nothing;
+    limit_file_size(1000000);
+    writer = log_writer_new(PATH, &plain, &error);
+    define_module(writer, SLICE(""));
+    while (i < 100000 && write_record(writer, 9, i)) {
+        i++;
+    }
+    return i < 100000 && strstr(log_writer_stopped(writer), strerror(EFBIG)) &&
+           log_writer_close(writer, &error);
+}
+
 static void test_file_size_limit(void)
 {
     struct findings found;
-    int status;
-    pid_t child;
 
-    fflush(stdout);
-    child = fork();
-    if (child == 0) {
-        struct rlimit limit = {1000000, 1000000};
-        struct error error = ERROR_INIT;
-        struct log_writer *writer;
-        uint64_t i = 0;
-
-        setrlimit(RLIMIT_FSIZE, &limit);
-        writer = log_writer_new(PATH, &plain, &error);
-        define_module(writer, SLICE(""));
-        while (i < 100000 && write_record(writer, 9, i)) {
-            i++;
-        }
-        _exit(i < 100000 && strstr(log_writer_stopped(writer), strerror(EFBIG)) &&
-                      log_writer_close(writer, &error)
-                  ? 0
-                  : 1);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(child_holds(stops_at_file_size_limit, NULL));
     found = read_trace(PATH, 9, true);
     CHECK(found.is_right && found.damage == 0 && found.count > 100 && found.is_closed);
     CHECK(size_of(PATH) <= 1000000);
@@ -488,29 +492,28 @@ static void test_file_size_limit(void)
 
 /* ---- locks, forks, and files that are something else ---- */
 
+/* The child lets go of its copy; the parent's lock stands. */
+static bool is_locked_by_parent(void *writer)
+{
+    struct error error = ERROR_INIT;
+
+    log_writer_abandon(writer);
+    return log_writer_new(PATH, &plain, &error) == NULL && error.kind == ERROR_USAGE;
+}
+
 static void test_lock(void)
 {
     struct error error = ERROR_INIT;
     struct log_writer *writer = log_writer_new(PATH, &plain, &error);
     struct findings found;
     char expected[100];
-    int status;
-    pid_t child;
 
     CHECK(define_module(writer, SLICE("")));
     CHECK(write_record(writer, 10, 0));
     CHECK(log_writer_new(PATH, &plain, &error) == NULL && error.kind == ERROR_USAGE);
     snprintf(expected, sizeof expected, PATH ": process %d is recording", getpid());
     CHECK(strncmp(error.text, expected, strlen(expected)) == 0);
-    fflush(stdout);
-    child = fork();
-    if (child == 0) {
-        log_writer_abandon(writer);
-        /* The child lets go of its copy; the parent's lock stands. */
-        writer = log_writer_new(PATH, &plain, &error);
-        _exit(writer == NULL && error.kind == ERROR_USAGE ? 0 : 1);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(child_holds(is_locked_by_parent, writer));
     for (uint64_t i = 1; i < 3000; i++) {
         CHECK(write_record(writer, 10, i));
     }
@@ -597,24 +600,20 @@ static void test_closed_by_program(void)
 }
 
 /* Standard input, output and error stay free for the program that has closed them. */
+static bool leaves_descriptors_free(void *nothing)
+{
+    struct error error = ERROR_INIT;
+
+    (void)nothing;
+    close(0);
+    close(2);
+    return log_writer_new(PATH, &plain, &error) != NULL && fcntl(0, F_GETFD) < 0 &&
+           fcntl(2, F_GETFD) < 0;
+}
+
 static void test_standard_descriptors(void)
 {
-    int status;
-    pid_t child;
-
-    fflush(stdout);
-    child = fork();
-    if (child == 0) {
-        struct error error = ERROR_INIT;
-
-        close(0);
-        close(2);
-        _exit(log_writer_new(PATH, &plain, &error) != NULL && fcntl(0, F_GETFD) < 0 &&
-                      fcntl(2, F_GETFD) < 0
-                  ? 0
-                  : 1);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(child_holds(leaves_descriptors_free, NULL));
 }
 
 static void write_file(const char *path, const char *text)
@@ -694,23 +693,18 @@ static void test_refused(void)
 }
 
 /* A file that could not be made is not left behind. */
+static bool leaves_nothing(void *nothing)
+{
+    struct error error = ERROR_INIT;
+
+    (void)nothing;
+    limit_file_size(100000);
+    return log_writer_new("new", &plain, &error) == NULL && access("new", F_OK) != 0;
+}
+
 static void test_nothing_left(void)
 {
-    int status;
-    pid_t child;
-
-    fflush(stdout);
-    child = fork();
-    if (child == 0) {
-        struct rlimit limit = {100000, 100000};
-        struct error error = ERROR_INIT;
-
-        setrlimit(RLIMIT_FSIZE, &limit);
-        _exit(log_writer_new("new", &plain, &error) == NULL && access("new", F_OK) != 0
-                  ? 0
-                  : 1);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(child_holds(leaves_nothing, NULL));
 }
 
 int main(void)
