@@ -1,6 +1,7 @@
-"""What the tests of the monitor train: small, and always the same."""
+"""What the tests of the monitor train and how: small, and always the same."""
 
 import torch
+from monitorch.monitor import ModuleMonitor
 from torch import nn
 
 
@@ -15,6 +16,20 @@ def make_batches(count, rows=8, seed=1):
         (torch.randn(rows, 10, generator=generator), torch.randint(0, 2, (rows,), generator=generator))
         for _ in range(count)
     ]
+
+
+def make_monitor(model=None, steps=lambda step: True, **options):
+    monitor = ModuleMonitor(monitor_step_fn=steps, **options)
+    monitor.set_module(make_mlp() if model is None else model)
+    return monitor
+
+
+def run_step(monitor, step=0, inputs=None):
+    """The metrics of a step of one forward."""
+    monitor.begin_step(step)
+    monitor.module(make_batches(1)[0][0] if inputs is None else inputs)
+    monitor.end_step()
+    return monitor.get_step_metrics()
 
 
 class Attention(nn.Module):

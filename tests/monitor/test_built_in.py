@@ -14,6 +14,7 @@ pytest.importorskip("monitorch._recorder", reason="the recorder is not built (ma
 from monitorch.monitor import ModuleMonitor  # noqa: E402
 from torch import nn  # noqa: E402
 
+from tests.monitor.models import make_monitor, run_step  # noqa: E402
 from tests.support import paths, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -161,15 +162,11 @@ def test_an_empty_batch_among_others():
 
 
 def test_every_step_begins_anew():
-    model = Give()
-    monitor = ModuleMonitor(monitor_step_fn=lambda step: True)
-    monitor.set_module(model)
+    monitor = make_monitor(Give())
     monitor.add_activation_metric("max", "max")
     monitor.add_activation_metric("bins", "hist")
     for step, value in enumerate((5.0, 1.0)):
-        monitor.begin_step(step)
-        model(torch.tensor([value]))
-        monitor.end_step()
+        run_step(monitor, step, torch.tensor([value]))
     key = "activation/[root module]/max"
     assert monitor.get_all_metrics() == {0: {key: 5.0}, 1: {key: 1.0}}
     assert sum(monitor.get_step_histograms()["activation/[root module]/bins"].counts) == 1
@@ -179,14 +176,10 @@ def test_every_step_begins_anew():
 
 
 def test_two_names_for_one_metric():
-    model = Give()
-    monitor = ModuleMonitor(monitor_step_fn=lambda step: True)
-    monitor.set_module(model)
+    monitor = make_monitor(Give())
     monitor.add_activation_metric("a", "max")
     monitor.add_activation_metric("b", "max")
-    monitor.begin_step(0)
-    model(torch.tensor([3.0]))
-    monitor.end_step()
+    run_step(monitor, 0, torch.tensor([3.0]))
     start = "activation/[root module]/"
     assert monitor.get_step_metrics() == {start + "a": 3.0, start + "b": 3.0}
 
@@ -227,14 +220,12 @@ def test_histogram():
     values = torch.randn(3000, generator=generator).double() * torch.logspace(-9, 6, 3000).double()
     powers = torch.tensor([s * 2.0**e for s in (-1, 1) for e in range(-26, 19)]).double()
     parts = [values, powers, torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan]).double()]
-    model = Give()
-    monitor = ModuleMonitor(monitor_step_fn=lambda step: True)
-    monitor.set_module(model)
+    monitor = make_monitor(Give())
     monitor.add_activation_metric("bins", "hist")
     monitor.add_activation_metric("max", "max")
     monitor.begin_step(0)
     for part in parts:
-        model(part)
+        monitor.module(part)
     monitor.end_step()
     found = monitor.get_step_histograms()
     assert list(found) == ["activation/[root module]/bins"]

@@ -13,6 +13,8 @@ import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from monitorch.monitor import MonitorMixin  # noqa: E402
 
+from tests.monitor.models import make_monitor  # noqa: E402
+
 pytestmark = pytest.mark.torch
 
 QUICK_START = """
@@ -212,11 +214,8 @@ def batches(count, *sizes):
     ]
 
 
-def monitored_names(model):
-    from monitorch.monitor import ModuleMonitor
-
-    monitor = ModuleMonitor(monitor_step_fn=lambda step: True)
-    monitor.set_module(model)
+def monitored_names(model, **options):
+    monitor = make_monitor(model, **options)
     return {"monitor": monitor, "model": model, "nn": nn, "F": F, "torch": torch}
 
 
@@ -305,6 +304,7 @@ def test_reference_module():
             now, then = model[index](now), reference[index](then)
             told[f"activation_difference/{index}/l2_distance"] = norm(now - then)
         told["activation_difference/[root module]/l2_distance"] = norm(now - then)
+        assert torch.equal(names["outputs"], now)
         then = dict(reference.named_parameters())
         for name, parameter in model.named_parameters():
             difference = (parameter - then[name]).pow(2).sum().sqrt().item()
@@ -455,11 +455,13 @@ def test_custom_metrics():
     exec(CUSTOM, names)
     layer = names["CustomLayer"]()
     layer.transform = lambda x: x * 2
-    names = monitored_names(nn.Sequential(layer))
-    names["monitor"].begin_step(0)
-    assert names["model"](torch.ones(1)).item() == 2
-    names["monitor"].end_step()
-    assert names["monitor"].get_step_metrics() == {"custom_metric/my_layer/intermediate": 3.0}
+    names = monitored_names(nn.Sequential(layer), steps=lambda step: step == 0)
+    for step in range(2):
+        names["monitor"].begin_step(step)
+        assert names["model"](torch.ones(1)).item() == 2
+        names["monitor"].end_step()
+    key = "custom_metric/my_layer/intermediate"
+    assert names["monitor"].get_all_metrics() == {0: {key: 3.0}}
 
 
 def test_export(tmp_path, monkeypatch):

@@ -15,24 +15,11 @@ from monitorch import monitor as package  # noqa: E402
 from monitorch.monitor import HooksManager, ModuleMonitor, MonitorMixin  # noqa: E402
 from torch import nn  # noqa: E402
 
-from tests.monitor.models import make_batches, make_mlp  # noqa: E402
+from tests.monitor.models import make_batches, make_mlp, make_monitor, run_step  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
 NAMES = {"0", "1", "2", "[root module]"}
-
-
-def make(model=None, steps=lambda step: True, **options):
-    monitor = ModuleMonitor(monitor_step_fn=steps, **options)
-    monitor.set_module(make_mlp() if model is None else model)
-    return monitor
-
-
-def run_step(monitor, step=0, inputs=None):
-    monitor.begin_step(step)
-    monitor.module(make_batches(1)[0][0] if inputs is None else inputs)
-    monitor.end_step()
-    return monitor.get_step_metrics()
 
 
 def parameters_of(function):
@@ -96,7 +83,7 @@ def test_names_of_modules(name, expected):
 
 
 def test_keys():
-    monitor = make()
+    monitor = make_monitor()
     monitor.set_reference_module(copy.deepcopy(monitor.module))
     monitor.add_activation_metric("m", lambda x: x.mean())
     monitor.add_activation_difference_metric("m", lambda x, y: (x - y).abs().max())
@@ -188,7 +175,7 @@ def test_a_name_twice(kind, what):
 
 
 def test_steps_ascend():
-    monitor = make()
+    monitor = make_monitor()
     monitor.begin_step(5)
     with pytest.raises(ValueError, match="Step 4 is smaller than the current step 5"):
         monitor.begin_step(4)
@@ -205,7 +192,7 @@ def fail(*tensors):
 
 def test_a_metric_that_raises():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("bad", fail, "0")
     monitor.begin_step(0)
     with pytest.raises(RuntimeError) as caught:
@@ -216,7 +203,7 @@ def test_a_metric_that_raises():
 
 
 def test_a_metric_of_a_parameter_that_raises():
-    monitor = make()
+    monitor = make_monitor()
     monitor.add_parameter_metric("bad", fail, "2.bias")
     monitor.begin_step(0)
     with pytest.raises(RuntimeError, match=r"parameter 2.bias: metric bad, shape \(2,\)") as caught:
@@ -225,7 +212,7 @@ def test_a_metric_of_a_parameter_that_raises():
 
 
 def test_a_metric_of_a_gradient_that_raises():
-    monitor = make()
+    monitor = make_monitor()
     monitor.add_gradient_metric("bad", fail, "2.bias")
     monitor.begin_step(0)
     monitor.module(torch.zeros(8, 10)).sum().backward()
@@ -236,7 +223,7 @@ def test_a_metric_of_a_gradient_that_raises():
 @pytest.mark.parametrize("value", ["text", None, [1.0], {"a": 1.0}, 1j, torch.tensor(1j)])
 def test_a_metric_that_returns_no_number(value):
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("bad", lambda x: value, "0")
     monitor.begin_step(0)
     with pytest.raises(RuntimeError, match="module 0: metric bad.*expected a number or a tensor"):
@@ -245,7 +232,7 @@ def test_a_metric_that_returns_no_number(value):
 
 def test_what_cannot_be_compared():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.set_reference_module(copy.deepcopy(model))
     monitor.add_activation_difference_metric("norm", "norm", "0")
     monitor.begin_step(0)
@@ -256,7 +243,7 @@ def test_what_cannot_be_compared():
 
 def test_after_an_error_the_next_step_is_as_any_other():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     values = iter([None, 1.0])
     monitor.add_activation_metric("once", lambda x: next(values), "0")
     monitor.begin_step(0)
@@ -267,7 +254,7 @@ def test_after_an_error_the_next_step_is_as_any_other():
 
 
 def test_modules_that_are_not_known():
-    monitor = make()
+    monitor = make_monitor()
     monitor.add_activation_metric("mean", "mean")
     monitor.begin_step(0)
     with pytest.raises(ValueError, match="Bilinear is no part of the monitored module"):
@@ -281,7 +268,7 @@ def test_modules_that_are_not_known():
 
 
 def test_gradients_without_a_metric_of_them():
-    monitor = make()
+    monitor = make_monitor()
     monitor.begin_step(0)
     monitor.module(torch.zeros(8, 10)).sum().backward()
     monitor.monitor_gradients()
@@ -290,7 +277,7 @@ def test_gradients_without_a_metric_of_them():
 
 
 def test_a_regex_that_matches_some_parameters():
-    monitor = make()
+    monitor = make_monitor()
     monitor.add_gradient_metric("norm", "norm", "2")
     monitor.add_gradient_metric("own", lambda x: x.norm(), "2.w")
     monitor.begin_step(0)
@@ -302,7 +289,7 @@ def test_a_regex_that_matches_some_parameters():
 
 
 def test_parameters_without_gradients():
-    monitor = make()
+    monitor = make_monitor()
     monitor.module[0].weight.requires_grad_(False)
     monitor.add_gradient_metric("norm", "norm", "0")
     monitor.begin_step(0)
@@ -313,7 +300,7 @@ def test_parameters_without_gradients():
 
 
 def test_log_scalars():
-    monitor = make(steps=lambda step: step == 1)
+    monitor = make_monitor(steps=lambda step: step == 1)
     monitor.begin_step(0)
     monitor.log_scalars({"loss": 1.0})
     monitor.end_step()
@@ -334,7 +321,7 @@ def test_log_scalars():
 
 @pytest.mark.parametrize("value", [2, 2.0, True, torch.tensor(2.0).numpy()[()], torch.tensor(2)])
 def test_a_metric_that_returns_a_python_number(value):
-    monitor = make()
+    monitor = make_monitor()
     monitor.add_activation_metric("two", lambda x: value)
     assert run_step(monitor) == {f"activation/{name}/two": float(value) for name in NAMES}
 
@@ -344,7 +331,7 @@ def test_integer_outputs():
         def forward(self, x):
             return (x > 0).sum(-1)
 
-    monitor = make(nn.Sequential(Count()))
+    monitor = make_monitor(nn.Sequential(Count()))
     for name in ("mean", "std", "norm", "max", "zeros"):
         monitor.add_activation_metric(name, name)
     x = torch.tensor([[1.0, 2.0], [-1.0, -2.0], [3.0, -1.0]])
@@ -373,10 +360,10 @@ def test_modules_that_return_no_tensor():
     y = model.inner(x).mean().item()
     for by_name in (True, False):
         metric = "mean" if by_name else (lambda t: t.mean())
-        monitor = make(copy.deepcopy(model))
+        monitor = make_monitor(copy.deepcopy(model))
         monitor.add_activation_metric("mean", metric)
         assert run_step(monitor, 0, x) == {"activation/inner/mean": pytest.approx(y)}
-        monitor = make(copy.deepcopy(model), containers=True)
+        monitor = make_monitor(copy.deepcopy(model), containers=True)
         monitor.add_activation_metric("mean", metric)
         assert run_step(monitor, 0, x) == pytest.approx(
             {
@@ -390,7 +377,7 @@ def test_modules_that_return_no_tensor():
 
 def test_a_reference_that_returns_no_tensor():
     model = Pair()
-    monitor = make(model, containers=True)
+    monitor = make_monitor(model, containers=True)
     monitor.set_reference_module(copy.deepcopy(model))
     with torch.no_grad():
         model.inner.bias.add_(2.0)
@@ -413,7 +400,7 @@ def test_a_reference_that_returns_no_tensor():
 
 
 def test_excluded_modules():
-    monitor = make(excluded_modules_regex="0|2.bias")
+    monitor = make_monitor(excluded_modules_regex="0|2.bias")
     monitor.add_activation_metric("max", "max")
     monitor.add_parameter_metric("max", "max")
     monitor.begin_step(0)
@@ -427,7 +414,7 @@ def test_excluded_modules():
 
 
 def test_names_of_the_users_own():
-    monitor = make(format_module_name_fn=lambda name: name.upper() or "all")
+    monitor = make_monitor(format_module_name_fn=lambda name: name.upper() or "all")
     monitor.add_activation_metric("max", "max", "all")
     monitor.add_parameter_metric("max", "max", "0")
     monitor.begin_step(0)
@@ -439,7 +426,7 @@ def test_names_of_the_users_own():
 
 
 def test_metrics_that_are_added_later():
-    monitor = make()
+    monitor = make_monitor()
     monitor.add_activation_metric("max", "max", "0")
     assert set(run_step(monitor, 0)) == {"activation/0/max"}
     monitor.add_activation_metric("min", "min", "1")
@@ -447,20 +434,18 @@ def test_metrics_that_are_added_later():
 
 
 def test_a_step_that_was_not_ended():
-    monitor = make()
+    monitor = make_monitor()
     monitor.add_activation_metric("calls", "calls", "0")
     monitor.begin_step(0)
     monitor.module(torch.zeros(8, 10))
-    monitor.begin_step(1)
-    monitor.module(torch.zeros(8, 10))
-    monitor.end_step()
+    run_step(monitor, 1, torch.zeros(8, 10))
     assert monitor.get_all_metrics() == {
         step: {"activation/0/calls": 1.0} for step in (0, 1)}  # fmt: skip
 
 
 def test_the_reference_is_removed():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     reference = copy.deepcopy(model)
     monitor.set_reference_module(reference)
     monitor.add_activation_difference_metric("max", "absmax", "0")
@@ -480,7 +465,7 @@ def test_the_reference_is_removed():
 def test_references_are_compared_call_by_call():
     """And those of a micro-batch are forgotten with it."""
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     reference = copy.deepcopy(model)
     monitor.set_reference_module(reference)
     monitor.add_activation_difference_metric("max", lambda a, b: (a - b).abs().max(), "0")
@@ -516,7 +501,7 @@ def test_mixin():
     layer = model[0]
     assert not layer.is_monitoring and layer.get_module_monitor() is None
     assert not layer.is_reference_module
-    monitor = make(model, steps=lambda step: step == 1)
+    monitor = make_monitor(model, steps=lambda step: step == 1)
     reference = copy.deepcopy(model)
     assert reference[0].get_module_monitor() is None, "a copy is nobody's"
     monitor.set_reference_module(reference)
@@ -542,7 +527,7 @@ def test_mixin():
 
 def test_close():
     model = nn.Sequential(Layer(), nn.Linear(2, 2))
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("max", "max")
     monitor.begin_step(0)
     model(torch.zeros(2))
@@ -554,7 +539,7 @@ def test_close():
 
 def test_a_model_can_be_freed():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("max", "max")
     monitor.add_activation_metric("own", lambda x: x.max())
     run_step(monitor)

@@ -12,16 +12,10 @@ pytest.importorskip("monitorch._recorder", reason="the recorder is not built (ma
 from monitorch.monitor import ModuleMonitor, MonitorAlert  # noqa: E402
 from torch import nn  # noqa: E402
 
-from tests.monitor.models import Attention, Net, make_batches, make_mlp  # noqa: E402
+from tests.monitor.models import Attention, Net, make_batches, make_mlp, make_monitor, run_step  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
 near = pytest.approx
-
-
-def make(model, steps=lambda step: True, **options):
-    monitor = ModuleMonitor(monitor_step_fn=steps, **options)
-    monitor.set_module(model)
-    return monitor
 
 
 def make_net():
@@ -38,7 +32,7 @@ def by_hand(attention, x):
 def test_values_inside_of_a_forward():
     model, x = make_net()
     expected = by_hand(model.attn, x)
-    monitor = make(model, steps=lambda step: step % 2 == 0)
+    monitor = make_monitor(model, steps=lambda step: step % 2 == 0)
     monitor.add_activation_metric("max", "max", r"attn\.(forward|score):(scores|raw)$")
     monitor.add_activation_metric("own", lambda t: t.std(), r"attn\.forward:(q|k)$")
     monitor.add_activation_metric("kept", "max", r"attn\.forward:self\.last")
@@ -66,7 +60,7 @@ def test_values_inside_of_a_forward():
 
 def test_a_metric_of_every_module_is_of_no_local():
     model, x = make_net()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("max", "max")
     monitor.add_activation_metric("group", "max", "(?:attn|out)$")
     monitor.begin_step(0)
@@ -82,13 +76,10 @@ def test_values_that_are_changed_in_place():
     """`weights.mul_(2)` makes a second value of that name."""
     model, x = make_net()
     expected = by_hand(model.attn, x)["weights"]
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("calls", "calls", r"attn\.forward:(weights|x)")
     monitor.add_activation_metric("max", "max", r"attn\.forward:weights")
-    monitor.begin_step(0)
-    model(x)
-    monitor.end_step()
-    assert monitor.get_step_metrics() == near(
+    assert run_step(monitor, 0, x) == near(
         {
             "activation/attn.forward:weights/calls": 2.0,
             "activation/attn.forward:weights/max": expected.max().item(),
@@ -100,7 +91,7 @@ def test_values_that_are_changed_in_place():
 
 def test_differences_of_locals():
     model, x = make_net()
-    monitor = make(model)
+    monitor = make_monitor(model)
     reference = copy.deepcopy(model)
     monitor.set_reference_module(reference)
     with torch.no_grad():
@@ -125,7 +116,7 @@ def test_no_monitor_and_other_models():
     """A model of the same classes that is not monitored is not measured."""
     model, x = make_net()
     other = copy.deepcopy(model)
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("calls", "calls", r"attn\.forward:q")
     monitor.begin_step(0)
     model(x)
@@ -138,22 +129,18 @@ def test_no_monitor_and_other_models():
 
 def test_the_root_module():
     model = Attention()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("calls", "calls", r"\[root module\]\.forward:scores")
-    monitor.begin_step(0)
-    model(torch.randn(2, 3, 8))
-    monitor.end_step()
-    assert monitor.get_step_metrics() == {"activation/[root module].forward:scores/calls": 1.0}
+    told = run_step(monitor, 0, torch.randn(2, 3, 8))
+    assert told == {"activation/[root module].forward:scores/calls": 1.0}
 
 
 def test_two_modules_of_a_class():
     model = nn.Sequential(Attention(), Attention())
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("calls", "calls", r"1\.forward:scores")
-    monitor.begin_step(0)
-    model(torch.randn(2, 3, 8))
-    monitor.end_step()
-    assert monitor.get_step_metrics() == {"activation/1.forward:scores/calls": 1.0}
+    told = run_step(monitor, 0, torch.randn(2, 3, 8))
+    assert told == {"activation/1.forward:scores/calls": 1.0}
 
 
 def test_checkpointed_locals():
@@ -165,7 +152,7 @@ def test_checkpointed_locals():
         def forward(self, x):
             return torch.utils.checkpoint.checkpoint(self.attn, x, use_reentrant=False).sum()
 
-    monitor = make(Checkpointed())
+    monitor = make_monitor(Checkpointed())
     monitor.add_activation_metric("calls", "calls", r"attn\.forward:scores")
     monitor.begin_step(0)
     monitor.module(torch.randn(2, 3, 8, requires_grad=True)).backward()
@@ -178,7 +165,7 @@ def test_torchs_own_modules():
     torch.manual_seed(0)
     model = nn.Sequential(nn.MultiheadAttention(8, 2, batch_first=True))
     x = torch.randn(2, 3, 8)
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("norm", "norm", r"0\.forward:attn_output$")
     monitor.begin_step(0)
     output = model[0](x, x, x)[0]
@@ -195,12 +182,9 @@ def test_code_that_is_not_to_be_found(caplog):
         space,
     )
     model = nn.Sequential(space["Made"]())
-    monitor = make(model, logger=logging.getLogger("test"))
+    monitor = make_monitor(model, logger=logging.getLogger("test"))
     monitor.add_activation_metric("max", "max", r"0\.forward:y")
-    monitor.begin_step(0)
-    model(torch.ones(2))
-    monitor.end_step()
-    assert monitor.get_step_metrics() == {}
+    assert run_step(monitor, 0, torch.ones(2)) == {}
     (record,) = caplog.records
     assert "The values in 0.forward are not monitored: " in record.getMessage()
 
@@ -215,12 +199,10 @@ def log_step(monitor, step, **metrics):
 
 
 def test_an_alert_raises():
-    monitor = make(make_mlp())
+    monitor = make_monitor(make_mlp())
     monitor.add_activation_metric("nan", "nan")
     monitor.alert("activation/*/nan > 0", action="raise")
-    monitor.begin_step(0)
-    monitor.module(torch.zeros(2, 10))
-    monitor.end_step()
+    run_step(monitor, 0, torch.zeros(2, 10))
     monitor.begin_step(1)
     monitor.module(torch.full((2, 10), math.nan))
     with pytest.raises(MonitorAlert, match=r"step 1: activation/\*/nan > 0: .*/0/nan = 40,"):
@@ -230,7 +212,7 @@ def test_an_alert_raises():
 
 
 def test_an_alert_calls():
-    monitor = make(make_mlp())
+    monitor = make_monitor(make_mlp())
     seen = []
     monitor.alert("a/* >= 2", action=seen.append)
     log_step(monitor, 0, a__x=1.0, b__y=5.0)
@@ -240,7 +222,7 @@ def test_an_alert_calls():
 
 
 def test_an_alert_stops(caplog):
-    monitor = make(make_mlp(), logger=logging.getLogger("test"))
+    monitor = make_monitor(make_mlp(), logger=logging.getLogger("test"))
     monitor.alert("loss > 10", action="stop")
     log_step(monitor, 0, loss=10.0)
     assert not monitor.is_stopped
@@ -258,7 +240,7 @@ def test_an_alert_stops(caplog):
     ],
 )  # fmt: skip
 def test_conditions(condition, value, is_met):
-    monitor = make(make_mlp())
+    monitor = make_monitor(make_mlp())
     seen = []
     monitor.alert(condition, seen.append)
     log_step(monitor, 0, x=value, y=5.0)
@@ -284,7 +266,7 @@ def test_actions_that_are_none():
 def test_updates():
     model = make_mlp()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-    monitor = make(model, steps=lambda step: step == 1)
+    monitor = make_monitor(model, steps=lambda step: step == 1)
     monitor.watch_updates(optimizer, "0")
     inputs, targets = make_batches(1)[0]
     for step in range(3):
@@ -310,7 +292,7 @@ def test_updates_of_a_parameter_of_zeros():
     model = nn.Linear(2, 2)
     nn.init.zeros_(model.bias)
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.watch_updates(optimizer, "bias")
     monitor.begin_step(0)
     model(torch.ones(1, 2)).sum().backward()

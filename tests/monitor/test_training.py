@@ -11,20 +11,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch._recorder", reason="the recorder is not built (make)")
 
-from monitorch.monitor import ModuleMonitor  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
-from tests.monitor.models import Net, make_batches, make_mlp, outputs_of  # noqa: E402
+from tests.monitor.models import Net, make_batches, make_mlp, make_monitor, outputs_of, run_step  # noqa: E402
 
 pytestmark = pytest.mark.torch
 near = pytest.approx
-
-
-def make(model, steps=lambda step: True, **options):
-    monitor = ModuleMonitor(monitor_step_fn=steps, **options)
-    monitor.set_module(model)
-    return monitor
 
 
 def count_hooks(model):
@@ -41,7 +34,7 @@ def train(model, is_monitored, by_name=True, amp=False):
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**40, enabled=amp)
     monitor = None
     if is_monitored:
-        monitor = make(model, steps=lambda step: step % 3 != 1, containers=True)
+        monitor = make_monitor(model, steps=lambda step: step % 3 != 1, containers=True)
         monitor.set_reference_module(copy.deepcopy(model))
         for name in ("mean", "std", "norm", "hist", "fp16_underflow"):
             monitor.add_activation_metric(name, name)
@@ -102,7 +95,7 @@ def test_amp_with_a_scaler():
     model = make_mlp()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_gradient_metric("norm", "norm", "2.weight")
     monitor.add_gradient_metric("inf", "inf", "2.weight")
     monitor.watch_updates(optimizer, "2.weight")
@@ -141,7 +134,7 @@ def test_amp_with_a_scaler():
 
 def test_hooks_are_there_on_monitored_steps_alone():
     model = make_mlp()
-    monitor = make(model, steps=lambda step: step % 2 == 0)
+    monitor = make_monitor(model, steps=lambda step: step % 2 == 0)
     monitor.add_activation_metric("max", "max")
     monitor.add_activation_metric("own", lambda x: x.max(), "0")
     for step in range(5):
@@ -153,15 +146,13 @@ def test_hooks_are_there_on_monitored_steps_alone():
     # Hooks of others stay, and keep their order.
     order = []
     model[0].register_forward_hook(lambda *arguments: order.append("other"))
-    monitor.begin_step(6)
-    model(torch.zeros(2, 10))
-    monitor.end_step()
+    run_step(monitor, 6, torch.zeros(2, 10))
     assert order == ["other"] and count_hooks(model) == 1
 
 
 def test_the_hook_is_a_function_in_c():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("max", "max", "0")
     monitor.begin_step(0)
     (hook,) = model[0]._forward_hooks.values()
@@ -171,7 +162,7 @@ def test_the_hook_is_a_function_in_c():
 
 def test_copies_made_in_a_step_are_not_measured():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("calls", "calls")
     monitor.begin_step(0)
     duplicate = copy.deepcopy(model)
@@ -187,11 +178,9 @@ def test_copies_made_in_a_step_are_not_measured():
 
 def test_script_modules_are_left_out(caplog):
     model = nn.Sequential(torch.jit.script(nn.Linear(10, 3)), nn.ReLU())
-    monitor = make(model, logger=logging.getLogger("test"))
+    monitor = make_monitor(model, logger=logging.getLogger("test"))
     monitor.add_activation_metric("calls", "calls")
-    monitor.begin_step(0)
-    model(torch.zeros(2, 10))
-    monitor.end_step()
+    run_step(monitor, 0, torch.zeros(2, 10))
     assert "activation/1/calls" in monitor.get_step_metrics()
 
 
@@ -214,13 +203,10 @@ def test_a_module_with_two_names_and_many_calls():
     model = Shared()
     x = torch.randn(4, 6)
     seen, _ = outputs_of(model, x)
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("max", "max", "first|second")
     monitor.add_activation_metric("calls", "calls", "first|second")
-    monitor.begin_step(0)
-    model(x)
-    monitor.end_step()
-    assert monitor.get_step_metrics() == {
+    assert run_step(monitor, 0, x) == {
         "activation/first/max": torch.cat(seen["first"]).max().item(),
         "activation/first/calls": 2.0,
     }
@@ -242,7 +228,7 @@ def test_activation_checkpointing(reentrant):
     model = Checkpointed()
     x = torch.randn(4, 6, requires_grad=True)
     seen, _ = outputs_of(model, x)
-    monitor = make(model)
+    monitor = make_monitor(model)
     own = []
     monitor.add_activation_metric("norm", "norm", "block")
     monitor.add_activation_metric("calls", "calls", "block")
@@ -261,7 +247,7 @@ def test_activation_checkpointing(reentrant):
 
 def test_gradient_accumulation():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("max", "max", "2")
     monitor.add_activation_metric("own", lambda x: x.max(), "2")
     monitor.add_gradient_metric("norm", "norm", "2.weight")
@@ -302,7 +288,7 @@ def test_compiled_models():
     torch._dynamo.reset()
     model = make_mlp()
     whole = torch.compile(model, backend=backend, fullgraph=True)
-    monitor = make(whole, steps=lambda step: step % 3 == 1)
+    monitor = make_monitor(whole, steps=lambda step: step % 3 == 1)
     monitor.add_activation_metric("calls", "calls")
     monitor.add_parameter_metric("norm", "norm", "0.weight")
     found = {}
@@ -328,7 +314,7 @@ def test_wrapped_models():
     torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
     try:
         model = torch.nn.parallel.DistributedDataParallel(make_mlp())
-        monitor = make(model)
+        monitor = make_monitor(model)
         monitor.add_activation_metric("calls", "calls")
         monitor.add_gradient_metric("norm", "norm", r"module\.0")
         monitor.begin_step(0)
@@ -362,7 +348,7 @@ class Wrapper(nn.Module):
 @pytest.mark.parametrize("name", ["_fsdp_wrapped_module", "_forward_module", "_orig_mod"])
 def test_names_of_wrappers(name):
     model = Wrapper(nn.Sequential(Wrapper(nn.Linear(3, 3), name), nn.ReLU()), name)
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("calls", "calls")
     monitor.add_parameter_metric("norm", "norm")
     monitor.begin_step(0)
@@ -378,7 +364,7 @@ def test_names_of_wrappers(name):
 def test_a_reference_elsewhere(tmp_path):
     """What is kept is kept on the CPU, and compared there."""
     model = make_mlp()
-    monitor = make(model, cpu_offload=True)
+    monitor = make_monitor(model, cpu_offload=True)
     reference = copy.deepcopy(model).double()
     monitor.set_reference_module(reference)
     monitor.add_activation_difference_metric("max", "absmax", "0")
@@ -400,7 +386,7 @@ def test_a_reference_elsewhere(tmp_path):
 
 def test_a_metric_that_writes_into_the_activation():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("bad", lambda x: x.abs_().max(), "0")
     monitor.begin_step(0)
     with pytest.raises(RuntimeError, match=r"module 0: metric bad, shape \(2, 20\): it has written"):
@@ -409,7 +395,7 @@ def test_a_metric_that_writes_into_the_activation():
 
 def test_a_metric_that_writes_into_a_parameter_or_a_gradient():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_parameter_metric("bad", lambda x: x.mul_(2).max(), "0.weight")
     monitor.add_gradient_metric("bad", lambda x: x.zero_().max(), "0.weight")
     monitor.begin_step(0)
@@ -421,7 +407,7 @@ def test_a_metric_that_writes_into_a_parameter_or_a_gradient():
 
 def test_a_metric_that_writes_into_what_the_reference_returned():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.set_reference_module(copy.deepcopy(model))
     monitor.add_activation_difference_metric("bad", lambda a, b: a.sub_(b).max(), "0")
     monitor.begin_step(0)
@@ -441,7 +427,7 @@ def test_results_that_are_the_activation_itself(metric, aggregation):
     model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True))
     x = torch.randn(3, 4)
     expected = metric(model[0](x)).mean().item()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("own", metric, "0", aggregation)
     monitor.begin_step(0)
     model(x).detach().zero_()
@@ -457,7 +443,7 @@ def test_reference_activations_that_are_written_to_later():
     with torch.no_grad():
         model[0].bias.add_(1.0)
     x = torch.randn(3, 4)
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.set_reference_module(reference)
     monitor.add_activation_difference_metric("own", lambda a, b: (a - b).abs().mean())
     monitor.begin_step(0)
@@ -471,19 +457,17 @@ def test_reference_activations_that_are_written_to_later():
 def test_metrics_see_no_graph():
     """A result that holds on to the graph would hold on to all activations."""
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     seen = []
     monitor.add_activation_metric("own", lambda x: seen.append((x * model[2].weight.sum())) or 1.0)
-    monitor.begin_step(0)
-    model(torch.ones(2, 10))
-    monitor.end_step()
+    run_step(monitor, 0, torch.ones(2, 10))
     assert len(seen) == 4 and not any(tensor.requires_grad for tensor in seen)
 
 
 def test_the_tensor_itself():
     """Nothing is copied for a metric: it is given the activation's own memory."""
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     seen = {}
     monitor.add_activation_metric("own", lambda x: seen.update(given=x.data_ptr()) or 1.0, "0")
     model[0].register_forward_hook(lambda module, args, output: seen.update(own=output.data_ptr()))
@@ -494,20 +478,18 @@ def test_the_tensor_itself():
 
 def test_a_metric_that_moves_the_tensor():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("half", lambda x: x.to("cpu", torch.float16).max(), "0")
     monitor.add_activation_metric("away", lambda x: x.to("meta").max(), "1")
     plain = model[0](torch.ones(2, 10))
-    monitor.begin_step(0)
-    model(torch.ones(2, 10))
-    monitor.end_step()
+    run_step(monitor, 0, torch.ones(2, 10))
     assert torch.equal(model[0](torch.ones(2, 10)), plain)
     assert monitor.get_step_metrics() == {"activation/0/half": near(plain.max().item(), rel=1e-3)}
 
 
 def test_inference_mode():
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("own", lambda x: x.max())
     monitor.add_activation_metric("max", "max")
     monitor.begin_step(0)
@@ -524,14 +506,12 @@ def test_inference_mode():
 def test_calls_stand_in_the_recording(tmp_path):
     monitorch = pytest.importorskip("monitorch")
     model = make_mlp()
-    monitor = make(model, steps=lambda step: step == 1)
+    monitor = make_monitor(model, steps=lambda step: step == 1)
     monitor.add_activation_metric("max", "max")
     path = tmp_path / "run.mtrace"
     with monitorch.record(str(path)):
         for step in range(3):
-            monitor.begin_step(step)
-            model(torch.ones(2, 10))
-            monitor.end_step()
+            run_step(monitor, step, torch.ones(2, 10))
     events = monitorch.load(str(path))
     names = [str(name) for name in events["function"]]
     assert names.count("Linear.forward") == 2 * 2, "an enter and a return of each, on one step"
@@ -545,7 +525,7 @@ def test_a_step_that_was_never_ended_holds_nothing_up():
     gc.collect()
     before = set(_calls._eager._holders)
     model = make_mlp()
-    monitor = make(model)
+    monitor = make_monitor(model)
     monitor.add_activation_metric("max", "max")
     monitor.begin_step(0)
     assert len(_calls._eager._holders) == len(before) + 1
@@ -564,7 +544,7 @@ def test_compiled_models_on_an_older_torch(monkeypatch):
     monkeypatch.setattr(_calls, "_can_leave_compiled_code", lambda: False)
     model = make_mlp()
     whole = torch.compile(model, backend="eager")
-    monitor = make(whole, steps=lambda step: step % 2 == 1)
+    monitor = make_monitor(whole, steps=lambda step: step % 2 == 1)
     monitor.add_activation_metric("calls", "calls", "0|1")
     for step in range(5):
         monitor.begin_step(step)
