@@ -684,29 +684,27 @@ def test_signal_leaves_nothing_behind(folder, which):
         assert folder.run("--strip", path).out == MODEL * 10
 
 
-def test_temporary_file_of_a_waiting_writer_is_removed(folder):
-    """The command waits on a pipe as its source, so no file can exist yet when it is told to end."""
+def interrupted(folder, does_with_it):
+    """A command that was told to end while it waits on a pipe as its source, so that it has written nothing."""
     os.mkfifo(folder.path / "pipe.py")
     process = subprocess.Popen(
         [paths.COMMAND, "pipe.py", "-o", "made.py"],
         cwd=folder.path,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, does_with_it),
     )
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
+    return process
+
+
+def test_temporary_file_of_a_waiting_writer_is_removed(folder):
+    process = interrupted(folder, signal.SIG_DFL)
     assert process.wait(timeout=120) == -signal.SIGINT
     assert [p.name for p in folder.path.iterdir() if p.name != "pipe.py"] == ["model.py"]
 
 
 def test_ignored_signal_stays_ignored(folder):
-    os.mkfifo(folder.path / "pipe.py")
-    process = subprocess.Popen(
-        [paths.COMMAND, "pipe.py", "-o", "made.py"],
-        cwd=folder.path,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
-    )
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    process = interrupted(folder, signal.SIG_IGN)
     time.sleep(0.1)
     (folder.path / "pipe.py").write_text(MODEL)
     assert process.wait(timeout=120) == 0

@@ -513,6 +513,11 @@ class Terminal:
     def send(self, text):
         os.write(self.file, text.encode())
 
+    def ask(self, line, prompt="sql> "):
+        """What is answered to a line, up to the next prompt."""
+        self.send(line + "\n")
+        return self.read_until(prompt)
+
     def end(self):
         _, status = os.waitpid(self.pid, 0)
         os.close(self.file)
@@ -522,26 +527,19 @@ class Terminal:
 def test_the_prompt(long):
     terminal = Terminal(long)
     assert "Tables: events" in terminal.read_until("sql> ")
-    terminal.send(".tables\n")
-    assert "events  sites  calls  edges" in terminal.read_until("sql> ")
-    terminal.send(".schema calls\n")
-    assert "end_time" in terminal.read_until("sql> ")
-    terminal.send("select 40 +\n")
-    terminal.read_until("...> ")
-    terminal.send("2 as n;\n")
-    assert "\n42\n1 row\n" in terminal.read_until("sql> ")
-    terminal.send("select nam from events;\n")
-    assert "did you mean name?" in terminal.read_until("sql> ")
-    terminal.send("select 'half\n")
-    terminal.read_until("...> ")
+    assert "events  sites  calls  edges" in terminal.ask(".tables")
+    assert "end_time" in terminal.ask(".schema calls")
+    terminal.ask("select 40 +", prompt="...> ")
+    assert "\n42\n1 row\n" in terminal.ask("2 as n;")
+    assert "did you mean name?" in terminal.ask("select nam from events;")
+    terminal.ask("select 'half", prompt="...> ")
     terminal.send("\x03")
     terminal.read_until("sql> ")
     terminal.send("select count(*) from events a, events b, events c where a.nan = 7 + c.zeros;\n")
     terminal.wait_until_it_computes()
     terminal.send("\x03")
     assert "interrupted" in terminal.read_until("sql> ")
-    terminal.send("select count(*) from events;\n")
-    assert "40000" in terminal.read_until("sql> ")
+    assert "40000" in terminal.ask("select count(*) from events;")
     terminal.send("\x04")
     assert terminal.end() == 0
 
