@@ -4,14 +4,13 @@ import inspect
 import os
 import re
 import stat
-import subprocess
 import sys
 import textwrap
 import types
 
 import pytest
 
-from tests.support import compiler, dot, paths, recording, threads
+from tests.support import compiler, dot, paths, png, recording, threads
 
 np = pytest.importorskip("numpy")
 
@@ -73,7 +72,7 @@ def test_a_picture_is_saved(monitorch):
     )
     assert not runtime.is_on and runtime.output is output
     with open(output.saved_path, "rb") as file:
-        assert file.read(8) == b"\x89PNG\r\n\x1a\n"
+        assert file.read(8) == png.SIGNATURE
     umask = os.umask(0)
     os.umask(umask)
     assert stat.S_IMODE(os.stat(output.saved_path).st_mode) == 0o666 & ~umask
@@ -566,14 +565,7 @@ def run_script(folder, source, **variables):
     (folder / "temporary").mkdir(exist_ok=True)
     environment = recording.environment("off")
     environment.update(variables, TMPDIR=str(folder / "temporary"))
-    return subprocess.run(
-        [recording.python_for(source), "script.py"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return recording.run_file(folder, "script.py", env=environment)
 
 
 def test_a_forked_child_leaves_its_parents_files_alone(tmp_path):

@@ -1,11 +1,11 @@
 """Flow pictures in a notebook: cells are followed like a script, and results display themselves."""
 
-import base64
 import os
 
 import pytest
 
 from tests.support import paths
+from tests.support.notebook import png_in
 
 pytest.importorskip("ipykernel")
 pytest.importorskip("numpy")
@@ -14,8 +14,6 @@ pytestmark = pytest.mark.skipif(
     not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow*.py"))),
     reason="what draws and what follows is not built (make)",
 )
-
-PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture
@@ -28,8 +26,7 @@ def picture(output):
     """The PNG in an output, and its size on the screen."""
     kind, content = output
     assert kind in ("display_data", "execute_result")
-    data = base64.b64decode(content["data"]["image/png"])
-    assert data.startswith(PNG)
+    data = png_in(content["data"])
     width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
     shown = content["metadata"]["image/png"]
     assert shown == {"width": width // 2, "height": height // 2}  # sharp on all screens

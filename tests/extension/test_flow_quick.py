@@ -1,11 +1,10 @@
 """The first system's Quick Start, word for word, as `python quick.py`."""
 
 import re
-import subprocess
 
 import pytest
 
-from tests.support import dot, paths, recording
+from tests.support import dot, paths, png, recording
 
 pytest.importorskip("torch")
 
@@ -59,8 +58,6 @@ out = monitorch.run(block, x=torch.randn(8, 8))
 monitorch.off(filename="inferred.png")
 """
 
-PNG = b"\x89PNG\r\n\x1a\n"
-
 
 def run(folder, source):
     """What `python quick.py` says, and the pictures that it saves."""
@@ -68,17 +65,10 @@ def run(folder, source):
     (folder / "temporary").mkdir()
     environment = recording.environment("off")
     environment["TMPDIR"] = str(folder / "temporary")
-    done = subprocess.run(
-        [recording.python_for(source), "quick.py"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = recording.run_file(folder, "quick.py", env=environment)
     assert done.returncode == 0 and done.stdout == "", done.stderr
     saved = sorted((folder / "monitorch_outputs").glob("*"))
-    assert all(path.read_bytes().startswith(PNG) for path in saved if path.suffix == ".png")
+    assert all(path.read_bytes().startswith(png.SIGNATURE) for path in saved if path.suffix == ".png")
     return done.stderr, saved
 
 
@@ -97,7 +87,7 @@ def test_notebook_style(tmp_path):
     told = re.fullmatch(r"monitorch: the picture is in (.*\.png)\n", said)
     assert told and saved == []
     with open(told[1], "rb") as file:
-        assert file.read(8) == PNG
+        assert file.read(8) == png.SIGNATURE
 
 
 def test_script_style(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pathlib
-import subprocess
 import textwrap
 
 from tests.support import recording
@@ -61,12 +60,5 @@ def names_in(folder):
 
 def run_program(folder, program):
     """The finished process of a program that uses the package, in this folder."""
-    program = textwrap.dedent(program)
-    (folder / "program.py").write_text(program)
-    return subprocess.run(
-        [recording.python_for(program), "program.py"],
-        cwd=folder,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    (folder / "program.py").write_text(textwrap.dedent(program))
+    return recording.run_file(folder, "program.py")

@@ -10,7 +10,7 @@ import textwrap
 
 import pytest
 
-from tests.support import paths, recording, threads, warm
+from tests.support import paths, recording, threads
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
@@ -112,13 +112,7 @@ def test_saving_as_a_program(tmp_path):
         "print(type(output).__name__)",
     ]
     (tmp_path / "program.py").write_text("\n".join(lines))
-    done = subprocess.run(
-        [warm.python(), "program.py"],
-        cwd=tmp_path,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    done = recording.run_file(tmp_path, "program.py")
     assert (done.returncode, done.stdout, done.stderr) == (0, "Tensor\n", "")
     assert saved_names(tmp_path / "debug_tensors") == ["step0.root.q.call0.pt"]
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.spy.signatures import begins_with, defaults, names_in
-from tests.support import dot, recording
+from tests.support import dot, png, recording
 
 spy = pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
@@ -232,7 +232,7 @@ def test_render_options_in_the_source():
 
 
 def is_png(path):
-    return pathlib.Path(path).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    return pathlib.Path(path).read_bytes().startswith(png.SIGNATURE)
 
 
 def test_render_gives_the_path_of_a_png(tmp_path):

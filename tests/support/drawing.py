@@ -1,10 +1,8 @@
 """Programs drawn as a user draws them: a plain script between `monitorch.on` and `monitorch.off`."""
 
-import os
-import subprocess
 import textwrap
 
-from tests.support import dot, paths, recording, svg
+from tests.support import dot, recording, svg
 
 SCRIPT = """{before}
 import monitorch
@@ -36,14 +34,7 @@ def run(folder, body, before="", suffix="svg", **settings):
         settings=", ".join(f"{name}={value!r}" for name, value in settings.items()),
     )
     (folder / "program.py").write_text(text)
-    done = subprocess.run(
-        [recording.python_for(text), "program.py"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = recording.run_file(folder, "program.py")
     assert done.returncode == 0, done.stderr
     return Drawn((folder / "monitorch_outputs" / f"flow.{suffix}").read_bytes(), done.stdout)
 

@@ -1,8 +1,16 @@
 """A kernel of Jupyter, and what its cells output."""
 
+import base64
 import sys
 
-from tests.support import recording
+from tests.support import png, recording
+
+
+def png_in(shown):
+    """The PNG among the forms in which an output is shown."""
+    data = base64.b64decode(shown["image/png"])
+    assert data.startswith(png.SIGNATURE)
+    return data
 
 
 class Notebook:

@@ -6,11 +6,11 @@ import zlib
 import numpy
 
 _CHANNELS = {0: 1, 2: 3, 6: 4}  # by colour type
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def _chunks(data):
-    if data[:8] != _SIGNATURE:
+    if data[:8] != SIGNATURE:
         raise ValueError("no PNG")
     at = 8
     while at < len(data):
@@ -82,7 +82,7 @@ def write(pixels):
     height, width, _ = pixels.shape
     rows = b"".join(b"\0" + row.astype(numpy.uint8).tobytes() for row in pixels)
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    file = _SIGNATURE
+    file = SIGNATURE
     for kind, body in (b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""):
         file += struct.pack(">I", len(body)) + kind + body
         file += struct.pack(">I", zlib.crc32(kind + body))

@@ -191,15 +191,22 @@ def without_tracker(errors):
     )
 
 
-def run_program(source, folder, words=(), **options):
-    """The finished process of a text of Python, instrumented as a whole and run as a script."""
-    script = pathlib.Path(folder, "program.py")
-    script.write_bytes(compiler.instrument(source.encode(), "program.py", all=True).text)
+def run_file(folder, name, *words, env=None):
+    """The finished process of a program that lies in the folder, run there as a script; where `env` does not
+    say otherwise, it is not recorded."""
     return subprocess.run(
-        [python_for(source), str(script), *words],
+        [python_for(pathlib.Path(folder, name).read_text()), name, *words],
         cwd=folder,
-        env=environment("on", pathlib.Path(folder, "run.mtrace"), **options),
+        env=environment("off") if env is None else env,
         capture_output=True,
         text=True,
         timeout=300,
     )
+
+
+def run_program(source, folder, words=(), **options):
+    """The finished process of a text of Python, instrumented as a whole and run as a script."""
+    text = compiler.instrument(source.encode(), "program.py", all=True).text
+    pathlib.Path(folder, "program.py").write_bytes(text)
+    recorded = environment("on", pathlib.Path(folder, "run.mtrace"), **options)
+    return run_file(folder, "program.py", *words, env=recorded)

@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 
 import pytest
 
@@ -59,11 +58,8 @@ def test_program(name: str, language: str, tmp_path: pathlib.Path) -> None:
     shutil.copy(HERE / "programs" / f"{name}.py", tmp_path / "program.py")
     environment = recording.environment("on", tmp_path / "run.mtrace")
     environment["LC_ALL"] = LOCALES[language]
-    python = recording.python_for((tmp_path / "program.py").read_text())
-    done = subprocess.run(
-        [python, "program.py"], cwd=tmp_path, env=environment, capture_output=True
-    )
-    assert done.returncode == 0, done.stderr.decode()
+    done = recording.run_file(tmp_path, "program.py", env=environment)
+    assert done.returncode == 0, done.stderr
     files = (tmp_path / "logs" / "NOTAG").glob("process_*_thread_*.log")
     live = sorted(steady(file.read_text(encoding="utf-8")) for file in files)
 

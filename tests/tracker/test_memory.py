@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pathlib
 import re
-import subprocess
 
 import pytest
 
-from tests.support import recording, warm
+from tests.support import recording
 from tests.tracker import tree_log
 
 pytest.importorskip("torch")
@@ -54,13 +53,8 @@ def peak_of(
     folder.mkdir()
     text = PROGRAM.format(decorator=decorator, make=make.format(count=size // 4), change=change)
     tree_log.write_program(folder, text)
-    done = subprocess.run(
-        [warm.python(), "program.py"],
-        cwd=folder,
-        env={**recording.environment("off"), "LC_ALL": "C.UTF-8"},
-        capture_output=True,
-        text=True,
-    )
+    environment = {**recording.environment("off"), "LC_ALL": "C.UTF-8"}
+    done = recording.run_file(folder, "program.py", env=environment)
     assert done.returncode == 0, done.stderr
     found = re.search(r"^peak (\d+)$", done.stdout, re.MULTILINE)
     assert found, done.stdout
