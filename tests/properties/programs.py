@@ -7,6 +7,8 @@ not compile are for the caller to leave out.
 
 import sys
 
+from tests.properties.statements import Statements
+
 NAMES = ["a", "b", "x", "self", "out", "match", "type", "case", "_", "é", "n1", "print"]
 BINARY = ["+", "-", "*", "/", "//", "%", "@", "**", "<<", ">>", "&", "|", "^"]
 COMPARE = ["==", "!=", "<", ">", "<=", ">=", "is", "is not", "in", "not in"]
@@ -18,18 +20,14 @@ CONSTANTS = [
 LINE_ENDS = ["\n", "\n", "\n", "\n", "\r\n", "\r"]
 
 
-class Program:
+class Program(Statements):
     def __init__(self, choose):
-        self.choose = choose
+        super().__init__(choose)
         self.line_end = LINE_ENDS[choose(len(LINE_ENDS))]
         self.unit = ["    ", "  ", "\t", " "][choose(4)]
         self.left = 25 + choose(40)  # statements
         self.in_function = self.in_loop = self.is_async = False
-        self.depth = 0
         self.bound = None  # names that a nonlocal may name
-
-    def pick(self, *items):
-        return items[self.choose(len(items))]
 
     def maybe(self, text, of=2):
         return text if self.choose(of) == 0 else ""
@@ -220,22 +218,13 @@ class Program:
 
     # Compound statements
 
-    def suite(self, indent, header, **state):
-        """The header with its body, on one line or below."""
-        before = {key: getattr(self, key) for key in state}
-        for key, value in state.items():
-            setattr(self, key, value)
-        self.depth += 1
+    def body(self, indent, header):
+        """On the header's line or below it."""
         if self.choose(6) == 0:
-            text = self.line(indent + header + ": ").rstrip() + self.line_end
-        else:
-            comment = self.pick("", "", "", "  # comment: with a colon", " ")
-            text = indent + header + ":" + comment + self.line_end
-            text += self.block(indent + self.unit, is_new=True)
-        self.depth -= 1
-        for key, value in before.items():
-            setattr(self, key, value)
-        return text
+            return self.line(indent + header + ": ").rstrip() + self.line_end
+        comment = self.pick("", "", "", "  # comment: with a colon", " ")
+        text = indent + header + ":" + comment + self.line_end
+        return text + self.block(indent + self.unit, is_new=True)
 
     def docstring(self, indent):
         return indent + self.pick('"doc"', "'''doc" + self.line_end + "doc'''", '"a" "b"',
@@ -268,13 +257,7 @@ class Program:
         header = f"class {self.pick('A', 'Net', 'é')}{bases}"
         return text + self.suite(indent, header, in_function=False, in_loop=False, is_async=False)
 
-    def conditional(self, indent):
-        text = self.suite(indent, f"if {self.header()}")
-        for _ in range(self.pick(0, 0, 1, 2)):
-            text += self.suite(indent, f"elif {self.header()}")
-        return text + (self.suite(indent, "else") if self.choose(2) else "")
-
-    def header(self):
+    def condition(self):
         return self.pick(
             self.expression(), self.expression(1), f"({self.expression(1)})", "1" , "not a",
             f"x if {self.expression(0)} else y", f"(y := {self.expression(1)})", "lambda: x",
@@ -283,32 +266,25 @@ class Program:
 
     def loop(self, indent):
         if self.choose(3) == 0:
-            header = f"while {self.header()}"
+            header = f"while {self.condition()}"
         else:
             prefix = "async " if self.is_async and self.choose(3) == 0 else ""
             what = self.pick(self.expression(1), f"{self.expression(0)}, {self.expression(0)}",
                              f"*{self.name()}, {self.name()}", "range(3)", f"({self.expression(1)})")
             target = self.pick(self.target(), self.target(), "i, *j", "(i, j)", "i,")
             header = f"{prefix}for {target} in {what}"
-        text = self.suite(indent, header, in_loop=True)
-        return text + (self.suite(indent, "else") if self.choose(3) == 0 else "")
+        return self.with_else(indent, self.suite(indent, header, in_loop=True))
 
-    def attempt(self, indent):
-        text = self.suite(indent, "try")
-        kind = self.choose(4)
-        if kind != 0:
-            stars = sys.version_info >= (3, 11) and self.choose(5) == 0
-            for _ in range(1 + self.choose(2)):
-                caught = self.pick("E", "(E, F)", "E.x", "f()")
-                name = self.pick("", "", " as e", " as é")
-                state = {"in_loop": False, "in_function": False} if stars else {}
-                text += self.suite(indent, f"except{'*' if stars else ''} {caught}{name}", **state)
-            if not stars and self.choose(3) == 0:
-                text += self.suite(indent, "except")
-            if self.choose(3) == 0:
-                text += self.suite(indent, "else")
-        if kind == 0 or self.choose(2):
-            text += self.suite(indent, "finally")
+    def handlers(self, indent):
+        text = ""
+        stars = sys.version_info >= (3, 11) and self.choose(5) == 0
+        for _ in range(1 + self.choose(2)):
+            caught = self.pick("E", "(E, F)", "E.x", "f()")
+            name = self.pick("", "", " as e", " as é")
+            state = {"in_loop": False, "in_function": False} if stars else {}
+            text += self.suite(indent, f"except{'*' if stars else ''} {caught}{name}", **state)
+        if not stars and self.choose(3) == 0:
+            text += self.suite(indent, "except")
         return text
 
     def managed(self, indent):
@@ -333,7 +309,7 @@ class Program:
         text = f"{indent}match {subject}:{self.line_end}"
         inner = indent + self.unit
         for _ in range(1 + self.choose(2)):
-            guard = self.maybe(f" if {self.header()}", 3)
+            guard = self.maybe(f" if {self.condition()}", 3)
             text += self.suite(inner, f"case {self.pattern()}{guard}")
         return text
 

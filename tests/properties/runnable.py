@@ -7,6 +7,8 @@ which know what they were made from; what a program does is settled by `choose` 
 
 import types
 
+from tests.properties.statements import Statements
+
 NAMES = ["a", "b", "c", "d"]
 
 
@@ -82,16 +84,12 @@ def namespace(choose):
             "Failure": Failure, "things": module}
 
 
-class Program:
+class Program(Statements):
     def __init__(self, choose):
-        self.choose = choose
+        super().__init__(choose)
         self.left = 12 + choose(30)
-        self.depth = 0
         self.in_loop = self.is_nested = False
         self.inner_count = 0
-
-    def pick(self, *items):
-        return items[self.choose(len(items))]
 
     def name(self):
         return self.pick(*NAMES)
@@ -164,20 +162,8 @@ class Program:
     def condition(self):
         return self.pick(self.name(), self.expression(), f"({self.name()} := {self.plain()})")
 
-    def suite(self, indent, header, in_loop=None):
-        before = self.in_loop
-        self.in_loop = before if in_loop is None else in_loop
-        self.depth += 1
-        text = f"{indent}{header}:\n" + self.block(indent + " ")
-        self.depth -= 1
-        self.in_loop = before
-        return text
-
-    def conditional(self, indent):
-        text = self.suite(indent, f"if {self.condition()}")
-        for _ in range(self.pick(0, 0, 1, 2)):
-            text += self.suite(indent, f"elif {self.condition()}")
-        return text + (self.suite(indent, "else") if self.choose(2) else "")
+    def body(self, indent, header):
+        return f"{indent}{header}:\n" + self.block(indent + " ")
 
     def loop(self, indent):
         header = self.pick(
@@ -186,23 +172,15 @@ class Program:
         )
         text = self.suite(indent, header, in_loop=True)
         # A function or class is always true: only `mix` ends such a loop.
-        text = text.replace(":\n", f":\n{indent} mix()\n", 1)
-        return text + (self.suite(indent, "else") if self.choose(3) == 0 else "")
+        return self.with_else(indent, text.replace(":\n", f":\n{indent} mix()\n", 1))
 
-    def attempt(self, indent):
-        text = self.suite(indent, "try")
-        kind = self.choose(4)
-        if kind:
-            text += self.suite(indent, "except " + self.pick(
-                f"Failure as {self.name()}", "Failure", f"({self.name()} := Failure)",
-                f"({self.name()} := KeyError)",
-            ))
-            if self.choose(2):
-                text += self.suite(indent, f"except Exception{self.pick('', ' as ' + self.name())}")
-            if self.choose(3) == 0:
-                text += self.suite(indent, "else")
-        if kind == 0 or self.choose(2):
-            text += self.suite(indent, "finally")
+    def handlers(self, indent):
+        text = self.suite(indent, "except " + self.pick(
+            f"Failure as {self.name()}", "Failure", f"({self.name()} := Failure)",
+            f"({self.name()} := KeyError)",
+        ))
+        if self.choose(2):
+            text += self.suite(indent, f"except Exception{self.pick('', ' as ' + self.name())}")
         return text
 
     def managed(self, indent):
