@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.support import compiler, paths, recording
+from tests.support import compiler, paths, recording, warm
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 MODELS = FOLDER / "compile_models.py"
@@ -22,7 +22,9 @@ pytestmark = [
 
 def run_child(folder, script, word, mode):
     result, trace = pathlib.Path(folder, "result.json"), pathlib.Path(folder, "run.mtrace")
-    words = [sys.executable, str(FOLDER / script), str(word), str(result)]
+    # What instruments torch must be there before torch is.
+    python = sys.executable if word == "instrumented" else warm.python()
+    words = [python, str(FOLDER / script), str(word), str(result)]
     environment = recording.environment(mode, trace)
     run = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-3000:]

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.support import compiler, paths, viewer
+from tests.support import compiler, paths, viewer, warm
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 MODELS = FOLDER / "transform_models.py"
@@ -27,11 +27,11 @@ pytestmark = [
 NEARLY = {"compile_inductor"}
 
 
-def run_python(words, folder, **variables):
+def run_python(words, folder, python=None):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("MONITORCH")}
-    environment.update(PYTHONPATH=str(paths.PYTHON_PATH), **variables)
+    environment.update(PYTHONPATH=str(paths.PYTHON_PATH))
     run = subprocess.run(
-        [sys.executable, *map(str, words)],
+        [python or warm.python(), *map(str, words)],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -244,7 +244,7 @@ def test_a_dynamo_that_cannot_substitute(models, tmp_path):
         "        call(x, x)\n"
         "    assert recording.summary.events == 5, recording.summary\n"
     )
-    run_python([script], tmp_path)
+    run_python([script], tmp_path, python=sys.executable)  # which imports Dynamo after monitorch
 
 
 def test_dynamo_loaded_while_recording(models, tmp_path):
@@ -265,4 +265,4 @@ def test_dynamo_loaded_while_recording(models, tmp_path):
         "assert type(module.__loader__).__module__ == '_frozen_importlib_external'\n"
         "assert module.__spec__.loader is module.__loader__\n"
     )
-    run_python([script], tmp_path)
+    run_python([script], tmp_path, python=sys.executable)
