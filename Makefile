@@ -307,7 +307,8 @@ $(PEERS): tools/requirements-bench.txt | environment
 # All of them make docs/benchmarks.md; some, named, leave it as it is.
 BENCHMARKS ?= $(call sources,bench/bench_*.py)
 CLAIMS     := $(BUILD_PATH)/bench
-bench: PYTHON_FOLDERS = $(BUILD_PATH)/python:$(BUILD_PATH)/peers
+# Benchmarks use tests/support.
+bench: PYTHON_FOLDERS = $(BUILD_PATH)/python:$(BUILD_PATH)/peers:$(CURDIR)
 bench: all environment $(PEERS) ## measure each claim of speed against its peer
 	@rm -rf '$(CLAIMS)'
 	@mkdir -p '$(CLAIMS)'

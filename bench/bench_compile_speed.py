@@ -17,10 +17,7 @@ import time
 
 from claims import Claims, median
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import paths  # noqa: E402
+from tests.support import paths
 
 ROUNDS = 5
 LIBCST_BYTES = 3_000_000
@@ -31,7 +28,7 @@ def build_parser(folder):
     program = folder / "parse_only"
     third_party = paths.BUILD / "third_party"
     objects = sorted((paths.BUILD / "obj" / "release" / "third_party").glob("*.o"))
-    words = [os.environ.get("CC", "gcc"), "-O2", "-fno-lto", str(ROOT / "bench" / "parse_only.c")]
+    words = [os.environ.get("CC", "gcc"), "-O2", "-fno-lto", str(paths.ROOT / "bench" / "parse_only.c")]
     words += [*map(str, objects), "-I", str(third_party / "tree-sitter" / "include")]
     subprocess.run([*words, "-o", str(program)], check=True)
     return program

@@ -8,24 +8,16 @@ The peers take turns, and the best time of each counts, since all that disturbs 
 """
 
 import pathlib
-import shutil
 import sys
 import tempfile
 
-try:
-    import numpy  # noqa: F401 (it is what is recorded)
-except ImportError:
-    print("numpy is not installed: there is nothing to record")
-    sys.exit(0)
-
-from bench_show_speed import SOURCE, peak_memory, record, run
 from claims import Claims, best
+from traces import COMMAND, SMALL, SOURCE, in_turns, memory_growth, record
 
 TURNS = 91000
 ROUNDS = 5
 LIMIT = 3.0
 LONGER = SOURCE.replace("    scores = q\n", "    scores = q\n    extra = q\n")
-COMMAND = shutil.which("monitorch")
 
 
 def main():
@@ -35,28 +27,23 @@ def main():
         count = record(a, TURNS)
         record(b, TURNS)
         record(longer, TURNS, LONGER)
-        record(small, 1000)
+        record(small, SMALL)
         peers = {
             "show": [COMMAND, "show", a],
             "diff, equal": [COMMAND, "diff", "-q", a, b],
             "diff --exact, equal": [COMMAND, "diff", "-q", "--exact", a, b],
             "diff, a line more": [COMMAND, "diff", "-q", a, longer],
         }
-        times = {peer: [] for peer in peers}
-        for _ in range(ROUNDS):
-            for peer, words in peers.items():
-                times[peer].append(run(words))
+        times = in_turns(peers, ROUNDS)
         print(f"{count:,} events in each trace:")
         for peer, seconds in times.items():
             print(f"  monitorch {peer:20} {min(seconds):6.3f} s")
-        peak = max(peak_memory([COMMAND, "diff", "-q", a, other]) for other in (b, longer))
-        small_peak = peak_memory([COMMAND, "diff", "-q", small, small])
-        print(f"memory: {peak} kB; {small_peak} kB for small traces")
+        compare = [COMMAND, "diff", "-q"]
+        more = max(memory_growth([*compare, a, x], [*compare, small, small]) for x in (b, longer))
     claims = Claims("How fast two traces of a million events are compared")
     shown = times.pop("show")
     for peer, seconds in times.items():
         claims.at_most(LIMIT, f"monitorch {peer}", best(seconds, shown), peer="monitorch show of one")
-    more = (peak - small_peak) / 1024
     claims.at_most(16, "memory of monitorch diff", more, peer="that for small traces", unit="MB more")
     return claims.finish()
 

@@ -5,20 +5,15 @@ it, in the same run: a trace function in Python that does nothing, and PySnooper
 installed. Exit code 1 where the claim does not hold.
 """
 
-import pathlib
 import statistics
 import sys
 import time
 
+import monitorch
 from claims import Claims
+from monitorch import _follow
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import paths, recording  # noqa: E402
-
-monitorch = recording.package()
-from monitorch import _follow  # noqa: E402
+from tests.support import paths
 
 LIMIT = 100  # nanoseconds a line
 TURNS = 2000

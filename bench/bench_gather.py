@@ -8,25 +8,16 @@ leaves on the thread that trains. Exit code 1 where the claim does not hold.
 from __future__ import annotations
 
 import multiprocessing
-import pathlib
 import statistics
 import sys
 import tempfile
 import time
 from typing import Any, Callable
 
+import torch
+import torch.distributed as dist
 from claims import Claims, median
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import recording  # noqa: E402
-
-recording.package()
-
-import torch  # noqa: E402
-import torch.distributed as dist  # noqa: E402
-from monitorch.tracer._gather import Gatherer  # noqa: E402
+from monitorch.tracer._gather import Gatherer
 
 CLAIM = 3.0
 WORLD = 4

@@ -7,30 +7,17 @@ The peers take turns, and the best time of each counts, since all that disturbs 
 """
 
 import pathlib
-import shutil
-import subprocess
 import sys
 import tempfile
-import time
-
-try:
-    import numpy
-except ImportError:
-    print("numpy is not installed: there is nothing to record")
-    sys.exit(0)
 
 import monitorch
-from bench_show_speed import record
+import numpy
 from claims import Claims, best
+from traces import COMMAND, in_turns, record
 
 TURNS = 90000
 ROUNDS = 5
 SIX = ["seq", "file", "line", "name", "mean", "nan"]
-COMMAND = shutil.which("monitorch")
-
-
-def run(*words):
-    subprocess.run([COMMAND, *words], check=True, stdout=subprocess.DEVNULL)
 
 
 def main():
@@ -40,19 +27,14 @@ def main():
         count = len(monitorch.load(trace, columns=["mean"]))
         total = float(numpy.nansum(numpy.asarray(monitorch.load(trace, columns=["mean"])["mean"])))
         works = {
-            "show": (lambda: run("show", trace), None),
+            "show": ([COMMAND, "show", trace], None),
             "load, 6 columns": (lambda: monitorch.load(trace, columns=SIX), 1),
             "load, all columns": (lambda: monitorch.load(trace), 4),
-            "export --csv": (lambda: run("export", trace, "--csv"), 5),
-            "export --jsonl": (lambda: run("export", trace, "--jsonl"), 5),
-            "export --perfetto": (lambda: run("export", trace, "--perfetto", "-"), 5),
+            "export --csv": ([COMMAND, "export", trace, "--csv"], 5),
+            "export --jsonl": ([COMMAND, "export", trace, "--jsonl"], 5),
+            "export --perfetto": ([COMMAND, "export", trace, "--perfetto", "-"], 5),
         }
-        times = {name: [] for name in works}
-        for _ in range(ROUNDS):
-            for name, (work, _) in works.items():
-                started = time.perf_counter()
-                work()
-                times[name].append(time.perf_counter() - started)
+        times = in_turns({name: work for name, (work, _) in works.items()}, ROUNDS)
     print(f"{count} events, the sum of their means {total:.6g}")
     claims = Claims("How fast columns and files are made of a trace of a million events")
     for name, (_, limit) in works.items():

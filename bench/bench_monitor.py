@@ -7,18 +7,12 @@ plain step; a step that is not monitored takes at most 1.01 times the plain one.
 claim does not hold.
 """
 
-import pathlib
 import sys
 import time
 
+import torch
 from claims import Claims, Figure, median
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import paths  # noqa: E402
-
-sys.path.insert(0, str(paths.PYTHON_PATH))
+from monitorch.monitor import ModuleMonitor
 
 TIME_CLAIM = 1 / 5
 MEMORY_CLAIM = 1 / 4
@@ -41,8 +35,6 @@ class Run:
     """A model, its batch and its optimizer: always the same ones."""
 
     def __init__(self):
-        import torch
-
         torch.manual_seed(0)
         layer = torch.nn.TransformerEncoderLayer(256, 8, 1024, dropout=0.0, batch_first=True)
         self.model = torch.nn.Sequential(
@@ -55,8 +47,6 @@ class Run:
         self.step_number = -1
 
     def step(self, monitor=None):
-        import torch
-
         self.step_number += 1
         if monitor is not None:
             monitor.begin_step(self.step_number)
@@ -104,8 +94,6 @@ def in_turns(functions, rounds):
 def memory(step):
     """The most bytes that torch held at once during a step, above what it held before, and all
     that it allocated."""
-    import torch
-
     with torch.profiler.profile(
         activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
     ) as profile:
@@ -181,13 +169,6 @@ def compare_unmonitored(claims, ours):
 
 def main():
     claims = Claims("What monitoring a training step costs")
-    try:
-        import torch
-    except ImportError:
-        claims.not_measured("a monitored step", "torch is not installed")
-        return claims.finish()
-    from monitorch.monitor import ModuleMonitor
-
     torch.set_num_threads(1)
     compare_unmonitored(claims, ModuleMonitor)
     try:

@@ -4,17 +4,14 @@ Claims, every line selected: at most 1.02 times on a loop of operations on 64x64
 times on a bare loop of integer additions. Exit code 1 where a claim does not hold.
 """
 
-import pathlib
 import sys
 import time
 
+import torch
 from claims import Claims, median
 from loops import TENSORS
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import compiler, recording  # noqa: E402
+from tests.support import compiler, recording
 
 INTEGERS = b"""
 def run(count):
@@ -55,15 +52,11 @@ def ratio(source, count, rounds):
 
 def main():
     claims = Claims("What instrumented code costs while recording is off")
-    loops = [("integer additions", INTEGERS, 200_000, 41, 1.8)]
-    tensors = "operations on 64x64 tensors"
-    try:
-        import torch
-    except ImportError:
-        claims.not_measured(f"a loop of {tensors}", "torch is not installed")
-    else:
-        torch.set_num_threads(1)
-        loops.append((tensors, TENSORS.encode(), 1500, 61, 1.02))
+    torch.set_num_threads(1)
+    loops = [
+        ("integer additions", INTEGERS, 200_000, 41, 1.8),
+        ("operations on 64x64 tensors", TENSORS.encode(), 1500, 61, 1.02),
+    ]
     for name, source, count, rounds, claim in loops:
         what = f"a loop of {name}, every line with a site"
         claims.at_most(claim, what, ratio(source, count, rounds), peer="the plain loop")

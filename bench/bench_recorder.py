@@ -10,18 +10,15 @@ pysnooper), take at least 10 times as long; torch's DebugMode stands in the same
 import importlib.util
 import io
 import os
-import pathlib
 import statistics
 import sys
 import tempfile
 import time
 
+import torch
 from claims import Claims, median
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import compiler, recording  # noqa: E402
+from tests.support import compiler, paths, recording
 
 EVENT = b"""
 def keep(tensors):
@@ -76,7 +73,7 @@ def load_functions(**selection):
     return space
 
 
-def event_ratios(torch, size, trace):
+def event_ratios(size, trace):
     """{claim: (nanoseconds of an event, nanoseconds of x.mean(), their ratio)}"""
     # Another object and other values at each turn.
     tensors = [torch.randn(size) for _ in range(64)] * 16
@@ -99,11 +96,11 @@ def event_ratios(torch, size, trace):
     return found
 
 
-def measure_events(torch, trace, claims):
+def measure_events(trace, claims):
     worst = {}
     print(f"{'an event of':>12}  {'x.mean()':>9}  " + "  ".join(f"{n:>28}" for n in EVENT_CLAIMS))
     for size in SIZES:
-        found = event_ratios(torch, size, trace)
+        found = event_ratios(size, trace)
         words = []
         for name, (event, mean, ratio) in found.items():
             worst[name] = max(ratio, worst.get(name, ratio), key=lambda figure: figure.value)
@@ -117,8 +114,8 @@ def measure_events(torch, trace, claims):
 # A model
 
 
-def load_model(torch, is_instrumented):
-    path = ROOT / "samples" / "transformer_block.py"
+def load_model(is_instrumented):
+    path = paths.ROOT / "samples" / "transformer_block.py"
     source = path.read_bytes()
     text = compiler.instrument(source, str(path), forward=True).text if is_instrumented else source
     name = "gpt_traced" if is_instrumented else "gpt"
@@ -192,8 +189,8 @@ def unwrap_torch():
         unwrap_torch()
 
 
-def measure_forward(torch, trace):
-    model, traced = load_model(torch, False), load_model(torch, True)
+def measure_forward(trace):
+    model, traced = load_model(False), load_model(True)
     tokens = torch.randint(256, (2, 64))
 
     def recorded(**options):
@@ -247,8 +244,8 @@ def show_forward(pairs, claims):
         claims.at_least(PEER_CLAIM, what, slower, peer=f"{name} on the same", unit="times faster")
 
 
-def measure_size(torch, trace, claims):
-    traced, tokens = load_model(torch, True), torch.randint(256, (2, 64))
+def measure_size(trace, claims):
+    traced, tokens = load_model(True), torch.randint(256, (2, 64))
     with trace.record(sample=8):
         for _ in range(200):
             traced(tokens)
@@ -260,17 +257,12 @@ def measure_size(torch, trace, claims):
 
 
 def main():
-    try:
-        import torch
-    except ImportError:
-        print("torch is not installed: nothing is measured")
-        return 0
     torch.set_num_threads(1)
     trace = Trace()
     claims = Claims("What recording costs")
-    measure_events(torch, trace, claims)
-    show_forward(measure_forward(torch, trace), claims)
-    measure_size(torch, trace, claims)
+    measure_events(trace, claims)
+    show_forward(measure_forward(trace), claims)
+    measure_size(trace, claims)
     return claims.finish()
 
 

@@ -7,23 +7,13 @@ The peers take turns, and the best time of each counts, since all that disturbs 
 """
 
 import json
-import pathlib
 import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
-import time
 
-try:
-    import numpy
-except ImportError:
-    print("numpy is not installed: there is nothing to record")
-    sys.exit(0)
-
-import monitorch
 from claims import Claims, best
-from monitorch import _instrument
+from traces import COMMAND, in_turns, large_and_small, memory_growth
 
 TURNS = 60000
 ROUNDS = 7
@@ -31,33 +21,7 @@ COLUMNS = (
     "seq time thread call iteration site kind name path file line function module change dtype shape"
     " device strides requires_grad min max mean std absmax nan posinf neginf zeros hash"
 ).split()
-SOURCE = """
-def attend(x, mask):
-    q = x
-    scores = q
-    if mask is not None:
-        scores = x
-    weights = scores
-    return weights
-
-def run(x, turns):
-    for i in range(turns):
-        y = attend(x, x)
-        z = y
-"""
-SHOW = shutil.which("monitorch")
 SQLITE = shutil.which("sqlite3")
-
-
-def record(path, turns, source=SOURCE):
-    """Gives how many events there are."""
-    x = numpy.linspace(-3, 3, 64, dtype=numpy.float32).reshape(8, 8)
-    names = {"__name__": "model"}
-    text = _instrument.instrument(source.encode(), "model.py", all=True).text
-    exec(compile(text, "model.py", "exec"), names)
-    with monitorch.record(str(path)) as recording:
-        names["run"](x, turns)
-    return recording.summary.events
 
 
 def import_rows(trace, database):
@@ -65,7 +29,7 @@ def import_rows(trace, database):
     marks = ",".join("?" * len(COLUMNS))
     connection = sqlite3.connect(database)
     connection.execute(f"create table events ({','.join(COLUMNS)})")
-    reading = subprocess.Popen([SHOW, "show", "--json", trace], stdout=subprocess.PIPE, text=True)
+    reading = subprocess.Popen([COMMAND, "show", "--json", trace], stdout=subprocess.PIPE, text=True)
     count = 0
     for line in reading.stdout:
         row = json.loads(line)
@@ -78,51 +42,23 @@ def import_rows(trace, database):
     return count
 
 
-def run(words):
-    """Seconds. Exit code 0 is expected."""
-    started = time.perf_counter()
-    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - started
-
-
-def peak_memory(words):
-    """In kilobytes, asked again and again while it works: the figure that is told at the end of
-    a process counts what it was forked from too."""
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-    status = pathlib.Path(f"/proc/{process.pid}/status")
-    peak = 0
-    while process.poll() is None:
-        lines = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
-        peak = max([peak, *(int(line.split()[1]) for line in lines)])
-    assert process.wait() == 0
-    return peak
-
-
 def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        trace, small = folder / "run.mtrace", folder / "small.mtrace"
-        record(trace, TURNS)
-        record(small, 1000)
-        database = folder / "events.sqlite"
+    with large_and_small(TURNS) as (trace, small):
+        database = trace.with_name("events.sqlite")
         count = import_rows(trace, database)
         peers = {
-            "monitorch show": [SHOW, "show", trace],
-            "monitorch show --json": [SHOW, "show", "--json", trace],
-            "monitorch show --name=z": [SHOW, "show", "--name=z", trace],
+            "monitorch show": [COMMAND, "show", trace],
+            "monitorch show --json": [COMMAND, "show", "--json", trace],
+            "monitorch show --name=z": [COMMAND, "show", "--name=z", trace],
         }
         if SQLITE:
             peers["sqlite3"] = [SQLITE, database, f"select {','.join(COLUMNS)} from events"]
-        times = {peer: [] for peer in peers}
-        for _ in range(ROUNDS):
-            for peer, words in peers.items():
-                times[peer].append(run(words))
+        times = in_turns(peers, ROUNDS)
         print(f"{count:,} events, printed:")
         for peer, seconds in times.items():
             each = count / min(seconds) / 1e6
             print(f"  {peer:24} {min(seconds):6.3f} s {each:7.2f} million a second")
-        peak, small_peak = (peak_memory([SHOW, "show", path]) for path in (trace, small))
-        print(f"memory: {peak} kB; {small_peak} kB for a small trace")
+        more = memory_growth([COMMAND, "show", trace], [COMMAND, "show", small])
     claims = Claims("How fast monitorch show prints a trace")
     what = "monitorch show"
     if SQLITE:
@@ -131,7 +67,6 @@ def main():
         claims.at_least(4, what, faster, peer=peer, unit="times faster")
     else:
         claims.not_measured(f"{what}, against the shell of SQLite", "sqlite3 is not installed")
-    more = (peak - small_peak) / 1024
     claims.at_most(2, "memory of monitorch show", more, peer="that for a small trace", unit="MB more")
     return claims.finish()
 

@@ -6,19 +6,15 @@ the same arguments. Put in by the compiler (`--spy`) it costs what sites cost: a
 own cost is bench_off_cost.py's. Exit code 1 where a claim does not hold.
 """
 
-import pathlib
 import sys
 import time
 
+import torch
 from claims import Claims, best
 from loops import TENSORS
+from monitorch.spy import DebugContext, TensorSaver, get_debug_context, spy_save
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import compiler, paths, recording  # noqa: E402
-
-sys.path.insert(0, str(paths.PYTHON_PATH))
+from tests.support import compiler, recording
 
 CALL_CLAIM = 2.0
 LINE_CLAIM = 1.03
@@ -54,8 +50,6 @@ def in_turns(first, second, rounds=ROUNDS):
 
 
 def call_ratio(count=5_000):
-    from monitorch.spy import DebugContext, TensorSaver, get_debug_context, spy_save
-
     assert TensorSaver and DebugContext and get_debug_context() is None
     space = {}
     exec(CALLS, space)
@@ -79,17 +73,12 @@ def line_ratio(count=200):
 
 
 def main():
+    torch.set_num_threads(1)
     claims = Claims("What spy_save costs outside a context")
     peer = "a Python function that does nothing"
     claims.at_most(CALL_CLAIM, "spy_save outside a context", call_ratio(), peer=peer)
     lines = "operations on 64x64 tensors, each line with --spy"
-    try:
-        import torch
-    except ImportError:
-        claims.not_measured(lines, "torch is not installed")
-    else:
-        torch.set_num_threads(1)
-        claims.at_most(LINE_CLAIM, lines, line_ratio(), peer="the same lines with ordinary sites")
+    claims.at_most(LINE_CLAIM, lines, line_ratio(), peer="the same lines with ordinary sites")
     return claims.finish()
 
 

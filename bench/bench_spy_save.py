@@ -21,7 +21,10 @@ import tempfile
 import time
 from typing import Callable
 
+import torch
 from claims import Claims, best
+from monitorch import _recorder
+from monitorch.spy import DebugContext, TensorSaver, spy_save
 
 # Mounting changes what no other process sees, once this one has been started by `unshare`.
 ALONE = "MONITORCH_BENCH_ALONE"
@@ -30,17 +33,6 @@ if ALONE not in os.environ and shutil.which("unshare"):
     if subprocess.run([*alone, "true"], stderr=subprocess.DEVNULL).returncode == 0:
         os.environ[ALONE] = "1"
         os.execvp(alone[0], [*alone, sys.executable, *sys.argv])
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import recording  # noqa: E402
-
-recording.package()
-
-import torch  # noqa: E402
-from monitorch import _recorder  # noqa: E402
-from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 
 CLAIM = 5.0
 SYSTEM_CLAIM = 1.4

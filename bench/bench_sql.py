@@ -13,24 +13,14 @@ import csv
 import functools
 import io
 import pathlib
-import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 
-try:
-    import numpy  # noqa: F401 (it is what is recorded)
-except ImportError:
-    print("numpy is not installed: there is nothing to record")
-    sys.exit(0)
-
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from bench_show_speed import peak_memory, record, run
 from claims import Claims, best
+from traces import COMMAND, large_and_small, memory_growth, seconds
 
-MONITORCH = shutil.which("monitorch")
 TURNS = 91000
 ROUNDS = 5
 QUERY = "select count(*), max(absmax) from events where nan > 0"
@@ -51,7 +41,7 @@ COLUMNS = (
 def read_rows(trace):
     """The rows as Python has them, before the clock starts."""
     query = f"select {','.join(COLUMNS)} from events"
-    words = [MONITORCH, "sql", "--csv", "--no-header", trace, query]
+    words = [COMMAND, "sql", "--csv", "--no-header", trace, query]
     reading = subprocess.Popen(words, stdout=subprocess.PIPE)
     text = io.TextIOWrapper(reading.stdout, encoding="utf-8", newline="")
     return [tuple(map(value_of, row)) for row in csv.reader(text)]
@@ -90,17 +80,13 @@ def ask_sqlite(database):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        trace, small = folder / "run.mtrace", folder / "small.mtrace"
-        record(trace, TURNS)
-        record(small, 1000)
+    with large_and_small(TURNS) as (trace, small):
         rows = read_rows(trace)
-        database = folder / "events.sqlite"
+        database = trace.with_name("events.sqlite")
         ours, shown, imported, asked = [], [], [], []
         for turn in range(ROUNDS):
-            ours.append(run([MONITORCH, "sql", trace, QUERY]))
-            shown.append(run([MONITORCH, "show", trace]))
+            ours.append(seconds([COMMAND, "sql", trace, QUERY]))
+            shown.append(seconds([COMMAND, "show", trace]))
             if turn < 2:
                 imported.append(import_rows(rows, database))
             asked.append(ask_sqlite(database)[0])
@@ -110,18 +96,15 @@ def main():
         print(f"  SQLite: import and ask       {min(imported) + min(asked):7.3f} s")
         print(f"  SQLite: ask, once imported   {min(asked):7.3f} s")
         for what, query in OTHERS.items():
-            seconds = min(run([MONITORCH, "sql", trace, query]) for _ in range(2))
-            print(f"  {what:28} {seconds:7.3f} s")
+            shortest = min(seconds([COMMAND, "sql", trace, query]) for _ in range(2))
+            print(f"  {what:28} {shortest:7.3f} s")
         rows = None
         query = "select * from events"
-        peak = peak_memory([MONITORCH, "sql", trace, query])
-        small_peak = peak_memory([MONITORCH, "sql", small, query])
-        print(f"memory of {query}: {peak} kB; {small_peak} kB for a small trace")
+        more = memory_growth([COMMAND, "sql", trace, query], [COMMAND, "sql", small, query])
     claims = Claims("How fast monitorch sql answers, of a million events")
-    both = [min(imported) + seconds for seconds in asked]
+    both = [min(imported) + asking for asking in asked]
     peer = "an import into SQLite and the same query there"
     claims.at_least(5, "monitorch sql", best(both, ours), peer=peer, unit="times faster")
-    more = (peak - small_peak) / 1024
     claims.at_most(2, f"memory of {query}", more, peer="that for a small trace", unit="MB more")
     return claims.finish()
 

@@ -12,12 +12,7 @@ What calling from Python costs is part of it on both sides.
 import sys
 import time
 
-try:
-    import torch
-except ImportError:
-    print("torch is not installed: there is nothing to measure beside")
-    sys.exit(0)
-
+import torch
 from claims import Claims, best
 from monitorch import _recorder
 

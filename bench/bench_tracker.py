@@ -16,14 +16,9 @@ import sys
 import tempfile
 import time
 
+import torch
 from claims import Claims
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.support import paths  # noqa: E402
-
-sys.path.insert(0, str(paths.PYTHON_PATH))
+from monitorch import tracker
 
 CLAIM = 20.0
 ROUNDS = 15
@@ -49,8 +44,6 @@ def twelve_lines(x, w):
 
 
 def describe(name, value, line):
-    import torch
-
     if isinstance(value, torch.Tensor):
         floats = value.float()
         return (
@@ -62,8 +55,6 @@ def describe(name, value, line):
 
 
 def has_changed(old, new):
-    import torch
-
     if not isinstance(new, torch.Tensor) or not isinstance(old, torch.Tensor):
         return old is not new
     if old.shape != new.shape or old.dtype != new.dtype:
@@ -109,8 +100,6 @@ def settrace_tracker(function, output):
 
 
 def make_runs(output):
-    from monitorch import tracker
-
     runs = {
         "plain": twelve_lines,
         "var_tracker('*')": tracker.var_tracker("*")(twelve_lines),
@@ -133,8 +122,6 @@ def seconds(run, arguments):
 
 def measure(output):
     """Of each run, the median of what it adds to the plain one that ran just before it."""
-    import torch
-
     arguments = torch.randn(64, 64), torch.randn(64, 64) * 0.1
     runs = make_runs(output)
     added = {name: [] for name in runs}
@@ -149,16 +136,9 @@ def measure(output):
 
 
 def main():
-    try:
-        import torch
-    except ImportError:
-        print("torch is not installed: nothing is measured")
-        return 0
     torch.set_num_threads(1)
     output = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
-        from monitorch import tracker
-
         tracker.configure(folder=folder)
         with contextlib.redirect_stdout(output):
             added = measure(output)
