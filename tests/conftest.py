@@ -1,6 +1,7 @@
-"""What all tests share: the path to their helpers, the slow ones left out, the compiler under test."""
+"""What all tests share: the path to their helpers, those that cannot run left out, the compiler under test."""
 
 import gc
+import importlib.util
 import pathlib
 import signal
 import sys
@@ -40,11 +41,15 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--slow") or "slow" in (config.getoption("-m") or ""):
-        return
+    reasons = {}
+    if not config.getoption("--slow") and "slow" not in (config.getoption("-m") or ""):
+        reasons["slow"] = "slow: runs with --slow"
+    if importlib.util.find_spec("torch") is None:
+        reasons["torch"] = "torch is not installed"
     for item in items:
-        if "slow" in item.keywords:
-            item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
+        for mark, reason in reasons.items():
+            if mark in item.keywords:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -417,8 +417,6 @@ def test_values_of_every_plain_kind(tmp_path):
 
 # Tensors
 
-torch_mark = pytest.mark.torch
-
 
 def of_name(trace, name, function="f"):
     return [
@@ -430,7 +428,7 @@ def changes(trace, name, function="f"):
     return [(e.line, e.change, e.differs) for e in of_name(trace, name, function)]
 
 
-@torch_mark
+@pytest.mark.torch
 def test_what_happened_to_a_tensor(tmp_path):
     trace = run(
         """
@@ -486,7 +484,7 @@ def test_what_happened_to_a_tensor(tmp_path):
     assert [(e.name, e.alias_line) for e in aliased] == [("x", 11), ("v", 13)]
 
 
-@torch_mark
+@pytest.mark.torch
 def test_each_call_begins_anew(tmp_path):
     trace = run(
         """
@@ -506,7 +504,7 @@ def test_each_call_begins_anew(tmp_path):
     assert [e.change for e in of_name(trace, "x")] == ["new", "new"]
 
 
-@torch_mark
+@pytest.mark.torch
 def test_values_are_followed_across_calls(tmp_path):
     trace = run(
         """
@@ -546,7 +544,7 @@ def test_values_are_followed_across_calls(tmp_path):
     assert one("<module>", "result").origin == one("f", "return").seq
 
 
-@torch_mark
+@pytest.mark.torch
 def test_module_paths(tmp_path):
     trace = run(
         """
@@ -609,7 +607,7 @@ def test_module_paths(tmp_path):
     assert [name for name, _ in forwards[1 + len(a) + len(b) :]] == [k for k, _ in b]
 
 
-@torch_mark
+@pytest.mark.torch
 def test_hooks_and_backward(tmp_path):
     trace = run(
         """
@@ -657,7 +655,7 @@ def test_hooks_and_backward(tmp_path):
     assert h.shape == [1, 2] and (h.min, h.max) == (2.0, 2.0)
 
 
-@torch_mark
+@pytest.mark.torch
 def test_threads_that_share_a_model(tmp_path):
     """As nn.DataParallel does it: replicas or one module, a thread each."""
     trace = run(
@@ -708,7 +706,7 @@ def test_threads_that_share_a_model(tmp_path):
         assert event.mean == 4 * dict(values(trace, "work", "k"))[calls[event.call].parent]
 
 
-@torch_mark
+@pytest.mark.torch
 def test_tensors_in_containers(tmp_path):
     trace = run(
         """
@@ -748,7 +746,7 @@ def test_tensors_in_containers(tmp_path):
     assert leaves("four") == {".logits": [3], ".hidden[0]": [4]}
 
 
-@torch_mark
+@pytest.mark.torch
 def test_attributes_and_items(tmp_path):
     trace = run(
         """
@@ -783,7 +781,7 @@ def test_attributes_and_items(tmp_path):
     assert (changed.change, changed.differs, changed.max) == ("mutated", ["values"], 7.0)
 
 
-@torch_mark
+@pytest.mark.torch
 def test_statistics_of_values(tmp_path):
     trace = run(
         """
@@ -844,7 +842,7 @@ if __name__ == "__main__":
 """
 
 
-@torch_mark
+@pytest.mark.torch
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_workers_of_a_data_loader(how, tmp_path):
     run = recording.run_program(WORKERS, tmp_path, [how])
@@ -905,7 +903,7 @@ def test_forks_record_into_files_of_their_own(tmp_path):
             assert trace.calls[call.parent].function == "main"
 
 
-@torch_mark
+@pytest.mark.torch
 def test_modules_that_come_later_have_paths(tmp_path):
     trace = run(
         """

@@ -13,11 +13,7 @@ from tests.support import compiler, paths, recording
 FOLDER = pathlib.Path(__file__).resolve().parent
 PROGRAMS = FOLDER / "fidelity_programs.py"
 
-pytestmark = [
-    pytest.mark.torch,
-    pytest.mark.usefixtures("compiler_module"),
-    pytest.mark.skipif(paths.package_folder("torch") is None, reason="torch is missing"),
-]
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
 
 GROWTH = b"""\
 import numpy

@@ -17,7 +17,6 @@ MODELS = FOLDER / "transform_models.py"
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.usefixtures("compiler_module"),
-    pytest.mark.skipif(paths.package_folder("torch") is None, reason="torch is missing"),
     pytest.mark.skipif(
         not list(paths.PACKAGE.glob("_recorder*.so")), reason="the recorder is not built (make)"
     ),

@@ -7,6 +7,7 @@ Runs every scenario and writes what each gave, as numbers. With a trace, while m
 
 import contextlib
 import copy
+import functools
 import json
 import os
 import sys
@@ -62,29 +63,15 @@ def compiled(models, **options):
     return [call(inputs(3, 8)), call(inputs(3, 8) + 1), call(inputs(5, 8))]
 
 
-@scenario
-def compile_eager(models):
-    return compiled(models, backend="eager")
-
-
-@scenario
-def compile_whole_graph(models):
-    return compiled(models, backend="eager", fullgraph=True)
-
-
-@scenario
-def compile_aot(models):
-    return compiled(models, backend="aot_eager")
-
-
-@scenario
-def compile_dynamic(models):
-    return compiled(models, backend="aot_eager", dynamic=True)
-
-
-@scenario
-def compile_inductor(models):
-    return compiled(models)
+COMPILED = {
+    "compile_eager": {"backend": "eager"},
+    "compile_whole_graph": {"backend": "eager", "fullgraph": True},
+    "compile_aot": {"backend": "aot_eager"},
+    "compile_dynamic": {"backend": "aot_eager", "dynamic": True},
+    "compile_inductor": {},
+}
+for name, options in COMPILED.items():
+    SCENARIOS[name] = functools.partial(compiled, **options)
 
 
 @scenario

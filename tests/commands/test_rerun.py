@@ -1,6 +1,5 @@
 """python -m monitorch run --deterministic --seed N, and what a trace tells of its run."""
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -13,10 +12,6 @@ from tests.commands.test_run_equality import make_files
 from tests.support import compiler, paths, recording, viewer
 
 pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
-needs_torch = [
-    pytest.mark.torch,
-    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
-]
 
 DRAWS = """
 import random, sys
@@ -193,7 +188,7 @@ def test_wrong_words(tmp_path, words, expected):
 
 
 class TestWithTorch:
-    pytestmark = needs_torch
+    pytestmark = pytest.mark.torch
 
     def test_all_three_are_seeded(self, tmp_path):
         script = """

@@ -1,6 +1,5 @@
 """python -m monitorch run with torch's own ways of starting and compiling code."""
 
-import importlib.util
 
 import pytest
 
@@ -11,7 +10,6 @@ from tests.support import compiler, recording
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)"),
-    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
 ]
 
 RANKS = """

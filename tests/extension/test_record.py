@@ -598,7 +598,6 @@ def test_help(folder):
 
 
 @pytest.mark.torch
-@pytest.mark.skipif(paths.package_folder("torch") is None, reason="torch is missing")
 def test_what_is_measured(folder):
     run(
         folder,
@@ -874,7 +873,6 @@ class Net(torch.nn.Module):
 
 
 @pytest.mark.torch
-@pytest.mark.skipif(paths.package_folder("torch") is None, reason="torch is missing")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_data_loader(tmp_path, method):
     """Each worker has a trace of its own, and none of them says anything."""

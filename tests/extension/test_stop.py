@@ -1,6 +1,5 @@
 """Recordings that stop at a NaN: the exception, where it is raised, and what is in the trace."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -12,10 +11,6 @@ from tests.commands.test_run_equality import make_files
 from tests.support import compiler, paths, recording, viewer
 
 pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
-needs_torch = [
-    pytest.mark.torch,
-    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
-]
 
 # Each function makes one NaN, which the line that says `here` raises.
 LINES = """\
@@ -341,7 +336,7 @@ inner(nested, stop="nan")
 
 
 class TestWithTorch:
-    pytestmark = needs_torch
+    pytestmark = pytest.mark.torch
 
     @pytest.mark.parametrize("device", ["0", "1"])
     def test_tensors(self, tmp_path, device):

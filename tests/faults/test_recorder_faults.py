@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tests.faults.planned import run_planned
-from tests.support import compiler, paths, recording
+from tests.support import compiler, recording
 
 CHILD = pathlib.Path(__file__).with_name("failing_child.py")
 
@@ -192,8 +192,6 @@ def test_each_step_fails(kind, what, how, tmp_path):
 @pytest.mark.torch
 @pytest.mark.parametrize("what", ["ALLOCATION", "WRITE"])
 def test_each_step_fails_with_tensors(what, tmp_path):
-    if paths.package_folder("torch") is None:
-        pytest.skip("torch is missing")
     steps = numbers(60, 20, 1) if what == "ALLOCATION" else list(range(1, 20))
     runs = [("sound", {})]
     for n in steps:

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from tests.faults.planned import run_planned
-from tests.support import compiler, paths, recording
+from tests.support import compiler, recording
 
 CHILD = pathlib.Path(__file__).with_name("killed_child.py")
 SIGNALS = {"kill": signal.SIGKILL, "segfault": signal.SIGSEGV}
@@ -103,8 +103,6 @@ def test_every_event_returned_from_is_read(how, count, tmp_path):
 @pytest.mark.parametrize("how", ["kill", "segfault"])
 @pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.slow)])
 def test_every_event_of_tensors_is_read(how, count, tmp_path):
-    if paths.package_folder("torch") is None:
-        pytest.skip("torch is missing")
     for path, counts in kill(tmp_path, "torch", how, count, seed=how).items():
         assert_whole(read(path), counts)
 
