@@ -396,8 +396,7 @@ def test_coverage_measures_the_same(core, coverage_folder, tmp_path):
         program.write_text(text)
         for words in (["run", str(program), str(tmp_path / "run.mtrace")],
                       ["json", "-q", "-o", str(tmp_path / "lines.json")]):  # fmt: skip
-            done = subprocess.run([sys.executable, "-m", "coverage", *words], env=environment,
-                                  capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+            done = recording.run_python("-m", "coverage", *words, folder=tmp_path, env=environment)  # fmt: skip
             if "Can't use core=sysmon" in done.stderr:
                 pytest.skip("this Python has no sys.monitoring")
             assert done.returncode == 0, done.stderr + done.stdout

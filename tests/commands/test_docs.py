@@ -6,12 +6,11 @@ in docs_programs.py.
 
 import re
 import shutil
-import subprocess
 
 import pytest
 
 from tests.commands import docs_programs
-from tests.support import pages, paths, warm
+from tests.support import pages, paths, recording, warm
 
 PAGES = ["README.md", "CONTRIBUTING.md", "samples/README.md"]
 PAGES += sorted(f"docs/{page.name}" for page in (paths.ROOT / "docs").glob("*.md"))
@@ -84,12 +83,7 @@ def test_python(folder, page):
         file.write_text("\n" * (block.line - 1) + block.text)
         program.append(f"exec(compile(open({str(file)!r}).read(), {str(file)!r}, 'exec'), names)")
     (folder / "blocks.py").write_text("\n".join(program))
-    done = subprocess.run(
-        [warm.python(), "blocks.py"],
-        cwd=folder,
-        env=pages.environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
+    done = recording.run_python(
+        "blocks.py", python=warm.python(), folder=folder, env=pages.environment()
     )
     assert done.returncode == 0, done.stderr

@@ -7,11 +7,10 @@ tests are one of them. How a block is read: tests/support/pages.py.
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from tests.support import pages, paths
+from tests.support import pages, paths, recording
 
 DOCS = paths.ROOT / "docs"
 PARTS = ["instrument", "runtime/base", "runtime/trace", "runtime/view", "runtime/command", "runtime/python"]
@@ -63,13 +62,10 @@ def test_set_up_commands_are_targets():
 
 @pytest.mark.torch
 def test_demo():
-    done = subprocess.run(
-        [sys.executable, "tools/demo.py"],
-        cwd=paths.ROOT,
+    done = recording.run_python(
+        "tools/demo.py",
+        folder=paths.ROOT,
         env=dict(pages.environment(), MONITORCH_BUILD=str(paths.BUILD)),
-        capture_output=True,
-        text=True,
-        timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

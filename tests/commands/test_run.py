@@ -470,9 +470,7 @@ def run_python(*words):
     environment = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH))
     environment.pop("MONITORCH", None)
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True
-    )
+    return recording.run_python(*words, folder=folder, env=environment)
 
 
 # The other commands

@@ -33,9 +33,8 @@ def run(work, *options, python=sys.executable, **variables):
     environment["XDG_CACHE_HOME"] = str(work.parent / "cache")
     environment["PYTHONPATH"] = str(paths.PYTHON_PATH)
     environment.update(variables)
-    done = subprocess.run(
-        [python, "-m", "monitorch", "run", *options, "s.py"],
-        cwd=work, env=environment, capture_output=True, text=True,
+    done = recording.run_python(
+        "-m", "monitorch", "run", *options, "s.py", python=python, folder=work, env=environment
     )
     assert done.returncode == 0, done.stderr
     assert not list(work.rglob("__pycache__"))

@@ -12,7 +12,7 @@ import zipfile
 import pytest
 
 from tests.commands.run_programs import PROGRAMS
-from tests.support import compiler, paths
+from tests.support import compiler, paths, recording
 
 pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
 PYTHONS = [(sys.version_info[:2], sys.executable), *paths.other_pythons()]
@@ -241,9 +241,7 @@ def test_a_module_is_the_same_from_its_bytecode(tmp_path):
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def run(*words):
-        done = subprocess.run(
-            [sys.executable, *words], cwd=tmp_path / "work", env=environment, capture_output=True, text=True
-        )
+        done = recording.run_python(*words, folder=tmp_path / "work", env=environment)
         assert done.stdout == "1\n", done.stderr
         return {p: p.read_bytes() for p in pathlib.Path(tmp_path, "work").rglob("*.pyc")}
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 
 import pytest
@@ -107,14 +106,7 @@ def python_m(folder, *words, **variables):
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment["XDG_CACHE_HOME"] = str(folder.parent / "cache")
     environment.update(variables)
-    return subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return recording.run_python("-m", *words, folder=folder, env=environment)
 
 
 def clean(text):

@@ -5,12 +5,11 @@
 
 import os
 import pathlib
-import subprocess
 import tempfile
 
 import numpy
 
-from tests.support import paths, png, warm
+from tests.support import paths, png, recording, warm
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 NAMES = ("quick_notebook.png", "quick_arguments.png", "nan_in_entropy.dark.png")
@@ -28,13 +27,13 @@ def draw(folder, names, **variables):
     path = os.pathsep.join([str(paths.COMMAND.parent), os.environ["PATH"]])
     environment = {**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH), "PATH": path, **variables}
     environment["MONITORCH_TEST_PYTHON"] = warm.python()
-    done = subprocess.run(
-        [warm.python(), "tools/pictures.py", str(folder), *names],
-        cwd=paths.ROOT,
+    done = recording.run_python(
+        "tools/pictures.py",
+        folder,
+        *names,
+        python=warm.python(),
+        folder=paths.ROOT,
         env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
     )
     assert done.returncode == 0, done.stderr
 

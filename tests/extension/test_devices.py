@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from tests.support import paths, viewer, warm
+from tests.support import paths, recording, viewer, warm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch._recorder", reason="the recorder is not built (make)")
@@ -70,12 +70,8 @@ def record(folder, program, on_device=True, status=0):
         old.unlink()
     search = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": search, "MONITORCH_TEST_DEVICE": str(int(on_device))}
-    child = subprocess.run(
-        [warm.python(), "-c", PRELUDE + program],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
+    child = recording.run_python(
+        "-c", PRELUDE + program, python=warm.python(), folder=folder, env=environment
     )
     assert child.returncode == status, child.stderr
     return trace

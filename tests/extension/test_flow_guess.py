@@ -1,8 +1,6 @@
 """monitorch.run: where each argument comes from, rule by rule."""
 
 import functools
-import subprocess
-import sys
 import types
 from typing import Annotated, NewType, Optional, Union
 
@@ -309,13 +307,7 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    done = recording.run_python("-c", program, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "(4, (4, 4))",

@@ -70,14 +70,7 @@ def run(folder, program, *, code=0, python=sys.executable, **variables):
     environment.update(variables)
     script = folder / "script.py"
     script.write_text(textwrap.dedent(program))
-    done = subprocess.run(
-        [python, str(script)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = recording.run_python(script, python=python, folder=folder, env=environment)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout, done.stderr
 

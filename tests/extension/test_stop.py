@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
 
@@ -127,12 +126,8 @@ print(json.dumps(told))
 
 def stop_everywhere(folder, words, python):
     environment = recording.environment("off")
-    done = subprocess.run(
-        [python, *words, "runner.py", *NAMES],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
+    done = recording.run_python(
+        *words, "runner.py", *NAMES, python=python, folder=folder, env=environment
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -188,9 +183,7 @@ def test_the_variable(tmp_path):
 
     def python(options):
         environment = {**recording.environment("off"), "MONITORCH": f"r.mtrace,{options}"}
-        return subprocess.run(
-            [sys.executable, "s.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
+        return recording.run_python("s.py", folder=tmp_path, env=environment)
 
     assert python("stop=nan").returncode == 0
     for choice in ("inf", "nonfinite"):

@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 
-from tests.support import paths, warm
+from tests.support import paths, recording, warm
 
 torch = pytest.importorskip("torch")
 recorder = pytest.importorskip("monitorch._recorder", reason="the recorder is not built (make)")
@@ -269,13 +269,9 @@ def test_gradients_are_the_same():
 
 
 def child(situation, **environment):
-    run = subprocess.run(
-        [warm.python(), "-m", "tests.extension.tensor_child", situation],
-        capture_output=True,
-        text=True,
-        cwd=paths.ROOT,
-        env=os.environ | environment,
-    )
+    words = ["-m", "tests.extension.tensor_child", situation]
+    environment = os.environ | environment
+    run = recording.run_python(*words, python=warm.python(), folder=paths.ROOT, env=environment)
     assert (run.returncode, run.stdout) == (0, ""), run.stdout + run.stderr[-3000:]
 
 

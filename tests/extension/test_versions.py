@@ -2,12 +2,11 @@
 
 import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
 
-from tests.support import paths
+from tests.support import paths, recording
 
 SCRIPT = pathlib.Path(__file__).with_name("selftest.py")
 PYTHONS = [(sys.version_info[:2], sys.executable), *paths.other_pythons()]
@@ -19,11 +18,7 @@ PYTHONS = [(sys.version_info[:2], sys.executable), *paths.other_pythons()]
 def test_version(python, compiler_module, tmp_path):
     environment = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH))
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    run = subprocess.run(
-        [python, "-W", "error", str(SCRIPT)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
+    run = recording.run_python(
+        "-W", "error", SCRIPT, python=python, folder=tmp_path, env=environment
     )
     assert run.returncode == 0, run.stdout + run.stderr

@@ -4,7 +4,6 @@ modules are told by hooks: an exception at most, a trace that can be read, and t
 from __future__ import annotations
 
 import json
-import subprocess
 import textwrap
 
 import pytest
@@ -92,13 +91,7 @@ def work(path):
 @pytest.mark.parametrize("work", [SAVE, CALL], ids=["save", "call"])
 def test_every_allocation_fails_in_turn(tmp_path, work, sticky):
     program = textwrap.dedent(CHILD).format(work=work)
-    done = subprocess.run(
-        [warm.python(), "-c", program, tmp_path, sticky],
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = recording.run_python("-c", program, tmp_path, sticky, python=warm.python())
     assert done.returncode == 0, done.stderr
     ended = json.loads(done.stdout)
     for number, code in ended.items():

@@ -1,8 +1,6 @@
 """Memory fails at every allocation in turn while values are watched: MemoryError at the line, or
 nothing that can be noticed."""
 
-import subprocess
-import sys
 
 import pytest
 
@@ -45,9 +43,7 @@ def test_memory_fails_at_each_allocation(tmp_path):
     for number in range(1, 200):
         environment = recording.environment("off")
         environment["MONITORCH_TEST_FAIL_ALLOCATION"] = str(number)
-        done = subprocess.run(
-            [sys.executable, program], env=environment, capture_output=True, text=True
-        )
+        done = recording.run_python(program, env=environment)
         if "ImportError" in done.stderr or "MemoryError" in done.stderr:
             assert done.returncode == 1, done.stderr  # the extension could not be loaded
             said.append("not loaded")

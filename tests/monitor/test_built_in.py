@@ -3,7 +3,6 @@
 import logging
 import math
 import os
-import subprocess
 
 import pytest
 
@@ -15,7 +14,7 @@ from monitorch.monitor import ModuleMonitor  # noqa: E402
 from torch import nn  # noqa: E402
 
 from tests.monitor.models import make_monitor, run_step  # noqa: E402
-from tests.support import paths, warm  # noqa: E402
+from tests.support import paths, recording, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -289,9 +288,7 @@ for key, value in monitor.get_step_metrics().items():
 
 def run_on_device(**variables):
     environment = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH), **variables)
-    done = subprocess.run(
-        [warm.python(), "-c", DEVICE], env=environment, capture_output=True, text=True
-    )
+    done = recording.run_python("-c", DEVICE, python=warm.python(), env=environment)
     assert done.returncode == 0, done.stderr
     pairs = [line.rsplit(" ", 1) for line in done.stdout.splitlines()]
     return {key: float(value) for key, value in pairs}

@@ -63,13 +63,7 @@ with DebugContext(saver, prefix="p"):
 
 
 def run(folder, *words):
-    done = subprocess.run(
-        [warm.python(), *words],
-        cwd=folder,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    done = recording.run_python(*words, python=warm.python(), folder=folder)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import textwrap
 
 import pytest
@@ -95,12 +93,7 @@ def test_without_torch_and_without_numpy(tmp_path):
     value = spy_load(sys.argv[1])["step0"]["decoder"]["y"][0]
     print(type(value).__name__, value.shape, value.format)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program), tmp_path],
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    done = recording.run_python("-c", textwrap.dedent(program), tmp_path)
     assert done.stdout == "memoryview (2, 3) f\n", done.stderr
 
 

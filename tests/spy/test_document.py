@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import pathlib
-import subprocess
-import sys
 import textwrap
 
 import pytest
@@ -318,10 +316,6 @@ def test_import_brings_no_torch():
     assert spy_save("q", object()) is None
     assert "torch" not in sys.modules and "numpy" not in sys.modules
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        env=dict(recording.environment("off"), PYTHONPATH=str(paths.PYTHON_PATH)),
-        capture_output=True,
-        text=True,
-    )
+    environment = dict(recording.environment("off"), PYTHONPATH=str(paths.PYTHON_PATH))
+    done = recording.run_python("-c", textwrap.dedent(program), env=environment)
     assert done.returncode == 0, done.stderr

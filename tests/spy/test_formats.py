@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import shutil
-import subprocess
 import threading
 
 import pytest
@@ -112,13 +111,7 @@ if {is_left}:
     context.__exit__(None, None, None)
     saver.save("y", torch.ones(3))
 """
-    done = subprocess.run(
-        [warm.python(), "-c", program],
-        cwd=tmp_path,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    done = recording.run_python("-c", program, python=warm.python(), folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     wanted = ["p.context0"] + (["context0"] if is_left else [])
     assert names_in(tmp_path / "saved") == sorted(f"{stem}.{kind}" for stem in wanted)

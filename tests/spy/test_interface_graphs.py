@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
@@ -252,13 +250,7 @@ def test_render_graph_arguments():
 
 
 def command(folder, *words):
-    return subprocess.run(
-        [sys.executable, "-m", "monitorch.spy.graph", *map(str, words)],
-        cwd=folder,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    return recording.run_python("-m", "monitorch.spy.graph", *words, folder=folder)
 
 
 @pytest.fixture

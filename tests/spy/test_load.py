@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
@@ -176,12 +174,7 @@ assert "torch" not in sys.modules or sys.modules["torch"] is None
 
 
 def lines_without(blocked, folder):
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PROGRAM).format(blocked=blocked), folder],
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    run = recording.run_python("-c", textwrap.dedent(PROGRAM).format(blocked=blocked), folder)
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 
@@ -319,12 +312,8 @@ def test_what_a_killed_process_had_saved(tmp_path):
             spy_save("x", torch.full((1000,), float(i)))
         os.kill(os.getpid(), signal.SIGKILL)
     """
-    run = subprocess.run(
-        [warm.python(), "-c", textwrap.dedent(program)],
-        cwd=tmp_path,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
+    run = recording.run_python(
+        "-c", textwrap.dedent(program), python=warm.python(), folder=tmp_path
     )
     assert run.returncode == -9, run.stderr
     found = spy_load(tmp_path / "saved")["p"]["manual"]["x"]

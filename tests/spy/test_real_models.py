@@ -4,7 +4,6 @@ read back, and their calls are traced. Weights are random; nothing is fetched.""
 from __future__ import annotations
 
 import importlib
-import subprocess
 
 import pytest
 
@@ -147,13 +146,8 @@ def test_names_in_a_librarys_source(tmp_path):
     library("transformers.models.gpt2.modeling_gpt2")
     (tmp_path / "program.py").write_text(GPT2 + "model(tokens)\n")
     words = ["--include", "transformers.models.gpt2*", "--spy", "attn_weights", "--spy-to", "out"]
-    done = subprocess.run(
-        [warm.python(), "-m", "monitorch", "run", "--no-record", *words, "program.py"],
-        cwd=tmp_path,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    words = ["-m", "monitorch", "run", "--no-record", *words, "program.py"]
+    done = recording.run_python(*words, python=warm.python(), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(names_in(tmp_path / "out")) >= 2
     found = spy_load(tmp_path / "out")[""]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import subprocess
 import textwrap
 
 import pytest
@@ -40,14 +39,9 @@ def folder(tmp_path):
 
 
 def start(folder, *words, **variables):
-    return subprocess.run(
-        [warm.python(), "-m", "monitorch", "run", *words],
-        cwd=folder,
-        env={**recording.environment("off"), "PYTHONDONTWRITEBYTECODE": "1", **variables},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    environment = {**recording.environment("off"), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    words = ["-m", "monitorch", "run", *words]
+    return recording.run_python(*words, python=warm.python(), folder=folder, env=environment)
 
 
 def good(folder, *words, **variables):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
 
 import pytest
@@ -144,11 +143,5 @@ assert not {"torch", "numpy"} & set(sys.modules)
     [sys.executable, *(path for _, path in paths.other_pythons())],
 )
 def test_every_python(python, tmp_path):
-    done = subprocess.run(
-        [python, "-c", PROGRAM],
-        cwd=tmp_path,
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    done = recording.run_python("-c", PROGRAM, python=python, folder=tmp_path)
     assert done.returncode == 0, done.stderr

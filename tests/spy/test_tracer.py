@@ -7,8 +7,6 @@ import copy
 import dataclasses
 import gc
 import pickle
-import subprocess
-import sys
 import weakref
 
 import pytest
@@ -273,12 +271,7 @@ assert tracer.get_trace() == ["0", "1", "root"] * 12, tracer.get_trace()
 
 
 def test_hooks_that_are_there_before_dynamo(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", BEFORE, tmp_path],
-        env=recording.environment("off"),
-        capture_output=True,
-        text=True,
-    )
+    done = recording.run_python("-c", BEFORE, tmp_path)
     assert done.returncode == 0 and "recompile_limit" not in done.stderr, done.stderr
 
 

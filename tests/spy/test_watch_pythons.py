@@ -1,6 +1,5 @@
 """Whose method runs is read from running frames, which each version of CPython keeps otherwise."""
 
-import subprocess
 import sys
 
 import pytest
@@ -116,7 +115,5 @@ def test_whose_method_runs(tmp_path, python):
     text = compiler.instrument(SOURCE, "program.py", all=True).text
     program = tmp_path / "child.py"
     program.write_text(CHILD.format(text=text))
-    done = subprocess.run(
-        [python, program], env=recording.environment("off"), capture_output=True, text=True
-    )
+    done = recording.run_python(program, python=python)
     assert done.returncode == 0, done.stderr

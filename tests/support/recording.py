@@ -191,17 +191,23 @@ def without_tracker(errors):
     )
 
 
-def run_file(folder, name, *words, env=None):
-    """The finished process of a program that lies in the folder, run there as a script; where `env` does not
-    say otherwise, it is not recorded."""
+def run_python(*words, python=sys.executable, folder=None, env=None):
+    """The finished process of a Python with these words, which finds the package; where `env` does not say
+    otherwise, it is not recorded."""
     return subprocess.run(
-        [python_for(pathlib.Path(folder, name).read_text()), name, *words],
+        [python, *map(str, words)],
         cwd=folder,
         env=environment("off") if env is None else env,
         capture_output=True,
         text=True,
         timeout=300,
     )
+
+
+def run_file(folder, name, *words, env=None):
+    """The same of a program that lies in the folder, run there as a script."""
+    python = python_for(pathlib.Path(folder, name).read_text())
+    return run_python(name, *words, python=python, folder=folder, env=env)
 
 
 def run_program(source, folder, words=(), **options):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-import subprocess
-import sys
 from typing import Callable
 
 import pytest
@@ -179,20 +177,10 @@ def test_a_program_without_torch(tmp_path: pathlib.Path) -> None:
         + VAR_TRACKER.replace("return transformed_video", "video = video_tensor + 1; return video")
         + "transform_video(numpy.zeros(3))\nassert 'torch' not in sys.modules\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", "import monitorch.tracker, sys; assert 'numpy' not in sys.modules"],
-        env=recording.environment("off"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
+    done = recording.run_python(
+        "-c", "import monitorch.tracker, sys; assert 'numpy' not in sys.modules", folder=tmp_path
     )
     assert done.returncode == 0, done.stderr
     (tmp_path / "program.py").write_text(program)
-    done = subprocess.run(
-        [sys.executable, "program.py"],
-        env=recording.environment("off"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    done = recording.run_python("program.py", folder=tmp_path)
     assert done.returncode == 0, done.stderr
