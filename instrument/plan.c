@@ -2,6 +2,7 @@
 #include "instrument/plan.h"
 
 #include "instrument/folder.h"
+#include "instrument/plan_parts.h"
 #include "runtime/base/file.h"
 #include "runtime/base/memory.h"
 
@@ -17,7 +18,7 @@ void plan_release(struct plan *plan)
     *plan = (struct plan){0};
 }
 
-static const char *plan_copy(struct plan *plan, const struct buffer *text)
+const char *plan_copy(struct plan *plan, const struct buffer *text)
 {
     if (text->has_failed) {
         plan->arena.has_failed = true;
@@ -40,11 +41,11 @@ static struct item *plan_add(struct plan *plan, struct item item)
     return &plan->items[plan->count++];
 }
 
-static void item_refuse(struct plan *plan,
-                        struct item *item,
-                        const char *path,
-                        const char *what,
-                        const char *other)
+void plan_refuse(struct plan *plan,
+                 struct item *item,
+                 const char *path,
+                 const char *what,
+                 const char *other)
 {
     struct error error;
 
@@ -54,8 +55,7 @@ static void item_refuse(struct plan *plan,
 
 /* ---- names of outputs ---- */
 
-/* Appends the path without what could lead out of the folder it is put in. */
-static void add_below(struct buffer *text, const char *path)
+void plan_add_below(struct buffer *text, const char *path)
 {
     while (*path != '\0') {
         size_t size = strcspn(path, "/");
@@ -83,7 +83,7 @@ mirrored_path(struct plan *plan, const char *directory, const char *relative)
     if (text.size == 1 && text.bytes[0] == '/') {
         text.size = 0;
     }
-    add_below(&text, relative);
+    plan_add_below(&text, relative);
     result = plan_copy(plan, &text);
     buffer_release(&text);
     return result;
@@ -160,7 +160,7 @@ static void add_pair(struct plan *plan, const char *path)
         struct item *added = plan_add(plan, item);
 
         if (added != NULL) {
-            item_refuse(plan, added, path, "cannot be read: ", "no such file");
+            plan_refuse(plan, added, path, "cannot be read: ", "no such file");
         }
     }
 }
@@ -269,122 +269,8 @@ add_input(struct plan *plan, const struct options *options, const char *path)
     }
     item = plan_add(plan, (struct item){.path = path});
     if (item != NULL) {
-        item_refuse(plan, item, path, "is a directory, expected a file, or -r", "");
+        plan_refuse(plan, item, path, "is a directory, expected a file, or -r", "");
     }
-}
-
-/* ---- conflicts ---- */
-
-/* A file as an input or an output: by device and inode where it exists, else by name. */
-struct use {
-    struct file_info info;
-    const char *name; /* "" where the file exists */
-    size_t item;
-    bool is_output;
-};
-
-static int use_compare_file(const struct use *a, const struct use *b)
-{
-    if (a->info.device != b->info.device) {
-        return a->info.device < b->info.device ? -1 : 1;
-    }
-    if (a->info.inode != b->info.inode) {
-        return a->info.inode < b->info.inode ? -1 : 1;
-    }
-    return strcmp(a->name, b->name);
-}
-
-static int use_compare(const void *left, const void *right)
-{
-    const struct use *a = left;
-    const struct use *b = right;
-    int order = use_compare_file(a, b);
-
-    if (order != 0) {
-        return order;
-    }
-    if (a->is_output != b->is_output) { /* an input comes first */
-        return a->is_output ? 1 : -1;
-    }
-    return (a->item > b->item) - (a->item < b->item);
-}
-
-static struct use
-use_of(struct plan *plan, size_t item, const char *path, bool is_output)
-{
-    struct use use = {file_inspect(path), "", item, is_output};
-    struct buffer text = BUFFER_INIT;
-
-    if (!use.info.is_there) {
-        if (path[0] == '/') {
-            buffer_add_byte(&text, '/');
-        }
-        add_below(&text, path);
-        use.name = plan_copy(plan, &text);
-        buffer_release(&text);
-    }
-    return use;
-}
-
-/* `first` is the use that counts, `later` one of the same file. */
-static void resolve_conflict(struct plan *plan,
-                             const struct options *options,
-                             const struct use *first,
-                             const struct use *later)
-{
-    struct item *item = &plan->items[later->item];
-    const struct item *other = &plan->items[first->item];
-    bool is_file = later->info.is_regular || !later->info.is_there;
-
-    if (!later->is_output || !is_file || item->refusal != NULL) {
-        return;
-    }
-    if (first->is_output && options->mode == MODE_UPDATE) {
-        item->is_repeated = true;
-    } else if (first->is_output) {
-        item_refuse(plan, item, item->path, "would have the same output as ",
-                    other->path);
-    } else if (first->item == later->item) {
-        item_refuse(plan, item, item->output,
-                    "output is the input, expected another name, or --in-place", "");
-    } else {
-        item_refuse(plan, item, item->output, "output is an input too, of ",
-                    other->path);
-    }
-}
-
-static bool check_conflicts(struct plan *plan, const struct options *options)
-{
-    struct use *uses = memory_allocate(plan->count * 2, sizeof *uses);
-    size_t count = 0;
-    size_t first = 0;
-
-    if (uses == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct item *item = &plan->items[i];
-
-        if (item->refusal != NULL || item->output == NULL) {
-            continue;
-        }
-        if (!options->is_in_place && strcmp(item->path, "-") != 0) {
-            uses[count++] = use_of(plan, i, item->path, false);
-        }
-        uses[count++] = use_of(plan, i, item->output, true);
-    }
-    if (!plan->arena.has_failed && count > 0) {
-        qsort(uses, count, sizeof *uses, use_compare);
-        for (size_t i = 1; i < count; i++) {
-            if (use_compare_file(&uses[first], &uses[i]) != 0) {
-                first = i;
-            } else {
-                resolve_conflict(plan, options, &uses[first], &uses[i]);
-            }
-        }
-    }
-    memory_free(uses);
-    return true;
 }
 
 bool plan_make(struct plan *plan, const struct options *options, struct error *error)
@@ -394,7 +280,7 @@ bool plan_make(struct plan *plan, const struct options *options, struct error *e
     for (size_t i = 0; i < options->file_count; i++) {
         add_input(plan, options, options->files[i]);
     }
-    if (plan->arena.has_failed || !check_conflicts(plan, options) ||
+    if (plan->arena.has_failed || !plan_check_conflicts(plan, options) ||
         plan->arena.has_failed) {
         return error_set_memory(error);
     }

@@ -22,7 +22,7 @@ void value_tell_peeked(struct session *session,
                        uint32_t write,
                        PyObject *root);
 
-/* What is told of an object that is neither a tensor nor walked. `owner` gets a reference to what
+/* recorder_describe.c: what is told of an object that is neither a tensor nor walked. `owner` gets a reference to what
  * texts of `value`, which is zeroed, borrow from; it may get none. */
 void value_describe(const struct type_info *info,
                     PyObject *object,

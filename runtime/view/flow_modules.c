@@ -47,6 +47,33 @@ bool flow_scope_of(struct flow_builder *builder,
     return true;
 }
 
+static bool fill_function(struct flow_builder *builder,
+                          const struct flow_module *known,
+                          uint32_t index,
+                          struct number_map *by_name)
+{
+    struct slice name = known->module->table.functions[index].name;
+    struct slice class_name = class_of(name);
+    struct flow_function *function = &builder->functions[known->first_function + index];
+    uint32_t text, class_text, enclosing;
+
+    if (!flow_text(builder, name, &text) ||
+        !flow_text(builder, enclosing_name(name), &enclosing) ||
+        !flow_text(builder, class_name, &class_text)) {
+        return false;
+    }
+    *function = (struct flow_function){
+        .enclosing = number_map_get(by_name, enclosing),
+        .last_call = FLOW_NONE,
+        .owner = FLOW_NONE,
+        .is_init = slice_ends(name, SLICE(".__init__")),
+    };
+    /* Scopes of classes are told from those of modules' paths by the highest bit. */
+    return (class_name.size == 0 || flow_scope_of(builder, known->globals | 1u << 31,
+                                                  class_text, &function->owner)) &&
+           number_map_put(by_name, text, index);
+}
+
 static bool add_functions(struct flow_builder *builder, struct flow_module *known)
 {
     const struct site_table *table = &known->module->table;
@@ -63,27 +90,7 @@ static bool add_functions(struct flow_builder *builder, struct flow_module *know
     }
     builder->functions = items;
     for (uint32_t i = 0; i < table->function_count; i++) {
-        struct slice name = table->functions[i].name;
-        struct slice class_name = class_of(name);
-        struct flow_function *function =
-            &builder->functions[builder->function_count + i];
-        uint32_t text, class_text, enclosing;
-
-        if (!flow_text(builder, name, &text) ||
-            !flow_text(builder, enclosing_name(name), &enclosing) ||
-            !flow_text(builder, class_name, &class_text)) {
-            goto out;
-        }
-        *function = (struct flow_function){
-            .enclosing = number_map_get(&by_name, enclosing),
-            .last_call = FLOW_NONE,
-            .owner = FLOW_NONE,
-            .is_init = slice_ends(name, SLICE(".__init__")),
-        };
-        /* Scopes of classes are told from those of modules' paths by the highest bit. */
-        if ((class_name.size > 0 && !flow_scope_of(builder, known->globals | 1u << 31,
-                                                   class_text, &function->owner)) ||
-            !number_map_put(&by_name, text, i)) {
+        if (!fill_function(builder, known, i, &by_name)) {
             goto out;
         }
     }

@@ -327,25 +327,6 @@ static void add_parts_around(struct drawing *drawing)
     }
 }
 
-static void items_reverse(struct picture_item *items, size_t count)
-{
-    for (size_t i = 0; i < count / 2; i++) {
-        struct picture_item kept = items[i];
-
-        items[i] = items[count - 1 - i];
-        items[count - 1 - i] = kept;
-    }
-}
-
-/* Boxes are drawn last, on top of all: the first `box_item_count` items go to the end. */
-static void items_rotate(struct picture *picture, size_t box_item_count)
-{
-    items_reverse(picture->items, box_item_count);
-    items_reverse(picture->items + box_item_count,
-                  picture->item_count - box_item_count);
-    items_reverse(picture->items, picture->item_count);
-}
-
 static bool draw(struct drawing *drawing, struct error *error)
 {
     struct picture *picture = drawing->sheet.picture;
@@ -370,7 +351,7 @@ static bool draw(struct drawing *drawing, struct error *error)
     move_boxes(drawing);
     add_titles(drawing);
     add_parts_around(drawing);
-    items_rotate(picture, box_item_count);
+    sheet_raise(&drawing->sheet, box_item_count); /* boxes are on top of all */
     if (!pages_cut(picture, drawing->parts, drawing->part_count, drawing->options)) {
         return error_set_memory(error);
     }

@@ -304,3 +304,22 @@ uint32_t color_mix(uint32_t from, uint32_t to, double part)
     }
     return mixed;
 }
+
+static void items_reverse(struct picture_item *items, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        struct picture_item kept = items[i];
+
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = kept;
+    }
+}
+
+void sheet_raise(struct sheet *sheet, size_t count)
+{
+    struct picture *picture = sheet->picture;
+
+    items_reverse(picture->items, count);
+    items_reverse(picture->items + count, picture->item_count - count);
+    items_reverse(picture->items, picture->item_count);
+}

@@ -114,4 +114,7 @@ uint32_t sheet_wrap(struct sheet *sheet,
 /* The last part of a path. */
 struct slice path_last_part(struct slice path);
 
+/* The first `count` items go to the end: they are drawn last, on top of the others. */
+void sheet_raise(struct sheet *sheet, size_t count);
+
 #endif

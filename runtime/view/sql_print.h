@@ -4,6 +4,7 @@
 
 #include "runtime/base/slice.h"
 
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +27,12 @@ struct sql_print {
     bool (*write)(void *context, struct slice text);
     void *context;
 };
+
+/* Steps the statement to its end, or as far as rows are wanted: adds to `*row_count`, and sets
+ * `*has_more` where there are more. Gives SQLite's code: SQLITE_DONE where all went well. */
+int sql_print_rows(sqlite3_stmt *statement,
+                   const struct sql_print *print,
+                   uint64_t *row_count,
+                   bool *has_more);
 
 #endif
