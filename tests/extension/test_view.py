@@ -93,7 +93,7 @@ def test_paths(nested, tmp_path):
 
 
 WRONG = [
-    ({"format": "gif"}, ValueError, "gif"),
+    ({"format": "gif"}, ValueError, "format: expected png, svg, pdf or dot, not gif"),
     ({"format": ""}, ValueError, "format"),
     ({"fold": "some"}, ValueError, "some"),
     ({"theme": "red"}, ValueError, "red"),
