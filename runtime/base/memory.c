@@ -160,7 +160,6 @@ HOT void memory_copy_away(void *to, const void *from, size_t size)
             _mm_stream_si128((__m128i *)(void *)out + 2, third);
             _mm_stream_si128((__m128i *)(void *)out + 3, last);
         }
-        _mm_sfence();
         size %= MEMORY_LINE_SIZE;
         if (size == 0) {
             return;

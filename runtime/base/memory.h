@@ -29,7 +29,8 @@ bool memory_grow_zeroed(void **items,
 #define MEMORY_LINE_SIZE 64
 
 /* Copies what is not looked at soon: where the processor can, past its caches, which keep what they
- * have. The two must not overlap. */
+ * have. The two must not overlap. Another thread sees the copy once it has taken a lock that this one
+ * has released since (such an instruction orders these stores too), as with the GIL. */
 void memory_copy_away(void *to, const void *from, size_t size);
 
 /* Tests: the `countdown`-th allocation from now on fails, and each after it too where

@@ -163,6 +163,12 @@ HOT static PyObject *find_variable(PyObject *frame, PyObject *name, int slot)
     return find_in_locals(frame, name);
 }
 
+HOT PyObject *const *frame_peek(PyObject *frame)
+{
+    return layout == LAYOUT_310 || layout == LAYOUT_311 ? variables_of(layout, frame)
+                                                        : NULL;
+}
+
 /* The code's names of one kind; a new reference to a tuple, or NULL. */
 static PyObject *names_of(PyObject *code, const char *kind)
 {

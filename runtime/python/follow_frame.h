@@ -25,6 +25,11 @@ int frame_find_slot(PyObject *code, PyObject *name);
  * NULL without an exception: it is not bound. */
 PyObject *frame_find(PyObject *frame, bool is_function, PyObject *name, int slot);
 
+/* Where the variables of a function's frame lie: that of a slot is at slot / 2, and NULL where it is not
+ * bound. NULL: that is not known, frame_find has to be asked, as it has for a slot with a cell. Good as
+ * long as the frame runs on. */
+PyObject *const *frame_peek(PyObject *frame);
+
 /* The offset in bytes of the instruction that the frame is at; negative: it has not begun. */
 long frame_offset(PyObject *frame);
 

@@ -47,11 +47,6 @@ enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *ty
     return class;
 }
 
-HOT bool tensor_is_exact(const struct tensor_access *access, const PyTypeObject *type)
-{
-    return type == access->torch.tensor_type || type == access->torch.parameter_type;
-}
-
 int tensor_describe(struct tensor_access *access,
                     PyObject *object,
                     enum tensor_class class,

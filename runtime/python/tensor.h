@@ -30,10 +30,6 @@ void tensor_access_free(struct tensor_access *access);
 
 enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *type);
 
-/* Whether it is one of those of TENSOR_CLASS_EXACT, without looking anything up: false where torch
- * was not met yet. */
-bool tensor_is_exact(const struct tensor_access *access, const PyTypeObject *type);
-
 struct tensor {
     struct array
         array; /* shape and strides point into `dimensions` or into the tensor; data
@@ -82,11 +78,15 @@ struct tensor_block {
     bool requires_grad, is_parameter;
 };
 
-/* tensor_block.c: the same of most tensors, sooner. `object` is of TENSOR_CLASS_EXACT. False: it is
- * empty, or has gaps, or something has to be asked for: it is to be described. */
-bool tensor_find_block(const struct tensor_access *access,
-                       PyObject *object,
-                       struct tensor_block *block);
+/* tensor_block.c: the same of most tensors, sooner. */
+enum tensor_block_answer {
+    TENSOR_BLOCK_FOREIGN, /* it is none of TENSOR_CLASS_EXACT, as far as was met yet */
+    TENSOR_BLOCK_NONE, /* it is empty, or has gaps, or something has to be asked for: it is to be described */
+    TENSOR_BLOCK_FOUND,
+};
+enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
+                                           PyObject *object,
+                                           struct tensor_block *block);
 
 /* A torch tensor's version counter alone; 0 where there is none. */
 uint32_t tensor_version(struct tensor_access *access, PyObject *object);

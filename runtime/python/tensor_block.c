@@ -4,34 +4,25 @@
 
 #include "runtime/base/hot.h"
 
-/* As a new tensor lies there. */
+/* How many values there are, and whether they lie there as a new tensor's do; false: none, or too many. */
 HOT static bool
-is_row_major(const int64_t *sizes, const int64_t *strides, uint32_t count)
+read_shape(const int64_t *sizes, const int64_t *strides, struct tensor_block *block)
 {
-    int64_t expected = 1;
+    int64_t count = 1;
 
-    while (count-- > 0) {
-        if (sizes[count] != 1) {
-            if (strides[count] != expected) {
-                return false;
-            }
-            expected = (int64_t)((uint64_t)expected * (uint64_t)sizes[count]);
+    block->is_in_order = true;
+    for (uint32_t i = block->dimension_count; i-- > 0;) {
+        int64_t size = sizes[i];
+
+        if (size != 1 && strides[i] != count) {
+            block->is_in_order = false;
+        }
+        if (size <= 0 || __builtin_mul_overflow(count, size, &count)) {
+            return false;
         }
     }
+    block->count = (uint64_t)count;
     return true;
-}
-
-/* How many values there are; 0: none, or too many. */
-HOT static uint64_t count_values(const int64_t *sizes, uint32_t count)
-{
-    int64_t product = 1;
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (sizes[i] <= 0 || __builtin_mul_overflow(product, sizes[i], &product)) {
-            return 0;
-        }
-    }
-    return (uint64_t)product;
 }
 
 /* The dimensions from the innermost on, as they lie there; false where there are gaps. Not inlined:
@@ -84,11 +75,11 @@ HOT static bool find_memory(const struct tensor_layout *layout,
     return true;
 }
 
-HOT bool tensor_find_block(const struct tensor_access *access,
+/* `object` is of the type itself, or a parameter. */
+HOT static bool find_block(const struct torch_access *torch,
                            PyObject *object,
                            struct tensor_block *block)
 {
-    const struct torch_access *torch = &access->torch;
     const struct tensor_layout *layout = &torch->layout;
     const void *impl;
     const int64_t *sizes, *strides;
@@ -112,15 +103,26 @@ HOT bool tensor_find_block(const struct tensor_access *access,
     sizes = (const int64_t *)(const void *)((const char *)impl + layout->sizes) + 1;
     strides = (const int64_t *)(const void *)((const char *)impl + layout->strides);
     block->shape = sizes;
-    block->count = count_values(sizes, block->dimension_count);
-    block->is_in_order = is_row_major(sizes, strides, block->dimension_count);
-    if (block->count == 0 || dtype_class(block->dtype) == DTYPE_CLASS_OPAQUE ||
-        !find_memory(layout, impl, block) ||
+    if (dtype_class(block->dtype) == DTYPE_CLASS_OPAQUE ||
+        !read_shape(sizes, strides, block) || !find_memory(layout, impl, block) ||
         (!block->is_in_order && !find_order(sizes, strides, block))) {
         return false;
     }
     block->version = layout_version(layout, impl);
-    block->is_parameter = Py_TYPE(object) == torch->parameter_type;
     block->requires_grad = torch->functions.requires_grad(impl);
     return true;
+}
+
+HOT enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
+                                               PyObject *object,
+                                               struct tensor_block *block)
+{
+    const struct torch_access *torch = &access->torch;
+    const PyTypeObject *type = Py_TYPE(object);
+
+    block->is_parameter = type == torch->parameter_type;
+    if (type != torch->tensor_type && !block->is_parameter) {
+        return TENSOR_BLOCK_FOREIGN;
+    }
+    return find_block(torch, object, block) ? TENSOR_BLOCK_FOUND : TENSOR_BLOCK_NONE;
 }

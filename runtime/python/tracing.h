@@ -62,17 +62,21 @@ enum traced_kind { TRACED_NOTHING, TRACED_TENSOR, TRACED_PLAIN, TRACED_OTHER };
 /* What a path was last, in one thread: each has its own, so that calls of a model in two threads
  * are not taken for changes of each other. */
 struct traced_state {
+    /* What is looked at most stands first. */
     uint64_t thread; /* session_thread_key(); 0: none yet */
     PyObject *
         held; /* owned: the tensor, while the call runs whose variable it is; or NULL */
-    PyObject
-        *last; /* owned: a tensor's weak reference, a plain value, or what `compare`
-                       gave for it; may be NULL */
     uint64_t iteration; /* when it was seen */
     uint32_t version;   /* of a tensor */
     enum traced_kind kind;
     bool
         has_hash; /* of its values: not all that writes to it may count up its version */
+    bool is_small;  /* of the tensor: it may be held longer */
+    bool is_listed; /* among those that the Tracing holds longer */
+    PyObject
+        *last; /* owned: a tensor's weak reference, a plain value, or what `compare`
+                       gave for it; may be NULL */
+    struct traced_state *next_listed; /* borrowed; may be NULL */
     uint64_t hash;
     struct traced_state *next; /* owned: another thread's; may be NULL */
 };
@@ -117,6 +121,8 @@ struct tracing {
     struct traced_path **traced;
     size_t traced_count, traced_room;
 
+    struct traced_state *listed; /* borrowed from the paths; may be NULL */
+
     struct kept_list *kept, *last_kept; /* the first is owned; NULL: nothing is kept */
     struct kept_list *spare;            /* owned: to be used again; may be NULL */
 
@@ -137,6 +143,17 @@ struct tracing_moment {
 struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name);
 /* What it was last in that thread; NULL with an exception set. */
 struct traced_state *traced_state_find(struct traced_path *path, uint64_t thread);
+/* The same where it was met; NULL: it was not. */
+static inline struct traced_state *traced_state_get(struct traced_path *path,
+                                                    uint64_t thread)
+{
+    struct traced_state *state = &path->first;
+
+    while (state != NULL && state->thread != thread) {
+        state = state->next;
+    }
+    return state;
+}
 void traced_path_forget(struct traced_path *path); /* what it was last, everywhere */
 void traced_path_free(struct traced_path *path);
 
@@ -151,14 +168,25 @@ bool tracing_tell(struct tracing *tracing,
                   const struct tracing_moment *moment,
                   bool is_named);
 
-/* The same of a variable of a call that runs. A tensor is held until the call has ended, so that it is
- * known again: tracing_let_go must follow. */
+/* The same of a variable of a call that runs. A tensor is held, so that it is known again, until it is
+ * let go. */
 bool tracing_tell_local(struct tracing *tracing,
                         struct traced_path *path,
                         PyObject *value,
                         const struct tracing_moment *moment,
                         bool is_named);
-void tracing_let_go(struct traced_path *path, uint64_t thread);
+
+/* The variable is not bound any longer, or its call has ended. With `is_inner`, one of the same
+ * Tracing stands around that call: a small tensor that others hold too may come again in another call of
+ * it and is held on, until tracing_let_all_go. */
+void tracing_let_go(struct tracing *tracing,
+                    struct traced_path *path,
+                    uint64_t thread,
+                    bool is_inner);
+
+/* The outermost call of that thread has ended: of the model itself where `is_root`, whose iteration is over
+ * with it. */
+void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_root);
 
 /* ---- tracing_store.c ---- */
 
@@ -200,7 +228,7 @@ bool tracing_walk(struct tracing *tracing,
                   struct buffer *path,
                   const struct tracing_moment *moment);
 
-/* ---- tracing_plan.c ---- */
+/* ---- tracing_variable.c ---- */
 
 /* A variable of a method: a name that the paths may match. */
 struct traced_variable {
@@ -211,15 +239,21 @@ struct traced_variable {
     struct traced_path *path; /* borrowed from the Tracing; NULL: no path ends here */
 };
 
+/* ---- tracing_plan.c ---- */
+
 /* A variable to look at when a site is visited. */
 struct traced_step {
     struct traced_variable *variable; /* borrowed from the method */
+    struct traced_path
+        *path;     /* the variable's; NULL where not its value alone is wanted */
+    bool is_named; /* the variable's, as the slot */
+    int32_t slot;
     int32_t value; /* which of the visit's values it has become; -1: the frame has it */
 };
 
 struct traced_site {
     uint32_t first_step, step_count;
-    bool is_enter, is_return;
+    bool is_enter;
     bool may_unbind; /* a statement that binds nothing: `del` is one */
 };
 
@@ -248,6 +282,13 @@ struct traced_method {
     size_t variable_count, variable_room;
     struct traced_plan *plans; /* owned */
 };
+
+/* The method's variable of that name; NULL: no path wants it, or, where the result is false, an exception is
+ * set. */
+bool traced_variable_find(struct traced_method *method,
+                          struct slice name,
+                          struct traced_variable **variable);
+void traced_variables_forget(struct traced_method *method);
 
 /* A TracedMethod that runs in this thread. */
 struct traced_call {

@@ -104,16 +104,35 @@ static bool end_iteration(struct tracing *tracing, uint64_t iteration)
 
 /* ---- TracedMethod ---- */
 
-/* The call has ended: its variables' tensors are known by weak references from now on. */
+static bool is_inner(const struct traced_call *call)
+{
+    const struct traced_call *outer = call->below;
+
+    while (outer != NULL && outer->method->tracing != call->method->tracing) {
+        outer = outer->below;
+    }
+    return outer != NULL;
+}
+
+/* The call has ended, by an exception perhaps, which stays. */
 HOT static void let_go(const struct traced_call *call)
 {
     const struct traced_method *method = call->method;
+    uint64_t thread = call->moment.thread;
+    bool has_more = is_inner(call);
+    PyObject *type, *error, *traceback;
 
-    for (size_t i = 0; i < method->variable_count; i++) {
+    PyErr_Fetch(&type, &error, &traceback);
+    for (size_t i = 0; call->frame != NULL && i < method->variable_count; i++) {
         if (method->variables[i]->path != NULL) {
-            tracing_let_go(method->variables[i]->path, call->moment.thread);
+            tracing_let_go(method->tracing, method->variables[i]->path, thread,
+                           has_more);
         }
     }
+    if (!has_more) {
+        tracing_let_all_go(method->tracing, thread, method->is_root);
+    }
+    PyErr_Restore(type, error, traceback);
 }
 
 HOT static PyObject *call_inner(struct traced_method *method,
@@ -122,18 +141,14 @@ HOT static PyObject *call_inner(struct traced_method *method,
                                 PyObject *keywords)
 {
     PyObject *inner = Py_NewRef(method->inner);
-    PyObject *type, *error, *traceback, *result;
+    PyObject *result;
 
     call->below = this_thread.top;
     this_thread.top = call;
     result = PyObject_Call(inner, args, keywords);
     this_thread.top = call->below;
     Py_DECREF(inner);
-    if (call->frame != NULL) {
-        PyErr_Fetch(&type, &error, &traceback);
-        let_go(call);
-        PyErr_Restore(type, error, traceback);
-    }
+    let_go(call);
     if (result != NULL && method->output != NULL && call->moment.is_active &&
         !tracing_tell(method->tracing, method->output, result, &call->moment, true)) {
         Py_CLEAR(result);

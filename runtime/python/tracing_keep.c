@@ -97,8 +97,8 @@ HOT static bool is_last(const struct traced_state *state, const PyObject *value)
 }
 
 /* Whether the value is the tensor that the path was last, and nothing but writes that a version
- * does not count could have changed it. */
-HOT static bool is_same_tensor(const struct telling *telling)
+ * does not count could have changed it. Not inlined: most are not. */
+HOT static __attribute__((noinline)) bool is_same_tensor(const struct telling *telling)
 {
     const struct traced_state *state = telling->state;
 
@@ -135,32 +135,70 @@ HOT static void refer_to_tensor(const struct telling *telling)
     }
 }
 
-HOT void tracing_let_go(struct traced_path *path, uint64_t thread)
+/* What nobody else has cannot come again; what may is known by a weak reference. */
+static void drop(struct traced_state *state, bool may_come_again)
 {
-    struct traced_state *state = &path->first;
-    PyObject *held;
+    PyObject *held = state->held;
 
-    while (state != NULL && state->thread != thread) {
-        state = state->next;
-    }
-    if (state == NULL || state->held == NULL) {
-        return;
-    }
-    held = state->held;
     state->held = NULL;
-    if (Py_REFCNT(held) > 1) { /* it may come again */
+    if (may_come_again && Py_REFCNT(held) > 1) {
         refer_weakly(state, held);
     }
     Py_DECREF(held);
 }
 
-/* The short way, of most: what is small and lies in memory without gaps. */
-HOT static bool has_short_way(const struct telling *telling, struct tensor_block *block)
+static void list(struct tracing *tracing, struct traced_state *state)
 {
-    return telling->tracing->calls.save == Py_None &&
-           tensor_find_block(telling->tracing->session->access, telling->value,
-                             block) &&
-           block->size < TRACING_LARGE_SIZE;
+    if (!state->is_listed) {
+        state->is_listed = true;
+        state->next_listed = tracing->listed;
+        tracing->listed = state;
+    }
+}
+
+HOT void tracing_let_go(struct tracing *tracing,
+                        struct traced_path *path,
+                        uint64_t thread,
+                        bool is_inner)
+{
+    struct traced_state *state = traced_state_get(path, thread);
+
+    if (state == NULL || state->held == NULL) {
+        return;
+    }
+    if (is_inner && state->is_small && Py_REFCNT(state->held) > 1) {
+        list(tracing, state);
+    } else {
+        drop(state, true);
+    }
+}
+
+/* Takes one of the thread's out of the list; NULL: there is none. */
+HOT static struct traced_state *take_listed(struct tracing *tracing, uint64_t thread)
+{
+    struct traced_state **place = &tracing->listed;
+    struct traced_state *state;
+
+    while (*place != NULL && (*place)->thread != thread) {
+        place = &(*place)->next_listed;
+    }
+    state = *place;
+    if (state != NULL) {
+        *place = state->next_listed;
+        state->is_listed = false;
+    }
+    return state;
+}
+
+HOT void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_root)
+{
+    struct traced_state *state;
+
+    while ((state = take_listed(tracing, thread)) != NULL) {
+        if (state->held != NULL) {
+            drop(state, !is_root);
+        }
+    }
 }
 
 /* The same bytes in another order are other values. */
@@ -185,6 +223,7 @@ HOT static bool tell_block(const struct telling *telling,
         return true;
     }
     refer_to_tensor(telling);
+    state->is_small = true;
     state->version = block->version;
     state->iteration = telling->iteration;
     state->has_hash = has_hash;
@@ -209,6 +248,7 @@ static __attribute__((noinline)) bool tell_tensor(const struct telling *telling,
     has_hash = is_described && find_hash(&tensor, &hash);
     if (!is_same || !has_hash || hash != state->hash) {
         refer_to_tensor(telling);
+        state->is_small = false;
         state->version =
             is_described ? tensor.version : tensor_version(access, telling->value);
         state->iteration = telling->iteration;
@@ -297,15 +337,18 @@ static __attribute__((noinline)) bool tell_object(const struct telling *telling)
     return tell_other(telling);
 }
 
-/* Not inlined: most of what is met is as it was. */
-HOT static __attribute__((noinline)) bool tell_new(const struct telling *telling)
+/* The short way, of most: what is small and lies in memory without gaps. */
+HOT static bool tell_new(const struct telling *telling)
 {
     struct tensor_block block;
+    enum tensor_block_answer answer =
+        tensor_find_block(telling->tracing->session->access, telling->value, &block);
 
-    if (!tensor_is_exact(telling->tracing->session->access, Py_TYPE(telling->value))) {
-        return tell_object(telling);
+    if (answer == TENSOR_BLOCK_FOUND && block.size < TRACING_LARGE_SIZE &&
+        telling->tracing->calls.save == Py_None) {
+        return tell_block(telling, &block);
     }
-    return has_short_way(telling, &block) ? tell_block(telling, &block)
+    return answer == TENSOR_BLOCK_FOREIGN ? tell_object(telling)
                                           : tell_tensor(telling, TENSOR_CLASS_EXACT);
 }
 
@@ -319,7 +362,9 @@ HOT static bool tell(struct tracing *tracing,
     struct telling telling = {
         .tracing = tracing,
         .path = path,
-        .state = traced_state_find(path, moment->thread),
+        .state = path->first.thread == moment->thread
+                     ? &path->first
+                     : traced_state_find(path, moment->thread),
         .value = value,
         .iteration = moment->iteration,
         .reference = reference,
@@ -329,7 +374,9 @@ HOT static bool tell(struct tracing *tracing,
     if (telling.state == NULL) {
         return false;
     }
-    return (!telling.state->has_hash && is_same_tensor(&telling)) || tell_new(&telling);
+    return (telling.state->iteration == telling.iteration && !telling.state->has_hash &&
+            is_same_tensor(&telling)) ||
+           tell_new(&telling);
 }
 
 bool tracing_tell(struct tracing *tracing,
@@ -347,12 +394,5 @@ HOT bool tracing_tell_local(struct tracing *tracing,
                             const struct tracing_moment *moment,
                             bool is_named)
 {
-    const struct traced_state *state = &path->first;
-
-    if (state->held == value && state->thread == moment->thread &&
-        state->iteration == moment->iteration && !state->has_hash &&
-        state->version == tensor_version(tracing->session->access, value)) {
-        return true; /* is_same_tensor of most, in few steps */
-    }
     return tell(tracing, path, value, moment, is_named, REFERENCE_HELD);
 }

@@ -1,7 +1,6 @@
 /* The paths that have matched, and the state of each in each thread. */
 #include "runtime/base/memory.h"
 
-#include "runtime/base/hot.h"
 #include "runtime/python/tracing.h"
 
 static struct traced_path *make_path(struct tracing *tracing, PyObject *name)
@@ -105,13 +104,9 @@ static struct traced_state *add_state(struct traced_path *path, uint64_t thread)
     return state;
 }
 
-HOT struct traced_state *traced_state_find(struct traced_path *path, uint64_t thread)
+struct traced_state *traced_state_find(struct traced_path *path, uint64_t thread)
 {
-    for (struct traced_state *state = &path->first; state != NULL;
-         state = state->next) {
-        if (state->thread == thread) {
-            return state;
-        }
-    }
-    return add_state(path, thread);
+    struct traced_state *state = traced_state_get(path, thread);
+
+    return state != NULL ? state : add_state(path, thread);
 }

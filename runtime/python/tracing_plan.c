@@ -1,11 +1,9 @@
 /* Which of a method's variables each site of it concerns, found out once. */
-#include "runtime/python/follow_frame.h"
-
 #include "runtime/base/hot.h"
+#include "runtime/base/memory.h"
+#include "runtime/python/follow_frame.h"
 #include "runtime/python/tracing.h"
 #include "runtime/python/watcher.h"
-
-#include "runtime/base/memory.h"
 
 static void plan_free(struct traced_plan *plan)
 {
@@ -24,141 +22,14 @@ void traced_method_forget(struct traced_method *method)
         plan_free(plan);
         plan = next;
     }
-    for (size_t i = 0; i < method->variable_count; i++) {
-        Py_XDECREF(method->variables[i]->name);
-        memory_free(method->variables[i]);
-    }
-    memory_free(method->variables);
-    method->variables = NULL;
-    method->variable_count = method->variable_room = 0;
+    traced_variables_forget(method);
 }
-
-/* ---- what a site concerns ---- */
 
 /* `self` of `self.scale`. */
 static struct slice root_of(struct slice name)
 {
     return slice_part(name, 0, slice_find(name, SLICE("."), 0));
 }
-
-static bool is_variable(const struct traced_variable *variable, struct slice name)
-{
-    Py_ssize_t size;
-    const char *text = PyUnicode_AsUTF8AndSize(variable->name, &size);
-
-    return text != NULL && slice_equal((struct slice){text, (size_t)size}, name);
-}
-
-/* The path that ends at the variable. NULL with an exception set. */
-static struct traced_path *find_end(struct traced_method *method, struct slice name)
-{
-    struct buffer text = BUFFER_INIT;
-    struct traced_path *path = NULL;
-    Py_ssize_t size;
-    const char *bytes = PyUnicode_AsUTF8AndSize(method->path, &size);
-
-    if (bytes != NULL) {
-        buffer_add_bytes(&text, bytes, (size_t)size);
-        path_add_segment(&text, name);
-        path = text.has_failed
-                   ? (struct traced_path *)PyErr_NoMemory()
-                   : tracing_find_path(method->tracing, buffer_slice(&text));
-    }
-    buffer_release(&text);
-    return path;
-}
-
-static bool has_more(const struct path_set *paths, uint32_t state)
-{
-    const struct path_segment *segment;
-    uint32_t at = 0;
-
-    while ((segment = path_set_next(paths, state, &at)) != NULL) {
-        if (!segment->is_end) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool init_variable(struct traced_variable *variable,
-                          struct traced_method *method,
-                          struct slice name)
-{
-    struct path_set *paths = &method->tracing->paths;
-
-    if (path_set_is_end(paths, variable->state, &variable->is_named)) {
-        variable->path = find_end(method, name);
-        if (variable->path == NULL) {
-            return false;
-        }
-    }
-    variable->has_more = has_more(paths, variable->state);
-    variable->name = PyUnicode_DecodeUTF8(name.bytes, (Py_ssize_t)name.size, NULL);
-    if (variable->name == NULL) {
-        return false;
-    }
-    variable->slot = frame_find_slot(method->code, variable->name);
-    return true;
-}
-
-static bool
-add_variable(struct traced_method *method, struct slice name, uint32_t state)
-{
-    void *variables = method->variables;
-    struct traced_variable *variable;
-
-    if (!memory_grow(&variables, &method->variable_room, method->variable_count + 1,
-                     sizeof(*method->variables))) {
-        PyErr_NoMemory();
-        return false;
-    }
-    method->variables = variables;
-    variable = memory_allocate_zeroed(1, sizeof(*variable));
-    if (variable == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
-    variable->state = state;
-    if (!init_variable(variable, method, name)) {
-        Py_XDECREF(variable->name);
-        memory_free(variable);
-        return false;
-    }
-    method->variables[method->variable_count++] = variable;
-    return true;
-}
-
-/* NULL: no path wants it, or, where the result is false, an exception is set. */
-static bool find_variable(struct traced_method *method,
-                          struct slice name,
-                          struct traced_variable **variable)
-{
-    struct error error = ERROR_INIT;
-    uint32_t state;
-
-    *variable = NULL;
-    for (size_t i = 0; i < method->variable_count; i++) {
-        if (is_variable(method->variables[i], name)) {
-            *variable = method->variables[i];
-            return true;
-        }
-    }
-    if (!path_set_step(&method->tracing->paths, method->state, name, &state, &error)) {
-        PyErr_NoMemory();
-        return false;
-    }
-    if (state == PATH_STATE_DEAD || name.size == 0) {
-        return true;
-    }
-    if (!add_variable(method, name, state)) {
-        return false;
-    }
-    *variable = method->variables[method->variable_count - 1];
-    return true;
-}
-
-/* ---- a plan ---- */
 
 static bool has_step(const struct traced_plan *plan,
                      const struct traced_site *site,
@@ -178,8 +49,13 @@ static void add_step(struct traced_plan *plan,
                      int32_t value)
 {
     if (variable != NULL) {
-        plan->steps[site->first_step + site->step_count++] =
-            (struct traced_step){variable, value};
+        plan->steps[site->first_step + site->step_count++] = (struct traced_step){
+            .variable = variable,
+            .path = variable->has_more ? NULL : variable->path,
+            .is_named = variable->is_named,
+            .slot = variable->slot,
+            .value = value,
+        };
     }
 }
 
@@ -200,7 +76,7 @@ static bool plan_writes(struct traced_plan *plan,
     for (uint32_t i = 0; i < site->write_count; i++) {
         const struct site_write *write = &site->writes[i];
 
-        if (!find_variable(method, root_of(write->name), &variable)) {
+        if (!traced_variable_find(method, root_of(write->name), &variable)) {
             return false;
         }
         add_step(plan, planned, variable, is_whole(write) ? value : -1);
@@ -237,7 +113,7 @@ static bool plan_reads(struct traced_plan *plan,
         if (site->reads[i].scope != SITE_SCOPE_LOCAL) {
             continue;
         }
-        if (!find_variable(method, root_of(site->reads[i].name), &variable)) {
+        if (!traced_variable_find(method, root_of(site->reads[i].name), &variable)) {
             return false;
         }
         if (!has_step(plan, planned, variable) && !is_owner(variable, method, frame)) {
@@ -245,6 +121,21 @@ static bool plan_reads(struct traced_plan *plan,
         }
     }
     return true;
+}
+
+/* What was changed under another name is seen at the end at the latest. */
+static void plan_rest(struct traced_plan *plan,
+                      struct traced_site *planned,
+                      struct traced_method *method,
+                      PyObject *frame)
+{
+    for (size_t i = 0; i < method->variable_count; i++) {
+        struct traced_variable *variable = method->variables[i];
+
+        if (!has_step(plan, planned, variable) && !is_owner(variable, method, frame)) {
+            add_step(plan, planned, variable, -1);
+        }
+    }
 }
 
 /* What is returned is no variable. */
@@ -255,10 +146,35 @@ static bool plan_site(struct traced_plan *plan,
                       PyObject *frame)
 {
     planned->is_enter = site->kind == SITE_ENTER;
-    planned->is_return = site->kind == SITE_RETURN;
     planned->may_unbind = site->kind == SITE_LINE;
-    return (planned->is_return || plan_writes(plan, planned, method, site)) &&
-           plan_reads(plan, planned, method, site, frame);
+    if (site->kind != SITE_RETURN) {
+        return plan_writes(plan, planned, method, site) &&
+               plan_reads(plan, planned, method, site, frame);
+    }
+    if (!plan_reads(plan, planned, method, site, frame)) {
+        return false;
+    }
+    plan_rest(plan, planned, method, frame);
+    return true;
+}
+
+/* All that its sites will look at: a return looks at all of them. */
+static bool find_variables(struct traced_method *method, const struct site *site)
+{
+    struct traced_variable *variable;
+
+    for (uint32_t i = 0; i < site->write_count && site->kind != SITE_RETURN; i++) {
+        if (!traced_variable_find(method, root_of(site->writes[i].name), &variable)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        if (site->reads[i].scope == SITE_SCOPE_LOCAL &&
+            !traced_variable_find(method, root_of(site->reads[i].name), &variable)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The function's first site, and how many there are up to its last one: others' may stand
@@ -278,18 +194,41 @@ count_sites(const struct site_table *table, uint32_t function, uint32_t *first)
     return *first < table->site_count ? last - *first + 1 : 0;
 }
 
+/* The most steps that they can have; false with an exception set. */
+static bool count_steps(const struct traced_plan *plan,
+                        struct traced_method *method,
+                        const struct site_table *table,
+                        size_t *count)
+{
+    size_t return_count = 0;
+
+    *count = 0;
+    for (uint32_t i = 0; i < plan->site_count; i++) {
+        const struct site *site = &table->sites[plan->first_site + i];
+
+        if (site->function == plan->function) {
+            if (!find_variables(method, site)) {
+                return false;
+            }
+            *count += (size_t)site->write_count + site->read_count;
+            return_count += site->kind == SITE_RETURN;
+        }
+    }
+    *count += return_count * method->variable_count;
+    return true;
+}
+
 static bool fill_plan(struct traced_plan *plan,
                       struct traced_method *method,
                       const struct site_table *table,
                       PyObject *frame)
 {
-    size_t room = 0;
+    size_t room;
     uint32_t next = 0;
 
     plan->site_count = count_sites(table, plan->function, &plan->first_site);
-    for (uint32_t i = 0; i < plan->site_count; i++) {
-        const struct site *site = &table->sites[plan->first_site + i];
-        room += (size_t)site->write_count + site->read_count;
+    if (!count_steps(plan, method, table, &room)) {
+        return false;
     }
     plan->sites = memory_allocate_zeroed(plan->site_count, sizeof(*plan->sites));
     plan->steps = memory_allocate(room, sizeof(*plan->steps));

@@ -127,17 +127,25 @@ HOT static void set_shape(struct kept *kept, uint32_t count, const int64_t *shap
     }
 }
 
-/* Keeps a copy whose owner's reference is taken. */
-HOT static bool add_copy(struct tracing *tracing, const struct kept *copy)
+/* The next one, of a copy whose owner's reference is taken; NULL with an exception set. */
+HOT static struct kept *add_copy(struct tracing *tracing,
+                                 struct traced_path *path,
+                                 PyObject *owner,
+                                 size_t offset,
+                                 uint64_t iteration)
 {
     struct kept *kept = add_kept(tracing);
 
     if (kept == NULL) {
-        Py_DECREF(copy->owner);
-        return false;
+        Py_DECREF(owner);
+        return NULL;
     }
-    *kept = *copy;
-    return true;
+    kept->path = path;
+    kept->iteration = iteration;
+    kept->owner = owner;
+    kept->offset = offset;
+    kept->is_copy = true;
+    return kept;
 }
 
 HOT bool tracing_keep_block(struct tracing *tracing,
@@ -145,24 +153,23 @@ HOT bool tracing_keep_block(struct tracing *tracing,
                             const struct tensor_block *block,
                             uint64_t iteration)
 {
-    struct kept copy;
+    size_t offset;
     char *bytes;
+    PyObject *owner = reserve_bytes(tracing, block->size, &bytes, &offset);
+    struct kept *kept =
+        owner == NULL ? NULL : add_copy(tracing, path, owner, offset, iteration);
 
-    copy.owner = reserve_bytes(tracing, block->size, &bytes, &copy.offset);
-    if (copy.owner == NULL) {
+    if (kept == NULL) {
         return false;
     }
-    copy.path = path;
-    copy.iteration = iteration;
-    copy.dtype = (uint8_t)block->dtype;
-    copy.is_copy = true;
-    copy.is_in_order = block->is_in_order;
+    kept->dtype = (uint8_t)block->dtype;
+    kept->is_in_order = block->is_in_order;
     if (!block->is_in_order) {
-        memcpy(copy.order, block->order, sizeof(copy.order));
+        memcpy(kept->order, block->order, sizeof(kept->order));
     }
-    set_shape(&copy, block->dimension_count, block->shape);
+    set_shape(kept, block->dimension_count, block->shape);
     memory_copy_away(bytes, block->data, block->size);
-    return add_copy(tracing, &copy);
+    return true;
 }
 
 static void copy_values(struct tracing *tracing,
@@ -193,26 +200,29 @@ bool tracing_keep_copy(struct tracing *tracing,
 {
     const struct array *array = &tensor->array;
     uint64_t count = array_count(array);
-    struct kept copy = {.path = path,
-                        .iteration = iteration,
-                        .dtype = (uint8_t)array->dtype,
-                        .is_copy = true,
-                        .is_in_order = true};
+    size_t size, offset;
+    struct kept *kept;
+    PyObject *owner;
     char *bytes;
-    size_t size;
 
     if (__builtin_mul_overflow(count, dtype_size(array->dtype), &size) ||
         size > PTRDIFF_MAX) {
         PyErr_NoMemory();
         return false;
     }
-    copy.owner = reserve_bytes(tracing, size, &bytes, &copy.offset);
-    if (copy.owner == NULL) {
+    owner = reserve_bytes(tracing, size, &bytes, &offset);
+    if (owner == NULL) {
         return false;
     }
-    set_shape(&copy, array->dimension_count, array->shape);
     copy_values(tracing, value, array, count, size, bytes);
-    return add_copy(tracing, &copy);
+    kept = add_copy(tracing, path, owner, offset, iteration);
+    if (kept == NULL) {
+        return false;
+    }
+    kept->dtype = (uint8_t)array->dtype;
+    kept->is_in_order = true;
+    set_shape(kept, array->dimension_count, array->shape);
+    return true;
 }
 
 /* ---- taking ---- */

@@ -5,14 +5,6 @@
 #include "runtime/python/follow_frame.h"
 #include "runtime/python/watcher.h"
 
-/* `self`, which nearly every line reads, and which is no value. */
-static bool is_passed_over(const struct traced_call *call,
-                           const struct traced_variable *variable,
-                           const PyObject *value)
-{
-    return value == call->method->module && !variable->is_named;
-}
-
 /* Not inlined: most paths end at a variable. */
 static __attribute__((noinline)) bool
 walk_variable(const struct traced_call *call,
@@ -37,48 +29,37 @@ walk_variable(const struct traced_call *call,
     return is_good;
 }
 
-HOT static bool tell_variable(const struct traced_call *call,
-                              const struct traced_variable *variable,
-                              PyObject *value)
+/* `self`, which nearly every line reads, is no value. */
+HOT static bool tell_value(const struct traced_call *call,
+                           struct traced_path *path,
+                           bool is_named,
+                           PyObject *value)
 {
-    if (variable->path != NULL && !is_passed_over(call, variable, value) &&
-        !tracing_tell_local(call->method->tracing, variable->path, value, &call->moment,
-                            variable->is_named)) {
+    return (value == call->method->module && !is_named) ||
+           tracing_tell_local(call->method->tracing, path, value, &call->moment,
+                              is_named);
+}
+
+/* Where not its value alone is wanted. Not inlined: of most it is. */
+static __attribute__((noinline)) bool
+tell_variable(const struct traced_call *call,
+              const struct traced_variable *variable,
+              PyObject *value)
+{
+    if (variable->path != NULL &&
+        !tell_value(call, variable->path, variable->is_named, value)) {
         return false;
     }
     return !variable->has_more || walk_variable(call, variable, value);
 }
 
 /* What the variable holds by now: a new reference; NULL: nothing. */
-HOT static PyObject *find_current(const struct traced_call *call,
-                                  const struct traced_variable *variable)
+static PyObject *find_current(const struct traced_call *call,
+                              const struct traced_variable *variable)
 {
     return variable->slot < 0
                ? NULL
                : frame_find(call->frame, true, variable->name, variable->slot);
-}
-
-HOT static bool tell_current(const struct traced_call *call,
-                             const struct traced_variable *variable)
-{
-    PyObject *value = find_current(call, variable);
-    bool is_good = value == NULL || tell_variable(call, variable, value);
-
-    Py_XDECREF(value);
-    return is_good;
-}
-
-/* What was changed under another name is seen at the end at the latest. */
-HOT static bool tell_all(const struct traced_call *call)
-{
-    struct traced_method *method = call->method;
-
-    for (size_t i = 0; i < method->variable_count; i++) {
-        if (!tell_current(call, method->variables[i])) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* What is deleted is not held any longer. */
@@ -91,10 +72,53 @@ static void let_go_of_unbound(const struct traced_call *call)
         PyObject *value = find_current(call, variable);
 
         if (value == NULL && variable->path != NULL) {
-            tracing_let_go(variable->path, call->moment.thread);
+            tracing_let_go(call->method->tracing, variable->path, call->moment.thread,
+                           false);
         }
         Py_XDECREF(value);
     }
+}
+
+/* Whether the path was that tensor last, unwritten since: so is most of what a line reads. */
+HOT static bool is_as_it_was(const struct traced_call *call,
+                             const struct traced_path *path,
+                             PyObject *value)
+{
+    const struct traced_state *state = &path->first;
+
+    return state->held == value && state->thread == call->moment.thread &&
+           state->iteration == call->moment.iteration && !state->has_hash &&
+           state->version ==
+               tensor_version(call->method->tracing->session->access, value);
+}
+
+/* `value` is borrowed; NULL: what the variable holds by now. */
+HOT static bool tell_step(const struct traced_call *call,
+                          const struct traced_step *step,
+                          PyObject *const *variables,
+                          PyObject *value)
+{
+    bool is_good;
+
+    if (value != NULL) {
+        Py_INCREF(value);
+    } else if (variables != NULL && step->slot >= 0 && step->slot % 2 == 0) {
+        value = variables[step->slot / 2];
+        if (value == NULL ||
+            (step->path != NULL && is_as_it_was(call, step->path, value))) {
+            return true;
+        }
+        Py_INCREF(value);
+    } else {
+        value = find_current(call, step->variable);
+        if (value == NULL) {
+            return true;
+        }
+    }
+    is_good = step->path != NULL ? tell_value(call, step->path, step->is_named, value)
+                                 : tell_variable(call, step->variable, value);
+    Py_DECREF(value);
+    return is_good;
 }
 
 HOT static bool tell_site(const struct traced_call *call,
@@ -104,20 +128,20 @@ HOT static bool tell_site(const struct traced_call *call,
                           Py_ssize_t count)
 {
     const struct traced_step *step = &plan->steps[site->first_step];
+    const struct traced_step *end = step + site->step_count;
+    PyObject *const *variables = frame_peek(call->frame);
 
-    for (const struct traced_step *end = step + site->step_count; step < end; step++) {
-        PyObject *value =
-            step->value >= 0 && step->value < count ? values[step->value] : NULL;
+    for (; step < end; step++) {
+        bool has_value = step->value >= 0 && step->value < count;
 
-        if (!(value != NULL ? tell_variable(call, step->variable, value)
-                            : tell_current(call, step->variable))) {
+        if (!tell_step(call, step, variables, has_value ? values[step->value] : NULL)) {
             return false;
         }
     }
     if (site->may_unbind) {
         let_go_of_unbound(call);
     }
-    return !site->is_return || tell_all(call);
+    return true;
 }
 
 /* `self` tells a call from one of another module of the same class. */
@@ -149,9 +173,6 @@ static void prefetch_plan(const struct traced_method *method,
     if (kept != NULL && kept->count + method->variable_count <= KEPT_LIST_COUNT) {
         prefetch(&kept->items[kept->count],
                  method->variable_count * sizeof(*kept->items));
-    }
-    for (size_t i = 0; i < method->variable_count; i++) {
-        prefetch(method->variables[i], sizeof(*method->variables[i]));
     }
     for (size_t i = 0; i < method->variable_count; i++) {
         if (method->variables[i]->path != NULL) {

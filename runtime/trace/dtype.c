@@ -1,16 +1,9 @@
 /* The types that an array's elements can have. */
 #include "runtime/trace/dtype.h"
 
-#include "runtime/base/hot.h"
 #include "runtime/trace/number.h"
 
-struct dtype_facts {
-    const char *text;
-    size_t size;
-    enum dtype_class class;
-};
-
-static const struct dtype_facts dtypes[] = {
+const struct dtype_facts dtype_facts[DTYPE_COUNT] = {
 #define DTYPE(name, text, bits, class) {text, (bits) / 8, DTYPE_CLASS_##class},
 #include "runtime/trace/dtype.def"
 #undef DTYPE
@@ -18,7 +11,7 @@ static const struct dtype_facts dtypes[] = {
 
 const char *dtype_text(enum dtype dtype)
 {
-    return dtypes[dtype].text;
+    return dtype_facts[dtype].text;
 }
 
 enum dtype dtype_find(struct slice text)
@@ -27,21 +20,11 @@ enum dtype dtype_find(struct slice text)
         text = slice_part(text, 6, text.size);
     }
     for (int i = 0; i < DTYPE_COUNT; i++) {
-        if (slice_equal(text, slice_of(dtypes[i].text))) {
+        if (slice_equal(text, slice_of(dtype_facts[i].text))) {
             return i;
         }
     }
     return DTYPE_OTHER;
-}
-
-HOT size_t dtype_size(enum dtype dtype)
-{
-    return dtypes[dtype].size;
-}
-
-HOT enum dtype_class dtype_class(enum dtype dtype)
-{
-    return dtypes[dtype].class;
 }
 
 static uint64_t dtype_read_natural(enum dtype dtype, const unsigned char *bytes)
@@ -102,7 +85,7 @@ static double dtype_read_real(enum dtype dtype, const unsigned char *bytes)
 
 struct dtype_value dtype_read(enum dtype dtype, const void *bytes)
 {
-    const struct dtype_facts *facts = &dtypes[dtype];
+    const struct dtype_facts *facts = &dtype_facts[dtype];
     struct dtype_value value = {.class = facts->class};
 
     switch (facts->class) {

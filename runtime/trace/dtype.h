@@ -25,9 +25,24 @@ enum dtype_class {
 const char *dtype_text(enum dtype dtype);
 /* DTYPE_OTHER where no dtype is called so. A leading "torch." is passed over. */
 enum dtype dtype_find(struct slice text);
+
+struct dtype_facts {
+    const char *text;
+    size_t size;
+    enum dtype_class class;
+};
+extern const struct dtype_facts dtype_facts[DTYPE_COUNT];
+
 /* In bytes; 0 for DTYPE_OTHER. */
-size_t dtype_size(enum dtype dtype);
-enum dtype_class dtype_class(enum dtype dtype);
+static inline size_t dtype_size(enum dtype dtype)
+{
+    return dtype_facts[dtype].size;
+}
+
+static inline enum dtype_class dtype_class(enum dtype dtype)
+{
+    return dtype_facts[dtype].class;
+}
 
 /* One value as a number, read from `bytes`, which need not be aligned. Integers are kept
  * exactly: `integer` or `natural` hold them by the dtype's class; floats and the two halves

@@ -1,6 +1,7 @@
 """What counts as a change, and what of a value later changes do not reach."""
 
 import copy
+import gc
 import itertools
 import math
 import threading
@@ -430,6 +431,62 @@ def test_a_tensor_that_comes_again_in_another_call():
             model(torch.ones(1, 2), mask)
     assert tracer.results["shared.forward.mask"].iterations == [1, 2, 3]
     assert tracer.results["shared.forward.x"].iterations == [1, 1, 2, 2, 3, 3]
+
+
+class Passing(nn.Module):
+    """Passes on what its module gave, and calls that again with what it was given first."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+        self.seen = None
+
+    def forward(self, x):
+        y = self.inner(x)
+        self.seen = weakref.ref(y)
+        y = y + 1
+        self.died = self.seen() is None
+        return self.inner(y) + self.inner(x)
+
+
+class Inner(nn.Module):
+    def forward(self, x):
+        z = x + 1
+        return z
+
+
+@pytest.mark.parametrize("length", [4, 1 << 17], ids=["small", "large"])
+def test_what_is_passed_on_is_let_go_when_the_model_s_call_ends(length):
+    model = Passing()
+    x = torch.ones(length, requires_grad=True)
+    with ModelTracer(model, ["inner.forward.*"]) as tracer:
+        for _ in range(2):
+            model(x)
+            assert model.seen() is None
+        assert model.died == (length != 4)
+        with pytest.raises(TypeError):
+            model(x, x)
+        model.inner(x)
+        model.inner(x)
+    # In the model's call x is met twice, with others between; in calls of the module alone it stays the same.
+    assert tracer.results["inner.forward.x"].iterations == [1, 1, 1, 2, 2, 2, 3]
+    assert tracer.results["inner.forward.z"].iterations == [1] * 3 + [2] * 3 + [3] * 2
+
+
+def test_what_is_passed_on_is_known_by_thread():
+    model = Passing()
+    x = torch.ones(4, requires_grad=True)
+    with ModelTracer(model, ["inner.forward.*"]) as tracer:
+        threads = [threading.Thread(target=model, args=(x,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        gone = weakref.ref(x)
+        del x, threads, thread
+        gc.collect()
+        assert gone() is None
+    assert len(tracer.results["inner.forward.z"].iterations) == 12
 
 
 def test_variables_live_no_longer_than_without_a_tracer():
