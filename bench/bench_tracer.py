@@ -19,24 +19,15 @@ are dropped after each round: what memory they had, both have again.
 import contextlib
 import copy
 import math
-import pathlib
 import sys
 import time
 from statistics import quantiles
 
 import torch
+from claims import Claims, Figure, best, middle_half
+from monitorch.tracer import ModelTracer
+from settrace_tracer import SettraceTracer
 from torch import nn
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-sys.path.insert(0, str(ROOT / "bench"))
-
-from tests.support import paths  # noqa: E402
-
-sys.path.insert(0, str(paths.PYTHON_PATH))
-
-from claims import Claims, Figure, best, middle_half  # noqa: E402
-from settrace_tracer import SettraceTracer  # noqa: E402
 
 ROUNDS = 6
 TURNS = 30
@@ -113,8 +104,6 @@ def processor_time(function):
 
 def compare_overheads(model, shape):
     """The times of steps: with nothing traced, by ours, by the peer."""
-    from monitorch.tracer import ModelTracer
-
     x = torch.randn(*shape)
     plain_model, our_model, peer_model = (copy.deepcopy(model) for _ in range(3))
     modules = {f"layers.{i}": layer for i, layer in enumerate(peer_model.layers)}
@@ -150,7 +139,6 @@ def check_same(ours, peer):
 
 def compare_untraced(model, x):
     """The layers' times while the head alone is traced, and while nothing is."""
-    from monitorch.tracer import ModelTracer
 
     def step():
         for layer in model.layers:
