@@ -53,25 +53,16 @@ HOT static bool find_memory(const struct tensor_layout *layout,
                             const void *impl,
                             struct tensor_block *block)
 {
-    const void *storage = (const void *)(uintptr_t)layout_word(impl, layout->storage);
-    uint64_t offset = layout_word(impl, layout->offset);
     size_t item_size = dtype_size(block->dtype);
-    uint64_t size, start, end;
-    const char *data;
+    struct layout_memory memory;
 
-    if (storage == NULL) {
-        return false;
-    }
-    data = (const char *)(uintptr_t)layout_word(storage, layout->storage_data);
-    size = layout_word(storage, layout->storage_size);
-    /* Numbers that are symbols are negative. */
-    if (data == NULL || size > INT64_MAX ||
-        __builtin_mul_overflow(offset, item_size, &start) ||
+    if (!layout_find_memory(layout, impl, item_size, &memory) ||
         __builtin_mul_overflow(block->count, item_size, &block->size) ||
-        __builtin_add_overflow(start, block->size, &end) || end > size) {
+        memory.start > memory.size ||
+        block->size > (uint64_t)(memory.size - memory.start)) {
         return false;
     }
-    block->data = data + start;
+    block->data = memory.data;
     return true;
 }
 
@@ -86,8 +77,8 @@ HOT static bool find_block(const struct torch_access *torch,
     uint64_t keys, count;
     uint16_t number;
 
-    if (layout->state != LAYOUT_KNOWN || layout->storage == 0 || layout->strides == 0 ||
-        torch->tests_devices || (impl = layout_impl(layout, object)) == NULL) {
+    if (layout->state != LAYOUT_KNOWN || layout->strides == 0 || torch->tests_devices ||
+        (impl = layout_impl(layout, object)) == NULL) {
         return false;
     }
     keys = layout_word(impl, layout->keys);

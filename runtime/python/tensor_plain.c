@@ -184,25 +184,14 @@ static bool peek_storage(const struct tensor_layout *layout,
                          int64_t *size,
                          const void **data)
 {
-    const void *storage;
-    int64_t start;
+    struct layout_memory memory;
 
-    if (layout->state != LAYOUT_KNOWN || layout->storage == 0) {
+    if (!layout_find_memory(layout, impl, dtype_size(tensor->array.dtype), &memory)) {
         return false;
     }
-    storage = (const void *)(uintptr_t)layout_word(impl, layout->storage);
-    if (storage == NULL) {
-        return false;
-    }
-    *size = (int64_t)layout_word(storage, layout->storage_size);
-    tensor->offset = (int64_t)layout_word(impl, layout->offset);
-    *data = (const void *)(uintptr_t)layout_word(storage, layout->storage_data);
-    if (*size < 0 || *data == NULL || tensor->offset < 0 ||
-        __builtin_mul_overflow(tensor->offset, (int64_t)dtype_size(tensor->array.dtype),
-                               &start)) {
-        return false; /* a number that is a symbol, or what torch is to tell */
-    }
-    *data = array_count(&tensor->array) == 0 ? NULL : (const char *)*data + start;
+    *size = memory.size;
+    tensor->offset = memory.offset;
+    *data = array_count(&tensor->array) == 0 ? NULL : memory.data;
     return true;
 }
 

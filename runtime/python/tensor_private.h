@@ -107,6 +107,40 @@ static inline uint32_t layout_version(const struct tensor_layout *layout,
     return version;
 }
 
+/* Where a tensor's values begin. */
+struct layout_memory {
+    int64_t size;   /* of the storage, in bytes */
+    int64_t offset; /* of the first element in it, in elements … */
+    int64_t start;  /* … and in bytes */
+    const char *data;
+};
+
+/* False: that is not known, or a number is a symbol, or torch is to tell it. */
+static inline bool layout_find_memory(const struct tensor_layout *layout,
+                                      const void *impl,
+                                      size_t item_size,
+                                      struct layout_memory *memory)
+{
+    const void *storage;
+
+    if (layout->state != LAYOUT_KNOWN || layout->storage == 0) {
+        return false;
+    }
+    storage = (const void *)(uintptr_t)layout_word(impl, layout->storage);
+    if (storage == NULL) {
+        return false;
+    }
+    memory->size = (int64_t)layout_word(storage, layout->storage_size);
+    memory->offset = (int64_t)layout_word(impl, layout->offset);
+    memory->data = (const char *)(uintptr_t)layout_word(storage, layout->storage_data);
+    if (memory->size < 0 || memory->data == NULL || memory->offset < 0 ||
+        __builtin_mul_overflow(memory->offset, (int64_t)item_size, &memory->start)) {
+        return false;
+    }
+    memory->data += memory->start;
+    return true;
+}
+
 /* ---- tensor_torch.c ---- */
 
 /* Functions of libtorch's C interface, found in the library that the program has loaded. A
