@@ -141,9 +141,7 @@ struct tracing_moment {
 /* The path of that name, new where it was not met before; NULL with an exception set. It lives as
  * long as the Tracing. */
 struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name);
-/* What it was last in that thread; NULL with an exception set. */
-struct traced_state *traced_state_find(struct traced_path *path, uint64_t thread);
-/* The same where it was met; NULL: it was not. */
+/* What it was last in that thread; NULL: the thread has not met it. */
 static inline struct traced_state *traced_state_get(struct traced_path *path,
                                                     uint64_t thread)
 {
@@ -154,6 +152,8 @@ static inline struct traced_state *traced_state_get(struct traced_path *path,
     }
     return state;
 }
+/* A thread's first; NULL with an exception set. */
+struct traced_state *traced_state_add(struct traced_path *path, uint64_t thread);
 void traced_path_forget(struct traced_path *path); /* what it was last, everywhere */
 void traced_path_free(struct traced_path *path);
 

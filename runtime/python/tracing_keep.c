@@ -362,9 +362,7 @@ HOT static bool tell(struct tracing *tracing,
     struct telling telling = {
         .tracing = tracing,
         .path = path,
-        .state = path->first.thread == moment->thread
-                     ? &path->first
-                     : traced_state_find(path, moment->thread),
+        .state = traced_state_get(path, moment->thread),
         .value = value,
         .iteration = moment->iteration,
         .reference = reference,
@@ -372,7 +370,10 @@ HOT static bool tell(struct tracing *tracing,
     };
 
     if (telling.state == NULL) {
-        return false;
+        telling.state = traced_state_add(path, moment->thread);
+        if (telling.state == NULL) {
+            return false;
+        }
     }
     return (telling.state->iteration == telling.iteration && !telling.state->has_hash &&
             is_same_tensor(&telling)) ||

@@ -78,9 +78,8 @@ void traced_path_free(struct traced_path *path)
     memory_free(path);
 }
 
-/* One more, or where there are enough the one that was taken over first; NULL with an exception
- * set. */
-static struct traced_state *add_state(struct traced_path *path, uint64_t thread)
+/* One more, or where there are enough the one that was taken over first. */
+struct traced_state *traced_state_add(struct traced_path *path, uint64_t thread)
 {
     struct traced_state *state = &path->first;
 
@@ -102,11 +101,4 @@ static struct traced_state *add_state(struct traced_path *path, uint64_t thread)
     path->state_count += path->state_count < TRACED_STATE_MAX;
     state->thread = thread;
     return state;
-}
-
-struct traced_state *traced_state_find(struct traced_path *path, uint64_t thread)
-{
-    struct traced_state *state = traced_state_get(path, thread);
-
-    return state != NULL ? state : add_state(path, thread);
 }

@@ -126,14 +126,11 @@ static bool plan_reads(struct traced_plan *plan,
 /* What was changed under another name is seen at the end at the latest. */
 static void plan_rest(struct traced_plan *plan,
                       struct traced_site *planned,
-                      struct traced_method *method,
-                      PyObject *frame)
+                      const struct traced_method *method)
 {
     for (size_t i = 0; i < method->variable_count; i++) {
-        struct traced_variable *variable = method->variables[i];
-
-        if (!has_step(plan, planned, variable) && !is_owner(variable, method, frame)) {
-            add_step(plan, planned, variable, -1);
+        if (!has_step(plan, planned, method->variables[i])) {
+            add_step(plan, planned, method->variables[i], -1);
         }
     }
 }
@@ -154,7 +151,7 @@ static bool plan_site(struct traced_plan *plan,
     if (!plan_reads(plan, planned, method, site, frame)) {
         return false;
     }
-    plan_rest(plan, planned, method, frame);
+    plan_rest(plan, planned, method);
     return true;
 }
 
