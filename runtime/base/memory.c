@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-    #include <emmintrin.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+    #include <immintrin.h>
 #endif
 
 /* Globals, because a test switches them for the whole process and allocations have no object
@@ -141,30 +141,41 @@ bool memory_grow_zeroed(void **items, size_t *capacity, size_t wanted, size_t it
     return true;
 }
 
+#if defined(__x86_64__) && defined(__GNUC__)
+
+/* Whole lines, past the caches; how many bytes that were. */
+HOT __attribute__((target("avx"))) static size_t
+copy_lines(char *to, const char *from, size_t size)
+{
+    size_t whole = size / MEMORY_LINE_SIZE * MEMORY_LINE_SIZE;
+
+    for (size_t done = 0; done < whole; done += MEMORY_LINE_SIZE) {
+        const __m256i_u *part = (const void *)(from + done);
+        __m256i *place = (void *)(to + done);
+        __m256i first = _mm256_loadu_si256(part), last = _mm256_loadu_si256(part + 1);
+
+        _mm256_stream_si256(place, first);
+        _mm256_stream_si256(place + 1, last);
+    }
+    return whole;
+}
+
 HOT void memory_copy_away(void *to, const void *from, size_t size)
 {
-    char *out = to;
-    const char *in = from;
+    size_t done = (uintptr_t)to % MEMORY_LINE_SIZE == 0 && __builtin_cpu_supports("avx")
+                      ? copy_lines(to, from, size)
+                      : 0;
 
-#ifdef __SSE2__
-    if ((uintptr_t)to % MEMORY_LINE_SIZE == 0 && size >= MEMORY_LINE_SIZE) {
-        const char *end = in + size / MEMORY_LINE_SIZE * MEMORY_LINE_SIZE;
-
-        for (; in < end; in += MEMORY_LINE_SIZE, out += MEMORY_LINE_SIZE) {
-            const __m128i_u *part = (const void *)in;
-            __m128i first = _mm_loadu_si128(part), second = _mm_loadu_si128(part + 1);
-            __m128i third = _mm_loadu_si128(part + 2), last = _mm_loadu_si128(part + 3);
-
-            _mm_stream_si128((__m128i *)(void *)out, first);
-            _mm_stream_si128((__m128i *)(void *)out + 1, second);
-            _mm_stream_si128((__m128i *)(void *)out + 2, third);
-            _mm_stream_si128((__m128i *)(void *)out + 3, last);
-        }
-        size %= MEMORY_LINE_SIZE;
-        if (size == 0) {
-            return;
-        }
+    if (done < size) {
+        memcpy((char *)to + done, (const char *)from + done, size - done);
     }
-#endif
-    memcpy(out, in, size);
 }
+
+#else
+
+void memory_copy_away(void *to, const void *from, size_t size)
+{
+    memcpy(to, from, size);
+}
+
+#endif

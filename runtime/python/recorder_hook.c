@@ -13,13 +13,13 @@
  * what compiles code watches its identity. */
 struct hook_object {
     PyObject_HEAD struct session *session; /* borrowed from the module */
-    PyObject *module;                      /* owned: keeps the session */
-    PyObject *texts; /* owned: a tuple of bytes: table, name, file, source */
-    enum log_source_tag source_tag;
+    struct watched_module watched;
     uint64_t number; /* of the recording that it has joined */
     struct recorded_module
-        *recorded; /* borrowed from that recording; NULL: it failed */
-    struct watched_module watched;
+        *recorded;    /* borrowed from that recording; NULL: it failed */
+    PyObject *module; /* owned: keeps the session */
+    PyObject *texts;  /* owned: a tuple of bytes: table, name, file, source */
+    enum log_source_tag source_tag;
 };
 
 static void hook_dealloc(PyObject *self)

@@ -17,20 +17,29 @@
 
 /* The module's state. */
 struct session {
+    /* What is looked at at each line stands first. */
     struct recorder *recorder; /* owned; NULL while nothing is recorded */
-    uint64_t number;           /* of recordings begun so far */
-    unsigned user_count;       /* hooks at work: the recorder is closed when none is */
+    PyObject *watchers;        /* owned: a tuple of (watcher, function); NULL: none */
+    struct tracing
+        *only_tracing; /* borrowed from `watchers`, where it is the only one */
+    struct tensor_access *access; /* owned */
+    struct tracking *tracking;    /* owned; NULL: nothing was ever tracked */
+    bool is_muted; /* instrumented code is not recorded: it has its hooks for others */
+    bool
+        is_own; /* the recording is there for tracked calls alone: the program has none */
     bool is_closing;
-    bool is_waiting;       /* stop() waits for hooks, and closes the recorder then */
-    bool is_quiet;         /* nothing is told on stderr */
+    bool is_waiting;     /* stop() waits for hooks, and closes the recorder then */
+    bool is_quiet;       /* nothing is told on stderr */
+    unsigned user_count; /* hooks at work: the recorder is closed when none is */
+    struct stop stop;
+
+    uint64_t number;       /* of recordings begun so far */
     unsigned fork_count;   /* what session_fork_count() was when the file was opened */
     uint64_t only_thread;  /* the key of the one thread that is recorded; 0: all */
     unsigned thread_limit; /* for statistics of large arrays */
     char *path;            /* owned; as it was given */
     uint32_t process;      /* that `path` belongs to */
-    struct stop stop;
 
-    struct tensor_access *access; /* owned */
     struct device_queue *devices; /* owned; NULL while nothing is recorded */
     struct type_cache types;
     PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
@@ -39,19 +48,12 @@ struct session {
     PyObject *name_f_back, *name_f_globals, *name_name, *name_co_flags, *name_co_name;
     PyTypeObject *hook_type; /* owned */
 
-    bool is_muted; /* instrumented code is not recorded: it has its hooks for others */
-    PyObject *watchers; /* owned: a tuple of (watcher, function); NULL: none */
-    struct tracing
-        *only_tracing;          /* borrowed from `watchers`, where it is the only one */
-    PyTypeObject *watcher_type; /* owned */
+    PyTypeObject *watcher_type;                      /* owned */
     PyTypeObject *tracing_type, *traced_method_type; /* owned: see tracing.h */
     PyObject *first_parameters; /* owned: a dict, see watcher_modules.c */
     uint64_t saved_count;       /* of tensors saved by this process, see saver.h */
     PyObject *spy_contexts; /* owned: see spy_save.h; NULL: no context was ever open */
     struct gauge_devices *gauge_devices; /* owned: see monitor_devices.h; may be NULL */
-    struct tracking *tracking;           /* owned; NULL: nothing was ever tracked */
-    bool
-        is_own; /* the recording is there for tracked calls alone: the program has none */
 };
 
 /* How often this process was forked off another since it was started. */

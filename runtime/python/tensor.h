@@ -62,20 +62,26 @@ void tensor_release(struct tensor *tensor);
 
 #define TENSOR_BLOCK_DIMENSIONS 5
 
-/* Values of a tensor that follow each other in memory, in some order of its dimensions. What it
- * points to is the tensor's. */
+/* What values are that follow each other in memory, in some order of their dimensions. */
+struct block_form {
+    uint8_t dtype; /* enum dtype */
+    uint8_t item_size, dimension_count;
+    bool is_in_order;     /* row-major: as a new tensor has them */
+    uint16_t torch_dtype; /* its number there */
+    size_t size;          /* in bytes; a tensor's is more than none */
+    int64_t shape[TENSOR_BLOCK_DIMENSIONS];
+    int64_t strides[TENSOR_BLOCK_DIMENSIONS]; /* in elements */
+};
+
+#define BLOCK_FORM_NO_TENSOR UINT16_MAX /* for `torch_dtype`: no tensor has that form */
+
+/* Such values of a tensor. What it points to is the tensor's, but for the form. */
 struct tensor_block {
+    const struct block_form *form;
     const void *data;
-    size_t size; /* in bytes */
-    uint64_t count;
-    enum dtype dtype;
     uint32_t version;
-    uint32_t dimension_count;
-    const int64_t *shape;
-    bool is_in_order; /* row-major: as a new tensor has them */
-    uint8_t
-        order[TENSOR_BLOCK_DIMENSIONS]; /* else: the dimensions, the innermost first */
     bool requires_grad, is_parameter;
+    struct block_form new_form; /* where it has no other */
 };
 
 /* tensor_block.c: the same of most tensors, sooner. */
@@ -84,8 +90,10 @@ enum tensor_block_answer {
     TENSOR_BLOCK_NONE, /* it is empty, or has gaps, or something has to be asked for: it is to be described */
     TENSOR_BLOCK_FOUND,
 };
+/* `known`: the form that it may have again, NULL: none; that is found sooner. */
 enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
                                            PyObject *object,
+                                           const struct block_form *known,
                                            struct tensor_block *block);
 
 /* A torch tensor's version counter alone; 0 where there is none. */

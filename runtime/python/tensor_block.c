@@ -4,48 +4,90 @@
 
 #include "runtime/base/hot.h"
 
-/* How many values there are, and whether they lie there as a new tensor's do; false: none, or too many. */
-HOT static bool
-read_shape(const int64_t *sizes, const int64_t *strides, struct tensor_block *block)
+/* What the tensor itself says of its values' form. */
+struct raw_form {
+    uint64_t dimension_count;
+    const int64_t *sizes, *strides;
+    uint16_t torch_dtype;
+};
+
+HOT static void
+read_raw(const struct tensor_layout *layout, const char *impl, struct raw_form *raw)
 {
-    int64_t count = 1;
+    raw->dimension_count = layout_word(impl, layout->sizes);
+    raw->sizes = (const int64_t *)(const void *)(impl + layout->sizes) + 1;
+    raw->strides = (const int64_t *)(const void *)(impl + layout->strides);
+    memcpy(&raw->torch_dtype, impl + layout->dtype, sizeof(raw->torch_dtype));
+}
 
-    block->is_in_order = true;
-    for (uint32_t i = block->dimension_count; i-- > 0;) {
-        int64_t size = sizes[i];
+HOT static bool is_known(const struct block_form *form, const struct raw_form *raw)
+{
+    uint32_t count = form->dimension_count;
 
-        if (size != 1 && strides[i] != count) {
-            block->is_in_order = false;
-        }
-        if (size <= 0 || __builtin_mul_overflow(count, size, &count)) {
+    if (form->torch_dtype != raw->torch_dtype || count != raw->dimension_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (form->shape[i] != raw->sizes[i] || form->strides[i] != raw->strides[i]) {
             return false;
         }
     }
-    block->count = (uint64_t)count;
     return true;
 }
 
-/* The dimensions from the innermost on, as they lie there; false where there are gaps. Not inlined:
- * most are in order. */
-HOT static __attribute__((noinline)) bool
-find_order(const int64_t *sizes, const int64_t *strides, struct tensor_block *block)
+/* Whether they lie there without gaps, each dimension's next value behind all of an inner one. */
+static bool has_no_gaps(const struct block_form *form)
 {
-    unsigned count = block->dimension_count, used = 0;
+    unsigned count = form->dimension_count, used = 0;
     int64_t expected = 1;
 
     for (unsigned place = 0; place < count; place++) {
         unsigned i = count;
 
-        while (i-- > 0 &&
-               ((used & 1u << i) != 0 || (strides[i] != expected && sizes[i] != 1))) {}
+        while (i-- > 0 && ((used & 1u << i) != 0 ||
+                           (form->strides[i] != expected && form->shape[i] != 1))) {}
         if (i >= count) {
             return false;
         }
         used |= 1u << i;
-        block->order[place] = (uint8_t)i;
-        expected = (int64_t)((uint64_t)expected * (uint64_t)sizes[i]);
+        expected *= form->shape[i];
     }
     return true;
+}
+
+/* False: there are no values, or too many, or there are gaps, or their dtype says too little. Not inlined: most
+ * have the form that is known. */
+static __attribute__((noinline)) bool find_form(const struct raw_form *raw,
+                                                struct block_form *form)
+{
+    enum dtype dtype = torch_find_dtype(raw->torch_dtype);
+    int64_t count = 1, size;
+
+    if (raw->dimension_count > TENSOR_BLOCK_DIMENSIONS ||
+        dtype_class(dtype) == DTYPE_CLASS_OPAQUE) {
+        return false;
+    }
+    form->dtype = (uint8_t)dtype;
+    form->item_size = (uint8_t)dtype_size(dtype);
+    form->torch_dtype = raw->torch_dtype;
+    form->dimension_count = (uint8_t)raw->dimension_count;
+    form->is_in_order = true;
+    for (unsigned i = form->dimension_count; i-- > 0;) {
+        form->shape[i] = raw->sizes[i];
+        form->strides[i] = raw->strides[i];
+        if (form->shape[i] != 1 && form->strides[i] != count) {
+            form->is_in_order = false;
+        }
+        if (form->shape[i] <= 0 ||
+            __builtin_mul_overflow(count, form->shape[i], &count)) {
+            return false;
+        }
+    }
+    if (__builtin_mul_overflow(count, (int64_t)form->item_size, &size)) {
+        return false;
+    }
+    form->size = (size_t)size;
+    return form->is_in_order || has_no_gaps(form);
 }
 
 /* Where the values begin, and that they all lie in the storage. */
@@ -53,13 +95,11 @@ HOT static bool find_memory(const struct tensor_layout *layout,
                             const void *impl,
                             struct tensor_block *block)
 {
-    size_t item_size = dtype_size(block->dtype);
     struct layout_memory memory;
 
-    if (!layout_find_memory(layout, impl, item_size, &memory) ||
-        __builtin_mul_overflow(block->count, item_size, &block->size) ||
+    if (!layout_find_memory(layout, impl, block->form->item_size, &memory) ||
         memory.start > memory.size ||
-        block->size > (uint64_t)(memory.size - memory.start)) {
+        block->form->size > (uint64_t)(memory.size - memory.start)) {
         return false;
     }
     block->data = memory.data;
@@ -69,43 +109,42 @@ HOT static bool find_memory(const struct tensor_layout *layout,
 /* `object` is of the type itself, or a parameter. */
 HOT static bool find_block(const struct torch_access *torch,
                            PyObject *object,
+                           const struct block_form *known,
                            struct tensor_block *block)
 {
     const struct tensor_layout *layout = &torch->layout;
+    struct raw_form raw;
     const void *impl;
-    const int64_t *sizes, *strides;
-    uint64_t keys, count;
-    uint16_t number;
+    uint64_t keys;
 
     if (layout->state != LAYOUT_KNOWN || layout->strides == 0 || torch->tests_devices ||
         (impl = layout_impl(layout, object)) == NULL) {
         return false;
     }
     keys = layout_word(impl, layout->keys);
-    count = layout_word(impl, layout->sizes);
     if (!torch_keys_are_plain(&torch->keys, keys) || (keys & torch->keys.cpu) == 0 ||
-        (keys & (torch->keys.conjugate | torch->keys.negative)) != 0 ||
-        count > TENSOR_BLOCK_DIMENSIONS) {
+        (keys & (torch->keys.conjugate | torch->keys.negative)) != 0) {
         return false;
     }
-    memcpy(&number, (const char *)impl + layout->dtype, sizeof(number));
-    block->dtype = torch_find_dtype(number);
-    block->dimension_count = (uint32_t)count;
-    sizes = (const int64_t *)(const void *)((const char *)impl + layout->sizes) + 1;
-    strides = (const int64_t *)(const void *)((const char *)impl + layout->strides);
-    block->shape = sizes;
-    if (dtype_class(block->dtype) == DTYPE_CLASS_OPAQUE ||
-        !read_shape(sizes, strides, block) || !find_memory(layout, impl, block) ||
-        (!block->is_in_order && !find_order(sizes, strides, block))) {
+    read_raw(layout, impl, &raw);
+    if (known != NULL && is_known(known, &raw)) {
+        block->form = known;
+    } else if (find_form(&raw, &block->new_form)) {
+        block->form = &block->new_form;
+    } else {
+        return false;
+    }
+    if (!find_memory(layout, impl, block)) {
         return false;
     }
     block->version = layout_version(layout, impl);
-    block->requires_grad = torch->functions.requires_grad(impl);
+    block->requires_grad = torch_requires_grad(torch, impl);
     return true;
 }
 
 HOT enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
                                                PyObject *object,
+                                               const struct block_form *known,
                                                struct tensor_block *block)
 {
     const struct torch_access *torch = &access->torch;
@@ -115,5 +154,6 @@ HOT enum tensor_block_answer tensor_find_block(const struct tensor_access *acces
     if (type != torch->tensor_type && !block->is_parameter) {
         return TENSOR_BLOCK_FOREIGN;
     }
-    return find_block(torch, object, block) ? TENSOR_BLOCK_FOUND : TENSOR_BLOCK_NONE;
+    return find_block(torch, object, known, block) ? TENSOR_BLOCK_FOUND
+                                                   : TENSOR_BLOCK_NONE;
 }

@@ -6,19 +6,19 @@
 
 #define COUNTER_MAX  64 /* bytes of a version counter that are looked at; it has 24 */
 #define OBJECT_WORDS 8  /* of a Python object, at most */
-#define NOT_FOUND    SIZE_MAX
+#define NOT_FOUND    UINT16_MAX
 /* Where memory cannot be read for a moment, it is another time. */
 #define SEARCH_MAX 3
 
 /* ---- the places ---- */
 
-static size_t find_impl(const struct search *search)
+static uint16_t find_impl(const struct search *search)
 {
     PyObject *answer =
         PyObject_GetAttrString((PyObject *)search->torch->base_type, "__basicsize__");
     size_t size = (size_t)samples_natural(answer);
 
-    for (size_t offset = 2 * sizeof(void *);
+    for (uint16_t offset = 2 * sizeof(void *);
          offset + sizeof(uint64_t) <= size && offset < OBJECT_WORDS * sizeof(uint64_t);
          offset += sizeof(uint64_t)) {
         size_t fitting = 0;
@@ -34,9 +34,9 @@ static size_t find_impl(const struct search *search)
     return NOT_FOUND;
 }
 
-static size_t find_keys(const struct search *search)
+static uint16_t find_keys(const struct search *search)
 {
-    for (size_t offset = 0; offset + sizeof(uint64_t) <= search->impl_size;
+    for (uint16_t offset = 0; offset + sizeof(uint64_t) <= search->impl_size;
          offset += sizeof(uint64_t)) {
         size_t fitting = 0;
         while (fitting < search->count &&
@@ -71,11 +71,11 @@ sizes_fit(const struct search *search, const struct sample *sample, size_t offse
                   sample->dimension_count * sizeof *sample->sizes) == 0;
 }
 
-static size_t find_sizes(const struct search *search)
+static uint16_t find_sizes(const struct search *search)
 {
     size_t span = (1 + LAYOUT_INLINE_DIMENSIONS) * sizeof(uint64_t);
 
-    for (size_t offset = 0; offset + span <= search->impl_size;
+    for (uint16_t offset = 0; offset + span <= search->impl_size;
          offset += sizeof(uint64_t)) {
         size_t fitting = 0;
         while (fitting < search->count &&
@@ -106,17 +106,18 @@ static bool peek_counters(const struct search *search,
     return *size >= sizeof(uint32_t);
 }
 
-static bool find_version(const struct search *search, size_t *counter, size_t *version)
+static bool
+find_version(const struct search *search, uint16_t *counter, uint16_t *version)
 {
     char counters[SAMPLE_MAX][COUNTER_MAX];
     size_t size;
 
-    for (size_t offset = 0; offset + sizeof(uint64_t) <= search->impl_size;
+    for (uint16_t offset = 0; offset + sizeof(uint64_t) <= search->impl_size;
          offset += sizeof(uint64_t)) {
         if (!peek_counters(search, offset, counters, &size)) {
             continue;
         }
-        for (size_t inner = 0; inner + sizeof(uint32_t) <= size;
+        for (uint16_t inner = 0; inner + sizeof(uint32_t) <= size;
              inner += sizeof(uint32_t)) {
             size_t fitting = 0;
             while (fitting < search->count &&
@@ -135,9 +136,9 @@ static bool find_version(const struct search *search, size_t *counter, size_t *v
 }
 
 /* Strides follow the room for sizes in the object; 0 where that does not hold for all samples. */
-static size_t find_strides(const struct search *search, size_t sizes)
+static uint16_t find_strides(const struct search *search, uint16_t sizes)
 {
-    size_t offset = sizes + (1 + LAYOUT_INLINE_DIMENSIONS) * sizeof(int64_t);
+    uint16_t offset = sizes + (1 + LAYOUT_INLINE_DIMENSIONS) * sizeof(int64_t);
 
     for (size_t i = 0; i < search->count; i++) {
         const struct sample *sample = &search->samples[i];
@@ -249,6 +250,7 @@ static bool search_places(struct search *search, struct tensor_layout *layout)
     }
     layout->strides = find_strides(search, layout->sizes);
     storage_search(search, layout);
+    grad_search(search, layout);
     return true;
 }
 

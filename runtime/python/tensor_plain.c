@@ -282,6 +282,6 @@ bool torch_describe_plain(struct tensor_access *access,
     tensor->version = layout_version(layout, impl);
     tensor->flags =
         (Py_TYPE(object) == torch->parameter_type ? LOG_FORM_PARAMETER : 0u) |
-        (torch->functions.requires_grad(impl) ? LOG_FORM_REQUIRES_GRAD : 0u);
+        (torch_requires_grad(torch, impl) ? LOG_FORM_REQUIRES_GRAD : 0u);
     return read_memory(access, impl, keys, tensor) == 0;
 }

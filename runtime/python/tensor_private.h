@@ -62,21 +62,25 @@ enum layout_state {
 struct tensor_layout {
     enum layout_state state;
     unsigned search_count; /* searches that found nothing */
-    size_t impl;           /* in the PyObject: the pointer to the TensorImpl */
-    size_t keys;           /* in the TensorImpl: the dispatch key set, 64 bits */
-    size_t
+    uint16_t impl;         /* in the PyObject: the pointer to the TensorImpl */
+    uint16_t keys;         /* in the TensorImpl: the dispatch key set, 64 bits */
+    uint16_t
         counter; /* in the TensorImpl: the pointer to the version counter, may be null */
-    size_t version; /* in the version counter: 32 bits */
-    size_t
+    uint16_t version; /* in the version counter: 32 bits */
+    uint16_t
         sizes; /* in the TensorImpl: how many dimensions, then the sizes or, for more than
                        LAYOUT_INLINE_DIMENSIONS, a pointer to them */
-    size_t strides; /* in the TensorImpl, where the sizes are there; 0: not known */
+    uint16_t strides; /* in the TensorImpl, where the sizes are there; 0: not known */
     /* All four, or none: then `storage` is 0. */
-    size_t dtype;   /* in the TensorImpl: the number of the dtype, 16 bits */
-    size_t offset;  /* in the TensorImpl: of the first element in its storage */
-    size_t storage; /* in the TensorImpl: the pointer to the storage … */
-    size_t storage_data,
+    uint16_t dtype;   /* in the TensorImpl: the number of the dtype, 16 bits */
+    uint16_t offset;  /* in the TensorImpl: of the first element in its storage */
+    uint16_t storage; /* in the TensorImpl: the pointer to the storage … */
+    uint16_t storage_data,
         storage_size; /* … and in that, its memory and that memory's size */
+    /* All three, or none: then `grad` is 0. */
+    uint16_t
+        grad; /* in the TensorImpl: the pointer to autograd's part, may be null … */
+    uint16_t grad_itself, grad_function; /* … and in that, a byte and a pointer */
 };
 #define LAYOUT_INLINE_DIMENSIONS 5
 
@@ -105,6 +109,16 @@ static inline uint32_t layout_version(const struct tensor_layout *layout,
         memcpy(&version, (const char *)counter + layout->version, sizeof version);
     }
     return version;
+}
+
+/* Whether autograd follows the tensor, for itself or since a function made it; `grad` must be known. */
+static inline bool layout_requires_grad(const struct tensor_layout *layout,
+                                        const void *impl)
+{
+    const char *meta = (const char *)(uintptr_t)layout_word(impl, layout->grad);
+
+    return meta != NULL && (meta[layout->grad_itself] != 0 ||
+                            layout_word(meta, layout->grad_function) != 0);
 }
 
 /* Where a tensor's values begin. */
@@ -146,6 +160,7 @@ static inline bool layout_find_memory(const struct tensor_layout *layout,
 /* Functions of libtorch's C interface, found in the library that the program has loaded. A
  * handle is the address of a pointer to the TensorImpl. They return 0 where all is well. */
 struct torch_functions {
+    bool (*requires_grad)(const void *impl); /* of that itself */
     int (*get_dimension_count)(void *handle, int64_t *count);
     int (*get_sizes)(void *handle, int64_t **sizes);
     int (*get_strides)(void *handle, int64_t **strides);
@@ -155,7 +170,6 @@ struct torch_functions {
     int (*get_storage_size)(void *handle, int64_t *size);
     int (*get_device_type)(void *handle, int32_t *type);
     int (*get_device_index)(void *handle, int32_t *index);
-    bool (*requires_grad)(const void *impl);
 };
 
 /* Bits of dispatch key sets; 0 where this torch has no such key. */
@@ -163,10 +177,10 @@ struct torch_keys {
     uint64_t plain; /* a tensor with no other bits is strided and in plain memory … */
     uint64_t dense; /* … if it has this one */
     uint64_t cpu;
-    uint64_t accelerator; /* memory of devices whose addresses torch tells */
-    uint64_t meta;
     uint64_t conjugate;
     uint64_t negative;
+    uint64_t accelerator; /* memory of devices whose addresses torch tells */
+    uint64_t meta;
     uint64_t python;
     uint64_t batched;
     uint64_t grad_wrapper;
@@ -192,20 +206,21 @@ struct torch_objects {
 };
 
 struct torch_access {
-    bool is_ready;           /* what follows was looked up */
-    bool is_complete;        /* and the types that torch makes later, too */
-    bool has_key_numbers;    /* this torch tells the bits of a key set */
-    bool peeks_key_sets;     /* it does not, but where they are is known */
-    bool measures_devices;   /* see device.h */
-    bool tests_devices;      /* the CPU is to be treated like another device */
-    PyTypeObject *base_type; /* owned, as the others; NULL where not there yet */
-    PyTypeObject *tensor_type;
+    /* What is looked at at each line stands first. */
+    PyTypeObject *tensor_type; /* owned, as the other types; NULL where not there yet */
     PyTypeObject *parameter_type;
-    PyTypeObject *uninitialized_type;
-    struct torch_objects objects;
-    struct torch_functions functions;
-    struct torch_keys keys;
     struct tensor_layout layout;
+    bool is_ready;         /* what follows was looked up */
+    bool is_complete;      /* and the types that torch makes later, too */
+    bool has_key_numbers;  /* this torch tells the bits of a key set */
+    bool peeks_key_sets;   /* it does not, but where they are is known */
+    bool measures_devices; /* see device.h */
+    bool tests_devices;    /* the CPU is to be treated like another device */
+    struct torch_keys keys;
+    struct torch_functions functions;
+    struct torch_objects objects;
+    PyTypeObject *base_type;
+    PyTypeObject *uninitialized_type;
 };
 
 struct numpy_access {
@@ -258,6 +273,15 @@ int torch_describe(struct tensor_access *access,
                    PyObject *object,
                    enum tensor_class class,
                    struct tensor *tensor);
+
+/* Whether autograd follows the tensor. */
+static inline bool torch_requires_grad(const struct torch_access *torch,
+                                       const void *impl)
+{
+    return torch->layout.state == LAYOUT_KNOWN && torch->layout.grad != 0
+               ? layout_requires_grad(&torch->layout, impl)
+               : torch->functions.requires_grad(impl);
+}
 
 /* Strided, in plain memory. */
 static inline bool torch_keys_are_plain(const struct torch_keys *known, uint64_t keys)

@@ -42,6 +42,9 @@ PyObject *samples_make_zeros(const struct search *search,
                              bool requires_grad);
 uint64_t samples_natural(PyObject *answer /* stolen */);
 
+/* tensor_grad.c: finds `grad` and what follows it in the layout, or leaves it 0. No exception is left. */
+void grad_search(const struct search *search, struct tensor_layout *layout);
+
 /* tensor_storage.c: finds `dtype` and what follows it in the layout, or leaves `storage` 0. */
 void storage_search(const struct search *search, struct tensor_layout *layout);
 

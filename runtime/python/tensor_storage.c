@@ -36,9 +36,9 @@ static bool ask(const struct search *search, size_t i, struct answers *answers)
 }
 
 static bool
-find_dtype(const struct search *search, const struct answers *answers, size_t *found)
+find_dtype(const struct search *search, const struct answers *answers, uint16_t *found)
 {
-    for (size_t offset = 0; offset + sizeof(uint16_t) <= search->impl_size;
+    for (uint16_t offset = 0; offset + sizeof(uint16_t) <= search->impl_size;
          offset += sizeof(uint16_t)) {
         size_t fitting = 0;
         uint16_t number;
@@ -58,9 +58,9 @@ find_dtype(const struct search *search, const struct answers *answers, size_t *f
     return false;
 }
 
-static bool find_offset(const struct search *search, size_t *found)
+static bool find_offset(const struct search *search, uint16_t *found)
 {
-    for (size_t offset = 0; offset + sizeof(uint64_t) <= search->impl_size;
+    for (uint16_t offset = 0; offset + sizeof(uint64_t) <= search->impl_size;
          offset += sizeof(uint64_t)) {
         size_t fitting = 0;
 
@@ -82,9 +82,9 @@ static bool find_in_storages(const struct search *search,
                              const struct storage *storages,
                              const struct answers *answers,
                              bool is_size,
-                             size_t *found)
+                             uint16_t *found)
 {
-    for (size_t offset = 0; offset + sizeof(uint64_t) <= STORAGE_SIZE;
+    for (uint16_t offset = 0; offset + sizeof(uint64_t) <= STORAGE_SIZE;
          offset += sizeof(uint64_t)) {
         size_t fitting = 0;
 
@@ -133,7 +133,7 @@ void storage_search(const struct search *search, struct tensor_layout *layout)
         !find_offset(search, &layout->offset)) {
         return;
     }
-    for (size_t offset = sizeof(uint64_t);
+    for (uint16_t offset = sizeof(uint64_t);
          offset + sizeof(uint64_t) <= search->impl_size; offset += sizeof(uint64_t)) {
         read_storages(search, offset, storages);
         if (find_in_storages(search, storages, answers, false, &layout->storage_data) &&

@@ -74,7 +74,7 @@ static int describe_by_layout(struct tensor_access *access,
     }
     uint64_t keys = layout_word(impl, layout->keys);
     tensor->version = layout_version(layout, impl);
-    if (torch->functions.requires_grad(impl)) {
+    if (torch_requires_grad(torch, impl)) {
         tensor->flags |= LOG_FORM_REQUIRES_GRAD;
     }
     if (torch_keys_are_plain(&torch->keys, keys) && class != TENSOR_CLASS_WRAPPER) {

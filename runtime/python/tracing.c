@@ -137,6 +137,8 @@ static PyObject *set_open(PyObject *self, PyObject *is_open)
     }
     if (!is_true) {
         Py_CLEAR(tracing->chunk);
+        method_memory_leave(tracing->method_memory);
+        tracing->method_memory = NULL;
         tracing->next_chunk_size = TRACING_CHUNK_SIZE;
     }
     Py_RETURN_NONE;
@@ -190,7 +192,8 @@ static int tracing_traverse(PyObject *self, visitproc visit, void *arg)
     for (const struct kept_list *list = tracing->kept; list != NULL;
          list = list->next) {
         for (size_t i = 0; i < list->count; i++) {
-            if (!list->items[i].is_copy) { /* a copy's owner is one of many holders */
+            if (list->items[i].form ==
+                NULL) { /* a copy's owner is one of many holders */
                 Py_VISIT(list->items[i].owner);
             }
         }
@@ -208,7 +211,7 @@ static void tracing_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     tracing_forget_kept(tracing);
     for (size_t i = 0; i < tracing->traced_count; i++) {
-        traced_path_free(tracing->traced[i]);
+        traced_path_free(tracing, tracing->traced[i]);
     }
     memory_free(tracing->traced);
     if (tracing->has_paths) {
@@ -221,6 +224,8 @@ static void tracing_dealloc(PyObject *self)
     Py_XDECREF(tracing->chunk);
     Py_XDECREF(tracing->root);
     Py_XDECREF(tracing->module);
+    method_memory_leave(tracing->method_memory);
+    arena_release(&tracing->arena);
     release(self);
     Py_DECREF(type);
 }
@@ -284,6 +289,7 @@ static PyObject *tracing_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     }
     tracing->module = Py_NewRef(module);
     tracing->session = PyModule_GetState(module);
+    arena_init(&tracing->arena);
     tracing->root = Py_NewRef(root);
     tracing->mode = (enum tracing_mode)mode;
     tracing->interval = interval;

@@ -7,6 +7,7 @@
 #ifndef MONITORCH_PYTHON_TRACING_H
 #define MONITORCH_PYTHON_TRACING_H
 
+#include "runtime/base/arena.h"
 #include "runtime/python/recorder_session.h"
 #include "runtime/python/tensor.h"
 #include "runtime/trace/path_set.h"
@@ -29,21 +30,20 @@ static inline void tracing_replace(PyObject **place, PyObject *object)
 #define TRACING_CHUNK_SIZE                                                             \
     ((size_t)64 << 10) /* of the first one; later ones are larger */
 
-#define KEPT_DIMENSION_MAX TENSOR_BLOCK_DIMENSIONS
+/* What copies are: those of a path are alike as a rule. */
+struct kept_form {
+    size_t user_count; /* with the path's own use; without any it is a spare one */
+    struct block_form block;
+    struct kept_form *next_spare; /* borrowed; may be NULL */
+};
 
 /* A tensor's values, copied, or an object that is kept as it is. */
 struct kept {
     struct traced_path *path; /* borrowed from the Tracing */
     uint64_t iteration;
-    PyObject *owner; /* owned: of the copy's memory; or the object itself */
-    size_t offset;   /* of the copy there */
-    uint8_t dtype;   /* enum dtype */
-    bool is_copy;
-    bool is_in_order; /* row-major */
-    uint8_t order
-        [KEPT_DIMENSION_MAX]; /* else: of a copy's dimensions, the innermost first */
-    uint8_t dimension_count;
-    int64_t shape[KEPT_DIMENSION_MAX];
+    PyObject *owner;        /* owned: of the copy's memory; or the object itself */
+    size_t offset;          /* of the copy there */
+    struct kept_form *form; /* used; NULL: it is no copy */
 };
 
 #define KEPT_LIST_COUNT 512
@@ -68,7 +68,7 @@ struct traced_state {
         held; /* owned: the tensor, while the call runs whose variable it is; or NULL */
     uint64_t iteration; /* when it was seen */
     uint32_t version;   /* of a tensor */
-    enum traced_kind kind;
+    uint8_t kind;       /* enum traced_kind */
     bool
         has_hash; /* of its values: not all that writes to it may count up its version */
     bool is_small;  /* of the tensor: it may be held longer */
@@ -78,7 +78,7 @@ struct traced_state {
                        gave for it; may be NULL */
     struct traced_state *next_listed; /* borrowed; may be NULL */
     uint64_t hash;
-    struct traced_state *next; /* owned: another thread's; may be NULL */
+    struct traced_state *next; /* borrowed: another thread's; may be NULL */
 };
 
 /* Of more threads than these one is forgotten. */
@@ -86,6 +86,7 @@ struct traced_state {
 
 /* A path that has matched, `encoder.1.forward.x`. */
 struct traced_path {
+    struct kept_form *form; /* used: of the copy that was kept last; may be NULL */
     struct traced_state first;
     PyObject *name;                   /* owned: a str */
     size_t number;                    /* among the Tracing's */
@@ -94,41 +95,47 @@ struct traced_path {
 
 /* The functions of Python's that a Tracing calls, owned. */
 struct tracing_calls {
-    PyObject *chunk;       /* (size) -> (owner, address) of that much memory */
-    PyObject *make;        /* (owner, offset, count, dtype, shape, strides) -> tensor */
-    PyObject *keep;        /* (path, value) -> what is kept; NotImplemented: nothing */
-    PyObject *save;        /* (path, value, iteration) -> the same; None: keep does */
-    PyObject *compare;     /* (last or None, value) -> last where it is unchanged */
-    PyObject *gather;      /* (iteration) when an interval is over; None: nothing */
+    PyObject *save;    /* (path, value, iteration) -> what is kept; None: keep does */
+    PyObject *chunk;   /* (size) -> (owner, address) of that much memory */
+    PyObject *make;    /* (owner, offset, count, dtype, shape, strides) -> tensor */
+    PyObject *keep;    /* (path, value) -> what is kept; NotImplemented: nothing */
+    PyObject *compare; /* (last or None, value) -> last where it is unchanged */
+    PyObject *gather;  /* (iteration) when an interval is over; None: nothing */
     PyObject *is_backward; /* () -> whether autograd runs */
 };
 
 enum tracing_mode { TRACING_ALWAYS, TRACING_TRAINING, TRACING_EVALUATION };
 
 struct tracing {
-    PyObject_HEAD PyObject *module; /* owned: keeps the session */
-    struct session *session;        /* borrowed from the module */
-    struct path_set paths;
-    bool has_paths;
+    /* What is looked at at each line stands first. */
+    PyObject_HEAD struct session *session; /* borrowed from the module */
+    struct kept_list *last_kept;           /* borrowed; may be NULL */
+    PyObject *chunk; /* owned: memory for small tensors; may be NULL */
+    char *chunk_bytes;
+    size_t chunk_size, chunk_used, next_chunk_size;
     struct tracing_calls calls;
-    PyObject *root;     /* owned: the model */
     uint64_t iteration; /* of the model, the one that began last */
     uint64_t interval, gathering_interval;
     enum tracing_mode mode;
     bool is_open; /* the block runs */
 
+    PyObject *module; /* owned: keeps the session */
+    PyObject *root;   /* owned: the model */
+    bool has_paths;
+    struct path_set paths;
     PyObject *numbers; /* owned: a dict, path -> its number */
     struct traced_path **traced;
     size_t traced_count, traced_room;
 
-    struct traced_state *listed; /* borrowed from the paths; may be NULL */
+    /* Of the paths, what they were last, and forms. One call of the model goes through all of them:
+     * these should lie on few pages of memory, the next ones' too. */
+    struct arena arena;
+    struct kept_form *spare_forms;
+    struct method_memory *method_memory; /* used; NULL: no methods were made yet */
+    struct traced_state *listed;         /* borrowed from the paths; may be NULL */
 
-    struct kept_list *kept, *last_kept; /* the first is owned; NULL: nothing is kept */
-    struct kept_list *spare;            /* owned: to be used again; may be NULL */
-
-    PyObject *chunk; /* owned: memory for small tensors; may be NULL */
-    char *chunk_bytes;
-    size_t chunk_size, chunk_used, next_chunk_size;
+    struct kept_list *kept;  /* owned; NULL: nothing is kept */
+    struct kept_list *spare; /* owned: to be used again; may be NULL */
 };
 
 /* What is known where a value is met. */
@@ -137,6 +144,9 @@ struct tracing_moment {
     uint64_t thread; /* session_thread_key() */
     bool is_active;
 };
+
+/* Memory of the arena, zeroed; NULL with an exception set. */
+void *tracing_allocate(struct arena *arena, size_t count, size_t size);
 
 /* The path of that name, new where it was not met before; NULL with an exception set. It lives as
  * long as the Tracing. */
@@ -153,9 +163,10 @@ static inline struct traced_state *traced_state_get(struct traced_path *path,
     return state;
 }
 /* A thread's first; NULL with an exception set. */
-struct traced_state *traced_state_add(struct traced_path *path, uint64_t thread);
+struct traced_state *
+traced_state_add(struct tracing *tracing, struct traced_path *path, uint64_t thread);
 void traced_path_forget(struct traced_path *path); /* what it was last, everywhere */
-void traced_path_free(struct traced_path *path);
+void traced_path_free(struct tracing *tracing, struct traced_path *path);
 
 /* ---- tracing_keep.c: whether a value is another one than before ---- */
 
@@ -176,6 +187,11 @@ bool tracing_tell_local(struct tracing *tracing,
                         const struct tracing_moment *moment,
                         bool is_named);
 
+/* ---- tracing_hold.c ---- */
+
+/* The tensor that the path was last, by a weak reference from now on. */
+void traced_state_refer_weakly(struct traced_state *state, PyObject *value);
+
 /* The variable is not bound any longer, or its call has ended. With `is_inner`, one of the same
  * Tracing stands around that call: a small tensor that others hold too may come again in another call of
  * it and is held on, until tracing_let_all_go. */
@@ -189,6 +205,9 @@ void tracing_let_go(struct tracing *tracing,
 void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_root);
 
 /* ---- tracing_store.c ---- */
+
+/* It is used once less; NULL: nothing. */
+void kept_form_leave(struct tracing *tracing, struct kept_form *form);
 
 /* Keeps an object, whose reference is taken; NULL stands for an exception that is set. False with
  * an exception set. */
@@ -206,13 +225,15 @@ bool tracing_keep_block(struct tracing *tracing,
                         const struct tensor_block *block,
                         uint64_t iteration);
 
-/* The same of a tensor whose memory can be read, of no more than KEPT_DIMENSION_MAX dimensions:
+/* The same of a tensor whose memory can be read, of no more than TENSOR_BLOCK_DIMENSIONS dimensions:
  * in row-major order. False with an exception set. */
 bool tracing_keep_copy(struct tracing *tracing,
                        struct traced_path *path,
                        PyObject *value,
                        const struct tensor *tensor,
                        uint64_t iteration);
+
+/* ---- tracing_take.c ---- */
 
 /* What was kept since the last time: path -> (values, iterations). A new reference or NULL. */
 PyObject *tracing_take(struct tracing *tracing);
@@ -230,10 +251,22 @@ bool tracing_walk(struct tracing *tracing,
 
 /* ---- tracing_variable.c ---- */
 
+/* What methods know that were made for one block: as the Tracing's arena, and gone with the last of
+ * them. */
+struct method_memory {
+    size_t user_count;
+    struct arena arena;
+};
+
+/* The memory for methods that are made now, used once more; NULL with an exception set. */
+struct method_memory *method_memory_use(struct tracing *tracing);
+void method_memory_leave(struct method_memory *memory); /* NULL: nothing */
+
 /* A variable of a method: a name that the paths may match. */
 struct traced_variable {
-    PyObject *name; /* owned: a str */
-    int slot;       /* see follow_frame.h */
+    struct traced_variable *next; /* borrowed; may be NULL */
+    PyObject *name;               /* owned: a str */
+    int slot;                     /* see follow_frame.h */
     uint32_t state;
     bool is_named, has_more;
     struct traced_path *path; /* borrowed from the Tracing; NULL: no path ends here */
@@ -259,12 +292,12 @@ struct traced_site {
 
 /* What the sites of a function concern. */
 struct traced_plan {
-    struct traced_plan *next; /* owned: of another table; may be NULL */
+    struct traced_plan *next; /* borrowed: of another table; may be NULL */
     uint64_t module;          /* the number of the watched module */
     uint32_t function;
     uint32_t first_site, site_count, step_count;
-    struct traced_site *sites; /* owned */
-    struct traced_step *steps; /* owned */
+    struct traced_site *sites;
+    struct traced_step *steps;
 };
 
 struct traced_method {
@@ -278,9 +311,10 @@ struct traced_method {
     uint32_t state;
     bool is_root;
     /* None of these is freed before the method is: another thread may be at one. */
-    struct traced_variable **variables; /* owned */
-    size_t variable_count, variable_room;
-    struct traced_plan *plans; /* owned */
+    struct method_memory *memory; /* used: what follows lies there */
+    struct traced_variable *variables, *last_variable;
+    size_t variable_count;
+    struct traced_plan *plans;
 };
 
 /* The method's variable of that name; NULL: no path wants it, or, where the result is false, an exception is
@@ -288,16 +322,18 @@ struct traced_method {
 bool traced_variable_find(struct traced_method *method,
                           struct slice name,
                           struct traced_variable **variable);
-void traced_variables_forget(struct traced_method *method);
-
 /* A TracedMethod that runs in this thread. */
 struct traced_call {
-    struct traced_method *method; /* borrowed */
+    struct traced_method *method;  /* borrowed */
+    const struct tracing *tracing; /* the method's */
     PyObject *frame; /* only to be compared: of the method's code; NULL: not met yet */
     const struct traced_plan
         *plan; /* borrowed from the method: of the frame's function */
     struct tracing_moment moment;
-    struct traced_call *below; /* may be NULL */
+    bool is_watched; /* the moment is active, and the code has variables */
+    bool has_twin;   /* `outer` is a call of the same function of the module */
+    struct traced_call *below; /* the thread's, may be NULL; */
+    struct traced_call *outer; /* … and the next one there of the same Tracing */
 };
 
 struct watched_module;
@@ -307,7 +343,6 @@ const struct traced_plan *traced_plan_find(struct traced_method *method,
                                            const struct watched_module *module,
                                            uint32_t function,
                                            PyObject *frame);
-void traced_method_forget(struct traced_method *method); /* its variables and plans */
 
 /* ---- tracing_visit.c ---- */
 

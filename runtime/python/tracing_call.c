@@ -56,7 +56,7 @@ HOT bool tracing_find_moment(const struct tracing *tracing,
     int is_active;
 
     for (struct traced_call *call = this_thread.top; call != NULL; call = call->below) {
-        if (call->method->tracing == tracing) {
+        if (call->tracing == tracing) {
             *moment = call->moment;
             return true;
         }
@@ -104,14 +104,28 @@ static bool end_iteration(struct tracing *tracing, uint64_t iteration)
 
 /* ---- TracedMethod ---- */
 
-static bool is_inner(const struct traced_call *call)
+static struct traced_call *find_outer(const struct tracing *tracing)
 {
-    const struct traced_call *outer = call->below;
+    struct traced_call *outer = this_thread.top;
 
-    while (outer != NULL && outer->method->tracing != call->method->tracing) {
+    while (outer != NULL && outer->tracing != tracing) {
         outer = outer->below;
     }
-    return outer != NULL;
+    return outer;
+}
+
+/* The thread's calls begin with it. */
+HOT static void push(struct traced_call *call)
+{
+    const struct traced_method *method = call->method;
+    struct traced_call *outer = find_outer(call->tracing);
+
+    call->is_watched = call->moment.is_active && method->code != Py_None;
+    call->outer = outer;
+    call->has_twin = outer != NULL && outer->method->module == method->module &&
+                     outer->method->code == method->code;
+    call->below = this_thread.top;
+    this_thread.top = call;
 }
 
 /* The call has ended, by an exception perhaps, which stays. */
@@ -119,17 +133,17 @@ HOT static void let_go(const struct traced_call *call)
 {
     const struct traced_method *method = call->method;
     uint64_t thread = call->moment.thread;
-    bool has_more = is_inner(call);
     PyObject *type, *error, *traceback;
 
     PyErr_Fetch(&type, &error, &traceback);
-    for (size_t i = 0; call->frame != NULL && i < method->variable_count; i++) {
-        if (method->variables[i]->path != NULL) {
-            tracing_let_go(method->tracing, method->variables[i]->path, thread,
-                           has_more);
+    for (const struct traced_variable *variable = method->variables;
+         call->frame != NULL && variable != NULL; variable = variable->next) {
+        if (variable->path != NULL) {
+            tracing_let_go(method->tracing, variable->path, thread,
+                           call->outer != NULL);
         }
     }
-    if (!has_more) {
+    if (call->outer == NULL) {
         tracing_let_all_go(method->tracing, thread, method->is_root);
     }
     PyErr_Restore(type, error, traceback);
@@ -143,8 +157,7 @@ HOT static PyObject *call_inner(struct traced_method *method,
     PyObject *inner = Py_NewRef(method->inner);
     PyObject *result;
 
-    call->below = this_thread.top;
-    this_thread.top = call;
+    push(call);
     result = PyObject_Call(inner, args, keywords);
     this_thread.top = call->below;
     Py_DECREF(inner);
@@ -160,7 +173,7 @@ HOT static PyObject *method_call(PyObject *self, PyObject *args, PyObject *keywo
 {
     struct traced_method *method = (struct traced_method *)self;
     struct tracing *tracing = method->tracing;
-    struct traced_call call = {.method = method};
+    struct traced_call call = {.method = method, .tracing = tracing};
     PyObject *result = NULL;
 
     if (!tracing->is_open) {
@@ -247,7 +260,11 @@ static void method_dealloc(PyObject *self)
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
     PyObject_GC_UnTrack(self);
-    traced_method_forget(method);
+    for (struct traced_variable *variable = method->variables; variable != NULL;
+         variable = variable->next) {
+        Py_XDECREF(variable->name);
+    }
+    method_memory_leave(method->memory);
     Py_XDECREF(method->tracing);
     Py_XDECREF(method->module);
     Py_XDECREF(method->inner);
@@ -301,12 +318,13 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     method->reduction = Py_NewRef(reduction);
     method->state = state;
     method->is_root = is_root;
-    if (is_output) {
+    method->memory = method_memory_use(method->tracing);
+    if (method->memory != NULL && is_output) {
         method->output = tracing_find_output(method->tracing, path);
-        if (method->output == NULL) {
-            Py_DECREF(method);
-            return NULL;
-        }
+    }
+    if (method->memory == NULL || (is_output && method->output == NULL)) {
+        Py_DECREF(method);
+        return NULL;
     }
     return (PyObject *)method;
 }

@@ -51,7 +51,7 @@ static bool keep_tensor(const struct telling *telling,
 {
     if (telling->tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT ||
         tensor == NULL || tensor->array.data == NULL ||
-        tensor->array.dimension_count > KEPT_DIMENSION_MAX ||
+        tensor->array.dimension_count > TENSOR_BLOCK_DIMENSIONS ||
         dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {
         return keep_by_python(telling);
     }
@@ -108,14 +108,6 @@ HOT static __attribute__((noinline)) bool is_same_tensor(const struct telling *t
                tensor_version(telling->tracing->session->access, telling->value);
 }
 
-static void refer_weakly(struct traced_state *state, PyObject *value)
-{
-    tracing_replace(&state->last, PyWeakref_NewRef(value, NULL));
-    if (state->last == NULL) {
-        PyErr_Clear(); /* without one it is another each time */
-    }
-}
-
 /* From now on the path was this tensor last. */
 HOT static void refer_to_tensor(const struct telling *telling)
 {
@@ -126,7 +118,7 @@ HOT static void refer_to_tensor(const struct telling *telling)
     }
     become(state, TRACED_TENSOR);
     if (telling->reference == REFERENCE_WEAK) {
-        refer_weakly(state, telling->value);
+        traced_state_refer_weakly(state, telling->value);
         return;
     }
     tracing_replace(&state->held, Py_NewRef(telling->value));
@@ -135,79 +127,14 @@ HOT static void refer_to_tensor(const struct telling *telling)
     }
 }
 
-/* What nobody else has cannot come again; what may is known by a weak reference. */
-static void drop(struct traced_state *state, bool may_come_again)
-{
-    PyObject *held = state->held;
-
-    state->held = NULL;
-    if (may_come_again && Py_REFCNT(held) > 1) {
-        refer_weakly(state, held);
-    }
-    Py_DECREF(held);
-}
-
-static void list(struct tracing *tracing, struct traced_state *state)
-{
-    if (!state->is_listed) {
-        state->is_listed = true;
-        state->next_listed = tracing->listed;
-        tracing->listed = state;
-    }
-}
-
-HOT void tracing_let_go(struct tracing *tracing,
-                        struct traced_path *path,
-                        uint64_t thread,
-                        bool is_inner)
-{
-    struct traced_state *state = traced_state_get(path, thread);
-
-    if (state == NULL || state->held == NULL) {
-        return;
-    }
-    if (is_inner && state->is_small && Py_REFCNT(state->held) > 1) {
-        list(tracing, state);
-    } else {
-        drop(state, true);
-    }
-}
-
-/* Takes one of the thread's out of the list; NULL: there is none. */
-HOT static struct traced_state *take_listed(struct tracing *tracing, uint64_t thread)
-{
-    struct traced_state **place = &tracing->listed;
-    struct traced_state *state;
-
-    while (*place != NULL && (*place)->thread != thread) {
-        place = &(*place)->next_listed;
-    }
-    state = *place;
-    if (state != NULL) {
-        *place = state->next_listed;
-        state->is_listed = false;
-    }
-    return state;
-}
-
-HOT void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_root)
-{
-    struct traced_state *state;
-
-    while ((state = take_listed(tracing, thread)) != NULL) {
-        if (state->held != NULL) {
-            drop(state, !is_root);
-        }
-    }
-}
-
 /* The same bytes in another order are other values. */
 static uint64_t hash_block(const struct tensor_block *block)
 {
-    uint64_t hash = hash_64((struct slice){block->data, block->size});
+    const struct block_form *form = block->form;
+    uint64_t hash = hash_64((struct slice){block->data, form->size});
 
-    for (uint32_t i = 0; !block->is_in_order && i < block->dimension_count; i++) {
-        hash = hash * 31 + block->order[i];
+    for (uint32_t i = 0; !form->is_in_order && i < form->dimension_count; i++) {
+        hash = hash * 31 + (uint64_t)form->strides[i];
     }
     return hash;
 }
@@ -222,14 +149,18 @@ HOT static bool tell_block(const struct telling *telling,
     if (has_hash && state->has_hash && hash == state->hash && is_same_tensor(telling)) {
         return true;
     }
+    /* First: what follows may run code of others, to which the memory belongs. */
+    if (!tracing_keep_block(telling->tracing, telling->path, block,
+                            telling->iteration)) {
+        return false;
+    }
     refer_to_tensor(telling);
     state->is_small = true;
     state->version = block->version;
     state->iteration = telling->iteration;
     state->has_hash = has_hash;
     state->hash = hash;
-    return tracing_keep_block(telling->tracing, telling->path, block,
-                              telling->iteration);
+    return true;
 }
 
 /* A tensor is the same as long as it is the same object, of the same version, in the same
@@ -340,11 +271,13 @@ static __attribute__((noinline)) bool tell_object(const struct telling *telling)
 /* The short way, of most: what is small and lies in memory without gaps. */
 HOT static bool tell_new(const struct telling *telling)
 {
+    const struct kept_form *last = telling->path->form;
     struct tensor_block block;
     enum tensor_block_answer answer =
-        tensor_find_block(telling->tracing->session->access, telling->value, &block);
+        tensor_find_block(telling->tracing->session->access, telling->value,
+                          last != NULL ? &last->block : NULL, &block);
 
-    if (answer == TENSOR_BLOCK_FOUND && block.size < TRACING_LARGE_SIZE &&
+    if (answer == TENSOR_BLOCK_FOUND && block.form->size < TRACING_LARGE_SIZE &&
         telling->tracing->calls.save == Py_None) {
         return tell_block(telling, &block);
     }
@@ -370,7 +303,7 @@ HOT static bool tell(struct tracing *tracing,
     };
 
     if (telling.state == NULL) {
-        telling.state = traced_state_add(path, moment->thread);
+        telling.state = traced_state_add(tracing, path, moment->thread);
         if (telling.state == NULL) {
             return false;
         }

@@ -3,6 +3,16 @@
 
 #include "runtime/python/tracing.h"
 
+void *tracing_allocate(struct arena *arena, size_t count, size_t size)
+{
+    void *memory = arena_allocate(arena, count, size);
+
+    if (memory == NULL) {
+        return PyErr_NoMemory();
+    }
+    return memset(memory, 0, count * size);
+}
+
 static struct traced_path *make_path(struct tracing *tracing, PyObject *name)
 {
     void *traced = tracing->traced;
@@ -10,10 +20,10 @@ static struct traced_path *make_path(struct tracing *tracing, PyObject *name)
 
     if (!memory_grow(&traced, &tracing->traced_room, tracing->traced_count + 1,
                      sizeof(*tracing->traced))) {
-        return NULL;
+        return (struct traced_path *)PyErr_NoMemory();
     }
     tracing->traced = traced;
-    path = memory_allocate_zeroed(1, sizeof(*path));
+    path = tracing_allocate(&tracing->arena, 1, sizeof(*path));
     if (path != NULL) {
         path->name = Py_NewRef(name);
         path->number = tracing->traced_count;
@@ -29,9 +39,7 @@ static struct traced_path *add_path(struct tracing *tracing, PyObject *name)
 
     if (number != NULL) {
         path = make_path(tracing, name);
-        if (path == NULL) {
-            PyErr_NoMemory();
-        } else if (PyDict_SetItem(tracing->numbers, name, number) < 0) {
+        if (path != NULL && PyDict_SetItem(tracing->numbers, name, number) < 0) {
             path = NULL; /* it stays, unused */
         }
         Py_DECREF(number);
@@ -65,21 +73,16 @@ void traced_path_forget(struct traced_path *path)
     }
 }
 
-void traced_path_free(struct traced_path *path)
+void traced_path_free(struct tracing *tracing, struct traced_path *path)
 {
     traced_path_forget(path);
-    while (path->first.next != NULL) {
-        struct traced_state *state = path->first.next;
-
-        path->first.next = state->next;
-        memory_free(state);
-    }
     Py_XDECREF(path->name);
-    memory_free(path);
+    kept_form_leave(tracing, path->form);
 }
 
 /* One more, or where there are enough the one that was taken over first. */
-struct traced_state *traced_state_add(struct traced_path *path, uint64_t thread)
+struct traced_state *
+traced_state_add(struct tracing *tracing, struct traced_path *path, uint64_t thread)
 {
     struct traced_state *state = &path->first;
 
@@ -90,9 +93,8 @@ struct traced_state *traced_state_add(struct traced_path *path, uint64_t thread)
         state->kind = TRACED_NOTHING;
         tracing_replace(&state->held, NULL);
     } else if (path->state_count > 0) {
-        state = memory_allocate_zeroed(1, sizeof(*state));
+        state = tracing_allocate(&tracing->arena, 1, sizeof(*state));
         if (state == NULL) {
-            PyErr_NoMemory();
             return NULL;
         }
         state->next = path->first.next;

@@ -1,29 +1,8 @@
 /* Which of a method's variables each site of it concerns, found out once. */
 #include "runtime/base/hot.h"
-#include "runtime/base/memory.h"
 #include "runtime/python/follow_frame.h"
 #include "runtime/python/tracing.h"
 #include "runtime/python/watcher.h"
-
-static void plan_free(struct traced_plan *plan)
-{
-    memory_free(plan->sites);
-    memory_free(plan->steps);
-    memory_free(plan);
-}
-
-void traced_method_forget(struct traced_method *method)
-{
-    struct traced_plan *plan = method->plans;
-
-    method->plans = NULL;
-    while (plan != NULL) {
-        struct traced_plan *next = plan->next;
-        plan_free(plan);
-        plan = next;
-    }
-    traced_variables_forget(method);
-}
 
 /* `self` of `self.scale`. */
 static struct slice root_of(struct slice name)
@@ -128,9 +107,10 @@ static void plan_rest(struct traced_plan *plan,
                       struct traced_site *planned,
                       const struct traced_method *method)
 {
-    for (size_t i = 0; i < method->variable_count; i++) {
-        if (!has_step(plan, planned, method->variables[i])) {
-            add_step(plan, planned, method->variables[i], -1);
+    for (struct traced_variable *variable = method->variables; variable != NULL;
+         variable = variable->next) {
+        if (!has_step(plan, planned, variable)) {
+            add_step(plan, planned, variable, -1);
         }
     }
 }
@@ -227,10 +207,12 @@ static bool fill_plan(struct traced_plan *plan,
     if (!count_steps(plan, method, table, &room)) {
         return false;
     }
-    plan->sites = memory_allocate_zeroed(plan->site_count, sizeof(*plan->sites));
-    plan->steps = memory_allocate(room, sizeof(*plan->steps));
-    if (plan->sites == NULL || plan->steps == NULL) {
-        PyErr_NoMemory();
+    plan->sites = tracing_allocate(&method->memory->arena, plan->site_count,
+                                   sizeof(*plan->sites));
+    plan->steps = plan->sites == NULL ? NULL
+                                      : tracing_allocate(&method->memory->arena, room,
+                                                         sizeof(*plan->steps));
+    if (plan->steps == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < plan->site_count; i++) {
@@ -261,15 +243,13 @@ HOT const struct traced_plan *traced_plan_find(struct traced_method *method,
     if (plan != NULL) {
         return plan;
     }
-    plan = memory_allocate_zeroed(1, sizeof(*plan));
+    plan = tracing_allocate(&method->memory->arena, 1, sizeof(*plan));
     if (plan == NULL) {
-        PyErr_NoMemory();
         return NULL;
     }
     plan->module = module->number;
     plan->function = function;
     if (!fill_plan(plan, method, &module->table, frame)) {
-        plan_free(plan);
         return NULL;
     }
     plan->next = method->plans;

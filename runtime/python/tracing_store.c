@@ -1,8 +1,7 @@
-/* The values that a Tracing keeps: copies of tensors, and objects, one after the other as they came;
- * and what becomes of them when somebody asks.
+/* The values that a Tracing keeps: copies of tensors, and objects, one after the other as they came.
  *
  * A plain tensor is copied where it lies into memory that many share: a small one costs less so
- * than a call of torch does. It is made a tensor again when somebody asks for it. */
+ * than a call of torch does. It is made a tensor again when somebody asks for it (tracing_take.c). */
 #include "runtime/python/tracing.h"
 
 #include "runtime/base/hot.h"
@@ -12,8 +11,6 @@
 #define CHUNK_MAX_SIZE  ((size_t)4 << 20)
 #define CHUNK_ALIGNMENT 64
 #define SHARED_MAX_SIZE ((size_t)256 << 10) /* of a copy in memory that others share */
-
-/* ---- keeping ---- */
 
 /* Not inlined: it is once for many. */
 static __attribute__((noinline)) struct kept_list *add_list(struct tracing *tracing)
@@ -119,33 +116,68 @@ reserve_bytes(struct tracing *tracing, size_t size, char **bytes, size_t *offset
     return Py_NewRef(tracing->chunk);
 }
 
-HOT static void set_shape(struct kept *kept, uint32_t count, const int64_t *shape)
+void kept_form_leave(struct tracing *tracing, struct kept_form *form)
 {
-    kept->dimension_count = (uint8_t)count;
-    for (uint32_t i = 0; i < count; i++) {
-        kept->shape[i] = shape[i];
+    if (form != NULL && --form->user_count == 0) {
+        form->next_spare = tracing->spare_forms;
+        tracing->spare_forms = form;
     }
 }
 
-/* The next one, of a copy whose owner's reference is taken; NULL with an exception set. */
-HOT static struct kept *add_copy(struct tracing *tracing,
-                                 struct traced_path *path,
-                                 PyObject *owner,
-                                 size_t offset,
-                                 uint64_t iteration)
+/* NULL with an exception set. */
+static struct kept_form *make_form(struct tracing *tracing)
+{
+    struct kept_form *form = tracing->spare_forms;
+
+    if (form == NULL) {
+        return tracing_allocate(&tracing->arena, 1, sizeof(*form));
+    }
+    tracing->spare_forms = form->next_spare;
+    return form;
+}
+
+/* The path's copies are of that form from now on. False with an exception set. Not inlined: most are as the
+ * last one. */
+static __attribute__((noinline)) bool change_form(struct tracing *tracing,
+                                                  struct traced_path *path,
+                                                  const struct block_form *block)
+{
+    struct kept_form *form = make_form(tracing);
+
+    if (form == NULL) {
+        return false;
+    }
+    *form = (struct kept_form){.user_count = 1, .block = *block};
+    kept_form_leave(tracing, path->form);
+    path->form = form;
+    return true;
+}
+
+/* The form, used once more; NULL with an exception set. */
+HOT static struct kept_form *use_form(struct tracing *tracing,
+                                      struct traced_path *path,
+                                      const struct block_form *block)
+{
+    if ((path->form == NULL || block != &path->form->block) &&
+        !change_form(tracing, path, block)) {
+        return NULL;
+    }
+    path->form->user_count++;
+    return path->form;
+}
+
+/* The next one. What is owned or used is taken. False with an exception set. */
+HOT static inline bool add_copy(struct tracing *tracing, const struct kept *copy)
 {
     struct kept *kept = add_kept(tracing);
 
     if (kept == NULL) {
-        Py_DECREF(owner);
-        return NULL;
+        Py_DECREF(copy->owner);
+        kept_form_leave(tracing, copy->form);
+        return false;
     }
-    kept->path = path;
-    kept->iteration = iteration;
-    kept->owner = owner;
-    kept->offset = offset;
-    kept->is_copy = true;
-    return kept;
+    *kept = *copy;
+    return true;
 }
 
 HOT bool tracing_keep_block(struct tracing *tracing,
@@ -153,23 +185,21 @@ HOT bool tracing_keep_block(struct tracing *tracing,
                             const struct tensor_block *block,
                             uint64_t iteration)
 {
-    size_t offset;
+    size_t size = block->form->size;
+    struct kept kept = {.path = path, .iteration = iteration};
     char *bytes;
-    PyObject *owner = reserve_bytes(tracing, block->size, &bytes, &offset);
-    struct kept *kept =
-        owner == NULL ? NULL : add_copy(tracing, path, owner, offset, iteration);
 
-    if (kept == NULL) {
+    kept.form = use_form(tracing, path, block->form);
+    if (kept.form == NULL) {
         return false;
     }
-    kept->dtype = (uint8_t)block->dtype;
-    kept->is_in_order = block->is_in_order;
-    if (!block->is_in_order) {
-        memcpy(kept->order, block->order, sizeof(kept->order));
+    kept.owner = reserve_bytes(tracing, size, &bytes, &kept.offset);
+    if (kept.owner == NULL) {
+        kept_form_leave(tracing, kept.form);
+        return false;
     }
-    set_shape(kept, block->dimension_count, block->shape);
-    memory_copy_away(bytes, block->data, block->size);
-    return true;
+    memory_copy_away(bytes, block->data, size);
+    return add_copy(tracing, &kept);
 }
 
 static void copy_values(struct tracing *tracing,
@@ -192,6 +222,36 @@ static void copy_values(struct tracing *tracing,
     Py_XDECREF(storage);
 }
 
+static bool is_of_form(const struct block_form *form, const struct array *array)
+{
+    return form->is_in_order && form->dtype == array->dtype &&
+           form->dimension_count == array->dimension_count &&
+           memcmp(form->shape, array->shape,
+                  array->dimension_count * sizeof(*array->shape)) == 0;
+}
+
+/* Of a copy of the array's values, in row-major order, that many bytes: as use_form. */
+static struct kept_form *use_array_form(struct tracing *tracing,
+                                        struct traced_path *path,
+                                        const struct array *array,
+                                        size_t size)
+{
+    struct block_form form = {
+        .dtype = (uint8_t)array->dtype,
+        .item_size = (uint8_t)dtype_size(array->dtype),
+        .dimension_count = (uint8_t)array->dimension_count,
+        .is_in_order = true,
+        .torch_dtype = BLOCK_FORM_NO_TENSOR,
+        .size = size,
+    };
+
+    if (path->form != NULL && is_of_form(&path->form->block, array)) {
+        return use_form(tracing, path, &path->form->block);
+    }
+    memcpy(form.shape, array->shape, array->dimension_count * sizeof(*array->shape));
+    return use_form(tracing, path, &form);
+}
+
 bool tracing_keep_copy(struct tracing *tracing,
                        struct traced_path *path,
                        PyObject *value,
@@ -200,9 +260,8 @@ bool tracing_keep_copy(struct tracing *tracing,
 {
     const struct array *array = &tensor->array;
     uint64_t count = array_count(array);
-    size_t size, offset;
-    struct kept *kept;
-    PyObject *owner;
+    struct kept kept = {.path = path, .iteration = iteration};
+    size_t size;
     char *bytes;
 
     if (__builtin_mul_overflow(count, dtype_size(array->dtype), &size) ||
@@ -210,151 +269,15 @@ bool tracing_keep_copy(struct tracing *tracing,
         PyErr_NoMemory();
         return false;
     }
-    owner = reserve_bytes(tracing, size, &bytes, &offset);
-    if (owner == NULL) {
+    kept.form = use_array_form(tracing, path, array, size);
+    if (kept.form == NULL) {
+        return false;
+    }
+    kept.owner = reserve_bytes(tracing, size, &bytes, &kept.offset);
+    if (kept.owner == NULL) {
+        kept_form_leave(tracing, kept.form);
         return false;
     }
     copy_values(tracing, value, array, count, size, bytes);
-    kept = add_copy(tracing, path, owner, offset, iteration);
-    if (kept == NULL) {
-        return false;
-    }
-    kept->dtype = (uint8_t)array->dtype;
-    kept->is_in_order = true;
-    set_shape(kept, array->dimension_count, array->shape);
-    return true;
-}
-
-/* ---- taking ---- */
-
-static PyObject *make_numbers(const int64_t *numbers, uint32_t count)
-{
-    PyObject *tuple = PyTuple_New(count);
-
-    for (uint32_t i = 0; tuple != NULL && i < count; i++) {
-        PyObject *number = PyLong_FromLongLong(numbers[i]);
-
-        if (number == NULL || PyTuple_SetItem(tuple, i, number) < 0) {
-            Py_CLEAR(tuple);
-        }
-    }
-    return tuple;
-}
-
-/* In elements; None: row-major. */
-static PyObject *make_strides(const struct kept *kept)
-{
-    int64_t strides[KEPT_DIMENSION_MAX], next = 1;
-
-    if (kept->is_in_order) {
-        return Py_NewRef(Py_None);
-    }
-    for (uint32_t i = 0; i < kept->dimension_count; i++) {
-        strides[kept->order[i]] = next;
-        next *= kept->shape[kept->order[i]];
-    }
-    return make_numbers(strides, kept->dimension_count);
-}
-
-static PyObject *make_value(struct tracing *tracing, const struct kept *kept)
-{
-    uint64_t count = 1;
-
-    if (!kept->is_copy) {
-        return Py_NewRef(kept->owner);
-    }
-    for (uint32_t i = 0; i < kept->dimension_count; i++) {
-        count *= (uint64_t)kept->shape[i];
-    }
-    return PyObject_CallFunction(
-        tracing->calls.make, "OnKsNN", kept->owner, (Py_ssize_t)kept->offset,
-        (unsigned long long)count, dtype_text(kept->dtype),
-        make_numbers(kept->shape, kept->dimension_count), make_strides(kept));
-}
-
-static bool append(PyObject *list, PyObject *item)
-{
-    bool is_good = item != NULL && PyList_Append(list, item) == 0;
-
-    Py_XDECREF(item);
-    return is_good;
-}
-
-/* Adds the value to its path's (values, iterations); `pairs` has a place for each path. */
-static bool take_one(struct tracing *tracing, const struct kept *kept, PyObject **pairs)
-{
-    PyObject **pair = &pairs[kept->path->number];
-
-    if (*pair == NULL) {
-        *pair = Py_BuildValue("([][])");
-    }
-    return *pair != NULL &&
-           append(PyTuple_GetItem(*pair, 0), make_value(tracing, kept)) &&
-           append(PyTuple_GetItem(*pair, 1),
-                  PyLong_FromUnsignedLongLong(kept->iteration));
-}
-
-/* By path, in the order in which paths were met. NULL with an exception set. */
-static PyObject *take_all(struct tracing *tracing, const struct kept_list *kept)
-{
-    size_t path_count = tracing->traced_count;
-    PyObject **pairs = memory_allocate_zeroed(path_count + 1, sizeof(*pairs));
-    PyObject *result = PyDict_New();
-    bool is_good = pairs != NULL && result != NULL;
-
-    if (pairs == NULL) {
-        PyErr_NoMemory();
-    }
-    for (; kept != NULL; kept = kept->next) {
-        for (size_t i = 0; is_good && i < kept->count; i++) {
-            is_good = take_one(tracing, &kept->items[i], pairs);
-        }
-    }
-    for (size_t i = 0; pairs != NULL && i < path_count; i++) {
-        is_good = is_good &&
-                  (pairs[i] == NULL ||
-                   PyDict_SetItem(result, tracing->traced[i]->name, pairs[i]) == 0);
-        Py_XDECREF(pairs[i]);
-    }
-    memory_free(pairs);
-    if (!is_good) {
-        Py_CLEAR(result);
-    }
-    return result;
-}
-
-static void forget(struct tracing *tracing, struct kept_list *kept)
-{
-    while (kept != NULL) {
-        struct kept_list *next = kept->next;
-
-        for (size_t i = 0; i < kept->count; i++) {
-            Py_DECREF(kept->items[i].owner);
-        }
-        memory_free(tracing->spare);
-        tracing->spare = kept;
-        kept = next;
-    }
-}
-
-PyObject *tracing_take(struct tracing *tracing)
-{
-    /* Others may trace on while this makes objects. */
-    struct kept_list *kept = tracing->kept;
-    PyObject *result;
-
-    tracing->kept = tracing->last_kept = NULL;
-    result = take_all(tracing, kept);
-    forget(tracing, kept);
-    return result;
-}
-
-void tracing_forget_kept(struct tracing *tracing)
-{
-    struct kept_list *kept = tracing->kept;
-
-    tracing->kept = tracing->last_kept = NULL;
-    forget(tracing, kept);
-    memory_free(tracing->spare);
-    tracing->spare = NULL;
+    return add_copy(tracing, &kept);
 }

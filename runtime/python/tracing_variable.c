@@ -3,15 +3,29 @@
 #include "runtime/python/follow_frame.h"
 #include "runtime/python/tracing.h"
 
-void traced_variables_forget(struct traced_method *method)
+struct method_memory *method_memory_use(struct tracing *tracing)
 {
-    for (size_t i = 0; i < method->variable_count; i++) {
-        Py_XDECREF(method->variables[i]->name);
-        memory_free(method->variables[i]);
+    struct method_memory *memory = tracing->method_memory;
+
+    if (memory == NULL) {
+        memory = memory_allocate_zeroed(1, sizeof(*memory));
+        if (memory == NULL) {
+            return (struct method_memory *)PyErr_NoMemory();
+        }
+        arena_init(&memory->arena);
+        memory->user_count = 1; /* by the Tracing, as long as more may be made */
+        tracing->method_memory = memory;
     }
-    memory_free(method->variables);
-    method->variables = NULL;
-    method->variable_count = method->variable_room = 0;
+    memory->user_count++;
+    return memory;
+}
+
+void method_memory_leave(struct method_memory *memory)
+{
+    if (memory != NULL && --memory->user_count == 0) {
+        arena_release(&memory->arena);
+        memory_free(memory);
+    }
 }
 
 static bool is_variable(const struct traced_variable *variable, struct slice name)
@@ -75,31 +89,29 @@ static bool init_variable(struct traced_variable *variable,
     return true;
 }
 
-static bool
+/* NULL with an exception set. */
+static struct traced_variable *
 add_variable(struct traced_method *method, struct slice name, uint32_t state)
 {
-    void *variables = method->variables;
-    struct traced_variable *variable;
+    struct traced_variable *variable =
+        tracing_allocate(&method->memory->arena, 1, sizeof(*variable));
 
-    if (!memory_grow(&variables, &method->variable_room, method->variable_count + 1,
-                     sizeof(*method->variables))) {
-        PyErr_NoMemory();
-        return false;
-    }
-    method->variables = variables;
-    variable = memory_allocate_zeroed(1, sizeof(*variable));
     if (variable == NULL) {
-        PyErr_NoMemory();
-        return false;
+        return NULL;
     }
     variable->state = state;
     if (!init_variable(variable, method, name)) {
         Py_XDECREF(variable->name);
-        memory_free(variable);
-        return false;
+        return NULL;
     }
-    method->variables[method->variable_count++] = variable;
-    return true;
+    if (method->last_variable == NULL) {
+        method->variables = variable;
+    } else {
+        method->last_variable->next = variable;
+    }
+    method->last_variable = variable;
+    method->variable_count++;
+    return variable;
 }
 
 bool traced_variable_find(struct traced_method *method,
@@ -109,12 +121,12 @@ bool traced_variable_find(struct traced_method *method,
     struct error error = ERROR_INIT;
     uint32_t state;
 
-    *variable = NULL;
-    for (size_t i = 0; i < method->variable_count; i++) {
-        if (is_variable(method->variables[i], name)) {
-            *variable = method->variables[i];
-            return true;
-        }
+    *variable = method->variables;
+    while (*variable != NULL && !is_variable(*variable, name)) {
+        *variable = (*variable)->next;
+    }
+    if (*variable != NULL) {
+        return true;
     }
     if (!path_set_step(&method->tracing->paths, method->state, name, &state, &error)) {
         PyErr_NoMemory();
@@ -123,9 +135,6 @@ bool traced_variable_find(struct traced_method *method,
     if (state == PATH_STATE_DEAD || name.size == 0) {
         return true;
     }
-    if (!add_variable(method, name, state)) {
-        return false;
-    }
-    *variable = method->variables[method->variable_count - 1];
-    return true;
+    *variable = add_variable(method, name, state);
+    return *variable != NULL;
 }

@@ -2,6 +2,7 @@
 #include "runtime/python/tracing.h"
 
 #include "runtime/base/hot.h"
+#include "runtime/base/memory.h"
 #include "runtime/python/follow_frame.h"
 #include "runtime/python/watcher.h"
 
@@ -67,8 +68,8 @@ static void let_go_of_unbound(const struct traced_call *call)
 {
     struct traced_method *method = call->method;
 
-    for (size_t i = 0; i < method->variable_count; i++) {
-        const struct traced_variable *variable = method->variables[i];
+    for (const struct traced_variable *variable = method->variables; variable != NULL;
+         variable = variable->next) {
         PyObject *value = find_current(call, variable);
 
         if (value == NULL && variable->path != NULL) {
@@ -153,30 +154,14 @@ is_others(const struct traced_method *method, PyObject *const *values, Py_ssize_
                ->is_module;
 }
 
-/* What follows is touched once in a call, long after the last one: it is asked for all at once. */
-static void prefetch(const void *start, size_t size)
+/* The paths, touched once in a call, long after the last one, are asked for all at once. */
+static void prefetch_paths(const struct traced_method *method)
 {
-    const char *bytes = start;
-
-    for (size_t i = 0; i < size; i += MEMORY_LINE_SIZE) {
-        __builtin_prefetch(bytes + i);
-    }
-}
-
-static void prefetch_plan(const struct traced_method *method,
-                          const struct traced_plan *plan)
-{
-    const struct kept_list *kept = method->tracing->last_kept;
-
-    prefetch(plan->sites, plan->site_count * sizeof(*plan->sites));
-    prefetch(plan->steps, plan->step_count * sizeof(*plan->steps));
-    if (kept != NULL && kept->count + method->variable_count <= KEPT_LIST_COUNT) {
-        prefetch(&kept->items[kept->count],
-                 method->variable_count * sizeof(*kept->items));
-    }
-    for (size_t i = 0; i < method->variable_count; i++) {
-        if (method->variables[i]->path != NULL) {
-            prefetch(method->variables[i]->path, sizeof(*method->variables[i]->path));
+    for (const struct traced_variable *variable = method->variables; variable != NULL;
+         variable = variable->next) {
+        if (variable->path != NULL) {
+            __builtin_prefetch(variable->path);
+            __builtin_prefetch((const char *)variable->path + MEMORY_LINE_SIZE);
         }
     }
 }
@@ -212,7 +197,7 @@ enter_frame(struct traced_call *call,
     if (call->plan == NULL) {
         return false;
     }
-    prefetch_plan(method, call->plan);
+    prefetch_paths(method);
     return true;
 }
 
@@ -257,26 +242,15 @@ HOT bool tracing_visit(struct tracing *tracing,
                        PyObject *const *values,
                        Py_ssize_t count)
 {
-    const struct traced_method *first = NULL;
-
+    while (call != NULL && call->tracing != tracing) {
+        call = call->below;
+    }
     /* A module that has two paths has two calls, one around the other. */
-    for (; call != NULL; call = call->below) {
-        struct traced_method *method = call->method;
-
-        if (method->tracing != tracing) {
-            continue;
-        }
-        if (first != NULL &&
-            (method->module != first->module || method->code != first->code)) {
-            break;
-        }
-        first = method;
-        if (method->code == Py_None || !call->moment.is_active) {
-            break;
-        }
+    while (call != NULL && call->is_watched) {
         if (!visit_call(call, module, site, values, count)) {
             return false;
         }
+        call = call->has_twin ? call->outer : NULL;
     }
     return true;
 }

@@ -17,9 +17,9 @@ struct session;
 /* A module as watchers know it. Zeroed but for the texts is how it begins. */
 struct watched_module {
     uint64_t number; /* unlike any other's, from 1; 0: its table was not read yet */
+    struct site_table table;
     struct slice text, file; /* borrowed: of the table; whose sites these are */
     struct arena arena;
-    struct site_table table;
 };
 
 void watched_module_release(struct watched_module *module);

@@ -71,15 +71,14 @@ struct site_function {
 };
 
 struct site_table {
+    struct site *sites;              /* borrowed from the arena */
+    struct site_function *functions; /* borrowed from the arena */
+    uint32_t site_count, function_count;
     struct slice path;    /* the source file as it was named to the compiler */
     struct slice prefix;  /* of the inserted names: "_mt" unless the file uses that */
     struct slice options; /* the selection that made the table, as command line words */
     /* XXH3, 128 bits, low half first, of the source file's bytes. */
     uint64_t source_hash[2];
-    struct site_function *functions; /* borrowed from the arena */
-    uint32_t function_count;
-    struct site *sites; /* borrowed from the arena */
-    uint32_t site_count;
 };
 
 const char *site_kind_text(enum site_kind kind);

@@ -392,6 +392,50 @@ def test_the_same_bytes_in_another_order_are_other_values():
     assert lists(tracer.results["forward.h"]) == [[[0, 1], [2, 3]], [[0, 2], [1, 3]]]
 
 
+FORMS = {
+    "matrix": torch.arange(6.0).view(2, 3),
+    "transposed": torch.arange(6.0).view(2, 3).t(),
+    "other shape": torch.arange(6.0).view(3, 2),
+    "other type": torch.arange(6).view(2, 3),
+    "number": torch.tensor(7.0),
+    "row": torch.arange(6.0),
+    "with gaps": torch.arange(12.0).view(2, 6)[:, ::2],
+    "one column": torch.arange(6.0).view(2, 3)[:, 1:2],
+    "empty": torch.ones(2, 0),
+    "of half the storage": torch.arange(12.0).view(4, 3)[2:],
+    "large": torch.arange(70000.0).view(2, -1),
+}
+
+
+class Forms(nn.Module):
+    """One variable, which is one thing after the other."""
+
+    def forward(self, values):
+        for value in values:
+            h = value + 0 * value if value.requires_grad else value
+        return h
+
+
+@pytest.mark.parametrize("follows", [False, True], ids=["plain", "autograd"])
+def test_a_variable_of_changing_forms(follows):
+    names = [name for pair in itertools.permutations(FORMS, 2) for name in pair]
+    values = [FORMS[name].clone(memory_format=torch.preserve_format) for name in names]
+    gaps = FORMS["with gaps"]
+    values = [gaps if name == "with gaps" else value for name, value in zip(names, values)]
+    if follows:
+        values = [v.requires_grad_() if v.is_floating_point() else v for v in values]
+    with ModelTracer(Forms(), ["forward.value", "forward.h"]) as tracer:
+        for _ in range(2):
+            tracer.model(values)
+    for path in ("forward.value", "forward.h"):
+        kept = tracer.results[path].values
+        assert len(kept) == 2 * len(values), path
+        for name, value, other in zip(2 * names, 2 * values, kept):
+            assert other.dtype == value.dtype and torch.equal(other, value), (path, name)
+            if name == "transposed":
+                assert other.stride() == value.stride(), path
+
+
 class Shared(nn.Module):
     """What is called twice with one mask, and leaves nothing of its own behind."""
 
