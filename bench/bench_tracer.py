@@ -3,7 +3,7 @@
 Claims, on a transformer of 4 layers: tracing `forward.*` of every layer adds at most 1/20 of what a
 tracer on sys.settrace (settrace_tracer.py) adds, which keeps the same values; and modules that no path
 matches take at most 1.01 times as long while others are traced. (The first is near its
-bound: most runs find 20 to 29, one in nine found 17, as the machine's pace and the places of things in memory
+bound: ten of twelve runs found 20 to 29, two 17 and 19, as the machine's pace and the places of things in memory
 have it.)
 
 Both copy the same values, which costs both the same: the claim is about tensors of 1 to 4 KB, so that
