@@ -72,10 +72,8 @@ static PyObject *make_leaf(const struct search *search, int size)
 /* Calls tensor.requires_grad_(is_wanted). */
 static bool follow(PyObject *tensor, bool is_wanted)
 {
-    PyObject *same = tensor == NULL
-                         ? NULL
-                         : PyObject_CallMethod(tensor, "requires_grad_", "O",
-                                               is_wanted ? Py_True : Py_False);
+    PyObject *same = PyObject_CallMethod(tensor, "requires_grad_", "O",
+                                         is_wanted ? Py_True : Py_False);
 
     Py_XDECREF(same);
     return same != NULL;

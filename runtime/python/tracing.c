@@ -192,8 +192,8 @@ static int tracing_traverse(PyObject *self, visitproc visit, void *arg)
     for (const struct kept_list *list = tracing->kept; list != NULL;
          list = list->next) {
         for (size_t i = 0; i < list->count; i++) {
-            if (list->items[i].form ==
-                NULL) { /* a copy's owner is one of many holders */
+            /* A copy's owner is one of many holders. */
+            if (list->items[i].form == NULL) {
                 Py_VISIT(list->items[i].owner);
             }
         }
@@ -211,7 +211,7 @@ static void tracing_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     tracing_forget_kept(tracing);
     for (size_t i = 0; i < tracing->traced_count; i++) {
-        traced_path_free(tracing, tracing->traced[i]);
+        traced_path_release(tracing->traced[i]);
     }
     memory_free(tracing->traced);
     if (tracing->has_paths) {

@@ -166,7 +166,8 @@ static inline struct traced_state *traced_state_get(struct traced_path *path,
 struct traced_state *
 traced_state_add(struct tracing *tracing, struct traced_path *path, uint64_t thread);
 void traced_path_forget(struct traced_path *path); /* what it was last, everywhere */
-void traced_path_free(struct tracing *tracing, struct traced_path *path);
+/* Lets go of what it owns; its own memory is the arena's. */
+void traced_path_release(struct traced_path *path);
 
 /* ---- tracing_keep.c: whether a value is another one than before ---- */
 
@@ -332,8 +333,8 @@ struct traced_call {
     struct tracing_moment moment;
     bool is_watched; /* the moment is active, and the code has variables */
     bool has_twin;   /* `outer` is a call of the same function of the module */
-    struct traced_call *below; /* the thread's, may be NULL; */
-    struct traced_call *outer; /* … and the next one there of the same Tracing */
+    struct traced_call *below; /* the thread's; may be NULL … */
+    struct traced_call *outer; /* … as the next one there of the same Tracing */
 };
 
 struct watched_module;

@@ -73,11 +73,10 @@ void traced_path_forget(struct traced_path *path)
     }
 }
 
-void traced_path_free(struct tracing *tracing, struct traced_path *path)
+void traced_path_release(struct traced_path *path)
 {
     traced_path_forget(path);
     Py_XDECREF(path->name);
-    kept_form_leave(tracing, path->form);
 }
 
 /* One more, or where there are enough the one that was taken over first. */

@@ -204,10 +204,29 @@ STRIDED = [
         requires_grad=True,
         values=torch.Tensor.detach,
     ),
-    strided("view of what requires grad", lambda: ramp(3).requires_grad_()[1:], requires_grad=True, offset=1, values=torch.Tensor.detach),
-    strided("no longer requires grad", lambda: ramp(3).requires_grad_().requires_grad_(False), requires_grad=False),
-    strided("of a graph, its gradient retained", retained, requires_grad=True, values=torch.Tensor.detach),
-    strided("taken out of a graph", lambda: (ramp(3).requires_grad_() * 2).detach(), requires_grad=False),
+    strided(
+        "view of what requires grad",
+        lambda: ramp(3).requires_grad_()[1:],
+        requires_grad=True,
+        offset=1,
+        values=torch.Tensor.detach,
+    ),
+    strided(
+        "no longer requires grad",
+        lambda: ramp(3).requires_grad_().requires_grad_(False),
+        requires_grad=False,
+    ),
+    strided(
+        "of a graph, its gradient retained",
+        retained,
+        requires_grad=True,
+        values=torch.Tensor.detach,
+    ),
+    strided(
+        "taken out of a graph",
+        lambda: (ramp(3).requires_grad_() * 2).detach(),
+        requires_grad=False,
+    ),
     strided(
         "parameter", lambda: torch.nn.Parameter(ramp(3)), requires_grad=True, flags=PARAMETER + 1
     ),
