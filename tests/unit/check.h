@@ -3,6 +3,7 @@
 #define MONITORCH_TESTS_UNIT_CHECK_H
 
 #include "runtime/base/slice.h"
+#include "tests/unit/folder.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -24,6 +24,8 @@ def test_program(name, tmp_path, request):
     # A program carries its sanitizer itself, and unlike Python it has to free everything.
     environment.pop("LD_PRELOAD", None)
     environment["ASAN_OPTIONS"] = "detect_leaks=1"
+    # A program works in a folder of its own; files where it was started are no concern of it.
+    (tmp_path / "saved").write_text("somebody else's")
     program = PROGRAMS / name
     assert program.exists(), f"{program} is missing: run `make unit-programs`"
     run = subprocess.run(
@@ -36,3 +38,4 @@ def test_program(name, tmp_path, request):
         timeout=600,
     )
     assert run.returncode == 0, f"exit code {run.returncode}\n{run.stdout}{run.stderr}"
+    assert [path.name for path in tmp_path.iterdir()] == ["saved"]
