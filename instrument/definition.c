@@ -185,41 +185,6 @@ make_enter(struct rewriter *rewriter, uint32_t definition, struct pending *pendi
     pending_add(pending, &record);
 }
 
-static bool mentions_word(struct slice text, struct slice word)
-{
-    return slice_find(text, word, 0) < text.size;
-}
-
-/* Whether a text may look at the local variables around it. */
-bool mentions_locals(struct slice text)
-{
-    return mentions_word(text, SLICE("locals")) || mentions_word(text, SLICE("vars")) ||
-           mentions_word(text, SLICE("dir")) || mentions_word(text, SLICE("eval")) ||
-           mentions_word(text, SLICE("exec"));
-}
-
-/* A word of its own, not a part of `directory`: only asked where the parts occur. */
-static bool mentions_locals_exactly(const struct rewriter *rewriter, uint32_t node)
-{
-    static const char *const words[] = {"locals", "vars", "dir", "eval", "exec"};
-
-    for (uint32_t i = node; i < node_at(rewriter, node)->next; i++) {
-        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
-
-        if ((kind == KIND_STRING || kind == KIND_CONCATENATED_STRING) &&
-            mentions_locals(text_of(rewriter, i))) {
-            return true; /* an f-string's inside is not looked at more closely */
-        }
-        for (size_t j = 0; kind == KIND_IDENTIFIER && j < sizeof words / sizeof *words;
-             j++) {
-            if (slice_equal(text_of(rewriter, i), slice_of(words[j]))) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 static void open_function(struct rewriter *rewriter,
                           struct place *place,
                           uint32_t node,
@@ -233,7 +198,7 @@ static void open_function(struct rewriter *rewriter,
         (place->outer->kind == SCOPE_FUNCTION && place->outer->is_selected) ||
         choice_has_function(&rewriter->choice, place->name, is_method);
     place->is_names_only =
-        rewriter->mentions_locals && mentions_locals_exactly(rewriter, definition);
+        inspection_visit(&rewriter->inspection, &place->scope, definition);
     if (is_method && first != 0 &&
         !has_decorator(rewriter, node, SLICE("staticmethod"))) {
         first = parameter_name(rewriter, first);

@@ -6,8 +6,15 @@
 /* Strings nested in strings deeper than this are not looked into. */
 #define DEPTH_LIMIT 64
 
-static size_t
-string_end(struct slice text, size_t at, bool is_format, bool is_raw, int depth);
+/* A text, and who wants the words of the expressions in it. */
+struct reader {
+    struct slice text;
+    lexer_visit_word visit; /* may be NULL */
+    void *data;
+};
+
+static size_t string_end(
+    const struct reader *reader, size_t at, bool is_format, bool is_raw, int depth);
 
 size_t lexer_word_end(struct slice text, size_t at)
 {
@@ -40,13 +47,15 @@ static bool has_letter(struct slice word, char lower)
     return false;
 }
 
-static size_t prefixed_end(struct slice text, size_t at, size_t quote, int depth)
+static size_t
+prefixed_end(const struct reader *reader, size_t at, size_t quote, int depth)
 {
+    struct slice text = reader->text;
     struct slice word = slice_part(text, at, quote);
 
     if (quote < text.size && (text.bytes[quote] == '"' || text.bytes[quote] == '\'') &&
         lexer_is_string_prefix(word)) {
-        return string_end(text, quote, has_letter(word, 'f') || has_letter(word, 't'),
+        return string_end(reader, quote, has_letter(word, 'f') || has_letter(word, 't'),
                           has_letter(word, 'r'), depth);
     }
     return quote;
@@ -54,32 +63,43 @@ static size_t prefixed_end(struct slice text, size_t at, size_t quote, int depth
 
 size_t lexer_prefixed_string_end(struct slice text, size_t at, size_t quote)
 {
-    return prefixed_end(text, at, quote, 0);
+    const struct reader reader = {.text = text};
+
+    return prefixed_end(&reader, at, quote, 0);
 }
 
 /* A word, and the string that it begins if it is a prefix. */
-static size_t word_end(struct slice text, size_t at, int depth)
+static size_t word_end(const struct reader *reader, size_t at, int depth)
 {
-    return prefixed_end(text, at, lexer_word_end(text, at), depth + 1);
+    size_t word = lexer_word_end(reader->text, at);
+    size_t end = prefixed_end(reader, at, word, depth + 1);
+
+    if (reader->visit != NULL && end == word) {
+        reader->visit(reader->data, reader->text, at, word);
+    }
+    return end;
 }
 
-static size_t field_end(struct slice text, size_t at, int depth);
+static size_t field_end(const struct reader *reader, size_t at, int depth);
 
 /* The part of a replacement field after its colon: plain text with fields in it. */
-static size_t specification_end(struct slice text, size_t at, int depth)
+static size_t specification_end(const struct reader *reader, size_t at, int depth)
 {
+    struct slice text = reader->text;
+
     while (at < text.size && text.bytes[at] != '}') {
         if (text.bytes[at] == '\n') {
             return at;
         }
-        at = text.bytes[at] == '{' ? field_end(text, at, depth + 1) : at + 1;
+        at = text.bytes[at] == '{' ? field_end(reader, at, depth + 1) : at + 1;
     }
     return at < text.size ? at + 1 : at;
 }
 
 /* The offset after the `}` that ends the replacement field at `at`. */
-static size_t field_end(struct slice text, size_t at, int depth)
+static size_t field_end(const struct reader *reader, size_t at, int depth)
 {
+    struct slice text = reader->text;
     size_t nesting = 0;
 
     if (depth > DEPTH_LIMIT) {
@@ -89,13 +109,13 @@ static size_t field_end(struct slice text, size_t at, int depth)
         char byte = text.bytes[at];
 
         if (lexer_is_word_byte(byte)) {
-            at = word_end(text, at, depth);
+            at = word_end(reader, at, depth);
             continue;
         }
         switch (byte) {
         case '"':
         case '\'':
-            at = string_end(text, at, false, false, depth + 1);
+            at = string_end(reader, at, false, false, depth + 1);
             continue;
         case '(':
         case '[':
@@ -114,7 +134,7 @@ static size_t field_end(struct slice text, size_t at, int depth)
             break;
         case ':':
             if (nesting == 0) {
-                return specification_end(text, at + 1, depth);
+                return specification_end(reader, at + 1, depth);
             }
             break;
         case '#':
@@ -157,9 +177,10 @@ static size_t escape_end(struct slice text, size_t at, bool is_format, bool is_r
     return next + 1;
 }
 
-static size_t
-string_end(struct slice text, size_t at, bool is_format, bool is_raw, int depth)
+static size_t string_end(
+    const struct reader *reader, size_t at, bool is_format, bool is_raw, int depth)
 {
+    struct slice text = reader->text;
     char quote = text.bytes[at];
     bool is_triple = at + 2 < text.size && text.bytes[at + 1] == quote &&
                      text.bytes[at + 2] == quote;
@@ -184,7 +205,7 @@ string_end(struct slice text, size_t at, bool is_format, bool is_raw, int depth)
         } else if (is_format && byte == '{') {
             bool is_doubled = at + 1 < text.size && text.bytes[at + 1] == '{';
 
-            at = is_doubled ? at + 2 : field_end(text, at, depth);
+            at = is_doubled ? at + 2 : field_end(reader, at, depth);
         } else {
             at++;
         }
@@ -194,5 +215,29 @@ string_end(struct slice text, size_t at, bool is_format, bool is_raw, int depth)
 
 size_t lexer_string_end(struct slice text, size_t at, bool is_format, bool is_raw)
 {
-    return string_end(text, at, is_format, is_raw, 0);
+    const struct reader reader = {.text = text};
+
+    return string_end(&reader, at, is_format, is_raw, 0);
+}
+
+void lexer_visit_fields(struct slice text, lexer_visit_word visit, void *data)
+{
+    const struct reader reader = {.text = text, .visit = visit, .data = data};
+    size_t at = 0;
+
+    while (at < text.size) {
+        if (lexer_is_word_byte(text.bytes[at])) {
+            size_t word = lexer_word_end(text, at);
+
+            at = prefixed_end(&reader, at, word, 0);
+        } else if (text.bytes[at] == '"' || text.bytes[at] == '\'') {
+            at = string_end(&reader, at, false, false, 0);
+        } else if (text.bytes[at] == '#') {
+            while (at < text.size && text.bytes[at] != '\n' && text.bytes[at] != '\r') {
+                at++;
+            }
+        } else {
+            at++;
+        }
+    }
 }

@@ -28,4 +28,14 @@ size_t lexer_prefixed_string_end(struct slice text, size_t at, size_t quote);
  * at its line's end, or at the text's where it has three quotes. */
 size_t lexer_string_end(struct slice text, size_t at, bool is_format, bool is_raw);
 
+/* A word in an expression inside a format string: `text` from `start` to `end`. */
+typedef void (*lexer_visit_word)(void *data,
+                                 struct slice text,
+                                 size_t start,
+                                 size_t end);
+
+/* Calls for each word of the expressions in the format strings of `text`, which is a string or
+ * several in a row. Words in strings inside those expressions are no words of theirs. */
+void lexer_visit_fields(struct slice text, lexer_visit_word visit, void *data);
+
 #endif

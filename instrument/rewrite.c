@@ -264,14 +264,16 @@ void rewrite_module(struct rewriter *rewriter)
     };
     struct pending pending = {.count = 0};
 
-    rewriter->mentions_locals = mentions_locals(rewriter->syntax.text);
     rewriter->has_walrus =
         slice_find(rewriter->syntax.text, SLICE(":="), 0) < rewriter->syntax.text.size;
     if (!scope_open(&place.scope, NULL, SCOPE_MODULE, 0, &rewriter->syntax,
-                    &rewriter->names, rewriter->arena)) {
+                    &rewriter->names, rewriter->arena) ||
+        !inspection_init(&rewriter->inspection, &rewriter->syntax, &rewriter->names,
+                         rewriter->arena)) {
         rewriter->has_failed = true;
         return;
     }
+    inspection_visit(&rewriter->inspection, &place.scope, 0);
     place.function = sites_add_function(&rewriter->sites, SLICE("<module>"), 1);
     rewriter->place = &place;
     rewrite_block(rewriter, 0, &pending, false);

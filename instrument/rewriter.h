@@ -9,6 +9,7 @@
 #include "instrument/edits.h"
 #include "instrument/foreign.h"
 #include "instrument/forms.h"
+#include "instrument/inspection.h"
 #include "instrument/instrument.h"
 #include "instrument/scope.h"
 #include "instrument/sites.h"
@@ -31,7 +32,7 @@ struct place {
     uint32_t function;  /* index in the site table of the nearest function, or 0 */
     struct slice name;  /* qualified; empty for the module */
     bool is_selected;   /* the function as a whole, or everything */
-    bool is_names_only; /* no temporaries: it looks at its own locals */
+    bool is_names_only; /* no temporaries: it can list its local variables */
     struct slice self;  /* a method's first parameter; empty elsewhere */
     /* Records that the next statement takes; borrowed, or NULL. */
     struct pending *later;
@@ -46,6 +47,7 @@ struct rewriter {
     struct names names;
     struct choice choice;
     struct foreign foreign;
+    struct inspection inspection;
     struct forms forms;
     struct sites sites;
     struct edits *edits;         /* borrowed */
@@ -60,9 +62,7 @@ struct rewriter {
     bool has_record; /* at least one call of the hook is inserted */
     bool
         needs_spy_import; /* there are spy_save calls, and the module does not import it */
-    /* The words locals, vars, dir, eval or exec are in the file. */
-    bool mentions_locals;
-    bool has_failed; /* out of memory; checked at the end */
+    bool has_failed;      /* out of memory; checked at the end */
 };
 
 static inline const struct syntax_node *node_at(const struct rewriter *rewriter,
@@ -225,9 +225,6 @@ void skip_damaged(struct rewriter *rewriter,
                   uint32_t node,
                   uint32_t damage,
                   struct slice name);
-
-/* Whether a text may look at the local variables around it. */
-bool mentions_locals(struct slice text);
 
 /* rewrite.c */
 

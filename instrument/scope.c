@@ -189,6 +189,24 @@ enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t
     return SITE_SCOPE_GLOBAL;
 }
 
+bool scope_is_variable(const struct scope *scope, uint32_t name)
+{
+    uint32_t site;
+
+    return scope_resolve(scope, name, &site) != SITE_SCOPE_GLOBAL;
+}
+
+bool scope_is_builtin(const struct scope *scope, uint32_t name)
+{
+    const struct scope *module = scope;
+
+    while (module->parent != NULL) {
+        module = module->parent;
+    }
+    return !scope_is_variable(scope, name) &&
+           scope_find_slot(module, name) == SLOT_NONE;
+}
+
 void scope_forget(struct scope *scope, uint32_t first_node, uint32_t end_node)
 {
     for (uint32_t i = first_node; i < end_node; i++) {

@@ -59,6 +59,12 @@ void scope_bind(struct scope *scope, uint32_t name, uint32_t site);
 /* Where a read of `name` here goes to. */
 enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t *site);
 
+/* Whether the function around the statement, or a function around that, binds the name. */
+bool scope_is_variable(const struct scope *scope, uint32_t name);
+
+/* Whether no scope around the statement binds the name, the module's included. */
+bool scope_is_builtin(const struct scope *scope, uint32_t name);
+
 /* Every name that is bound between two nodes is uncertain from now on. */
 void scope_forget(struct scope *scope, uint32_t first_node, uint32_t end_node);
 
