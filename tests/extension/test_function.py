@@ -268,6 +268,13 @@ def test_what_cannot_be_compiled(module, tmp_path):
     assert "the file was changed since it was loaded" in refusal(module.plain)
 
 
+def test_another_function_at_the_same_place_is_not_run_instead(module):
+    text = SOURCE.replace("total = a + b + c", "total = a + b - c")
+    with open(module.__file__, "w") as file:
+        file.write(text)
+    assert "the file was changed since it was loaded" in refusal(module.plain)
+
+
 def test_a_cell(tmp_path):
     """Sources that are in linecache alone, as a notebook's are."""
     name = "<ipython-input-3-abc>"

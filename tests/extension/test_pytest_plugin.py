@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -264,3 +265,51 @@ def test_it_costs_nothing(run):
 def test_help_tells_of_it(run):
     run("--help").stdout.fnmatch_lines(["monitorch:", "*--monitorch=TRACE*"])
     run("--fixtures").stdout.fnmatch_lines(["monitorch_no_nan*", "*Fails the test where a line*"])
+
+
+# Pictures of test modules, which pytest compiles with other assertions in them
+
+
+def write_tests(pytester, text, mtime):
+    path = pytester.makepyfile(test_picture=text)
+    os.utime(path, (mtime, mtime))
+    return path
+
+
+PICTURE = """
+import numpy, os, pathlib, monitorch
+
+def double(x):
+    assert x.sum() >= 0, f"{x}"
+    y = x * 2
+    assert (total := y.sum()) >= 0 and all(part >= 0 for part in [total]); z = y + total
+    return z
+
+def test_it():
+    monitorch.on()
+    a = numpy.ones(3)
+    b = double(a)
+    output = monitorch.off(filename=pathlib.Path("drawn.dot").absolute())
+    assert output is not None and output.node_count >= 5, output
+"""
+
+
+@pytest.mark.parametrize("age", [-5, 0, 3600])
+def test_on_follows_a_test_module_however_new_it_is(run, pytester, age):
+    """The file's time is that of the process, so that contents are compared, or far from it."""
+    write_tests(pytester, PICTURE, time.time() - age)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1)
+
+
+def test_a_test_module_that_has_changed_is_not_followed(run, pytester):
+    rewritten = PICTURE.replace(
+        "    a = numpy",
+        "    path = pathlib.Path(__file__)\n"
+        "    path.write_text(path.read_text().replace('x * 2', 'x * 3'))\n"
+        "    a = numpy",
+        1,
+    ).replace("output.node_count >= 5", "output.node_count == 2")
+    write_tests(pytester, rewritten, time.time() - 3600)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1)

@@ -9,10 +9,9 @@ from 3.12 on by sys.monitoring.
 
 import os
 import sys
-import time
 from types import CodeType, FrameType
 
-from monitorch import _instrument, _plan, _recorder, _registry, _source
+from monitorch import _instrument, _loaded, _plan, _recorder, _registry, _source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,16 +132,17 @@ def _find_followed(code: CodeType, module_globals: "dict[str, object]") -> "_Fol
         return None
     lines = () if decision is True else tuple(decision)  # type: ignore[arg-type]
     followed = _find_source(filename, module_globals, lines)
-    if followed is None or not _is_of_source(code, followed.source, filename):
+    if followed is None or not _is_of_source(code, module_globals, followed.source):
         return None
     return followed
 
 
 def _is_instrumented(code: CodeType, module_globals: "dict[str, object]") -> bool:
-    """Whether the code records itself, as its file was instrumented."""
+    """Whether the code records itself, or stands in an instrumented file that leaves it out."""
     for entry in _registry.entries():
         if entry.globals is module_globals and (
-            entry.prefix in code.co_names or _source.path_of(entry.table) == code.co_filename
+            entry.prefix in code.co_names
+            or (entry.is_whole and _source.path_of(entry.table) == code.co_filename)
         ):
             return True
     return False
@@ -204,35 +204,15 @@ def _line_table(code: CodeType) -> bytes:
     return code.co_linetable
 
 
-def _is_of_source(code: CodeType, source: "_plan.Source", filename: str) -> bool:
+def _is_of_source(
+    code: CodeType, module_globals: "dict[str, object]", source: "_plan.Source"
+) -> bool:
     """Whether the code was compiled from that text: a file may have changed since."""
-    if not _has_changed(filename) or source.has_code(code):
+    filename = code.co_filename
+    if not _loaded.may_have_changed(filename) or source.has_code(code, module_globals):
         return True
     _note(f"{filename}: {code.co_name} is not followed: the file has changed since it was loaded")
     return False
-
-
-def _has_changed(filename: str) -> bool:
-    """Whether the file was written after this process began."""
-    try:
-        return os.stat(filename).st_mtime > _started
-    except OSError:
-        return False
-
-
-def _find_start() -> float:
-    """When this process began, or at least when this module was loaded."""
-    try:
-        with open("/proc/self/stat", "rb") as file:
-            ticks = int(file.read().rpartition(b")")[2].split()[19])
-        with open("/proc/uptime", "rb") as file:
-            uptime = float(file.read().split()[0])
-        return time.time() - uptime + ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return time.time()
-
-
-_started = _find_start()
 
 
 # Python 3.12 and later

@@ -10,7 +10,7 @@ import sys
 import types
 from _weakref import ref
 
-from monitorch import _instrument, _registry, _source
+from monitorch import _instrument, _loaded, _registry, _source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,11 +44,23 @@ class _File:
         for original, instrumented in _pairs(self.original, self.instrumented):
             if original == code:
                 return instrumented
-        return self._find_alike(code)
+        return self._find_alike(code) if self._has_given(code) else None
+
+    def _has_given(self, code: "CodeType") -> bool:
+        """Whether code that is another one than this source's was made of it all the same: pytest
+        rewrites assertions. A file that was written since may hold another function there."""
+        if not _loaded.may_have_changed(code.co_filename):
+            return True
+        entry = self.entry()
+        made = () if entry is None else _loaded.compile_source(self.source, entry.globals)
+        return any(
+            _loaded.identify(part) == _loaded.identify(code)
+            for whole in made
+            for part in _loaded.list_codes(whole)
+        )
 
     def _find_alike(self, code: "CodeType") -> "CodeType | None":
-        """The same for code that something has changed since it was compiled, as pytest does
-        with assertions: by its name and place, where no other has them."""
+        """By its name and place, where no other has them."""
         alike = [
             instrumented
             for original, instrumented in _pairs(self.original, self.instrumented)
@@ -200,5 +212,5 @@ def _make_file(function: "FunctionType", source: bytes, every_line: bool) -> _Fi
         )  # fmt: skip
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         raise CannotCompile(f"{_name_of(function)}: {error}") from error
-    module_globals[prefix] = _registry.add(module_globals, result.table)
+    module_globals[prefix] = _registry.add(module_globals, result.table, is_whole=False)
     return _File(given, original, instrumented, module_globals[prefix + "_entry"])

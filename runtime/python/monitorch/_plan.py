@@ -11,7 +11,7 @@ import dis
 import sys
 from types import CodeType
 
-from monitorch import _recorder
+from monitorch import _loaded, _recorder
 from monitorch._plan_code import (
     ENDS,
     HAS_COLUMNS,
@@ -19,9 +19,7 @@ from monitorch._plan_code import (
     STORES,
     Plan,
     Unit,
-    compile_tree,
     find_start,
-    identify,
     is_unbinding,
     store_key,
 )
@@ -66,16 +64,15 @@ class Source:
             functions = self._tree.functions.get((code.co_firstlineno, name), [])
         return [function for function in functions if function.is_wanted]
 
-    def has_code(self, code: CodeType) -> bool:
-        """Whether the code object is one that this source gives."""
+    def has_code(self, code: CodeType, module_globals: "dict[str, object]") -> bool:
+        """Whether the code object is one that this source gives in such a module."""
         if self._codes is None:
-            self._codes = set()
-            waiting = [compile_tree(self._tree.source, "exec")]
-            while waiting:
-                part = waiting.pop()
-                self._codes.add(identify(part))
-                waiting.extend(inner for inner in part.co_consts if isinstance(inner, CodeType))
-        return identify(code) in self._codes
+            self._codes = {
+                _loaded.identify(part)
+                for whole in _loaded.compile_source(self._tree.source, module_globals)
+                for part in _loaded.list_codes(whole)
+            }
+        return _loaded.identify(code) in self._codes
 
     def make_plan(self, code: CodeType) -> "dict[str, Any] | None":
         """What `_recorder.make_plan` takes; None where nothing is to be recorded in `code`."""

@@ -150,10 +150,6 @@ def store_key(unit: Unit, kind: type) -> "tuple[Any, ...]":
     return kind, name, unit.position[0]
 
 
-def identify(code: CodeType) -> "tuple[object, ...]":
-    return code.co_name, code.co_firstlineno, code.co_code, code.co_linetable
-
-
 def compile_tree(tree: "Any", mode: str) -> CodeType:
     code = compile(tree, "<followed>", mode, dont_inherit=True)
     assert isinstance(code, CodeType)

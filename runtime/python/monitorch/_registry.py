@@ -35,7 +35,7 @@ class _Entry:
     that code runs in belongs to a module in sys.modules.
     """
 
-    __slots__ = ("globals", "prefix", "table", "hook", "made", "__weakref__")
+    __slots__ = ("globals", "prefix", "table", "hook", "made", "is_whole", "__weakref__")
 
     def __init__(self, module_globals: "dict[str, object]", prefix: str) -> None:
         self.globals = module_globals
@@ -43,6 +43,8 @@ class _Entry:
         self.table = ""
         self.hook: Hook = None
         self.made: "dict[Factory, Hook]" = {}  # what each factory made for the table
+        # False: a few functions were compiled anew, and the rest of the file runs as it was.
+        self.is_whole = True
 
     def __reduce__(self) -> "tuple[Any, ...]":
         # A copied or pickled namespace holds None here: the copy is no module of ours.
@@ -72,10 +74,11 @@ def _find_entry(module_globals: "dict[str, object]", prefix: str) -> _Entry:
     return entry  # type: ignore[no-any-return]
 
 
-def add(module_globals: "dict[str, object]", table: str) -> "Hook":
+def add(module_globals: "dict[str, object]", table: str, is_whole: bool = True) -> "Hook":
     """Registers a module; returns its hook, or None while nothing is recorded.
 
-    May be called again for the same globals: a reload, or code that starts twice.
+    May be called again for the same globals: a reload, or code that starts twice. With
+    `is_whole` false, only functions whose code names the prefix are instrumented.
     """
     global _has_started
     prefix = _read_prefix(table, module_globals)
@@ -84,6 +87,7 @@ def add(module_globals: "dict[str, object]", table: str) -> "Hook":
         # For code that is moved to other globals, and for debuggers that clear names.
         setattr(builtins, prefix, None)
     entry = _find_entry(module_globals, prefix)
+    entry.is_whole = is_whole
     if entry.table != table:
         entry.table = table
         entry.made = {}
