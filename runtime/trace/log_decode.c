@@ -175,6 +175,8 @@ static const char *decode_value(const struct log_reader *reader,
                                 struct rest *rest,
                                 struct log_event_view *view)
 {
+    const struct log_object *object;
+
     switch (view->kind) {
     case VALUE_TENSOR:
         return decode_tensor(reader, type, rest, view);
@@ -186,7 +188,12 @@ static const char *decode_value(const struct log_reader *reader,
         if (!log_text_find(reader, type, &view->type)) {
             return "an event refers to a text that is not defined";
         }
-        return view->kind == VALUE_CONTAINER ? decode_scalar(rest, view, false) : NULL;
+        if (view->kind == VALUE_CONTAINER) {
+            return decode_scalar(rest, view, false);
+        }
+        object = rest_take(rest, sizeof *object);
+        view->tensor.object = object == NULL ? 0 : object->object;
+        return NULL;
     case VALUE_BOOL:
     case VALUE_INT:
     case VALUE_FLOAT:

@@ -267,6 +267,11 @@ struct log_scalar {
     double imaginary;
 };
 
+/* After struct log_event where the kind is OBJECT; traces of older versions have none. */
+struct log_object {
+    uint64_t object; /* address of the Python object; 0: not known */
+};
+
 /* After struct log_event where the kind is TENSOR. Addresses tell what is the same thing
  * within one run; they are not compared between runs. */
 struct log_tensor {

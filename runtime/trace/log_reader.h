@@ -65,7 +65,7 @@ struct log_event_view {
     double real, imaginary;
     struct slice text;             /* TEXT, BIG_INT */
     const struct log_shape *shape; /* TENSOR; else NULL */
-    struct log_tensor tensor;      /* TENSOR */
+    struct log_tensor tensor;      /* TENSOR; OBJECT: its address alone */
     bool has_statistics, has_hash;
     struct statistics statistics;
     uint64_t hash;

@@ -90,7 +90,9 @@ static void lay_out(const struct recorder *recorder,
     case VALUE_NOTHING:
     case VALUE_NONE:
     case VALUE_MISSING:
+        return;
     case VALUE_OBJECT:
+        layout->size += sizeof(struct log_object);
         return;
     default:
         layout->size += sizeof(struct log_scalar) + value->text.size;
@@ -177,6 +179,8 @@ static bool write_event(struct recorder *recorder,
     event->thread = visit->call->thread->number;
     if (value->kind == VALUE_TENSOR) {
         fill_array_part((char *)(event + 1), &layout, value, verdict);
+    } else if (value->kind == VALUE_OBJECT) {
+        *(struct log_object *)(event + 1) = (struct log_object){value->object};
     } else if (layout.size > sizeof(*event)) {
         fill_scalar_part((char *)(event + 1), value);
     }

@@ -52,7 +52,8 @@ struct flow_call {
     bool is_made_here; /* by the statement that is being visited */
     bool is_ended;
     bool is_joined;
-    bool is_wanted; /* by the filter */
+    bool is_wanted;  /* by the filter */
+    bool has_object; /* `owner` is the scope of the very object that `self` is */
 };
 
 /* What a name stands for. */
@@ -65,6 +66,7 @@ struct flow_binding {
     uint32_t before, before_count, before_serial;
     uint32_t scope;
     uint32_t writer; /* the call that did */
+    uint32_t object; /* the scope of the object that it is; FLOW_NONE: none is known */
     /* Where it is an object that nothing more is known of: what that was made from. */
     uint32_t carried, carried_count;
     bool is_init;      /* written in a call of `__init__` */
@@ -142,6 +144,18 @@ struct flow_function {
     bool is_init;
 };
 
+/* An object that is no tensor, at an address. */
+struct flow_object {
+    uint32_t type;  /* text */
+    uint32_t scope; /* of its attributes, named `self.x` */
+};
+
+/* An attribute: where it is bound. */
+struct flow_attribute {
+    uint32_t scope;
+    uint32_t name; /* text: `self.x` */
+};
+
 struct flow_guess {
     uint32_t function, parameter, how; /* texts */
 };
@@ -188,6 +202,10 @@ struct flow_builder {
     struct number_map call_index;    /* number -> index */
     struct number_map binding_index; /* scope, name -> index */
     struct number_map scope_index;   /* what an owner is known by -> scope */
+    struct number_map object_index;  /* address -> object */
+    struct flow_object *objects;     /* owned */
+    uint32_t object_count;
+    size_t object_capacity;
     struct number_map writings; /* a storage, as a number -> the raw node that wrote */
     struct number_map storages; /* a storage, as a number -> its newest raw node */
     struct number_map written_sites; /* site -> its newest raw node */
@@ -328,6 +346,22 @@ bool flow_edges_of_calls(struct flow_builder *builder,
                          const struct log_event_view *event);
 /* The same at the trace's end, for calls that no event of their callers followed. */
 bool flow_edges_of_last_calls(struct flow_builder *builder);
+
+/* flow_objects.c */
+/* The scope of the object that the event has; FLOW_NONE: none is known. Where it is the `self` of
+ * the call, that is the owner of the call's attributes from now on. false: out of memory. */
+bool flow_object_of(struct flow_builder *builder,
+                    const struct log_event_view *event,
+                    uint32_t call,
+                    uint32_t *scope);
+/* Where the attribute of a known object is bound, `norm.eps` as that object's own `self.eps`.
+ * `is_new`: it is written, so its name may be new. */
+bool flow_object_find(struct flow_builder *builder,
+                      uint32_t call,
+                      enum site_scope kind,
+                      struct slice name,
+                      bool is_new,
+                      struct flow_attribute *attribute);
 
 /* flow_visits.c */
 /* The event belongs to the visit that goes on, or begins another. */

@@ -175,6 +175,7 @@ static bool take_other(struct flow_builder *builder,
                        const struct log_event_view *event,
                        uint32_t name)
 {
+    uint32_t object;
     uint32_t index;
 
     if ((event->flags & LOG_EVENT_READ) != 0 || event->path.size > 0) {
@@ -185,6 +186,10 @@ static bool take_other(struct flow_builder *builder,
         return false;
     }
     flow_begin_binding(builder, index);
+    if (!flow_object_of(builder, event, builder->visit.call, &object)) {
+        return false;
+    }
+    builder->bindings[index].object = object;
     return event->kind != VALUE_OBJECT || event->site->kind == SITE_ENTER ||
            flow_carry(builder, index);
 }

@@ -55,6 +55,8 @@ static void builder_release(struct flow_builder *builder)
     number_map_release(&builder->call_index);
     number_map_release(&builder->binding_index);
     number_map_release(&builder->scope_index);
+    number_map_release(&builder->object_index);
+    memory_free(builder->objects);
     number_map_release(&builder->writings);
     number_map_release(&builder->storages);
     number_map_release(&builder->written_sites);

@@ -19,8 +19,8 @@ static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32
         return FLOW_NONE;
     }
     builder->bindings = items;
-    builder->bindings[builder->binding_count] =
-        (struct flow_binding){.first = FLOW_NONE, .scope = scope, .writer = FLOW_NONE};
+    builder->bindings[builder->binding_count] = (struct flow_binding){
+        .first = FLOW_NONE, .scope = scope, .writer = FLOW_NONE, .object = FLOW_NONE};
     if (!number_map_put(&builder->binding_index, number_map_key(scope, name),
                         builder->binding_count)) {
         flow_out_of_memory(builder);
@@ -35,8 +35,12 @@ bind(struct flow_builder *builder, uint32_t index, enum site_scope kind, uint32_
     struct slice text = builder->texts.texts[name];
     struct slice root = flow_root_of(text);
     bool is_attribute = root.size < text.size && slice_equal(root, SLICE("self"));
+    struct flow_attribute attribute;
     uint32_t scope;
 
+    if (flow_object_find(builder, index, kind, text, true, &attribute)) {
+        return binding_get(builder, attribute.scope, attribute.name);
+    }
     if (is_attribute) {
         scope = builder->calls[flow_find_method(builder, index, kind)].owner;
     } else {
@@ -251,6 +255,7 @@ static bool resolve_read(struct flow_builder *builder,
     const struct site_read *read = &site->reads[number];
     struct slice root = flow_root_of(read->name);
     struct slice part = read->name;
+    struct flow_attribute attribute;
     bool is_self = slice_equal(root, SLICE("self"));
 
     while (part.size > 0) {
@@ -258,6 +263,12 @@ static bool resolve_read(struct flow_builder *builder,
         uint32_t found = FLOW_NONE;
         uint32_t scope;
 
+        if (flow_object_find(builder, index, read->scope, part, false, &attribute)) {
+            found = flow_find_in_scope(builder, attribute.scope, attribute.name);
+            if (found != FLOW_NONE) {
+                return add_read(builder, found, site, number, part);
+            }
+        }
         if (name != NUMBER_MAP_NONE && is_self && part.size > root.size) {
             found = flow_find_attribute(
                 builder, flow_find_method(builder, index, read->scope), name);

@@ -114,7 +114,7 @@ flow_find_attribute(const struct flow_builder *builder, uint32_t method, uint32_
     uint32_t found = flow_find_in_scope(builder, call->owner, name);
     uint32_t scope;
 
-    if (found == FLOW_NONE && call->path != 0) {
+    if (found == FLOW_NONE && call->path != 0 && !call->has_object) {
         scope =
             number_map_get(&builder->scope_index, number_map_key(call->class_name, 0));
         found = scope == NUMBER_MAP_NONE ? FLOW_NONE

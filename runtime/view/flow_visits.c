@@ -84,6 +84,7 @@ void flow_begin_binding(struct flow_builder *builder, uint32_t index)
     binding->first = FLOW_NONE;
     binding->count = 0;
     binding->carried_count = 0;
+    binding->object = FLOW_NONE;
     binding->serial = builder->visit.serial;
     binding->writer = builder->visit.call;
 }

@@ -367,7 +367,8 @@ static void add_value(struct maker *maker,
     if (event->record.tag == VALUE_CONTAINER || event->record.tag == VALUE_OBJECT) {
         event->type = text_number(maker, line, "type");
     }
-    scalar.integer = (int64_t)number(&maker->arena, line, "integer");
+    scalar.integer = (int64_t)number(
+        &maker->arena, line, event->record.tag == VALUE_OBJECT ? "object" : "integer");
     if (event->record.tag == VALUE_FLOAT || event->record.tag == VALUE_COMPLEX) {
         scalar.real = real(&maker->arena, line, "real");
     }
