@@ -38,7 +38,6 @@ static bool measure(struct gauge_object *gauge, size_t index, const struct tenso
 
     value_measure(part, STATISTICS_WANT_VALUES, gauge->thread_limit, &statistics,
                   &hash);
-    /* Other threads may have run meanwhile: the slots may have moved, or been read. */
     if (!slots_want(gauge, index + 1)) {
         return false;
     }

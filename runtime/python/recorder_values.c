@@ -17,17 +17,7 @@ void value_measure(const struct tensor *tensor,
                    struct statistics *statistics,
                    uint64_t *hash)
 {
-    const struct array *array = &tensor->array;
-    uint64_t count = array_count(array);
-
-    if (count >= STATISTICS_LONG_SIZE / 16 &&
-        count * dtype_size(array->dtype) >= STATISTICS_LONG_SIZE) {
-        Py_BEGIN_ALLOW_THREADS;
-        statistics_measure(array, wanted, thread_limit, statistics, hash);
-        Py_END_ALLOW_THREADS;
-    } else {
-        statistics_measure(array, wanted, 1, statistics, hash);
-    }
+    statistics_measure(&tensor->array, wanted, thread_limit, statistics, hash);
 }
 
 /* An expanded array can have far more elements than memory: reading them all would hold up the

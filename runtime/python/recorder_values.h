@@ -33,7 +33,7 @@ void value_describe(const struct type_info *info,
 struct recorded_array value_array(const struct tensor *tensor);
 
 /* Measures a tensor that was described: statistics and hash, as far as they are wanted and its
- * values can be read. Other threads may run meanwhile where it is large. */
+ * values can be read. The GIL stays held: see tensor_describe. */
 void value_measure(const struct tensor *tensor,
                    unsigned wanted,
                    unsigned thread_limit,

@@ -136,21 +136,17 @@ value_init(struct saver_value *value, struct session *session, PyObject *object)
 
 static bool take_norms(struct saver_value *value)
 {
-    bool is_done;
-
     if (dtype_class(value->array.dtype) == DTYPE_CLASS_OPAQUE) {
         PyErr_Format(PyExc_TypeError, "a tensor of dtype %s has no norm",
                      dtype_text(value->array.dtype));
         return false;
     }
-    Py_BEGIN_ALLOW_THREADS;
-    is_done = row_norms_init(&value->norms, &value->array);
-    Py_END_ALLOW_THREADS;
-    value->array = value->norms.array;
-    if (!is_done) {
+    if (!row_norms_init(&value->norms, &value->array)) {
         PyErr_NoMemory();
+        return false;
     }
-    return is_done;
+    value->array = value->norms.array;
+    return true;
 }
 
 static void value_release(struct saver_value *value)

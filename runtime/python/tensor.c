@@ -47,7 +47,13 @@ enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *ty
     return class;
 }
 
-int tensor_describe(struct tensor_access *access,
+/* From how many bytes on memory is held while it is read: the system takes back smaller pieces of
+ * freed memory seldom, and to hold one costs as much as to measure so many. */
+#define HOLD_SIZE        ((uint64_t)64 * 1024)
+#define HOLD_ATTEMPT_MAX 4
+#define ELEMENT_SIZE_MAX 16 /* in bytes, of any dtype */
+
+static int describe(struct tensor_access *access,
                     PyObject *object,
                     enum tensor_class class,
                     struct tensor *tensor)
@@ -71,6 +77,56 @@ int tensor_describe(struct tensor_access *access,
     }
     PyErr_Restore(error_type, error, traceback);
     return status;
+}
+
+static inline bool is_to_be_held(const struct tensor *tensor)
+{
+    const struct array *array = &tensor->array;
+    uint64_t count = array_count(array);
+
+    return count >= HOLD_SIZE / ELEMENT_SIZE_MAX && array->data != NULL &&
+           tensor->owner == NULL && count >= HOLD_SIZE / dtype_size(array->dtype);
+}
+
+/* The first attempt finds the tensor's memory. Another thread may have run set_ meanwhile, which
+ * torch does without the GIL: then what was described is not what is held. */
+static __attribute__((noinline)) int describe_large(struct tensor_access *access,
+                                                    PyObject *object,
+                                                    enum tensor_class class,
+                                                    struct tensor *tensor)
+{
+    int status = 0;
+
+    for (int i = 0; i < HOLD_ATTEMPT_MAX; i++) {
+        PyObject *storage = tensor_hold(access, object);
+        uint64_t data = tensor->data;
+
+        if (storage == NULL) {
+            return 0;
+        }
+        tensor_release(tensor);
+        status = describe(access, object, class, tensor);
+        if (status < 0 || tensor->owner != NULL || tensor->data == data) {
+            tensor->owner = tensor->owner == NULL ? storage : tensor->owner;
+            return status;
+        }
+        Py_DECREF(storage);
+    }
+    tensor->array.data = NULL;
+    tensor->note = "replaced while it was read";
+    return 0;
+}
+
+int tensor_describe(struct tensor_access *access,
+                    PyObject *object,
+                    enum tensor_class class,
+                    struct tensor *tensor)
+{
+    int status = describe(access, object, class, tensor);
+
+    return status == 0 && class != TENSOR_CLASS_NUMPY && is_to_be_held(tensor)
+               ? describe_large(access, object, class, tensor)
+               : status;
 }
 
 void tensor_init(struct tensor *tensor, PyObject *object)

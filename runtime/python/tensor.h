@@ -52,8 +52,10 @@ struct tensor {
 };
 
 /* Describes `object`, whose type is of class `class`. -1: it is no tensor after all. Where 0
- * is returned, tensor_release must follow once the array is no longer looked at; until then
- * the caller keeps `object` alive. */
+ * is returned, tensor_release must follow once the array is no longer read; until then the caller
+ * keeps `object` alive and the GIL held: other threads replace a tensor's memory (`x.data = y`),
+ * or resize its storage. Memory of 64 KB or more is held until then, because torch runs `set_`
+ * without the GIL. */
 int tensor_describe(struct tensor_access *access,
                     PyObject *object,
                     enum tensor_class class,
@@ -99,8 +101,9 @@ enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
 /* A torch tensor's version counter alone; 0 where there is none. */
 uint32_t tensor_version(struct tensor_access *access, PyObject *object);
 
-/* What keeps the memory of a torch tensor alive while the GIL is not held and other threads may
- * give the tensor another: a new reference; NULL, with no exception, where there is none. */
+/* The storage of a torch tensor: a new reference, which keeps its memory alive where another thread
+ * gives the tensor another storage. The memory itself can still be freed by resizing the storage,
+ * which needs the GIL. NULL, with no exception, where there is none. */
 PyObject *tensor_hold(struct tensor_access *access, PyObject *object);
 
 #endif

@@ -230,7 +230,6 @@ bool tracing_keep_block(struct tracing *tracing,
  * in row-major order. False with an exception set. */
 bool tracing_keep_copy(struct tracing *tracing,
                        struct traced_path *path,
-                       PyObject *value,
                        const struct tensor *tensor,
                        uint64_t iteration);
 

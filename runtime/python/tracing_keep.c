@@ -55,7 +55,7 @@ static bool keep_tensor(const struct telling *telling,
         dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {
         return keep_by_python(telling);
     }
-    return tracing_keep_copy(telling->tracing, telling->path, telling->value, tensor,
+    return tracing_keep_copy(telling->tracing, telling->path, tensor,
                              telling->iteration);
 }
 

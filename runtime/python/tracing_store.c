@@ -202,26 +202,6 @@ HOT bool tracing_keep_block(struct tracing *tracing,
     return add_copy(tracing, &kept);
 }
 
-static void copy_values(struct tracing *tracing,
-                        PyObject *value,
-                        const struct array *array,
-                        uint64_t count,
-                        size_t size,
-                        char *bytes)
-{
-    PyObject *storage;
-
-    if (size < TRACING_LARGE_SIZE) {
-        array_read(array, 0, count, bytes);
-        return;
-    }
-    storage = tensor_hold(tracing->session->access, value);
-    Py_BEGIN_ALLOW_THREADS;
-    array_read(array, 0, count, bytes);
-    Py_END_ALLOW_THREADS;
-    Py_XDECREF(storage);
-}
-
 static bool is_of_form(const struct block_form *form, const struct array *array)
 {
     return form->is_in_order && form->dtype == array->dtype &&
@@ -254,7 +234,6 @@ static struct kept_form *use_array_form(struct tracing *tracing,
 
 bool tracing_keep_copy(struct tracing *tracing,
                        struct traced_path *path,
-                       PyObject *value,
                        const struct tensor *tensor,
                        uint64_t iteration)
 {
@@ -278,6 +257,6 @@ bool tracing_keep_copy(struct tracing *tracing,
         kept_form_leave(tracing, kept.form);
         return false;
     }
-    copy_values(tracing, value, array, count, size, bytes);
+    array_read(array, 0, count, bytes);
     return add_copy(tracing, &kept);
 }

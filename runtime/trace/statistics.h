@@ -64,9 +64,6 @@ void statistics_measure(const struct array *array,
                         struct statistics *statistics,
                         uint64_t *hash);
 
-/* From how many bytes on a caller that holds a lock should let it go while measuring. */
-#define STATISTICS_LONG_SIZE (256 * 1024)
-
 /* The kernels that are in use: "avx512", "avx2", "neon" or "portable". Chosen at the first
  * call from what the processor has; MONITORCH_KERNELS=portable (or avx2 …) asks for another. */
 const char *statistics_kernels(void);
