@@ -63,8 +63,8 @@ static int take_fold(const char *text, enum flow_fold *fold)
 
 static int take_limit(const char *name, long number, uint32_t *limit)
 {
-    if (number < 1 || number > UINT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "%s=%ld: expected 1 or more", name, number);
+    if (number < 0 || number > UINT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "%s=%ld: expected 0 or more", name, number);
         return -1;
     }
     *limit = (uint32_t)number;

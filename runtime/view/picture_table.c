@@ -219,6 +219,17 @@ static bool table_fill(struct table *table,
                      : blocks_of_slices(table, sheet, selection, cells);
 }
 
+/* A limit of 0 leaves out the tables that it is the limit of; that of a matrix all tables. */
+static bool has_table(const struct flow_node *node, const struct table_limits *limits)
+{
+    uint32_t dimensions = node->grid.dimension_count;
+    uint32_t limit = dimensions == 1   ? limits->vector
+                     : dimensions >= 3 ? limits->slices
+                                       : limits->matrix;
+
+    return limits->matrix > 0 && limit > 0 && grid_is_whole(node);
+}
+
 void table_prepare(struct table *table,
                    struct sheet *sheet,
                    const struct flow_node *node,
@@ -228,7 +239,7 @@ void table_prepare(struct table *table,
     const struct table_cell *cells;
 
     *table = (struct table){0};
-    if (limits->vector == 0 || !grid_is_whole(node)) {
+    if (!has_table(node, limits)) {
         return;
     }
     selection_init(&selection, &node->grid, limits);

@@ -44,13 +44,14 @@ struct table {
     double height; /* of all, the caption too */
 };
 
+/* 0: no table of these; matrix 0: no table of any value. */
 struct table_limits {
     uint32_t vector;
     uint32_t matrix;
     uint32_t slices;
 };
 
-/* All zero where the node has no sample, or one that is not whole. */
+/* All zero where the node has no sample, or one that is not whole, or limits leave it out. */
 void table_prepare(struct table *table,
                    struct sheet *sheet,
                    const struct flow_node *node,

@@ -343,14 +343,48 @@ def test_settings_have_the_defaults_that_on_tells():
     assert list(taken.values()) == [told[name] for name in told if name != "self"]
 
 
+def test_no_limit_of_nodes(monitorch):
+    monitorch.on(max_nodes=0)
+    load("x = np.ones(2)\n" + "".join(f"x{i} = x + {i}\n" for i in range(40)))
+    assert len(drawn(monitorch)) == 41
+
+
+VALUES = """
+    vector = np.array([-50000, 7106, 90000])
+    matrix = np.array([[-50000, 7107, 90000]])
+    cube = np.array([[[-50000, 7108, 90000]]])
+"""
+
+
+@pytest.mark.parametrize(
+    "words, shown",
+    [
+        ({}, "678"),
+        ({"max_matrix": 0}, ""),
+        ({"max_vector": 0}, "78"),
+        ({"max_slices": 0}, "67"),
+        ({"max_vector": 0, "max_slices": 0}, "7"),
+    ],
+)
+def test_no_tables(monitorch, words, shown):
+    """Which of the values are in a table: the middle ones stand nowhere else."""
+    monitorch.on(**words)
+    load(VALUES)
+    output = monitorch.off(filename="values.svg")
+    assert output.node_count == 3
+    with open(output.saved_path) as file:
+        text = file.read()
+    assert set(re.findall(r">710([678])<", text)) == set(shown)
+
+
 @pytest.mark.parametrize(
     "words, kind",
     [
-        ({"max_nodes": 0}, ValueError),
+        ({"max_nodes": -1}, ValueError),
         ({"max_nodes": True}, TypeError),
         ({"max_vector": -1}, ValueError),
         ({"max_matrix": 2.5}, TypeError),
-        ({"max_slices": 0}, ValueError),
+        ({"max_slices": -1}, ValueError),
         ({"show": "yes"}, TypeError),
         ({"save": None}, TypeError),
         ({"save_dir": 3}, TypeError),

@@ -107,7 +107,7 @@ WRONG = [
     ({"max_nodes": -1}, ValueError, "max_nodes"),
     ({"max_nodes": 2**70}, OverflowError, ""),
     ({"first_event": -1}, ValueError, "first_event"),
-    ({"max_matrix": 0}, ValueError, "max_matrix"),
+    ({"max_matrix": -1}, ValueError, "max_matrix"),
     ({"max_vector": -3}, ValueError, "max_vector"),
     ({"max_slices": 2**40}, ValueError, "max_slices"),
     ({"title": None}, TypeError, ""),

@@ -72,10 +72,10 @@ class Runtime:
         save          save them, also where `off` is given no file's name
         save_dir      the folder that they are saved in
         file_prefix   what their names begin with; the time follows
-        max_nodes     of each picture: the newest ones
-        max_vector    so many values of a vector are in its table
-        max_matrix    so many rows and columns of a matrix
-        max_slices    so many matrices of a tensor of three or four dimensions
+        max_nodes     boxes of each picture: the newest ones; 0: all
+        max_vector    values of a vector that its table shows; 0: no tables of vectors
+        max_matrix    rows and columns of a matrix; 0: no tables at all
+        max_slices    matrices of a tensor of three or four dimensions; 0: no tables of these
         fold          "auto": repetitions that are alike are one node; "all": others too; "none"
         theme         "light" or "dark"
         last          about so many events are kept while nothing is drawn

@@ -58,6 +58,10 @@ class Settings:
         self.theme = theme
         self.last = _options.check_number("last", last, 1)
 
+    def sample(self) -> "tuple[int, int, int]":
+        """What is recorded of each tensor for its table."""
+        return max(self.max_vector, 1), max(self.max_matrix, 1), max(self.max_slices, 1)
+
     def sampling(self) -> "tuple[int, ...]":
         """What cannot change once something is recorded."""
         return self.max_vector, self.max_matrix, self.max_slices, self.last
@@ -65,7 +69,7 @@ class Settings:
 
 def _check_limit(name: str, value: object) -> int:
     """As large as anybody likes: what draws counts in 32 bits."""
-    return min(_options.check_number(name, value, 1), 2**31 - 1)
+    return min(_options.check_number(name, value, 0), 2**31 - 1)
 
 
 def check_optional(name: str, value: object) -> "bool | None":

@@ -35,7 +35,7 @@ class Trace:
         try:
             recording = _record.record(
                 os.path.join(folder, "flow.mtrace"),
-                sample=(settings.max_vector, settings.max_matrix, settings.max_slices),
+                sample=settings.sample(),
                 sources=True,
                 last=settings.last,
             )
