@@ -262,9 +262,11 @@ PyDoc_STRVAR(
     "visit(name, value, may_be_unchanged, module). What they raise is raised in\n"
     "the program.");
 
-PyDoc_STRVAR(running_modules_doc,
-             "running_modules() -> list\n\n"
-             "The torch.nn.Modules whose methods run in this thread, innermost first.");
+PyDoc_STRVAR(
+    running_modules_doc,
+    "running_modules() -> list\n\n"
+    "The torch.nn.Modules whose methods run in this thread, innermost first, each\n"
+    "with whether it is the module's constructor that runs.");
 
 PyDoc_STRVAR(is_nonfinite_doc,
              "is_nonfinite(tensor, wanted) -> bool | NotImplemented\n\n"

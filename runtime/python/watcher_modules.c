@@ -100,6 +100,40 @@ PyObject *watcher_find_module(struct session *session, bool *is_caller)
     return found == NULL ? Py_NewRef(Py_None) : found;
 }
 
+/* Whether the frame runs a constructor; -1 with an exception. */
+static int is_constructor(PyObject *frame)
+{
+    PyObject *name = PyObject_GetAttrString(frame_code(frame), "co_name");
+    int is_it =
+        name == NULL ? -1 : PyUnicode_CompareWithASCIIString(name, "__init__") == 0;
+
+    Py_XDECREF(name);
+    return is_it;
+}
+
+/* Adds (module, whether the frame is its constructor), unless it is what was added last: torch
+ * calls a module's method in other methods of the same module. */
+static void list_add(PyObject *list, PyObject *module, PyObject *frame)
+{
+    Py_ssize_t count = PyList_Size(list);
+    PyObject *last = count == 0 ? NULL : PyList_GetItem(list, count - 1);
+    int is_made_here = is_constructor(frame);
+    PyObject *pair;
+
+    if (is_made_here < 0) {
+        return;
+    }
+    if (last != NULL && PyTuple_GetItem(last, 0) == module &&
+        (!is_made_here || PyTuple_GetItem(last, 1) == Py_True)) {
+        return;
+    }
+    pair = PyTuple_Pack(2, module, is_made_here ? Py_True : Py_False);
+    if (pair != NULL) {
+        PyList_Append(list, pair);
+        Py_DECREF(pair);
+    }
+}
+
 PyObject *watcher_running_modules(PyObject *module, PyObject *unused)
 {
     struct session *session = PyModule_GetState(module);
@@ -109,12 +143,9 @@ PyObject *watcher_running_modules(PyObject *module, PyObject *unused)
     (void)unused;
     while (list != NULL && frame != NULL && !PyErr_Occurred()) {
         PyObject *found = find_first_module(session, frame);
-        Py_ssize_t count = PyList_Size(list);
 
-        /* torch calls a module's method in other methods of the same module. */
-        if (found != NULL && !PyErr_Occurred() &&
-            (count == 0 || PyList_GetItem(list, count - 1) != found)) {
-            PyList_Append(list, found);
+        if (found != NULL && !PyErr_Occurred()) {
+            list_add(list, found, frame);
         }
         Py_XDECREF(found);
         frame = leave(session, frame);

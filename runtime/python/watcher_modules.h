@@ -9,7 +9,8 @@
  * the innermost function of all has none, but one that called it. */
 PyObject *watcher_find_module(struct session *session, bool *is_caller);
 
-/* The function `running_modules` of the module: all of them, the innermost first. */
+/* The function `running_modules` of the module: all of them, the innermost first,
+ * each with whether it is its constructor that runs. */
 PyObject *watcher_running_modules(PyObject *module, PyObject *unused);
 
 #endif

@@ -155,6 +155,75 @@ def test_a_spy_save_before_any_recorded_line(folder):
     assert names_in(folder / "spy") == ["root.weight.call0.pt"]
 
 
+CONSTRUCTORS = """\
+    import torch
+    from torch import nn
+
+    class Inner(nn.Module):
+        def __init__(self):
+            self.scale()
+            super().__init__()
+            self.fc = nn.Linear(4, 4)
+            self.init()
+
+        def scale(self):
+            early = torch.ones(1)
+
+        def init(self):
+            w = torch.ones(4)
+
+        def forward(self, x):
+            h = self.fc(x)
+            return h
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([Inner(), Inner()])
+            self.reset()
+            self.layers[1](torch.ones(4))
+
+        def reset(self):
+            w = torch.zeros(3)
+            for layer in self.layers:
+                layer.init()
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            h = x + 1
+            return h
+
+    class Teacher(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = Outer()
+
+        def forward(self, x):
+            h = self.net(x)
+            return h
+
+    model, teacher = Outer(), Teacher()
+    print(model(torch.ones(2, 4)).shape, teacher(torch.ones(2, 4)).shape)
+"""
+
+
+def test_paths_do_not_depend_on_what_a_constructor_called(folder):
+    program(folder, CONSTRUCTORS)
+    good(folder, "--no-record", "--spy", "h,w,early", "train.py")
+    saved = names_in(folder / "spy")
+    models = ["layers.0", "layers.1", "root"]
+    models += ["Teacher.net.layers.0", "Teacher.net.layers.1", "Teacher.net", "Teacher"]
+    forwards = {f"{path}.h.call0.pt" for path in models}
+    assert forwards <= set(saved)
+    # Before it is known what will hold it, a module goes by its class, or its place in one.
+    made = {name.rpartition(".call")[0] for name in saved if name not in forwards}
+    assert made == {
+        "Inner.early", "Inner.w", "Outer.w", "Outer.layers.0.w", "Outer.layers.1.w",
+        "Outer.layers.1.h",
+    }  # fmt: skip
+
+
 def test_threads(folder):
     program(
         folder,

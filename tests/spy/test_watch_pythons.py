@@ -73,7 +73,7 @@ def learn():
     _recorder.learn_layout(value)
 
 def visit(name, value, may_be_unchanged, module):
-    running = [type(found).__name__ for found in _recorder.running_modules()]
+    running = [type(found).__name__ for found, _ in _recorder.running_modules()]
     found = None if module is None else type(module).__name__
     seen.append((name, found, running, may_be_unchanged))
 

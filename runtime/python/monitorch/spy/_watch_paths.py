@@ -20,8 +20,9 @@ _MANUAL = "manual"
 class Paths:
     """The paths of modules, and which of them are wanted.
 
-    Where nothing was registered with the saver, the outermost module whose method runs is, with
-    all that it holds; of a second model that is met so, paths begin with its class.
+    If nothing was registered with the saver, the outermost module whose method runs is registered
+    with all that it holds. The paths of a second model begin with its class. A module has no path
+    before its constructor and those around it have ended: until then, its class stands for it.
     """
 
     def __init__(self, saver: TensorSaver, globs: tuple[str, ...]) -> None:
@@ -53,7 +54,11 @@ class Paths:
     def register(self, saver: TensorSaver, module: Any) -> str:
         """Registers the outermost of the modules whose methods run, then the next, until
         `module` is known; returns its path."""
-        for model in [*reversed(_recorder.running_modules()), module]:
+        running = list(reversed(_recorder.running_modules()))
+        unfinished = [model for model, is_being_made in running if is_being_made]
+        if unfinished:
+            return _name_unfinished(unfinished, module)
+        for model in [*(model for model, _ in running), module]:
             self._register_below(saver, model)
             path = find_registered(saver, module)
             if path != _UNKNOWN:
@@ -83,3 +88,16 @@ class Paths:
 def find_registered(saver: TensorSaver, module: Any) -> str:
     """The path that the module has already, "unknown" if it has none."""
     return BaseDebugger.get_module_path(saver, module)
+
+
+def _name_unfinished(unfinished: list[Any], module: Any) -> str:
+    """A name for a module of which it is not known yet what will hold it: the path in the outermost
+    module under construction that holds it already, behind that one's class."""
+    for model in unfinished:
+        if "_modules" not in model.__dict__:
+            continue  # nn.Module.__init__ has not been called
+        for path, part in select_modules(model, unwrap=True):
+            if part is module:
+                kind = type(model).__name__
+                return kind if path == _ROOT else f"{kind}.{path}"
+    return type(module).__name__
