@@ -211,6 +211,13 @@ def test_what_has_to_be_set():
         RefinedCoordinateCheck(monitor)
 
 
+def test_the_modules_are_those_of_the_monitor():
+    model = nn.Linear(2, 2)
+    reference, monitor, check = pair(model)
+    assert check.monitor is monitor
+    assert check.module is model and check.reference_module is reference
+
+
 def pair(model):
     monitor = ModuleMonitor(monitor_step_fn=lambda step: True)
     monitor.set_module(model)

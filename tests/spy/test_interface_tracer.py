@@ -54,6 +54,8 @@ def test_traces_calls_in_their_order(tracer, model):
     assert tracer.call_trace == LINEARS
     model.decoder(X)
     assert tracer.call_trace == [*LINEARS, "decoder.proj"]
+    assert tracer.call_counts == {LINEARS[0]: 1, LINEARS[1]: 1, "decoder.proj": 2}
+    assert tracer.call_counts["never"] == 0
 
 
 def test_every_module_is_traced_unless_asked(tracer, model):

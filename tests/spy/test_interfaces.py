@@ -183,6 +183,9 @@ def test_call_counts_tell_how_many(saver):
     for name in ("a", "b", "a"):
         saver.save(name, X)
     assert saver.call_counts == {"a": 2, "b": 1}
+    assert saver.call_counts["never"] == 0 and "never" not in saver.call_counts
+    saver.reset_counts()
+    assert saver.call_counts["a"] == 0
 
 
 def test_given_call_is_taken_and_not_counted(saver, tmp_path):

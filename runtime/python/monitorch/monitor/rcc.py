@@ -74,6 +74,16 @@ class RefinedCoordinateCheck:
         monitor.add_forward_hooks(self._make_reference_hook, is_reference=True)
         monitor.add_step_end(self._forget)
 
+    @property
+    def module(self) -> Any:
+        """The monitored module."""
+        return self.monitor.module
+
+    @property
+    def reference_module(self) -> Any:
+        """The module that it is compared with; None after it was removed from the monitor."""
+        return self.monitor.reference_module
+
     # ---- keeping ----
 
     def _make_hook(self, name: str, module: Any) -> Callable[..., None] | None:

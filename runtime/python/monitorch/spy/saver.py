@@ -7,6 +7,7 @@ import logging
 import operator
 import os
 import threading
+from collections import Counter
 from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -70,8 +71,8 @@ class TensorSaver(BaseDebugger):
         when: _wishes.When | None = None,
     ) -> None:
         super().__init__(output_dir, enabled)
-        #: name -> how many tensors were saved under it
-        self.call_counts: dict[str, int] = {}
+        #: name -> how many tensors were saved under it; 0 for a name that was never saved
+        self.call_counts: Counter[str] = Counter()
         self._folders: dict[str, str] = {}  # as given -> absolute, without links
         self._warned: set[str] = set()
         self._options = (format, overwrite)

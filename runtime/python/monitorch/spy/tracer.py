@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import weakref
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,11 @@ class CallTracer(BaseDebugger):
                 self._register(module, path)
                 self._hook(module, path, shapes)
         _compiled.forget_compiled()
+
+    @property
+    def call_counts(self) -> Counter[str]:
+        """Path -> how often that module was called; 0 for a path that never was."""
+        return Counter(map(str, self.call_trace))
 
     def get_trace(self) -> list[str]:
         """The paths in the order of the calls: a copy."""
