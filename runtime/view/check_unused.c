@@ -147,6 +147,20 @@ static bool has_work(const struct site_table *table, uint32_t function)
     return false;
 }
 
+/* Whether the site's statement reads the name, or an attribute of it. */
+static bool site_reads(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        struct slice read = site->reads[i].name;
+
+        if (slice_starts(read, name) &&
+            (read.size == name.size || read.bytes[name.size] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The line of the next site of the function that gives the name another value in the same block,
  * with nothing between that leaves the block or reads the name. 0: there is none. */
 static uint32_t find_overwrite(struct check *check,
@@ -180,9 +194,11 @@ static uint32_t find_overwrite(struct check *check,
                 return 0;
             }
         }
-        /* The overwriting statement may go on over several lines: one more that uses it is a
-         * use. */
-        return is_used(check, body, site->line, next->line + 1, name) ? 0 : next->line;
+        /* The overwriting statement may read the name too, on a later line of its own. */
+        return site_reads(next, name) ||
+                       is_used(check, body, site->line, next->line + 1, name)
+                   ? 0
+                   : next->line;
     }
     return 0;
 }

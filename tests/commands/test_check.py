@@ -311,6 +311,16 @@ def test_names_of_formatted_strings_are_used(tmp_path):
     assert check("--unused", tmp_path / "run.mtrace").returncode == 0
 
 
+def test_a_statement_may_read_the_name_that_it_gives_on_a_later_line(tmp_path):
+    source = (
+        "def f(a):\n    x = a * 2\n    x = (\n        x + 1\n    )\n    y = a\n    y = a.conjugate(\n"
+        "        *[y.imag][1:],\n    )\n    z = a\n    z = (\n        a + 1\n    )\n    return x, y, z\n\n\nf(1)\n"
+    )
+    assert recording.run_program(source, tmp_path).returncode == 0
+    trace = tmp_path / "run.mtrace"
+    assert set(findings("--unused", trace)) == {("unused", 10, "z")}
+
+
 def test_unused_of_one_function(program):
     assert set(findings("--unused", "--function=Thing.*", program)) == {
         ("unused", at("def method"), "unread")
