@@ -15,6 +15,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A large container that held no leaf when it was last visited: nothing of it is borrowed, the
+ * addresses are only compared. */
+#define PLAIN_CONTAINER_COUNT 64
+struct plain_container {
+    const void *object;
+    const void *last; /* item; of a dict, key */
+    size_t count;
+    bool is_cut; /* not all items were visited */
+};
+
 /* The module's state. */
 struct session {
     /* What is looked at at each line stands first. */
@@ -41,6 +51,7 @@ struct session {
     uint32_t process;      /* that `path` belongs to */
 
     struct device_queue *devices; /* owned; NULL while nothing is recorded */
+    struct plain_container plain_containers[PLAIN_CONTAINER_COUNT]; /* by address */
     struct type_cache types;
     PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */

@@ -1,10 +1,8 @@
 /* Values of Python as events: numbers, texts, tensors, and what is in containers. */
 #include "runtime/python/recorder_values.h"
 
-#include "runtime/python/recorder_walk.h"
+#include "runtime/python/recorder_container.h"
 #include "runtime/trace/log_late.h"
-
-#include <string.h>
 
 /* Up to so many elements an expanded array is measured; beyond, where it was not expanded by more
  * than this factor. */
@@ -173,12 +171,11 @@ static void tell_scalar(struct session *session,
     Py_XDECREF(owner);
 }
 
-/* A value that is told by itself; false where it is one that holds others. */
-static bool tell_single(struct session *session,
-                        const struct visit *visit,
-                        uint32_t write,
-                        struct slice path,
-                        PyObject *object)
+bool value_tell_single(struct session *session,
+                       const struct visit *visit,
+                       uint32_t write,
+                       struct slice path,
+                       PyObject *object)
 {
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
     struct tensor tensor;
@@ -198,43 +195,6 @@ static bool tell_single(struct session *session,
     return true;
 }
 
-/* The container, and the leaves that were found in it. */
-static void tell_walked(struct session *session,
-                        const struct visit *visit,
-                        uint32_t write,
-                        PyObject *object,
-                        const struct walk *walk)
-{
-    PyObject *name = Py_XNewRef(type_cache_get(&session->types, Py_TYPE(object))->name);
-    struct value value = {.kind = VALUE_CONTAINER,
-                          .object = (uint64_t)(uintptr_t)object,
-                          .type = SLICE("?"),
-                          .integer = (int64_t)walk->item_count,
-                          .is_cut = walk->is_cut};
-
-    if (name != NULL) {
-        value.type = (struct slice){PyBytes_AsString(name), (size_t)PyBytes_Size(name)};
-    }
-    recorder_tell(session->recorder, visit, write, SLICE(""), &value);
-    for (size_t i = 0; i < walk->leaf_count; i++) {
-        tell_single(session, visit, write, walk_path(walk, i), walk->leaves[i].object);
-    }
-    Py_XDECREF(name);
-}
-
-static void tell_container(struct session *session,
-                           const struct visit *visit,
-                           uint32_t write,
-                           PyObject *object)
-{
-    struct walk walk;
-
-    walk_init(&walk);
-    walk_container(&walk, &session->types, object);
-    tell_walked(session, visit, write, object, &walk);
-    walk_release(&walk);
-}
-
 static bool is_tensor(struct session *session, PyObject *object)
 {
     return type_cache_get(&session->types, Py_TYPE(object))->kind == TYPE_TENSOR;
@@ -249,7 +209,7 @@ bool value_tell_tensors(struct session *session,
     bool has_tensor = false;
 
     if (is_tensor(session, object)) {
-        return tell_single(session, visit, write, SLICE(""), object);
+        return value_tell_single(session, visit, write, SLICE(""), object);
     }
     if (!type_is_container(type_cache_get(&session->types, Py_TYPE(object)))) {
         return false;
@@ -260,7 +220,7 @@ bool value_tell_tensors(struct session *session,
         has_tensor = has_tensor || is_tensor(session, walk.leaves[i].object);
     }
     if (has_tensor) {
-        tell_walked(session, visit, write, object, &walk);
+        container_tell_leaves(session, visit, write, object, &walk);
     }
     walk_release(&walk);
     return has_tensor;
@@ -271,8 +231,8 @@ void value_tell(struct session *session,
                 uint32_t write,
                 PyObject *object)
 {
-    if (!tell_single(session, visit, write, SLICE(""), object)) {
-        tell_container(session, visit, write, object);
+    if (!value_tell_single(session, visit, write, SLICE(""), object)) {
+        container_tell(session, visit, write, object);
     }
 }
 

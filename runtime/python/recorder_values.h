@@ -10,6 +10,14 @@ void value_tell(struct session *session,
                 uint32_t write,
                 PyObject *object);
 
+/* Tells it, or what stands at `path` in it, where it holds no others; false: it does, nothing was
+ * told. */
+bool value_tell_single(struct session *session,
+                       const struct visit *visit,
+                       uint32_t write,
+                       struct slice path,
+                       PyObject *object);
+
 /* Tells it if it is a tensor, or holds any; false where there was nothing to tell. */
 bool value_tell_tensors(struct session *session,
                         const struct visit *visit,

@@ -23,9 +23,13 @@ void walk_init(struct walk *walk)
     walk->leaf_count = 0;
     walk->item_count = 0;
     walk->seen_count = 0;
+    walk->first = 0;
+    walk->end = PY_SSIZE_T_MAX;
+    walk->item_limit = WALK_ITEM_MAX;
     walk->is_cut = false;
+    walk->has_paths = true;
     walk->path_end = 0;
-    walk->prefix_size = 0;
+    walk->step_count = 0;
 }
 
 void walk_release(struct walk *walk)
@@ -44,52 +48,38 @@ struct slice walk_path(const struct walk *walk, size_t leaf)
 
 static bool is_limit_met(struct walk *walk)
 {
-    if (walk->leaf_count >= WALK_LEAF_MAX || walk->seen_count >= WALK_ITEM_MAX ||
-        walk->path_end + walk->prefix_size > WALK_PATH_SIZE) {
+    if (walk->leaf_count >= WALK_LEAF_MAX || walk->seen_count >= walk->item_limit) {
         walk->is_cut = true;
     }
     return walk->is_cut;
 }
 
-static void add_leaf(struct walk *walk, PyObject *object)
-{
-    struct walk_leaf *leaf = &walk->leaves[walk->leaf_count];
+/* ---- paths ---- */
 
-    if (is_limit_met(walk)) {
-        return;
-    }
-    leaf->object = Py_NewRef(object);
-    leaf->path = walk->path_end;
-    leaf->path_size = walk->prefix_size;
-    memcpy(walk->paths + walk->path_end, walk->prefix, walk->prefix_size);
-    walk->path_end += walk->prefix_size;
-    walk->leaf_count++;
-}
-
-/* Makes the path one step longer; false where it would be too long. */
+/* False where there is no room. */
 static bool
-step(struct walk *walk, const char *before, struct slice name, const char *after)
+add_text(struct walk *walk, const char *before, struct slice text, const char *after)
 {
-    size_t size = strlen(before) + name.size + strlen(after);
+    size_t first = strlen(before);
+    size_t last = strlen(after);
+    char *place = walk->paths + walk->path_end;
 
-    if (walk->prefix_size + size > sizeof(walk->prefix)) {
-        walk->is_cut = true;
+    if (first + text.size + last > WALK_PATH_SIZE - walk->path_end) {
         return false;
     }
-    char *place = walk->prefix + walk->prefix_size;
-    memcpy(place, before, strlen(before));
-    memcpy(place + strlen(before), name.bytes, name.size);
-    memcpy(place + strlen(before) + name.size, after, strlen(after));
-    walk->prefix_size += size;
+    memcpy(place, before, first);
+    memcpy(place + first, text.bytes, text.size);
+    memcpy(place + first + text.size, after, last);
+    walk->path_end += first + text.size + last;
     return true;
 }
 
-static bool step_index(struct walk *walk, long long index)
+static bool add_index(struct walk *walk, long long index)
 {
     char text[32];
-    int size = snprintf(text, sizeof(text), "[%lld]", index);
+    int size = snprintf(text, sizeof(text), "%lld", index);
 
-    return step(walk, "", (struct slice){text, (size_t)size}, "");
+    return add_text(walk, "[", (struct slice){text, (size_t)size}, "]");
 }
 
 /* The text of a str; `owner` keeps it. */
@@ -103,27 +93,101 @@ static struct slice text_of(PyObject *text, PyObject **owner)
     return (struct slice){PyBytes_AsString(*owner), (size_t)PyBytes_Size(*owner)};
 }
 
-static bool step_key(struct walk *walk, struct type_cache *types, PyObject *key)
+static bool add_key(struct walk *walk, struct type_cache *types, PyObject *key)
 {
-    PyObject *owner = NULL;
     int overflow = 0;
-    bool is_done;
 
-    if (PyUnicode_Check(key)) {
-        is_done = step(walk, "['", text_of(key, &owner), "']");
-        Py_XDECREF(owner);
-        return is_done;
-    }
     if (PyLong_CheckExact(key)) {
         long long number = PyLong_AsLongLongAndOverflow(key, &overflow);
-        return overflow == 0 ? step_index(walk, number)
-                             : step(walk, "[", SLICE("int"), "]");
+        return overflow == 0 ? add_index(walk, number)
+                             : add_text(walk, "[", SLICE("int"), "]");
     }
-    return step(walk, "[<", type_info_name(type_cache_get(types, Py_TYPE(key))), ">]");
+    return add_text(walk, "[<", type_info_name(type_cache_get(types, Py_TYPE(key))),
+                    ">]");
 }
+
+static bool
+add_step(struct walk *walk, struct type_cache *types, const struct walk_step *step)
+{
+    PyObject *owner = NULL;
+    bool is_done;
+
+    if (step->name == NULL) {
+        return add_index(walk, step->index);
+    }
+    if (!PyUnicode_Check(step->name)) {
+        return add_key(walk, types, step->name);
+    }
+    struct slice text = text_of(step->name, &owner);
+    is_done = step->is_field ? add_text(walk, ".", text, "")
+                             : add_text(walk, "['", text, "']");
+    Py_XDECREF(owner);
+    return is_done;
+}
+
+static uint64_t find_place(const struct walk *walk)
+{
+    uint64_t place = 0;
+
+    for (size_t i = 0; i < walk->step_count; i++) {
+        const struct walk_step *step = &walk->steps[i];
+        uint64_t part = step->name == NULL ? (uint64_t)step->index
+                                           : (uint64_t)(uintptr_t)step->name;
+
+        place = (place ^ part) * 0x9e3779b97f4a7c15u + 1;
+    }
+    return place;
+}
+
+static void add_leaf(struct walk *walk, struct type_cache *types, PyObject *object)
+{
+    struct walk_leaf *leaf = &walk->leaves[walk->leaf_count];
+    size_t path = walk->path_end;
+
+    if (is_limit_met(walk)) {
+        return;
+    }
+    for (size_t i = 0; walk->has_paths && i < walk->step_count; i++) {
+        if (!add_step(walk, types, &walk->steps[i]) ||
+            walk->path_end - path > WALK_PATH_MAX) {
+            walk->path_end = path;
+            walk->is_cut = true;
+            return;
+        }
+    }
+    leaf->object = Py_NewRef(object);
+    leaf->place = find_place(walk);
+    leaf->path = path;
+    leaf->path_size = walk->path_end - path;
+    walk->leaf_count++;
+}
+
+/* ---- items ---- */
 
 static void
 walk_item(struct walk *walk, struct type_cache *types, PyObject *item, int depth);
+
+/* The items of the outermost container that are visited. */
+static Py_ssize_t first_of(const struct walk *walk, int depth)
+{
+    return depth == 1 ? walk->first : 0;
+}
+
+static Py_ssize_t end_of(const struct walk *walk, int depth, Py_ssize_t count)
+{
+    return depth == 1 && walk->end < count ? walk->end : count;
+}
+
+static void walk_step_to(struct walk *walk,
+                         struct type_cache *types,
+                         struct walk_step step,
+                         PyObject *item,
+                         int depth)
+{
+    walk->steps[walk->step_count++] = step;
+    walk_item(walk, types, item, depth);
+    walk->step_count--;
+}
 
 static void walk_sequence(struct walk *walk,
                           struct type_cache *types,
@@ -133,12 +197,11 @@ static void walk_sequence(struct walk *walk,
 {
     bool is_list = PyList_Check(object);
     Py_ssize_t count = is_list ? PyList_Size(object) : PyTuple_Size(object);
-    size_t start = walk->prefix_size;
 
-    for (Py_ssize_t i = 0; i < count && !is_limit_met(walk); i++) {
+    count = end_of(walk, depth, count);
+    for (Py_ssize_t i = first_of(walk, depth); i < count && !is_limit_met(walk); i++) {
         PyObject *item =
             is_list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i);
-        PyObject *owner = NULL;
         PyObject *field = fields != NULL && i < PyTuple_Size(fields)
                               ? PyTuple_GetItem(fields, i)
                               : NULL;
@@ -148,32 +211,29 @@ static void walk_sequence(struct walk *walk,
         }
         Py_INCREF(item);
         bool is_named = field != NULL && PyUnicode_Check(field);
-        if (is_named ? step(walk, ".", text_of(field, &owner), "")
-                     : step_index(walk, i)) {
-            walk_item(walk, types, item, depth);
-        }
-        Py_XDECREF(owner);
+        walk_step_to(walk, types,
+                     (struct walk_step){is_named ? field : NULL, i, is_named}, item,
+                     depth);
         Py_DECREF(item);
-        walk->prefix_size = start;
     }
 }
 
+/* The position of PyDict_Next is the number of the entry, of those that were deleted too: whoever
+ * sets `first` has found that none was. */
 static void
 walk_dict(struct walk *walk, struct type_cache *types, PyObject *object, int depth)
 {
-    Py_ssize_t position = 0;
+    Py_ssize_t position = first_of(walk, depth);
+    Py_ssize_t end = end_of(walk, depth, PY_SSIZE_T_MAX);
     PyObject *key, *item;
-    size_t start = walk->prefix_size;
 
-    while (!is_limit_met(walk) && PyDict_Next(object, &position, &key, &item)) {
+    while (position < end && !is_limit_met(walk) &&
+           PyDict_Next(object, &position, &key, &item)) {
         Py_INCREF(key);
         Py_INCREF(item);
-        if (step_key(walk, types, key)) {
-            walk_item(walk, types, item, depth);
-        }
+        walk_step_to(walk, types, (struct walk_step){key, 0, false}, item, depth);
         Py_DECREF(key);
         Py_DECREF(item);
-        walk->prefix_size = start;
     }
 }
 
@@ -227,17 +287,13 @@ static void walk_fields(struct walk *walk,
 {
     Py_ssize_t position = 0;
     PyObject *name, *unused;
-    size_t start = walk->prefix_size;
 
     while (!is_limit_met(walk) && PyDict_Next(fields, &position, &name, &unused)) {
         PyObject *item = PyUnicode_Check(name) ? walk_peek(types, object, name) : NULL;
-        PyObject *owner = NULL;
-        if (item != NULL && step(walk, ".", text_of(name, &owner), "")) {
-            walk_item(walk, types, item, depth);
+        if (item != NULL) {
+            walk_step_to(walk, types, (struct walk_step){name, 0, true}, item, depth);
         }
-        Py_XDECREF(owner);
         Py_XDECREF(item);
-        walk->prefix_size = start;
     }
 }
 
@@ -290,7 +346,7 @@ walk_item(struct walk *walk, struct type_cache *types, PyObject *item, int depth
 
     walk->seen_count++;
     if (kind == TYPE_TENSOR) {
-        add_leaf(walk, item);
+        add_leaf(walk, types, item);
     } else if (type_is_container(info)) {
         if (depth >= WALK_DEPTH_MAX) {
             walk->is_cut = true;
@@ -300,11 +356,11 @@ walk_item(struct walk *walk, struct type_cache *types, PyObject *item, int depth
         walk_inside(walk, types, item, kind, fields, depth + 1);
         Py_XDECREF(fields);
     } else if (depth == 1 && walk->item_count <= WALK_SMALL && is_small_scalar(info)) {
-        add_leaf(walk, item);
+        add_leaf(walk, types, item);
     }
 }
 
-static size_t count_items(const struct type_info *info, PyObject *object)
+size_t walk_count_items(const struct type_info *info, PyObject *object)
 {
     Py_ssize_t count;
 
@@ -325,13 +381,46 @@ static size_t count_items(const struct type_info *info, PyObject *object)
     return count > 0 ? (size_t)count : 0;
 }
 
+/* Where no entry was deleted since the dict's table was made, the position of PyDict_Next is the
+ * item's number. Else it is another key, or none. */
+static PyObject *key_at(PyObject *dict, Py_ssize_t index)
+{
+    Py_ssize_t position = index;
+    PyObject *key, *item;
+
+    return PyDict_Next(dict, &position, &key, &item) && position == index + 1 ? key
+                                                                              : NULL;
+}
+
+PyObject *walk_item_at(const struct type_info *info, PyObject *object, size_t index)
+{
+    PyObject *item = NULL;
+
+    switch (info->kind) {
+    case TYPE_LIST:
+        item = PyList_GetItem(object, (Py_ssize_t)index);
+        break;
+    case TYPE_TUPLE:
+    case TYPE_NAMED_TUPLE:
+        item = PyTuple_GetItem(object, (Py_ssize_t)index);
+        break;
+    case TYPE_DICT:
+        item = key_at(object, (Py_ssize_t)index);
+        break;
+    default:
+        break;
+    }
+    PyErr_Clear();
+    return item;
+}
+
 void walk_container(struct walk *walk, struct type_cache *types, PyObject *object)
 {
     const struct type_info *info = type_cache_get(types, Py_TYPE(object));
     enum type_kind kind = info->kind;
     PyObject *fields = Py_XNewRef(info->fields);
 
-    walk->item_count = count_items(info, object);
+    walk->item_count = walk_count_items(info, object);
     walk_inside(walk, types, object, kind, fields, 1);
     Py_XDECREF(fields);
 }

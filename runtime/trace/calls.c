@@ -52,6 +52,7 @@ static void call_free(struct call *call)
     memory_free(call->names);
     memory_free(call->repeats);
     leaf_states_release(&call->leaves);
+    told_containers_release(&call->told);
     memory_free(call);
 }
 
@@ -240,6 +241,7 @@ static struct call *take_unused(struct call_function *function)
     memset(call->names, 0, function->name_count * sizeof(struct name_state));
     memset(call->repeats, 0, function->repeat_count * sizeof(uint8_t));
     leaf_states_release(&call->leaves);
+    told_containers_release(&call->told);
     *call = (struct call){
         .visits = call->visits, .names = call->names, .repeats = call->repeats};
     return call;

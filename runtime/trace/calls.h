@@ -68,6 +68,7 @@ struct call {
     uint8_t *repeats; /* owned; one for each site that stands in a while header: what
                          recorder_visit.c knows of it */
     struct leaf_states leaves;
+    struct told_container *told; /* owned: a list; may be NULL */
 };
 
 struct call_table;

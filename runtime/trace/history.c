@@ -24,6 +24,8 @@ struct history {
     struct writing writings[SET_COUNT][WAY_COUNT];
     struct name_state holdings[SET_COUNT]
                               [WAY_COUNT]; /* by the event that held it last */
+    uint64_t since[SET_COUNT]
+                  [WAY_COUNT]; /* the event from which on it is the same object */
 };
 
 static size_t set_of(uint64_t address)
@@ -135,6 +137,43 @@ leaf_states_get(struct leaf_states *states, uint32_t name, uint32_t path)
     return &states->items[states->count++];
 }
 
+void told_containers_release(struct told_container **first)
+{
+    while (*first != NULL) {
+        struct told_container *told = *first;
+        *first = told->next;
+        memory_free(told);
+    }
+}
+
+struct told_container *told_containers_get(struct told_container **first, uint32_t name)
+{
+    struct told_container *told = *first;
+
+    while (told != NULL && told->name != name) {
+        told = told->next;
+    }
+    if (told == NULL) {
+        told = memory_allocate_zeroed(1, sizeof *told);
+        if (told != NULL) {
+            told->name = name;
+            told->next = *first;
+            *first = told;
+        }
+    }
+    return told;
+}
+
+uint64_t history_first_event(const struct history *history, uint64_t object)
+{
+    size_t set = set_of(object);
+    size_t way = find_way(history->held[set], object);
+
+    return way < WAY_COUNT && history->held[set][way] == object && object != 0
+               ? history->since[set][way] + 1
+               : 0;
+}
+
 /* The last event that held the very object that is seen now, before it is written over. An
  * address that another object has taken since is told by its data or its values. */
 static uint64_t find_origin(const struct name_state *then, const struct name_state *now)
@@ -168,6 +207,9 @@ struct verdict history_judge(struct history *history,
     const struct writing *writing;
 
     verdict.origin = find_origin(holding, now);
+    if (verdict.origin == 0) {
+        (&history->since[0][0])[holding - &history->holdings[0][0]] = now->event;
+    }
     *holding = *now;
     if (before->object != 0) {
         verdict.differs_in_values =

@@ -230,6 +230,8 @@ enum log_event_flag {
     LOG_EVENT_MORE = 16,     /* a container's walk ended at its limit here */
     LOG_EVENT_READ =
         64, /* the value of a name that the site reads: `write` says which */
+    LOG_EVENT_CONTINUED =
+        128, /* a container: leaves that do not follow are as they were written last */
 };
 
 /* What differs between the name's last form in this call and this one; beside `change`. */

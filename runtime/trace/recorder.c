@@ -248,6 +248,7 @@ static void forget_names(void *context, struct call *call)
     call->callers = 0;
     memset(call->names, 0, call->function->name_count * sizeof(struct name_state));
     leaf_states_release(&call->leaves);
+    told_containers_release(&call->told);
 }
 
 bool recorder_fork(struct recorder *recorder, const char *path, struct error *error)

@@ -150,12 +150,28 @@ struct value {
     enum value_kind kind;
     int64_t integer;
     double real, imaginary;
-    struct slice text;                  /* TEXT, BIG_INT */
-    struct slice type;                  /* CONTAINER, OBJECT */
-    uint64_t object;                    /* its address */
-    bool is_cut;                        /* CONTAINER: not all of it is told */
+    struct slice text; /* TEXT, BIG_INT */
+    struct slice type; /* CONTAINER, OBJECT */
+    uint64_t object;   /* its address */
+    bool is_cut;       /* CONTAINER: not all of it is told */
+    bool
+        is_continued; /* CONTAINER: leaves that are not told are as they were told last */
     const struct recorded_array *array; /* TENSOR */
 };
+
+/* What was told of the leaves of the container that the site's `write`-th name stands for. `is_known`:
+ * something was told before, in this call. NULL: out of memory, or the name has no number. */
+struct told_container *
+recorder_told_container(const struct visit *visit, uint32_t write, bool *is_known);
+/* Whether the site reads a name that it writes, as `x += y` does. */
+bool recorder_reads_own_name(const struct visit *visit, uint32_t write);
+/* Whether the object at that address is known to be the one that was there before the event of that
+ * number. */
+bool recorder_is_same_since(const struct recorder *recorder,
+                            uint64_t object,
+                            uint64_t event);
+/* What two equal numbers, texts and the like have in common. */
+uint64_t recorder_value_hash(const struct value *value);
 
 /* As `write`: the site's read-th read name, behind all that a site may write. */
 #define RECORDER_READ(read) (UINT32_C(0x80000000) + (read))

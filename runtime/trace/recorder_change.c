@@ -59,6 +59,7 @@ static uint64_t storage_of(const struct recorded_array *given)
     return given->data - (uint64_t)given->offset * dtype_size(given->array->dtype);
 }
 
+/* Scalars have no version: their value decides. */
 uint64_t recorder_value_hash(const struct value *value)
 {
     double parts[] = {value->real, value->imaginary};
@@ -122,6 +123,43 @@ static struct verdict judge(struct recorder *recorder,
     verdict.differs_in_values = before->object != 0 && before->hash != now->hash;
     return verdict;
 }
+
+struct told_container *
+recorder_told_container(const struct visit *visit, uint32_t write, bool *is_known)
+{
+    const struct recorded_site *site = &visit->module->sites[visit->index];
+    struct told_container *told;
+
+    if (write >= visit->site->write_count || write > UINT8_MAX) {
+        return NULL;
+    }
+    told = told_containers_get(&visit->call->told,
+                               visit->module->names[site->names + write]);
+    *is_known = told != NULL && told->object != 0;
+    return told;
+}
+
+bool recorder_reads_own_name(const struct visit *visit, uint32_t write)
+{
+    const struct site *site = visit->site;
+
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        if (slice_equal(site->reads[i].name, site->writes[write].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool recorder_is_same_since(const struct recorder *recorder,
+                            uint64_t object,
+                            uint64_t event)
+{
+    uint64_t first = history_first_event(recorder->history, object);
+
+    return first != 0 && first <= event;
+}
+
 bool recorder_follow_name(struct recorder *recorder,
                           const struct visit *visit,
                           uint32_t place,

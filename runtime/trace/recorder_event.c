@@ -82,7 +82,8 @@ static void lay_out(const struct recorder *recorder,
                     struct event_layout *layout)
 {
     layout->size = sizeof(struct log_event);
-    layout->flags = value->is_cut ? LOG_EVENT_MORE : 0;
+    layout->flags = (value->is_cut ? LOG_EVENT_MORE : 0u) |
+                    (value->is_continued ? LOG_EVENT_CONTINUED : 0u);
     switch (value->kind) {
     case VALUE_TENSOR:
         lay_out_tensor(recorder, value->array, layout);

@@ -67,9 +67,6 @@ uint32_t recorder_define_form(struct recorder *recorder,
 
 /* ---- recorder_change.c ---- */
 
-/* Scalars have no version: their value decides. */
-uint64_t recorder_value_hash(const struct value *value);
-
 /* Compares with what the name had before. False: nothing is to be told, it was only looked at. */
 bool recorder_follow_name(struct recorder *recorder,
                           const struct visit *visit,

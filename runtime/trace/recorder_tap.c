@@ -139,6 +139,7 @@ void recorder_view_value(const struct value *value,
 {
     view->kind = value->kind;
     view->flags |= value->is_cut ? (unsigned)LOG_EVENT_MORE : 0u;
+    view->flags |= value->is_continued ? (unsigned)LOG_EVENT_CONTINUED : 0u;
     view->type = value->type;
     view->integer = value->integer;
     view->real = value->real;
