@@ -9,6 +9,36 @@
 #define TABLE_OF_OPTIONS "instrument/options.def"
 #include "runtime/base/option_rules.h"
 
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help instrument_help = {
+    .usage =
+    "monitorch-instrument [options] FILE...",
+    .purpose =
+    "Inserts calls into Python source that record what each line does to its values\n"
+    "while the program runs. Lines keep their numbers, and nothing of the original\n"
+    "changes. Unless MONITORCH is set, the calls do nothing. A FILE `-` is standard\n"
+    "input.\n",
+    .common = "output function all",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "In the file, `# monitorch: on` and `# monitorch: off` select code to the end of\n"
+    "a block, and `monitorch.lines(10, 40)` selects lines.\n"
+    "\n"
+    "Examples:\n"
+    "  monitorch-instrument model.py -o model_traced.py\n"
+    "  monitorch-instrument --function 'Attention.*' --lines 10-40 model.py -o out.py\n"
+    "  monitorch-instrument --all -r src -d build/traced -j 4\n"
+    "  monitorch-instrument --list model.py\n"
+    "  monitorch-instrument --strip model_traced.py -o model.py\n"
+    "\n"
+    "Exit codes: 0 done; 1 a check failed; 2 wrong usage; 3 an input could not be\n"
+    "read or instrumented, or an output could not be written (the other files were\n"
+    "written).\n",
+};
+/* clang-format on */
+
 static const char *const mode_words[] = {
     [MODE_STRIP] = "--strip",   [MODE_CHECK] = "--check",   [MODE_LIST] = "--list",
     [MODE_UPDATE] = "--update", [MODE_REFUSE] = "--refuse",

@@ -5,6 +5,7 @@
 #include "instrument/instrument.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
+#include "runtime/base/help.h"
 #include "runtime/base/output.h"
 
 #include <stdbool.h>
@@ -46,7 +47,6 @@ bool options_parse(struct options *options,
                    struct error *error);
 void options_release(struct options *options);
 
-/* The text of --help. */
-extern const char options_help[];
+extern const struct help instrument_help;
 
 #endif

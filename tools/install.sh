@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what `make` built: the commands, their manual pages, the package and the licences of what is linked in.
+# Installs what `make` built: the commands, their manual pages and completions, the package and the licences of what is linked in.
 #
 # usage: [PYTHON=…] tools/install.sh BUILD PREFIX DESTDIR
 set -eu
@@ -17,13 +17,13 @@ print(sysconfig.get_path("platlib", scheme, vars={"base": prefix, "platbase": pr
 FIND
 )
 bin=$destination$prefix/bin
-licences=$destination$prefix/share/doc/monitorch
+share=$destination$prefix/share
+licences=$share/doc/monitorch
 packages=$destination$packages
-pages=$destination$prefix/share/man/man1
 
 install -d "$bin" "$licences" "$packages"
 install -m 755 "$build"/bin/monitorch-instrument "$build"/bin/monitorch "$bin/"
-"$python" "$(dirname "$0")/man_pages.py" "$build" "$pages"
+"$python" "$(dirname "$0")/share.py" "$build" "$share"
 (cd "$build/python" && find monitorch -type f ! -name '*.pyc') | while read -r file; do
     mode=644
     case $file in *.so) mode=755 ;; esac

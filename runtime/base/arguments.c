@@ -43,10 +43,12 @@ static bool refuse_option(const struct arguments *arguments,
     const char *names[RULE_MAX];
     char word[NEAREST_NAME_MAX_SIZE + 1] = "";
     const char *nearest;
-    int count = arguments->rule_count < RULE_MAX ? arguments->rule_count : RULE_MAX;
+    int count = 0;
 
-    for (int i = 0; i < count; i++) {
-        names[i] = arguments->rules[i].text;
+    for (int i = 0; i < arguments->rule_count && count < RULE_MAX; i++) {
+        if (arguments->rules[i].help != NULL) {
+            names[count++] = arguments->rules[i].text;
+        }
     }
     if (size <= NEAREST_NAME_MAX_SIZE) {
         memcpy(word, text, size);
@@ -56,6 +58,18 @@ static bool refuse_option(const struct arguments *arguments,
               (int)(size < 80 ? size : 80), text,
               nearest == NULL ? "" : "; did you mean --",
               nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
+    return false;
+}
+
+/* Adds `expected FILE` to the message; the brackets of an optional argument are left out. */
+static bool
+refuse_argument(const struct argument_rule *rule, const char *end, struct error *error)
+{
+    size_t is_optional = rule->argument[0] == '[';
+
+    error_set(error, ERROR_USAGE, "--%s: expected %.*s%s", rule->text,
+              (int)(strlen(rule->argument) - 2 * is_optional),
+              rule->argument + is_optional, end);
     return false;
 }
 
@@ -70,16 +84,12 @@ static bool complete(struct arguments *arguments,
 
     if (option->argument != NULL && text == NULL) {
         if (arguments->next == arguments->word_count) {
-            error_set(error, ERROR_USAGE, "--%s: expected %s after it", option->text,
-                      option->argument);
-            return false;
+            return refuse_argument(option, " after it", error);
         }
         text = arguments->words[arguments->next++];
     }
     if (text != NULL && *text == '\0') {
-        error_set(error, ERROR_USAGE, "--%s: expected %s, got nothing", option->text,
-                  option->argument);
-        return false;
+        return refuse_argument(option, ", got nothing", error);
     }
     *found = (struct argument){rule, text};
     return true;
@@ -97,7 +107,8 @@ static bool take_long(struct arguments *arguments,
     for (int i = 0; i < arguments->rule_count; i++) {
         const struct argument_rule *rule = &arguments->rules[i];
 
-        if (strlen(rule->text) != size || memcmp(rule->text, text, size) != 0) {
+        if (rule->help == NULL || strlen(rule->text) != size ||
+            memcmp(rule->text, text, size) != 0) {
             continue;
         }
         if (rule->argument == NULL && argument != NULL) {

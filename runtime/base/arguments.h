@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* An option, or a heading among them. */
 struct argument_rule {
     char letter;      /* 0 where there is no short form */
-    const char *text; /* without hyphens */
-    const char
-        *argument; /* what a message calls its argument; NULL where it takes none */
+    const char *text; /* without hyphens; of a heading, its words */
+    /* The argument's name in messages and --help; NULL where the option takes none. `[FILE]` is
+     * one that may be left out. */
+    const char *argument;
+    const char *help; /* what --help says; NULL in a heading */
 };
 
 struct arguments {

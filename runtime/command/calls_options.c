@@ -2,6 +2,7 @@
 #include "runtime/command/calls_options.h"
 
 #include "runtime/command/look_arguments.h"
+#include "runtime/command/subcommand.h"
 
 #include <string.h>
 #include <strings.h>
@@ -12,6 +13,31 @@
 
 #define TABLE_OF_OPTIONS "runtime/command/calls_options.def"
 #include "runtime/base/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help calls_help = {
+    .usage =
+        "monitorch calls TRACE [-o FILE] [options]",
+    .purpose =
+    "Shows which modules were called, as a tree or a picture. TRACE is a recorded\n"
+    "trace (.mtrace) or the list of paths that CallTracer.save_trace writes. Numbers\n"
+    "in a path (layers.0, layers.1) become one node, `layers x 2`. Without -o the\n"
+    "tree is printed, with all its leaves.\n",
+    .common = "output no-prune-leaves squash-name",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "Examples:\n"
+    "  monitorch calls run.mtrace\n"
+    "  monitorch calls call_trace.txt -o calls.png --no-prune-leaves\n"
+    "  monitorch calls run.mtrace -o - --format dot | dot -Tsvg > calls.svg\n"
+    "\n"
+    "Exit codes: 0 done; 1 no module was called; 2 wrong usage; 3 a trace could not\n"
+    "be read, or only in part (the readable part is shown), or a file could not be\n"
+    "written.\n",
+};
+/* clang-format on */
 
 static bool is_json(struct slice name)
 {

@@ -1,10 +1,39 @@
 /* What the command line of `monitorch check` asks for. */
 #include "runtime/command/check_options.h"
 
+#include "runtime/command/subcommand.h"
+
 #include <float.h>
 
 #define TABLE_OF_OPTIONS "runtime/command/check_options.def"
 #include "runtime/base/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help check_help = {
+    .usage =
+        "monitorch check [checks] [options] TRACE...",
+    .purpose =
+    "Checks traces for values that must not occur. The first offender is reported\n"
+    "with its line, then how many more there are and on which lines. The exit code is\n"
+    "1 if a check failed.\n",
+    .common = "no-nan max-abs shape",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "The first line is made for editors and scripts: FILE:LINE: NAME: what is wrong\n"
+    "\n"
+    "Examples:\n"
+    "  monitorch check run.mtrace\n"
+    "  monitorch check --dtype float32 --dtype bfloat16 --max-abs 1e4 run.mtrace\n"
+    "  monitorch check --shape x=B,T,64 --shape 'weights=B,_,T,T' run.mtrace\n"
+    "  monitorch check --dead --unused --file model.py run.mtrace\n"
+    "\n"
+    "Exit codes: 0 all checks passed; 1 a check failed, or there was nothing to\n"
+    "check; 2 wrong usage; 3 a trace could not be read, or only in part (the readable\n"
+    "part was checked).\n",
+};
+/* clang-format on */
 
 /* The checks. */
 static bool take_check(struct check_options *options,

@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/command/look_arguments.h"
+#include "runtime/command/subcommand.h"
 
 #include <float.h>
 #include <string.h>
@@ -11,6 +12,44 @@
 
 #define TABLE_OF_OPTIONS "runtime/command/diff_options.def"
 #include "runtime/base/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help diff_help = {
+    .usage =
+        "monitorch diff [options] A B\n"
+        "       monitorch diff --ranks [options] A...",
+    .purpose =
+    "Finds the first line at which two runs differ, and reports the variable, the\n"
+    "kind of difference and its size. Events are matched by their place in the\n"
+    "program, their call and their turn, so added lines and renamed names do not\n"
+    "disturb the comparison. A difference is `own` if all inputs of the value are\n"
+    "equal, else `inherited`.\n"
+    "\n"
+    "A and B are one of these:\n"
+    "  traces            run.mtrace\n"
+    "  ranks of a run    a folder of traces, or the name that the ranks were given\n"
+    "                    (run.mtrace for run.rank0.mtrace ...); rank is compared with\n"
+    "                    rank\n"
+    "  saved tensors     folders written by spy_save, or *.pt and *.safetensors\n"
+    "                    files, matched by prefix, module, name and call\n",
+    .common = "map output inherited",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "Examples:\n"
+    "  monitorch diff good.mtrace bad.mtrace\n"
+    "  monitorch diff --map old_model.py=model.py --map q=query old.mtrace new.mtrace\n"
+    "  monitorch diff --across-precisions float32.mtrace bfloat16.mtrace\n"
+    "  monitorch diff -o diff.html good.mtrace bad.mtrace\n"
+    "  monitorch diff --ranks run.mtrace\n"
+    "  monitorch diff --map old_attn=attn debug_tensors_old debug_tensors\n"
+    "\n"
+    "Exit codes: 0 equal; 1 different; 2 wrong usage; 3 a trace could not be read, or\n"
+    "only in part (the readable part is compared), or the output could not be\n"
+    "written.\n",
+};
+/* clang-format on */
 
 static bool add_rename(struct diff_command_options *options,
                        const char *argument,

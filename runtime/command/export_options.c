@@ -3,11 +3,38 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/nearest_name.h"
+#include "runtime/command/subcommand.h"
 
 #include <string.h>
 
 #define TABLE_OF_OPTIONS "runtime/command/export_options.def"
 #include "runtime/base/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help export_help = {
+    .usage =
+        "monitorch export TRACE... FORMAT... [options]",
+    .purpose =
+    "Writes a trace for other tools. Several formats can be written at once.\n"
+    "\n"
+    "Without a FILE, or with `-`, a format goes to standard output. A FILE may also\n"
+    "follow after a blank if it ends in .csv or .jsonl, and a FOLDER if it exists or\n"
+    "ends in /. An existing file is replaced once the new one is complete.\n",
+    .common = "csv perfetto annotate",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "Examples:\n"
+    "  monitorch export run.mtrace --csv | head\n"
+    "  monitorch export run.mtrace --csv=nan.csv --nan --columns seq,file,line,nan\n"
+    "  monitorch export rank0.mtrace rank1.mtrace --perfetto ranks.json\n"
+    "  monitorch export run.mtrace --annotate --file model.py | less\n"
+    "\n"
+    "Exit codes: 0 done; 1 no such event; 2 wrong usage; 3 a trace could not be read,\n"
+    "or only in part (the readable part is written), or a file could not be written.\n",
+};
+/* clang-format on */
 
 /* ---- formats that need no file's name ---- */
 
@@ -141,11 +168,11 @@ static bool take_format(struct export_options *options,
                         const char *argument,
                         struct error *error)
 {
-    if (options->paths[id] != NULL) {
+    if (options->paths[id - OPTION_CSV] != NULL) {
         error_set(error, ERROR_USAGE, "--%s was given twice", rules[id].text);
         return false;
     }
-    options->paths[id] = argument;
+    options->paths[id - OPTION_CSV] = argument;
     return true;
 }
 
@@ -190,10 +217,10 @@ static bool check_destinations(const struct export_options *options,
                 error_set(error, ERROR_USAGE,
                           "--%s and --%s would both be written to %.200s: expected a "
                           "file of its own for each, such as --%s=FILE",
-                          rules[i].text, rules[k].text,
+                          rules[OPTION_CSV + i].text, rules[OPTION_CSV + k].text,
                           strcmp(options->paths[i], "-") == 0 ? "standard output"
                                                               : options->paths[i],
-                          rules[i].text);
+                          rules[OPTION_CSV + i].text);
                 return false;
             }
         }
@@ -216,7 +243,7 @@ static bool check_traces(const struct export_options *options, struct error *err
                 trace.inode == file.inode) {
                 error_set(error, ERROR_USAGE,
                           "--%s %.200s: that is the trace, expected another file",
-                          rules[k].text, options->paths[k]);
+                          rules[OPTION_CSV + k].text, options->paths[k]);
                 return false;
             }
         }

@@ -3,6 +3,7 @@
 
 #include "runtime/command/look_arguments.h"
 #include "runtime/command/page_size.h"
+#include "runtime/command/subcommand.h"
 #include "runtime/command/trace_words.h"
 
 #include <string.h>
@@ -11,6 +12,31 @@
 
 #define TABLE_OF_OPTIONS "runtime/command/graph_options.def"
 #include "runtime/base/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help graph_help = {
+    .usage =
+        "monitorch graph TRACE -o FILE [options]",
+    .purpose =
+    "Draws a trace: a box for each value with its figures and the line that made it,\n"
+    "an arrow from each value that was read to make it, and frames for calls and\n"
+    "loops.\n",
+    .common = "output function max-nodes",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "Examples:\n"
+    "  monitorch graph run.mtrace -o flow.svg\n"
+    "  monitorch graph run.mtrace -o attention.png --function 'Attention.*' --dpi 192\n"
+    "  monitorch graph run.mtrace -o all.pdf --fold none --max-nodes 0 --pages A4\n"
+    "  monitorch graph run.mtrace -o - --format dot | dot -Tsvg > flow.svg\n"
+    "\n"
+    "Exit codes: 0 done; 1 nothing to draw; 2 wrong usage, or too much to draw; 3 a\n"
+    "trace could not be read, or only in part (the readable part is drawn), or the\n"
+    "picture could not be written.\n",
+};
+/* clang-format on */
 
 static bool
 read_format(struct graph_options *options, const char *argument, struct error *error)

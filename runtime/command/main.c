@@ -10,19 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-struct subcommand {
-    const char *name;
-    const char *summary;
-    const char *help;
-    enum exit_code (*run)(int word_count, char **words);
-};
-
+#define SUBCOMMAND(name, summary) {#name, summary, &name##_help, name##_run, false},
+#define RUNNER(name, summary)     {#name, summary, &name##_help, name##_run, true},
 static const struct subcommand subcommands[] = {
-#define SUBCOMMAND(name, summary) {#name, summary, name##_help, name##_run},
 #include "runtime/command/subcommands.def"
-#undef SUBCOMMAND
 };
+#undef SUBCOMMAND
+#undef RUNNER
 #define SUBCOMMAND_COUNT (int)(sizeof subcommands / sizeof *subcommands)
+
+const struct subcommand *subcommands_list(int *count)
+{
+    *count = SUBCOMMAND_COUNT;
+    return subcommands;
+}
 
 enum exit_code print_text(const char *text)
 {
@@ -49,44 +50,64 @@ enum exit_code refuse(const char *name, const struct error *error)
     size = snprintf(text, sizeof text, "monitorch%s%s: %s\n", blank, name, error->text);
     if (error->kind == ERROR_USAGE) {
         size += snprintf(text + size, sizeof text - (size_t)size,
-                         "`monitorch%s%s --help` tells what there is\n", blank, name);
+                         "`monitorch%s%s --help` lists the options\n", blank, name);
     }
     output_print_error((struct slice){text, (size_t)size});
     return error->kind == ERROR_USAGE ? EXIT_CODE_USAGE : EXIT_CODE_INPUT_FAILED;
 }
 
-static enum exit_code print_help(void)
+enum exit_code print_buffer(struct buffer *text)
+{
+    enum exit_code exit_code =
+        output_print(buffer_slice(text)) ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
+
+    buffer_release(text);
+    return exit_code;
+}
+
+enum exit_code print_help(const struct help *help)
 {
     struct buffer text = BUFFER_INIT;
-    enum exit_code exit_code;
 
-    buffer_add(&text,
-               SLICE("usage: monitorch COMMAND ...\n\n"
-                     "Shows what was recorded of a program: which line made which "
-                     "value.\n\n"
-                     "Commands:\n"));
+    help_write(help, &text);
+    return print_buffer(&text);
+}
+
+/* A line of the text is a line here. */
+/* clang-format off */
+static const char summary_start[] =
+    "usage: monitorch COMMAND ...\n"
+    "\n"
+    "Names the line of a PyTorch model that made the NaN, changed the shape, or first\n"
+    "differed from the reference.\n"
+    "\n"
+    "Commands:\n";
+static const char summary_end[] =
+    "  help         print the help of a command: monitorch help why\n"
+    "\n"
+    "Options:\n"
+    "  -V, --version   print the version\n"
+    "  -h, --help      print this text\n"
+    "\n"
+    "Examples:\n"
+    "  monitorch run train.py --epochs 1\n"
+    "  monitorch why run.mtrace\n"
+    "\n"
+    "Exit codes: 0 done; 1 a check failed, the runs differ, or nothing matched;\n"
+    "2 wrong usage; 3 an input could not be read, or only in part.\n";
+/* clang-format on */
+
+static enum exit_code print_summary(void)
+{
+    struct buffer text = BUFFER_INIT;
+
+    buffer_add(&text, slice_of(summary_start));
     for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
-        buffer_add_format(&text, "  %-8s %s\n", subcommands[i].name,
+        buffer_add_format(&text, "  %-11s  %s\n", subcommands[i].name,
                           subcommands[i].summary);
     }
-    buffer_add(
-        &text,
-        SLICE("  help     print the help of a command: monitorch help show\n\n"
-              "Options:\n"
-              "  -V, --version   print the version\n"
-              "  -h, --help      print this\n\n"
-              "A trace is recorded by `python -m monitorch run script.py`; by an "
-              "instrumented program\n"
-              "(monitorch-instrument) that runs with MONITORCH=run.mtrace in its "
-              "environment; or by\n"
-              "monitorch.record() in a program.\n\n"
-              "Exit codes: 0 done; 1 the answer is no, or there is nothing to show; "
-              "2 wrong usage;\n"
-              "3 an input could not be read, or only in part.\n"));
-    exit_code =
-        output_print(buffer_slice(&text)) ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
-    buffer_release(&text);
-    return exit_code;
+    buffer_add(&text, slice_of(summary_end));
+    return print_buffer(&text);
 }
 
 /* NULL, with a message, where there is none of that name. */
@@ -102,10 +123,6 @@ static const struct subcommand *find(const char *name, struct error *error)
         names[i] = subcommands[i].name;
     }
     names[SUBCOMMAND_COUNT] = "help";
-    if (strcmp(name, "run") == 0) {
-        arguments_refuse("run needs Python: `python -m monitorch run SCRIPT`", error);
-        return NULL;
-    }
     nearest = nearest_name(name, names, SUBCOMMAND_COUNT + 1);
     error_set(error, ERROR_USAGE, "no command %.80s%s%s%s", name,
               nearest == NULL ? "" : "; did you mean ", nearest == NULL ? "" : nearest,
@@ -113,16 +130,16 @@ static const struct subcommand *find(const char *name, struct error *error)
     return NULL;
 }
 
-static enum exit_code run_help(int word_count, char **words)
+static enum exit_code print_help_of(int word_count, char **words)
 {
     struct error error = ERROR_INIT;
     const struct subcommand *found;
 
     if (word_count < 2 || strcmp(words[1], "help") == 0 || words[1][0] == '-') {
-        return print_help();
+        return print_summary();
     }
     found = find(words[1], &error);
-    return found == NULL ? refuse(NULL, &error) : print_text(found->help);
+    return found == NULL ? refuse(NULL, &error) : print_help(found->help);
 }
 
 static enum exit_code run(int word_count, char **words)
@@ -132,10 +149,10 @@ static enum exit_code run(int word_count, char **words)
     const char *name = word_count < 2 ? "help" : words[1];
 
     if (strcmp(name, "help") == 0) {
-        return run_help(word_count - 1, words + 1);
+        return print_help_of(word_count - 1, words + 1);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-        return print_help();
+        return print_summary();
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         return print_text("monitorch " MONITORCH_VERSION "\n");
@@ -148,8 +165,11 @@ static enum exit_code run(int word_count, char **words)
     if (found == NULL) {
         return refuse(NULL, &error);
     }
+    if (found->is_runner) {
+        return found->run(word_count - 1, words + 1);
+    }
     if (arguments_want(word_count - 1, words + 1, "--help", "-h")) {
-        return print_text(found->help);
+        return print_help(found->help);
     }
     if (arguments_want(word_count - 1, words + 1, "--version", "-V")) {
         return print_text("monitorch " MONITORCH_VERSION "\n");

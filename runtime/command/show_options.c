@@ -1,8 +1,38 @@
 /* What the command line of `monitorch show` asks for. */
 #include "runtime/command/show_options.h"
 
+#include "runtime/command/subcommand.h"
+
 #define TABLE_OF_OPTIONS "runtime/command/show_options.def"
 #include "runtime/base/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help show_help = {
+    .usage =
+        "monitorch show [options] TRACE...",
+    .purpose =
+    "Prints the events of a trace, one a line, below the calls that they happened in:\n"
+    "the line, the name, the value, and what changed since the name's last value.\n"
+    "`!!` marks NaN and Inf.\n",
+    .common = "function name nan",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "The lines of the calls around the chosen events are printed too.\n"
+    "\n"
+    "Examples:\n"
+    "  monitorch show run.mtrace | less\n"
+    "  monitorch show --nan --head 1 run.mtrace\n"
+    "  monitorch show --function 'Attention.*' --name q --source run.mtrace\n"
+    "  monitorch show --style tree --function 'Attention.*' run.mtrace\n"
+    "  monitorch show --canonical run.mtrace >run.txt\n"
+    "  monitorch show --json run.mtrace | jq 'select(.nan > 0) | .line'\n"
+    "\n"
+    "Exit codes: 0 done; 1 no such event; 2 wrong usage; 3 a trace could not be read,\n"
+    "or only in part (the readable part is printed).\n",
+};
+/* clang-format on */
 
 static bool
 read_style(struct show_options *options, const char *argument, struct error *error)

@@ -2,11 +2,47 @@
 #include "runtime/command/sql_options.h"
 
 #include "runtime/base/file.h"
+#include "runtime/command/subcommand.h"
 
 #include <string.h>
 
 #define TABLE_OF_OPTIONS "runtime/command/sql_options.def"
 #include "runtime/base/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help sql_help = {
+    .usage =
+        "monitorch sql [options] TRACE... [QUERY]",
+    .purpose =
+    "Answers questions about traces in SQL (the dialect of SQLite). The tables are\n"
+    "read from the traces during the query: nothing is imported, no trace is changed.\n"
+    "\n"
+    "Tables (--schema lists their columns):\n"
+    "  events   one row for each recorded value: seq, kind, name, file, line,\n"
+    "           function, module, dtype, shape, min, max, mean, std, nan, hash ...\n"
+    "  sites    the places of the source that were recorded\n"
+    "  calls    calls of recorded functions: function, module, parent, time ...\n"
+    "  edges    which value went into which: source and target are `seq` of events\n"
+    "Several traces share the tables; the column `trace` holds the file's name.\n"
+    "\n"
+    "QUERY is a word with a blank in it, or the last word if it is no file. Without a\n"
+    "QUERY a terminal gets a prompt; otherwise the query is read from standard input.\n",
+    .common = "csv json schema",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "Examples:\n"
+    "  monitorch sql run.mtrace \"select count(*), max(absmax) from events\"\n"
+    "  monitorch sql run.mtrace 'select file, line, name, shape from events limit 9'\n"
+    "  monitorch sql run.mtrace 'select s.code, count(*) from events e join sites s\n"
+    "                            using (site) group by s.site order by 2 desc'\n"
+    "  monitorch sql --csv rank*.mtrace 'select trace, seq, mean from events' > m.csv\n"
+    "\n"
+    "Exit codes: 0 done; 2 wrong usage, or SQLite refused the query; 3 a trace could\n"
+    "not be read, or only in part (the readable rows are printed).\n",
+};
+/* clang-format on */
 
 static bool
 set_format(struct sql_options *options, enum sql_format format, struct error *error)

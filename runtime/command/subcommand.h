@@ -4,24 +4,41 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/exit_code.h"
+#include "runtime/base/help.h"
 
-/* What each subcommand's own file gives: its text of --help, and what runs it. words[0] is its
- * name. */
+/* What each subcommand's own file defines: its --help with its options, and the function that
+ * runs it. words[0] is its name. */
 #define SUBCOMMAND(name, summary)                                                      \
-    extern const char name##_help[];                                                   \
+    extern const struct help name##_help;                                              \
     enum exit_code name##_run(int word_count, char **words);
+#define RUNNER(name, summary) SUBCOMMAND(name, summary)
 #include "runtime/command/subcommands.def"
 #undef SUBCOMMAND
+#undef RUNNER
 
-/* Prints the message, and where to find help for a wrong usage. `name` is the subcommand's;
- * NULL: of no subcommand. */
+struct subcommand {
+    const char *name;
+    const char *summary;
+    const struct help *help;
+    enum exit_code (*run)(int word_count, char **words);
+    bool is_runner; /* it answers --help and --version by itself */
+};
+
+/* All of them, in the order of the help. */
+const struct subcommand *subcommands_list(int *count);
+
+/* Prints the message, and the command that prints help if the usage was wrong. `name` is the
+ * subcommand's; NULL: of no subcommand. */
 enum exit_code refuse(const char *name, const struct error *error);
 
-/* A line on standard error, also where there is no memory left. `path` is what the message is
- * about; it may be empty. */
+/* A line on standard error, also where there is no memory left. `path` is the file that the message
+ * is about; it may be empty. */
 void print_message(const char *path, const char *message);
 
 /* Prints to standard output. */
 enum exit_code print_text(const char *text);
+/* Releases the text, too. */
+enum exit_code print_buffer(struct buffer *text);
+enum exit_code print_help(const struct help *help);
 
 #endif

@@ -1,6 +1,7 @@
 /* What the command line of `monitorch why` asks for. */
 #include "runtime/command/why_options.h"
 
+#include "runtime/command/subcommand.h"
 #include "runtime/command/trace_words.h"
 
 /* So far back is told where nothing else is asked for. */
@@ -8,6 +9,42 @@
 
 #define TABLE_OF_OPTIONS "runtime/command/why_options.def"
 #include "runtime/base/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help why_help = {
+    .usage =
+        "monitorch why [options] TRACE [EVENT]",
+    .purpose =
+    "Names the line that made the first NaN or infinity of a trace, the cause if the\n"
+    "recorded figures show it, and the values that it was made from. Lines that only\n"
+    "pass a NaN on are listed apart from the line that made it.\n"
+    "\n"
+    "EVENT asks about another value, whether it holds NaN or not:\n"
+    "  weights              the values of this name; globs too: 'self.*'\n"
+    "  model.py:31          the values that this line assigned\n"
+    "  model.py:31:weights  this name on this line\n"
+    "  '#123'               event 123: `seq` in `monitorch show --json`\n"
+    "The first of these values with NaN or Inf is explained, or else the last value.\n",
+    .common = "source all output",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "The first line is made for editors and scripts:\n"
+    "  FILE:LINE: NaN made here: NAME: CAUSE\n"
+    "\n"
+    "Examples:\n"
+    "  monitorch why run.mtrace\n"
+    "  monitorch why run.mtrace model.py:31:weights --iteration 2\n"
+    "  monitorch why -o nan.svg run.mtrace loss\n"
+    "\n"
+    "Record with sources=yes to include parameters and globals in the answer.\n"
+    "\n"
+    "Exit codes: 0 the value is finite, or every infinity was written by name\n"
+    "(-torch.inf); 1 it is not, or there is no such event; 2 wrong usage; 3 the trace\n"
+    "could not be read, or only in part.\n",
+};
+/* clang-format on */
 
 static bool read_number(enum option_id id,
                         const char *argument,

@@ -242,6 +242,27 @@ static PyObject *module_sites(PyObject *module, PyObject *text)
     return sites_list(module_get_state(module), text);
 }
 
+PyDoc_STRVAR(run_help_doc, "run_help() -> str\n\nThe --help of `monitorch run`.");
+
+static PyObject *module_run_help(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return run_help_text();
+}
+
+PyDoc_STRVAR(
+    run_options_doc,
+    "run_options() -> list of (letter, name, argument)\n\n"
+    "The options of `monitorch run`; the argument is None where there is none.");
+
+static PyObject *module_run_options(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return run_options_list();
+}
+
 static PyMethodDef module_methods[] = {
     {"instrument", (PyCFunction)(void (*)(void))module_instrument,
      METH_VARARGS | METH_KEYWORDS, instrument_doc},
@@ -254,6 +275,8 @@ static PyMethodDef module_methods[] = {
      strip_doc},
     {"is_instrumented", module_is_instrumented, METH_O, is_instrumented_doc},
     {"sites", module_sites, METH_O, sites_doc},
+    {"run_help", module_run_help, METH_NOARGS, run_help_doc},
+    {"run_options", module_run_options, METH_NOARGS, run_options_doc},
     {NULL, NULL, 0, NULL},
 };
 

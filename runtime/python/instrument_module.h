@@ -85,6 +85,11 @@ PyObject *code_map_result(const struct module_state *state,
  * A new reference. */
 PyObject *program_new(PyObject *arguments);
 
+/* The --help of `monitorch run`, and its options: a list of (letter or "", name, argument or None).
+ * New references. */
+PyObject *run_help_text(void);
+PyObject *run_options_list(void);
+
 /* Compiles and maps positions back; a new (code, Result). */
 PyObject *compile_request(const struct module_state *state,
                           const struct request *request,

@@ -265,7 +265,7 @@ def test_wrong_words(words, message, nested, tmp_path):
     run = graph(*words, cwd=tmp_path)
     assert run.returncode == 2 and run.stdout == b""
     assert message in told(run)
-    assert told(run).endswith("`monitorch graph --help` tells what there is\n")
+    assert told(run).endswith("`monitorch graph --help` lists the options\n")
     assert os.listdir(tmp_path) == []
 
 

@@ -479,11 +479,11 @@ def run_python(*words):
 def test_help_and_version(tmp_path):
     for words in ([], ["--help"], ["-h"], ["help"]):
         done = run(tmp_path, *words)
-        assert done.returncode == 0 and "run a program and record" in done.stdout
-        assert all(len(x) < 80 or "found at" in x for x in done.stdout.splitlines())
+        assert done.returncode == 0 and "run a Python program and record" in done.stdout
     for words in (["run", "--help"], ["run", "-h", "x"], ["help", "run"]):
         done = run(tmp_path, *words)
         assert done.returncode == 0 and "--include GLOB" in done.stdout
+    assert done.stdout == viewer.run("run", "--help").stdout
     for words in (["--version"], ["-V"], ["run", "-V"]):
         assert run(tmp_path, *words).stdout == f"monitorch {recording.package().__version__}\n"
 

@@ -16,7 +16,7 @@ COMMANDS = [
     "monitorch graph",
     "monitorch why",
     "monitorch diff",
-    "python -m monitorch run",
+    "monitorch run",
 ]
 
 pytestmark = pytest.mark.skipif(not paths.COMMAND.exists(), reason="nothing is built (make)")
@@ -35,7 +35,7 @@ def prefix(tmp_path_factory):
 
 
 def page_of(prefix, command):
-    name = command.removeprefix("python -m ").replace(" ", "-")
+    name = command.replace(" ", "-")
     return prefix / "share" / "man" / "man1" / f"{name}.1"
 
 
@@ -62,9 +62,15 @@ def test_every_command_has_a_page(prefix):
     listed = told.stdout.partition("Commands:\n")[2].partition("\n\n")[0]
     names = {line.split()[0] for line in listed.splitlines() if line[2:3].strip()} - {"help"}
     there = {file.stem for file in (prefix / "share" / "man" / "man1").iterdir()}
-    assert there == {"monitorch", "monitorch-instrument", "monitorch-run"} | {
-        f"monitorch-{name}" for name in names
-    }
+    assert there == {"monitorch"} | {f"monitorch-{name}" for name in names}
+
+
+def test_shells_find_completions(prefix):
+    for name in ("bash-completion/completions/monitorch", "zsh/site-functions/_monitorch"):
+        assert "--across-precisions" in (prefix / "share" / name).read_text()
+    assert "monitorch-instrument" in (
+        prefix / "share/fish/vendor_completions.d/monitorch-instrument.fish"
+    ).read_text()
 
 
 def plain(text):

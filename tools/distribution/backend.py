@@ -18,6 +18,8 @@ import sys
 import tempfile
 from typing import Mapping
 
+import share
+
 from distribution import libraries
 from distribution.archive import Wheel, write_sdist
 from distribution.metadata import NAME, ROOT, VERSION, entry_points, metadata, wheel_text
@@ -25,6 +27,7 @@ from distribution.metadata import NAME, ROOT, VERSION, entry_points, metadata, w
 Settings = Mapping[str, str] | None
 INFO = f"{NAME}-{VERSION}.dist-info"
 PROGRAMS = f"{NAME}-{VERSION}.data/scripts"
+SHARE = f"{NAME}-{VERSION}.data/data/share"
 # In an sdist unpacked: what lies beside the sources.
 NOT_SOURCES = ("build", "PKG-INFO", "__pycache__")
 
@@ -123,6 +126,8 @@ def assemble(build: pathlib.Path, wheel_directory: str, config_settings: Setting
         wheel.add(f"monitorch/{file.name}", _stripped(file), is_program=True)
     for file in commands:
         wheel.add(f"{PROGRAMS}/{file.name}", _stripped(file), is_program=True)
+    for file_name, text in sorted(share.files(build).items()):
+        wheel.add(f"{SHARE}/{file_name}", text)
     _add_libraries(wheel, bundle, texts)
     for licence in sorted((build / "third_party").glob("*/LICENSE")):
         wheel.add(f"{INFO}/licenses/{licence.parent.name}.txt", licence.read_bytes())

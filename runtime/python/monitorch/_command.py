@@ -5,104 +5,16 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any, Iterable, NoReturn
 
+# Where the program monitorch, whose text it is otherwise, is not installed.
 _HELP = """\
-usage: python -m monitorch COMMAND ...
+usage: python -m monitorch run [options] SCRIPT [ARGUMENTS...]
 
-Which line of a PyTorch model did it.
-
-Commands:
-  run      run a program and record what its lines do to its values
-           (python -m monitorch run --help)
-"""
-_HELP_OTHERS = """\
-  show, graph ...
-           look at what was recorded: `monitorch --help` lists them; they
-           are those of the command monitorch, {place}
-
-Options:
-  -V, --version   print the version
-  -h, --help      print this
-
-Examples:
-  python -m monitorch run train.py --epochs 1
-  python -m monitorch show run.mtrace
+The commands why, diff, show and others belong to the program monitorch, which was
+found neither beside this package nor on the PATH: `make` builds it.
 """
 
-_RUN_HELP = """\
-usage: python -m monitorch run [what] [recording] SCRIPT [ARGUMENTS...]
-       python -m monitorch run [what] [recording] -m MODULE [ARGUMENTS...]
-       python -m monitorch run [what] [recording] -c CODE [ARGUMENTS...]
-
-Runs a Python program as `python` itself would and records what its lines do to its
-values: the files are instrumented when they are imported, and stay as they are on disk.
-
-What to record (all functions and the module level of the script, and of the modules
-whose files are in its folder or in the current one, installed packages left out):
-  --include GLOB     these modules or files instead: model, 'timm.models.*', model.py,
-                     src/layers, 'src/*/attention.py'; repeatable
-  --exclude GLOB     not these; repeatable
-  --function GLOB    in them, functions whose qualified name matches: 'Attention.*';
-                     repeatable
-  --lines FILE:N-M   statements that start on these lines; N, N- and -M too; repeatable
-  --forward          methods called `forward`
-In a file: `# monitorch: on` and `# monitorch: off`. Where nothing is selected in a file
-but its comments, these alone count.
-
-Recording:
-  -o, --output PATH  the trace, run.mtrace by default
-  --record OPTIONS   such as last=100000,sample=8,stop=nan (docs/recording.md)
-  --no-record        only instrument: for a program that records itself
-  -q, --quiet        no warnings and no line at the end on standard error
-
-Tensors as files:
-  --spy NAMES        save the tensors that get these names: q,k,v or 'attn*'; repeatable
-  --spy-to DIR       where to, spy by default: a file a tensor, for torch.load and
-                     monitorch.spy.spy_load (docs/spy.md)
-
-Again the same:
-  --deterministic    ask torch for deterministic algorithms, and seed with 0;
-                     =warn: only warn of operations that have none
-  --seed N           begin the random numbers of Python, NumPy and torch with N
-Two such runs give the same events (docs/rerun.md).
-
-A program that calls monitorch.on() or monitorch.record() has its own recording instead.
-Where MONITORCH is set, it says what -o and --record would say.
-
-  -V, --version      print the version
-  -h, --help         print this
-
-Examples:
-  python -m monitorch run train.py --epochs 1
-  python -m monitorch run -o nan.mtrace --function '*.forward' train.py --epochs 1
-  python -m monitorch run --include . --include 'timm.*' train.py
-  python -m monitorch run --deterministic --seed 7 -o a.mtrace train.py
-  python -m monitorch run -m pytest tests/test_model.py
-  python -m monitorch run --no-record --spy q,k,v --spy-to qkv train.py
-  torchrun --nproc-per-node 2 -m monitorch run train.py
-
-Exit codes: the program's own; 2 wrong usage; 3 the trace cannot be written.
-"""
-
-# Options of run: their key, and whether they take an argument.
-_OPTIONS = {
-    "-o": ("output", True),
-    "--output": ("output", True),
-    "--record": ("record", True),
-    "--no-record": ("no-record", False),
-    "--include": ("include", True),
-    "--exclude": ("exclude", True),
-    "--function": ("functions", True),
-    "--lines": ("lines", True),
-    "--forward": ("forward", False),
-    "--spy": ("spy", True),
-    "--spy-to": ("spy-to", True),
-    "-q": ("quiet", False),
-    "--quiet": ("quiet", False),
-    "--seed": ("seed", True),
-    "--deterministic": ("deterministic", False),
-}
 _REPEATABLE = ("include", "exclude", "functions", "lines", "spy")
 
 
@@ -113,15 +25,15 @@ class Usage(Exception):
 def main() -> None:
     words = sys.argv[1:]
     if not words or words[0] in ("-h", "--help") or words == ["help"]:
-        place = _find_command()
-        where = f"found at {place}" if place else "which was not found: it is built by `make`"
-        _print(_HELP + _HELP_OTHERS.format(place=where))
+        if _find_command():
+            _hand_on(words)
+        _print(_HELP)
     elif words[0] in ("-V", "--version"):
         _print_version()
     elif words[0] == "run":
         _run(words[1:])
     elif words == ["help", "run"]:
-        _print(_RUN_HELP)
+        _print(_load_compiler().run_help())
     else:
         _hand_on(words)
 
@@ -130,9 +42,9 @@ def _run(words: "list[str]") -> None:
     try:
         options, kind, program = read_words(words)
     except Usage as error:
-        _refuse(f"monitorch run: {error}\n`python -m monitorch run --help` tells what there is", 2)
+        _refuse(f"monitorch run: {error}\n`python -m monitorch run --help` lists the options", 2)
     if kind == "help":
-        _print(_RUN_HELP)
+        _print(_load_compiler().run_help())
     elif kind == "version":
         _print_version()
     else:
@@ -178,14 +90,36 @@ def _want_program(words: "list[str]") -> "list[str]":
     return words
 
 
+def _load_compiler() -> "Any":
+    """The table of options is the compiler's, in C: completions are made from it too."""
+    from monitorch import _instrument
+
+    return _instrument
+
+
+def _list_options() -> "dict[str, tuple[str, bool]]":
+    """{as it is typed: (its key, whether it has an argument)}."""
+    found = {}
+    for letter, name, argument in _load_compiler().run_options():
+        option = ("functions" if name == "function" else name, argument is not None)
+        found["--" + name] = option
+        if letter:
+            found["-" + letter] = option
+    return found
+
+
 def _read_option(options: "dict[str, Any]", word: str, rest: "list[str]") -> None:
+    known = _list_options()
     name, equals, value = word.partition("=")
     if not word.startswith("--") and len(word) > 2 and word[:2] == "-o":
         name, equals, value = "-o", "=", word[2:]
-    if name not in _OPTIONS:
-        raise Usage(f"no option {word}{_suggest(name)}")
-    key, has_argument = _OPTIONS[name]
-    if key == "deterministic" and equals:
+    if name not in known:
+        raise Usage(f"no option {word}{_suggest(name, known)}")
+    key, has_argument = known[name]
+    if key == "deterministic" and not equals:
+        options[key] = True
+        return
+    if key == "deterministic":
         if value != "warn":
             raise Usage(f"--deterministic={value}: expected --deterministic or --deterministic=warn")
         options[key] = value
@@ -209,10 +143,10 @@ def _read_option(options: "dict[str, Any]", word: str, rest: "list[str]") -> Non
         options[key] = value
 
 
-def _suggest(name: str) -> str:
+def _suggest(name: str, known: "Iterable[str]") -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, _OPTIONS, 1, 0.7)
+    near = difflib.get_close_matches(name, known, 1, 0.7)
     return f"; did you mean {near[0]}?" if near else ""
 
 
@@ -238,7 +172,7 @@ def _hand_on(words: "list[str]") -> "NoReturn":
     command = _find_command()
     if command is None:
         _refuse(
-            f"monitorch: `{words[0]}` is a command of the program monitorch, which stands neither "
+            f"monitorch: `{words[0]}` is a command of the program monitorch, which was found neither "
             "beside this package (build/bin/monitorch) nor on the PATH: `make` builds it",
             2,
         )

@@ -1,13 +1,13 @@
-"""Writes the manual pages of all commands: what `--help` prints, laid out for man.
+"""The files that an installation puts into `share`: manual pages, and completions for shells.
 
-usage: python tools/man_pages.py BUILD FOLDER      (FOLDER is a man1)
+usage: python tools/share.py BUILD FOLDER      (FOLDER is a `share`)
 
-There is one source, the commands' own help, so that no page can tell anything else. Needs what `make` built.
+Both are made from the commands' own tables of options: a page is what `--help` prints, laid out for man.
+Needs what `make` built.
 """
 
 from __future__ import annotations
 
-import os
 import pathlib
 import re
 import subprocess
@@ -17,18 +17,12 @@ OWN = "monitorch"
 
 
 def help_of(build: pathlib.Path, *words: str) -> str:
-    command = [str(build / "bin" / words[0]), *words[1:], "--help"]
-    if words[:2] == (OWN, "run"):  # which is Python's own
-        command = [sys.executable, "-m", OWN, "run", "--help"]
-    environment = {**os.environ, "PYTHONPATH": str(build / "python")}
-    return subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, text=True, env=environment
-    ).stdout
+    return output_of(build, *words, "--help")
 
 
-def version_of(build: pathlib.Path) -> str:
-    words = [str(build / "bin" / OWN), "--version"]
-    return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+def output_of(build: pathlib.Path, *words: str) -> str:
+    command = [str(build / "bin" / words[0]), *words[1:]]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def escape(line: str) -> str:
@@ -73,19 +67,42 @@ def commands(build: pathlib.Path) -> dict[str, tuple[str, ...]]:
     """{name of the page: words of the command}."""
     listed = help_of(build, OWN).partition("Commands:\n")[2].partition("\n\n")[0]
     names = re.findall(r"^  ([a-z][a-z-]*) ", listed, re.MULTILINE)
-    found: dict[str, tuple[str, ...]] = {OWN: (OWN,), "monitorch-instrument": ("monitorch-instrument",)}
-    for name in [*names, "run"]:
+    found: dict[str, tuple[str, ...]] = {OWN: (OWN,)}
+    for name in names:
         if name != "help":
             found[f"{OWN}-{name}"] = (OWN, name)
+    found[f"{OWN}-instrument"] = (f"{OWN}-instrument",)
     return found
+
+
+COMPLETIONS = {
+    f"bash-completion/completions/{OWN}": "bash",
+    f"bash-completion/completions/{OWN}-instrument": "bash",
+    f"zsh/site-functions/_{OWN}": "zsh",
+    f"fish/vendor_completions.d/{OWN}.fish": "fish",
+    f"fish/vendor_completions.d/{OWN}-instrument.fish": "fish",
+}
+
+
+def files(build: pathlib.Path) -> dict[str, str]:
+    """{name below `share`: text}."""
+    version = output_of(build, OWN, "--version").strip()
+    found = {
+        f"man/man1/{name}.1": page(name, help_of(build, *words), version)
+        for name, words in commands(build).items()
+    }
+    texts = {
+        shell: output_of(build, OWN, "completion", shell) for shell in set(COMPLETIONS.values())
+    }
+    return found | {name: texts[shell] for name, shell in COMPLETIONS.items()}
 
 
 def main() -> None:
     build, folder = map(pathlib.Path, sys.argv[1:])
-    folder.mkdir(parents=True, exist_ok=True)
-    version = version_of(build)
-    for name, words in commands(build).items():
-        (folder / f"{name}.1").write_text(page(name, help_of(build, *words), version))
+    for name, text in files(build).items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,137 @@
+/* `monitorch run`: finds the Python of the environment and has it run the program. */
+#include "runtime/base/memory.h"
+#include "runtime/command/subcommand.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATH_SIZE 4096
+
+static const char *const interpreters[] = {"python3", "python"};
+
+/* Whether FOLDER/NAME is a program; `path` holds it then. */
+static bool
+is_program(const char *folder, size_t size, const char *name, char path[PATH_SIZE])
+{
+    int length = snprintf(path, PATH_SIZE, "%.*s%s%s", (int)size, folder,
+                          size == 0 ? "" : "/", name);
+
+    return length < PATH_SIZE && access(path, X_OK) == 0;
+}
+
+/* An environment's commands lie beside its interpreter, whether it is activated or not. */
+static bool find_beside(char path[PATH_SIZE])
+{
+    char own[PATH_SIZE];
+    ssize_t size = readlink("/proc/self/exe", own, sizeof own);
+    const char *end = size < 1 ? NULL : memrchr(own, '/', (size_t)size);
+
+    return end != NULL && is_program(own, (size_t)(end - own), "python3", path);
+}
+
+/* The first on the PATH, as `env` finds it. */
+static bool find_on_path(char path[PATH_SIZE])
+{
+    const char *folders = getenv("PATH");
+
+    for (int i = 0; folders != NULL && i < 2; i++) {
+        for (const char *folder = folders;;) {
+            size_t size = strcspn(folder, ":");
+
+            if (is_program(folder, size, interpreters[i], path)) {
+                return true;
+            }
+            if (folder[size] == '\0') {
+                break;
+            }
+            folder += size + 1;
+        }
+    }
+    return false;
+}
+
+/* Asks the interpreter, since `No module named monitorch` would name neither it nor a way out. */
+static bool has_package(const char *python)
+{
+    static const char question[] = "import importlib.util as u, sys; "
+                                   "sys.exit(u.find_spec('monitorch') is None)";
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        execl(python, python, "-c", question, (char *)NULL);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    /* Where it could not be asked, the program itself shows what is wrong. */
+    return child < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 1;
+}
+
+static enum exit_code refuse_python(const char *format, const char *python)
+{
+    struct error error = ERROR_INIT;
+
+    error_set(&error, ERROR_INPUT, format, python);
+    return refuse("run", &error);
+}
+
+/* Whether the option stands among monitorch's own words, which end at the program's name or at -m
+ * and -c. */
+static bool has_option(int word_count, char **words, char letter)
+{
+    struct error error = ERROR_INIT;
+    struct arguments arguments;
+    struct argument found;
+
+    arguments_init(&arguments, run_help.rules, run_help.rule_count, word_count, words);
+    while (arguments_next(&arguments, &found, &error) && found.rule >= 0) {
+        if (run_help.rules[found.rule].letter == letter) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Becomes the interpreter; returns where that failed. */
+static void execute(const char *python, int word_count, char **words)
+{
+    char **all = memory_allocate_zeroed((size_t)word_count + 4, sizeof *all);
+    char *start[] = {(char *)python, "-m", "monitorch"};
+
+    if (all == NULL) {
+        return;
+    }
+    memcpy(all, start, sizeof start);
+    memcpy(all + 3, words, (size_t)word_count * sizeof *words);
+    execv(python, all);
+    memory_free(all);
+}
+
+enum exit_code run_run(int word_count, char **words)
+{
+    char python[PATH_SIZE];
+
+    if (has_option(word_count, words, 'h')) {
+        return print_help(&run_help);
+    }
+    if (!find_beside(python) && !find_on_path(python)) {
+        return refuse_python(
+            "no python3 is on the PATH%s; activate an environment, or type "
+            "`PYTHON -m monitorch run`",
+            "");
+    }
+    if (!has_package(python)) {
+        return refuse_python("%s has no package monitorch; install it there with `pip "
+                             "install`, or activate the environment that has it",
+                             python);
+    }
+    if (!has_option(word_count, words, 'q')) {
+        print_message("monitorch run", python);
+    }
+    execute(python, word_count, words);
+    return refuse_python("%s could not be started", python);
+}
