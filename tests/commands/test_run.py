@@ -507,7 +507,7 @@ def test_where_the_command_is_not_found(tmp_path):
     environment = dict(PYTHONPATH=str(tmp_path / "a" / "b"), PATH="")
     done = run(tmp_path, "show", "x", **environment)
     assert done.returncode == 2 and "`make` builds it" in done.stderr
-    assert "which was not found" in run(tmp_path, **environment).stdout
+    assert "found neither beside this package" in run(tmp_path, **environment).stdout
 
 
 @pytest.mark.parametrize("words", [["program.py"], ["-m", "program"], ["-c", "import program"]])

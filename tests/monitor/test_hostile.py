@@ -1,6 +1,7 @@
 """Training loops that a monitor stumbles over: transforms, compilers, tensors without values,
 monitors that nobody closes."""
 
+import os
 import gc
 import subprocess
 import sys
@@ -139,7 +140,7 @@ def test_a_monitor_that_nobody_closes_is_freed(with_dynamo):
         [sys.executable, "-c", textwrap.dedent(program), str(with_dynamo)],
         capture_output=True,
         text=True,
-        env={"PYTHONPATH": str(paths.PYTHON_PATH), "PATH": "/usr/bin:/bin"},
+        env={**os.environ, "PYTHONPATH": str(paths.PYTHON_PATH)},
     )
     assert done.stdout.split("\n")[0] == str([True] * 4), done.stdout + done.stderr
 
