@@ -58,7 +58,7 @@ bool flow_object_of(struct flow_builder *builder,
     bool is_self = event->site->kind == SITE_ENTER &&
                    slice_equal(event->name, SLICE("self")) && event->path.size == 0;
     struct flow_call *call = &builder->calls[index];
-    struct flow_object *object;
+    struct flow_object *object = NULL;
     uint32_t type;
 
     *scope = FLOW_NONE;

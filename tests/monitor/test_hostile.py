@@ -1,8 +1,8 @@
 """Training loops that a monitor stumbles over: transforms, compilers, tensors without values,
 monitors that nobody closes."""
 
-import os
 import gc
+import os
 import subprocess
 import sys
 import textwrap
