@@ -150,13 +150,15 @@ shares_storage(const struct flow_builder *builder, uint32_t source, uint32_t arg
            builder->raws[source].storage == builder->raws[argument].storage;
 }
 
-static bool add_edge(struct flow_builder *builder, uint32_t source, uint32_t argument)
+static bool add_edge(struct flow_builder *builder,
+                     const struct flow_source *source,
+                     uint32_t argument)
 {
     if (builder->visit.edges_left == 0) {
         return true;
     }
     builder->visit.edges_left--;
-    return flow_edge_add(builder, FLOW_EDGE_VALUE, source, argument);
+    return flow_edge_add_read(builder, source, argument);
 }
 
 /* A view of something that was read: `w[:2]`. */
@@ -174,7 +176,7 @@ static bool link_view(struct flow_builder *builder,
             if (source->read != FLOW_NONE) {
                 claim(builder, callee, source);
             }
-            if (!add_edge(builder, source->raw, argument)) {
+            if (!add_edge(builder, source, argument)) {
                 return false;
             }
         }
@@ -201,7 +203,7 @@ static bool link_made(struct flow_builder *builder,
             return false;
         }
         linked += is_it;
-        if (is_it && !add_edge(builder, source->raw, argument)) {
+        if (is_it && !add_edge(builder, source, argument)) {
             return false;
         }
     }
@@ -260,7 +262,8 @@ static bool add_results(struct flow_builder *builder, const struct flow_call *ca
         uint32_t result = callee->first_result + i;
 
         if (!builder->raws[result].is_hidden &&
-            !flow_source_add(builder, result, FLOW_NONE)) {
+            !flow_source_add(builder, &(struct flow_source){result, FLOW_NONE, 0},
+                             false)) {
             return false;
         }
     }

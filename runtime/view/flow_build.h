@@ -109,6 +109,7 @@ struct flow_raw {
     uint8_t difference;
     uint8_t mark; /* enum flow_mark */
     bool is_read; /* told because it was read */
+    bool is_form; /* the visit that it was seen in read its form alone */
     bool has_hash;
     bool
         is_hidden; /* the filter does not want it, or it is too old: a source at most */
@@ -125,6 +126,7 @@ struct flow_parts {
 struct flow_raw_edge {
     uint32_t source;
     uint32_t target;
+    uint32_t name; /* text: how the statement spells the source; 0: not known */
     enum flow_edge_kind kind;
 };
 
@@ -169,6 +171,13 @@ struct flow_thread {
 struct flow_source {
     uint32_t raw;
     uint32_t read; /* which of the site's reads it is; FLOW_NONE: a call returned it */
+    uint32_t name; /* text: as the statement spells it; 0: a call returned it */
+};
+
+/* What an object is made from, of which nothing more is known. */
+struct flow_carried {
+    uint32_t raw;
+    bool is_form;
 };
 
 /* How many arguments of the calls that a statement made are just what it read there. */
@@ -214,6 +223,7 @@ struct flow_builder {
     struct number_map uses; /* site, read -> how often the statement's text has it */
     struct number_map part_index; /* site, read -> where in `parts` */
     struct flow_parts *parts;     /* owned */
+    struct number_map form_index; /* site, read -> whether its form alone is read */
     uint32_t part_count;
     size_t part_capacity;
     struct number_map
@@ -227,7 +237,7 @@ struct flow_builder {
     struct flow_function *functions;
     struct flow_guess *guesses;
     struct flow_thread *threads;
-    uint32_t *carried;
+    struct flow_carried *carried;
     struct flow_source *sources;
     struct flow_claim *claims; /* by the site's read */
     size_t claim_capacity, thread_capacity;
@@ -302,7 +312,10 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
 bool flow_is_held(const struct flow_builder *builder, uint32_t raw);
 /* Fills builder.sources with what the visit's reads stand for. */
 bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call);
-bool flow_source_add(struct flow_builder *builder, uint32_t raw, uint32_t read);
+/* `is_form`: its form alone was read, unless it is added again with its elements. */
+bool flow_source_add(struct flow_builder *builder,
+                     const struct flow_source *source,
+                     bool is_form);
 
 /* Binds a name to nothing but what the visit's sources are: an object made from them. */
 bool flow_carry(struct flow_builder *builder, uint32_t binding);
@@ -317,6 +330,10 @@ bool flow_edge_add(struct flow_builder *builder,
                    enum flow_edge_kind kind,
                    uint32_t source,
                    uint32_t target);
+/* From something that the visit's statement read, spelled as it spells it. */
+bool flow_edge_add_read(struct flow_builder *builder,
+                        const struct flow_source *source,
+                        uint32_t target);
 bool flow_edges_of_value(struct flow_builder *builder,
                          uint32_t raw,
                          uint32_t binding,
@@ -411,6 +428,18 @@ bool flow_parts_of(struct flow_builder *builder,
                    const struct site *site,
                    uint32_t read,
                    const struct flow_parts **parts);
+/* The text of the visited site's statement; nothing where it is too long to be sure of. */
+void flow_statement_add(struct flow_builder *builder,
+                        const struct site *site,
+                        struct buffer *text);
+/* flow_forms.c: whether each use of the read name in the visited site's statement asks for the
+ * value's form alone: its shape, dtype, device. false: out of memory. */
+bool flow_form_read(struct flow_builder *builder,
+                    const struct site *site,
+                    uint32_t read,
+                    bool *is_form);
+/* The same, of what stands behind a value in a dotted name: `.shape`. */
+bool flow_is_form(struct slice rest);
 /* Whether the leaf at that path, a text, is one of them. */
 bool flow_is_part(const struct flow_builder *builder,
                   const struct flow_parts *parts,

@@ -55,7 +55,24 @@ bool flow_edge_add(struct flow_builder *builder,
     from->stamp = target + 1;
     builder->edges = items;
     builder->edges[builder->edge_count++] =
-        (struct flow_raw_edge){source, target, kind};
+        (struct flow_raw_edge){.source = source, .target = target, .kind = kind};
+    return true;
+}
+
+bool flow_edge_add_read(struct flow_builder *builder,
+                        const struct flow_source *source,
+                        uint32_t target)
+{
+    uint32_t count = builder->edge_count;
+    enum flow_edge_kind kind =
+        builder->raws[source->raw].is_form ? FLOW_EDGE_FORM : FLOW_EDGE_VALUE;
+
+    if (!flow_edge_add(builder, kind, source->raw, target)) {
+        return false;
+    }
+    if (builder->edge_count > count) {
+        builder->edges[count].name = source->name;
+    }
     return true;
 }
 
@@ -199,7 +216,7 @@ static bool add_sources(struct flow_builder *builder,
             continue;
         }
         builder->visit.edges_left--;
-        if (!flow_edge_add(builder, FLOW_EDGE_VALUE, source->raw, raw)) {
+        if (!flow_edge_add_read(builder, source, raw)) {
             return false;
         }
     }

@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* So far out of an edge's ends is looked for what they share. */
@@ -319,6 +320,7 @@ static uint32_t collect_edges(struct flow_builder *builder,
         if (from != FLOW_NONE && to != FLOW_NONE) {
             edges[count++] = (struct flow_edge){
                 .kind = edge->kind,
+                .name = edge->name,
                 .source = from,
                 .target = to,
                 .count = 1,
@@ -328,6 +330,29 @@ static uint32_t collect_edges(struct flow_builder *builder,
         }
     }
     return count;
+}
+
+/* The names that edges have, by the numbers of their texts. */
+static bool add_names(struct flow_builder *builder)
+{
+    struct flow_graph *graph = builder->graph;
+    size_t count = (size_t)builder->texts.count + 1;
+
+    graph->names = arena_allocate(&graph->arena, count, sizeof *graph->names);
+    if (graph->names == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    memset(graph->names, 0, count * sizeof *graph->names);
+    graph->names[0] = SLICE("");
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        uint32_t name = builder->edges[i].name;
+
+        assert(name < count);
+        if (graph->names[name].bytes == NULL) {
+            graph->names[name] = flow_keep(builder, builder->texts.texts[name]);
+        }
+    }
+    return true;
 }
 
 static bool add_edges(struct flow_builder *builder)
@@ -386,6 +411,6 @@ static bool count_files(struct flow_builder *builder)
 bool flow_finish(struct flow_builder *builder)
 {
     choose_newest(builder);
-    return flow_groups(builder) && add_nodes(builder) && add_edges(builder) &&
-           count_files(builder);
+    return flow_groups(builder) && add_nodes(builder) && add_names(builder) &&
+           add_edges(builder) && count_files(builder);
 }

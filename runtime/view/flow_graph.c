@@ -63,6 +63,7 @@ static void builder_release(struct flow_builder *builder)
     number_map_release(&builder->told_again);
     number_map_release(&builder->uses);
     number_map_release(&builder->part_index);
+    number_map_release(&builder->form_index);
     memory_free(builder->parts);
     number_map_release(&builder->name_scopes);
     flow_modules_release(builder);

@@ -129,10 +129,12 @@ enum flow_edge_kind {
     FLOW_EDGE_SAME,  /* is the same value under another name: an argument, a result */
     FLOW_EDGE_WRITE, /* the value before an in-place write, to the one after it */
     FLOW_EDGE_ALIAS, /* was changed by writing to the other */
+    FLOW_EDGE_FORM,  /* its form alone was read: shape, dtype, device */
 };
 
 struct flow_edge {
     enum flow_edge_kind kind;
+    uint32_t name;   /* in names: how the target's statement spells the source */
     uint32_t source; /* index of a node */
     uint32_t target;
     uint64_t count;  /* folded ones */
@@ -177,6 +179,7 @@ struct flow_graph {
     uint32_t node_count;
     struct flow_edge *edges;
     uint32_t edge_count;
+    struct slice *names; /* of edges; 0 is "": not known */
     struct flow_group *groups;
     uint32_t group_count;
     struct flow_left_out left_out;

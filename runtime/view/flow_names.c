@@ -124,12 +124,18 @@ bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
 
 /* ---- reads ---- */
 
-bool flow_source_add(struct flow_builder *builder, uint32_t raw, uint32_t read)
+bool flow_source_add(struct flow_builder *builder,
+                     const struct flow_source *source,
+                     bool is_form)
 {
+    struct flow_raw *node = &builder->raws[source->raw];
     void *items = builder->sources;
 
-    if (builder->raws[raw].seen == builder->visit.serial ||
-        builder->visit.source_count >= FLOW_SOURCES_MAX) {
+    if (node->seen == builder->visit.serial) {
+        node->is_form = node->is_form && is_form;
+        return true;
+    }
+    if (builder->visit.source_count >= FLOW_SOURCES_MAX) {
         return true;
     }
     if (!flow_grow(builder, &items, &builder->source_capacity,
@@ -137,22 +143,39 @@ bool flow_source_add(struct flow_builder *builder, uint32_t raw, uint32_t read)
         return false;
     }
     builder->sources = items;
-    builder->sources[builder->visit.source_count++] = (struct flow_source){raw, read};
-    builder->raws[raw].seen = builder->visit.serial;
+    builder->sources[builder->visit.source_count++] = *source;
+    node->seen = builder->visit.serial;
+    node->is_form = is_form;
     return true;
 }
 
+/* A name that a statement reads, as far as it is a part of what a binding stands for. */
+struct wanted_part {
+    uint32_t read;
+    uint32_t name;                  /* text */
+    struct slice rest;              /* of a dotted name, behind the binding's */
+    const struct flow_parts *parts; /* NULL: all */
+    bool is_form;                   /* each use asks for the form alone */
+};
+
 /* The value, and what was written into its memory since under another name. */
-static bool add_value(struct flow_builder *builder, uint32_t raw, uint32_t read)
+static bool add_value(struct flow_builder *builder,
+                      uint32_t raw,
+                      const struct wanted_part *wanted,
+                      bool is_form)
 {
+    struct flow_source source = {raw, wanted->read, wanted->name};
     uint64_t storage = builder->raws[raw].storage;
     uint32_t writing =
         storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
-    return flow_source_add(builder, raw, read) &&
-           (writing == NUMBER_MAP_NONE || writing <= raw ||
-            builder->raws[writing].is_hidden ||
-            flow_source_add(builder, writing, read));
+    if (!flow_source_add(builder, &source, is_form)) {
+        return false;
+    }
+    source.raw = writing;
+    return writing == NUMBER_MAP_NONE || writing <= raw ||
+           builder->raws[writing].is_hidden ||
+           flow_source_add(builder, &source, is_form);
 }
 
 /* Whether a leaf stands at `rest` in its container: `.logits`, which may be a key too. */
@@ -166,12 +189,6 @@ static bool path_is_at(struct slice path, struct slice rest)
             slice_starts(slice_part(path, 2 + key.size, path.size), SLICE("']")));
 }
 
-/* Which leaves of a binding a statement has read. */
-struct wanted_part {
-    struct slice rest;              /* of a dotted name */
-    const struct flow_parts *parts; /* NULL: all */
-};
-
 static bool is_wanted_part(const struct flow_builder *builder,
                            const struct wanted_part *wanted,
                            uint32_t path)
@@ -184,27 +201,31 @@ static bool is_wanted_part(const struct flow_builder *builder,
 /* Adds what the binding stands for; all of it where none of its leaves is a wanted one. */
 static bool add_binding(struct flow_builder *builder,
                         uint32_t index,
-                        const struct wanted_part *wanted,
-                        uint32_t read)
+                        const struct wanted_part *wanted)
 {
     const struct flow_binding *binding = &builder->bindings[index];
     uint32_t raw = binding->first;
     bool has_part = false;
+    bool is_form;
 
     for (uint32_t i = 0; i < binding->count && !has_part; i++) {
         has_part = is_wanted_part(builder, wanted, builder->raws[raw].path);
         raw = builder->raws[raw].next_leaf;
     }
+    is_form = wanted->is_form ||
+              (!(has_part && wanted->rest.size > 0) && flow_is_form(wanted->rest));
     raw = binding->first;
     for (uint32_t i = 0; i < binding->count; i++) {
         if ((!has_part || is_wanted_part(builder, wanted, builder->raws[raw].path)) &&
-            !add_value(builder, raw, read)) {
+            !add_value(builder, raw, wanted, is_form)) {
             return false;
         }
         raw = builder->raws[raw].next_leaf;
     }
     for (uint32_t i = 0; i < binding->carried_count; i++) {
-        if (!add_value(builder, builder->carried[binding->carried + i], read)) {
+        const struct flow_carried *carried = &builder->carried[binding->carried + i];
+
+        if (!add_value(builder, carried->raw, wanted, is_form || carried->is_form)) {
             return false;
         }
     }
@@ -219,13 +240,18 @@ static bool add_read(struct flow_builder *builder,
                      struct slice part)
 {
     struct slice name = site->reads[read].name;
-    struct wanted_part wanted = {.rest = slice_part(name, part.size, name.size)};
+    struct wanted_part wanted = {.read = read,
+                                 .rest = slice_part(name, part.size, name.size)};
 
+    if (!flow_text(builder, name, &wanted.name) ||
+        !flow_form_read(builder, site, read, &wanted.is_form)) {
+        return false;
+    }
     if (builder->bindings[index].count > 1 && wanted.rest.size == 0 &&
         !flow_parts_of(builder, site, read, &wanted.parts)) {
         return false;
     }
-    return add_binding(builder, index, &wanted, read);
+    return add_binding(builder, index, &wanted);
 }
 
 /* Whether `name`, written before, was forgotten because its root was bound to another object. */
@@ -314,7 +340,10 @@ bool flow_carry(struct flow_builder *builder, uint32_t index)
     binding->carried = builder->carried_count;
     binding->carried_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        builder->carried[builder->carried_count++] = builder->sources[i].raw;
+        uint32_t raw = builder->sources[i].raw;
+
+        builder->carried[builder->carried_count++] =
+            (struct flow_carried){raw, builder->raws[raw].is_form};
     }
     return true;
 }

@@ -67,10 +67,9 @@ static bool read_part(struct slice text, size_t at, struct buffer *part)
     return part->size > 0 && !part->has_failed;
 }
 
-/* The text of the visited site's statement. */
-static void add_statement(struct flow_builder *builder,
-                          const struct site *site,
-                          struct buffer *text)
+void flow_statement_add(struct flow_builder *builder,
+                        const struct site *site,
+                        struct buffer *text)
 {
     uint32_t module = builder->calls[builder->visit.call].module;
     const struct log_module *known = builder->modules[module].module;
@@ -104,7 +103,7 @@ static bool find_parts(struct flow_builder *builder,
     struct slice whole;
     bool is_done = true;
 
-    add_statement(builder, site, &text);
+    flow_statement_add(builder, site, &text);
     whole = buffer_slice(&text);
     for (size_t at = flow_find_use(whole, name, 0); at < whole.size && is_done;
          at = flow_find_use(whole, name, at + 1)) {

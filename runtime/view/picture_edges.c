@@ -21,6 +21,7 @@ enum edge_look edge_look_of(const struct flow_edge *edge)
         return EDGE_WRITE;
     case FLOW_EDGE_ALIAS:
         return EDGE_ALIAS;
+    case FLOW_EDGE_FORM:
     case FLOW_EDGE_VALUE:
         break;
     }

@@ -67,7 +67,8 @@ void pill_of_mark(struct pills *pills, struct sheet *sheet, enum flow_mark mark)
 
 bool mark_is_handed_on(const struct flow_graph *graph, const struct flow_edge *edge)
 {
-    return graph->nodes[edge->source].mark >= FLOW_MARK_PASSED &&
+    return edge->kind != FLOW_EDGE_FORM &&
+           graph->nodes[edge->source].mark >= FLOW_MARK_PASSED &&
            graph->nodes[edge->target].mark >= FLOW_MARK_PASSED;
 }
 

@@ -16,10 +16,9 @@ void sql_edges_release(struct sql_edges *edges)
 const char *sql_edge_kind_text(enum flow_edge_kind kind)
 {
     static const char *const texts[] = {
-        [FLOW_EDGE_VALUE] = "value",
-        [FLOW_EDGE_SAME] = "same",
-        [FLOW_EDGE_WRITE] = "write",
-        [FLOW_EDGE_ALIAS] = "alias",
+        [FLOW_EDGE_VALUE] = "value", [FLOW_EDGE_SAME] = "same",
+        [FLOW_EDGE_WRITE] = "write", [FLOW_EDGE_ALIAS] = "alias",
+        [FLOW_EDGE_FORM] = "form",
     };
 
     return texts[kind];

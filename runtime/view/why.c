@@ -49,7 +49,9 @@ static void find_made(struct why *why)
         unsigned held = 0;
 
         for (uint32_t k = why->first_edges[i]; k < why->first_edges[i + 1]; k++) {
-            held |= why->facts[why->graph.edges[k].source].holds;
+            const struct flow_edge *edge = &why->graph.edges[k];
+
+            held |= edge->kind == FLOW_EDGE_FORM ? 0 : why->facts[edge->source].holds;
         }
         held |= (held & WHY_INF) != 0 ? WHY_INF : 0;
         why->facts[i].made = why->facts[i].holds & (uint8_t)~held;

@@ -67,7 +67,7 @@ static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
         struct why_fact *fact = &why->facts[source];
         unsigned passes = fact->passes | both(wanted, fact->holds);
 
-        if (passes != fact->passes) {
+        if (why->graph.edges[i].kind != FLOW_EDGE_FORM && passes != fact->passes) {
             fact->passes = (uint8_t)passes;
             if (!put(queue, source, 0)) {
                 return false;
@@ -93,7 +93,7 @@ static bool has_more(const struct why *why, uint32_t node)
     for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
         const struct flow_node *source = &why->graph.nodes[why->graph.edges[i].source];
 
-        if (source->has_statistics &&
+        if (why->graph.edges[i].kind != FLOW_EDGE_FORM && source->has_statistics &&
             source->statistics.count == target->statistics.count) {
             has_equal = true;
             if (infinities(source) >= infinities(target)) {
@@ -199,6 +199,7 @@ static bool find_slice(struct why *why)
 {
     struct queue queue = {0};
     struct number_map seen;
+    bool is_bad = why->facts[why->target].holds != 0;
     bool is_done = put(&queue, why->target, 0);
 
     number_map_init(&seen);
@@ -212,7 +213,9 @@ static bool find_slice(struct why *why)
              is_done && k < why->first_edges[node + 1]; k++) {
             uint32_t source = why->graph.edges[k].source;
 
-            if (!why->facts[source].is_in_slice) {
+            /* Of what only had a form to give, no element is in a NaN. */
+            if (!why->facts[source].is_in_slice &&
+                (!is_bad || why->graph.edges[k].kind != FLOW_EDGE_FORM)) {
                 why->facts[source].is_in_slice = true;
                 is_done = put(&queue, source, depth + 1);
             }

@@ -82,6 +82,80 @@ PROGRAMS = [
     ),
 ]
 
+PROGRAMS += [
+    (
+        "a dtype was read of what is NaN",
+        """
+        import torch
+
+        def cast(x, w):
+            kind = x.dtype
+            v = w.to(kind).log()  # HERE
+            return v
+
+        bad = torch.tensor([float("nan"), 1.0])
+        y = cast(bad, -torch.ones(2))
+        """,
+        ["y"],
+        "NaN made here: v: log of a negative number: .*",
+        "bad",
+    ),
+    (
+        "a kind was read of what is NaN",
+        """
+        import torch
+
+        def spread(x, n):
+            share = x.new_zeros(3) / n  # HERE
+            return share
+
+        bad = torch.tensor([float("nan"), 1.0])
+        y = spread(bad, torch.zeros(3))
+        """,
+        ["y"],
+        "NaN made here: share: 0/0: .*",
+        "bad",
+    ),
+    (
+        "elements are read beside the form",
+        """
+        import torch
+
+        def spread(x, w):
+            zeros = torch.zeros_like(w)
+            size = x.shape[0] * x.size(0)
+            y = w.to(x) * size + x.sum() / x.numel() + zeros
+            return y
+
+        bad = torch.tensor([1.0, 1.0]) * float("nan")  # HERE
+        y = spread(bad, torch.zeros(2))
+        """,
+        ["y"],
+        "NaN made here: bad: .*",
+        None,
+    ),
+    (
+        "sizes of what is NaN go into a loop's count",
+        """
+        import torch
+
+        def run(x, w):
+            batch, width = x.shape
+            total = w.expand_as(x[0]).clone()
+            for i in range(batch):
+                total = total - 1
+            scaled = torch.full_like(x, 2.0)[0] * total.sqrt() / width  # HERE
+            return scaled
+
+        bad = torch.full((3, 2), float("nan"))
+        y = run(bad, torch.ones(2))
+        """,
+        ["y"],
+        "NaN made here: scaled: sqrt of a negative number: .*",
+        None,
+    ),
+]
+
 
 def line_of(program):
     return 1 + next(n for n, line in enumerate(program.split("\n")) if line.endswith("# HERE"))
