@@ -1,4 +1,5 @@
-/* Places that the parser could not read: what stands around them is left as it is. */
+/* Places that the parser could not read, or that are nested too deep: what stands around them is left
+ * as it is. */
 #include "instrument/rewriter.h"
 
 uint32_t find_damage(const struct rewriter *rewriter, uint32_t node)
@@ -27,6 +28,22 @@ size_t count_functions(const struct rewriter *rewriter, uint32_t node)
         count += node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION;
     }
     return count;
+}
+
+void skip_deep(struct rewriter *rewriter,
+               uint32_t node,
+               uint32_t deep,
+               struct slice name)
+{
+    size_t count = count_functions(rewriter, node);
+
+    rewriter->result->function_count += count;
+    rewriter->result->skipped_count += count;
+    note_add(rewriter, NOTE_WARNING, deep,
+             "%s%.*s%s is left as it is: it is nested too deep here for CPython to "
+             "compile it with calls inserted",
+             name.size > 0 ? "function '" : "the statement", (int)name.size, name.bytes,
+             name.size > 0 ? "'" : "");
 }
 
 void skip_damaged(struct rewriter *rewriter,

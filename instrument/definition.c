@@ -72,6 +72,18 @@ pending_drop(struct rewriter *rewriter, struct pending *pending, struct slice na
     }
 }
 
+/* Takes pending records past a definition whose header cannot carry them. */
+static void carry_past_definition(struct rewriter *rewriter,
+                                  uint32_t definition,
+                                  struct pending *pending)
+{
+    uint32_t name = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
+
+    if (name != 0) {
+        pending_drop(rewriter, pending, text_of(rewriter, name));
+    }
+}
+
 /* Gives pending records to a definition's header, or takes them past it. */
 static void
 carry_to_definition(struct rewriter *rewriter, uint32_t node, struct pending *pending)
@@ -82,11 +94,7 @@ carry_to_definition(struct rewriter *rewriter, uint32_t node, struct pending *pe
         return;
     }
     if (!definition_can_carry(rewriter, node)) {
-        uint32_t name = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
-
-        if (name != 0) {
-            pending_drop(rewriter, pending, text_of(rewriter, name));
-        }
+        carry_past_definition(rewriter, definition, pending);
         return;
     }
     if (node != definition) {
@@ -262,20 +270,55 @@ rewrite_class(struct rewriter *rewriter, uint32_t definition, struct slice name)
     rewriter->place = place.outer;
 }
 
+/* Whether a decorator, a base or a default is nested too deep. */
+static bool
+is_deep_header(const struct rewriter *rewriter, uint32_t node, uint32_t definition)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+
+    return depth_find_any(&rewriter->depth, node,
+                          block != 0 ? block : node_at(rewriter, definition)->next) !=
+           0;
+}
+
 /* Assignment expressions in decorators, bases and defaults run where the definition stands. */
-static void
-rewrite_definition_header(struct rewriter *rewriter, uint32_t node, uint32_t definition)
+static void rewrite_definition_header(struct rewriter *rewriter,
+                                      uint32_t node,
+                                      uint32_t definition,
+                                      struct pending *pending)
 {
     uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
     bool is_generic =
         syntax_find(&rewriter->syntax, definition, KIND_TYPE_PARAMETER) != 0;
 
+    if (is_deep_header(rewriter, node, definition)) {
+        carry_past_definition(rewriter, definition, pending);
+        return;
+    }
+    carry_to_definition(rewriter, node, pending);
     if (node != definition) {
         rewrite_walruses(rewriter, node, definition);
     }
     if (block != 0 && !is_generic) {
         rewrite_walruses(rewriter, definition, block);
     }
+}
+
+/* A place in a function that is nested too deep, if anything of the function is to be recorded. */
+static uint32_t
+find_deep(const struct rewriter *rewriter, uint32_t definition, struct slice name)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    const struct place *outer = rewriter->place;
+    uint32_t deep = depth_find(&rewriter->depth, definition, definition,
+                               node_at(rewriter, definition)->next);
+    bool is_selected =
+        (outer->kind == SCOPE_FUNCTION && outer->is_selected) ||
+        choice_has_function(&rewriter->choice, name, outer->kind == SCOPE_CLASS);
+
+    return deep != 0 && choice_has_statement(&rewriter->choice, block, is_selected)
+               ? deep
+               : 0;
 }
 
 void rewrite_definition(struct rewriter *rewriter,
@@ -289,6 +332,7 @@ void rewrite_definition(struct rewriter *rewriter,
     struct slice compiler;
     struct slice name;
     uint32_t damage;
+    uint32_t deep;
 
     if (identifier == 0 ||
         !is_definition((enum kind)node_at(rewriter, definition)->kind)) {
@@ -312,9 +356,11 @@ void rewrite_definition(struct rewriter *rewriter,
         carry_to_definition(rewriter, definition, pending);
         return;
     }
-    carry_to_definition(rewriter, node, pending);
-    rewrite_definition_header(rewriter, node, definition);
-    if (is_function) {
+    rewrite_definition_header(rewriter, node, definition, pending);
+    deep = is_function ? find_deep(rewriter, definition, name) : 0;
+    if (deep != 0) {
+        skip_deep(rewriter, definition, deep, name);
+    } else if (is_function) {
         rewrite_function(rewriter, node, definition, name);
     } else {
         rewrite_class(rewriter, definition, name);

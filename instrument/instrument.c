@@ -188,6 +188,10 @@ static bool rewrite(struct rewriter *rewriter,
                      rewriter->arena) ||
         !foreign_read(&rewriter->foreign, &rewriter->syntax, &rewriter->names,
                       rewriter->arena) ||
+        !depth_read(&rewriter->depth, &rewriter->syntax,
+                    selection->level_limit > 0 ? selection->level_limit
+                                               : DEPTH_LEVEL_LIMIT,
+                    rewriter->arena) ||
         !choose_forms(rewriter, selection->prefix, text)) {
         return error_set_memory(error);
     }

@@ -43,6 +43,9 @@ struct selection {
     /* Globs: visible spy_save calls after their assignments. */
     const struct slice *spy_names;
     size_t spy_count;
+    /* What is nested deeper is left as it is; 0: DEPTH_LEVEL_LIMIT of depth.h, which is the most.
+     * No part of the selection's text. */
+    uint32_t level_limit;
 };
 
 /* Whether nothing at all is named: the default is taken, whatever sites are wanted of it. */

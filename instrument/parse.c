@@ -162,6 +162,9 @@ static void push_open(struct parse *parse, size_t depth, size_t node)
     }
     parse->open = open;
     parse->open[depth] = node;
+    if (parse->depth <= depth) {
+        parse->depth = depth + 1;
+    }
 }
 
 /* One level down (or up again, with `step` -1) below a node; false past a limit. */
@@ -252,6 +255,7 @@ static bool parse_in_region(struct parse *parse, struct slice shown)
 
     parse->nodes.count = 0;
     parse->comments.count = 0;
+    parse->depth = 0;
     region_reset(&parse->region);
     if (setjmp(parse->region.out_of_memory) != 0) {
         region_leave();

@@ -25,6 +25,7 @@ struct parse {
     struct comment_list comments;
     size_t *open; /* owned; a stack of the nodes whose `next` is not known yet */
     size_t open_capacity;
+    size_t depth;   /* the most that were open */
     char *copy;     /* owned; may be NULL: the text as tree-sitter is shown it */
     char *repaired; /* owned; may be NULL */
     int block_depth;

@@ -184,6 +184,24 @@ rewrite_and_mark(struct rewriter *rewriter, uint32_t statement, bool is_last)
     }
 }
 
+/* Whether a statement of the module is left as it is, because it is nested too deep; of a function,
+ * the whole is left. */
+static bool is_left_deep(struct rewriter *rewriter, uint32_t statement)
+{
+    uint32_t deep = rewriter->place->kind != SCOPE_MODULE
+                        ? 0
+                        : depth_find(&rewriter->depth, 0, statement,
+                                     node_at(rewriter, statement)->next);
+
+    if (deep == 0 || (!is_recorded(rewriter, statement) &&
+                      !choice_has_statement(&rewriter->choice, statement,
+                                            rewriter->place->is_selected))) {
+        return false;
+    }
+    skip_deep(rewriter, statement, deep, (struct slice){NULL, 0});
+    return true;
+}
+
 /* Rewrites one statement that is no definition. */
 static void rewrite_statement(struct rewriter *rewriter,
                               uint32_t block,
@@ -192,6 +210,9 @@ static void rewrite_statement(struct rewriter *rewriter,
 {
     uint32_t next = syntax_sibling(&rewriter->syntax, block, statement);
 
+    if (is_left_deep(rewriter, statement)) {
+        return; /* what waits goes on to the next statement */
+    }
     if (is_compound((enum kind)node_at(rewriter, statement)->kind)) {
         rewrite_compound(rewriter, statement, pending);
     } else if (rewriter->place->kind == SCOPE_MODULE &&

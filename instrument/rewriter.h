@@ -6,6 +6,7 @@
 #define MONITORCH_INSTRUMENT_REWRITER_H
 
 #include "instrument/choice.h"
+#include "instrument/depth.h"
 #include "instrument/edits.h"
 #include "instrument/foreign.h"
 #include "instrument/forms.h"
@@ -48,6 +49,7 @@ struct rewriter {
     struct choice choice;
     struct foreign foreign;
     struct inspection inspection;
+    struct depth depth;
     struct forms forms;
     struct sites sites;
     struct edits *edits;         /* borrowed */
@@ -219,6 +221,13 @@ uint32_t find_damage(const struct rewriter *rewriter, uint32_t node);
 
 /* How many functions stand at and below `node`. */
 size_t count_functions(const struct rewriter *rewriter, uint32_t node);
+
+/* Leaves everything below `node` alone, and says so at `deep`, which is nested too deep. `name`: of
+ * the function, or empty for a statement of the module. */
+void skip_deep(struct rewriter *rewriter,
+               uint32_t node,
+               uint32_t deep,
+               struct slice name);
 
 /* Leaves everything below `node` alone, and says so at `damage`. */
 void skip_damaged(struct rewriter *rewriter,

@@ -119,6 +119,7 @@ static bool
 keep_nodes(struct syntax *syntax, const struct parse *parse, struct arena *arena)
 {
     syntax->count = (uint32_t)parse->nodes.count;
+    syntax->depth = (uint32_t)parse->depth + 1; /* assignments may be turned */
     syntax->nodes = arena_allocate(arena, parse->nodes.count, sizeof *syntax->nodes);
     syntax->comment_count = (uint32_t)parse->comments.count;
     syntax->comments =

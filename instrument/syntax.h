@@ -44,6 +44,7 @@ struct syntax {
     struct slice text;         /* borrowed; UTF-8 */
     struct syntax_node *nodes; /* borrowed from the arena; the first is the module */
     uint32_t count;
+    uint32_t depth; /* the most nodes that are nested, the module included */
     struct syntax_comment *comments; /* borrowed from the arena */
     uint32_t comment_count;
     /* Borrowed from the arena; the offset of each row's first byte. */

@@ -212,7 +212,6 @@ static PyObject *compile_result(const struct module_state *state,
 
     if (code == NULL) {
         if (is_changed && PyErr_ExceptionMatches(PyExc_Exception) &&
-            !PyErr_ExceptionMatches(PyExc_MemoryError) &&
             !raise_original_error(request, filename, optimize, flags)) {
             raise_compile_failure(state, request->path);
         }
@@ -224,16 +223,12 @@ static PyObject *compile_result(const struct module_state *state,
     return mapped;
 }
 
-PyObject *compile_request(const struct module_state *state,
-                          const struct request *request,
-                          PyObject *filename,
-                          int optimize,
-                          int flags)
+static PyObject *compile_once(const struct module_state *state,
+                              const struct request *request,
+                              PyObject *filename,
+                              int optimize,
+                              int flags)
 {
-    if (flags & FLAG_ONLY_AST) {
-        PyErr_SetString(PyExc_ValueError, "flags ask for a tree, not for code");
-        return NULL;
-    }
     PyObject *result = result_new(state, request);
     if (result == NULL) {
         if (PyErr_ExceptionMatches(state->error_type)) {
@@ -245,5 +240,57 @@ PyObject *compile_request(const struct module_state *state,
     PyObject *pair = code == NULL ? NULL : PyTuple_Pack(2, code, result);
     Py_XDECREF(code);
     Py_DECREF(result);
+    return pair;
+}
+
+/* Forgets the exception that is set if it says that the instrumented text alone does not compile:
+ * there may be less stack than DEPTH_LEVEL_LIMIT counts on. Returns whether it was so. */
+static bool forget_compile_failure(const struct module_state *state)
+{
+    PyObject *type, *value, *traceback, *cause = NULL;
+
+    if (!PyErr_ExceptionMatches(state->error_type)) {
+        return false;
+    }
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (value != NULL) {
+        cause = PyException_GetCause(value);
+    }
+    if (cause == NULL) {
+        PyErr_Restore(type, value, traceback);
+        return false;
+    }
+    Py_DECREF(cause);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return true;
+}
+
+PyObject *compile_request(const struct module_state *state,
+                          const struct request *request,
+                          PyObject *filename,
+                          int optimize,
+                          int flags)
+{
+    static const uint32_t level_limits[] = {0, 500, 100};
+    struct request limited = *request;
+    PyObject *pair = NULL;
+
+    if (flags & FLAG_ONLY_AST) {
+        PyErr_SetString(PyExc_ValueError, "flags ask for a tree, not for code");
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof level_limits / sizeof *level_limits; i++) {
+        if (i > 0 && !forget_compile_failure(state)) {
+            return NULL;
+        }
+        limited.selection.level_limit = level_limits[i];
+        pair = compile_once(state, &limited, filename, optimize, flags);
+        if (pair != NULL) {
+            break;
+        }
+    }
     return pair;
 }

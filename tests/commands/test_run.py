@@ -526,3 +526,48 @@ def test_what_the_program_printed_comes_first(tmp_path, words):
         check=True,
     )
     assert done.stdout.startswith("printed\nmonitorch: "), done.stdout
+
+
+def deep_program(arm_count):
+    arms = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(1, arm_count))
+    chain = f"def f(x):\n    if x == 0:\n        y = 0\n{arms}    return y\n"
+    return chain + "def g(x):\n    z = x * 2\n    return z\nprint(f(1), g(4))\n"
+
+
+@pytest.mark.parametrize("version, python", PYTHONS)
+def test_a_function_that_is_too_deep_is_named_and_the_rest_recorded(tmp_path, version, python):
+    """It compiles as it is, in the script and in a module, but not with calls in it."""
+    (tmp_path / "deep.py").write_text(deep_program(2940))
+    (tmp_path / "train.py").write_text(deep_program(2975) + "import deep\n")
+    done = good(tmp_path, "train.py", python=python)
+    assert done.stdout == "1 8\n1 8\n"
+    for name in ("train.py", "deep.py"):
+        assert re.search(
+            rf"{name}:\d+:\d+: function 'f' is left as it is: it is nested too deep", done.stderr
+        )
+    assert functions_in(tmp_path / "run.mtrace") == {
+        ("train.py", "g"),
+        ("deep.py", "g"),
+    }
+
+
+def test_a_file_that_python_does_not_compile_fails_as_it_does(tmp_path):
+    (tmp_path / "train.py").write_text(deep_program(3100 if sys.version_info < (3, 13) else 6100))
+    done = run(tmp_path, "run", "train.py")
+    plain = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert plain.returncode == done.returncode == 1
+    assert plain.stderr.splitlines()[-1] in done.stderr.splitlines()
+
+
+def test_a_module_imported_with_little_stack_left_is_recorded(tmp_path):
+    """Where calls in a function would be the last straw, it is left as it is."""
+    deep = "def f(x):\n    return " + "x + " * 1600 + "x\ndef g(x):\n    z = x * 2\n    return z\ng(4)\n"
+    (tmp_path / "deep.py").write_text(deep)
+    program = "import sys\ndef go(n):\n    if n: return go(n - 1)\n    import deep\ngo(int(sys.argv[1]))\n"
+    (tmp_path / "train.py").write_text(program)
+    for count in range(420, 470, 7):
+        words = [sys.executable, "-B", "train.py", str(count)]
+        plain = subprocess.run(words, cwd=tmp_path, capture_output=True)
+        done = run(tmp_path, "run", "train.py", str(count))
+        assert done.returncode == plain.returncode
+        assert done.returncode or ("deep.py", "g") in functions_in(tmp_path / "run.mtrace")

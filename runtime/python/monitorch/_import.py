@@ -7,6 +7,7 @@ Bytecode files are neither read nor written for such a module. Where anything fa
 has been touched, and Python itself tells of it, without a frame of ours in its traceback.
 """
 
+import contextlib
 import importlib.machinery
 import sys
 
@@ -14,7 +15,7 @@ from monitorch import _cache, _instrument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
     from typing import Any
 
@@ -74,12 +75,22 @@ class Hook:
     ) -> "Any":
         if not self._wants(name, source, path):
             return None
+        options = self.selected.options(path)
         try:
-            return make(source, path, **self.selected.options(path))
+            try:
+                return make(source, path, **options)
+            except RecursionError:
+                with _same_stack():
+                    return make(source, path, **options)
         except _instrument.InstrumentError as error:
             self.tell(f"{error}; the file runs without being recorded")
-        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
-            pass
+        except (RecursionError, MemoryError) as error:
+            self.tell(
+                f"{path}:1:1: too deep to be instrumented here ({error or 'out of memory'}); the "
+                "file runs without being recorded"
+            )
+        except (SyntaxError, ValueError, OverflowError):
+            pass  # Python reports it when it compiles the file
         return None
 
     def _wants(self, name: str, source: bytes, path: str) -> bool:
@@ -95,6 +106,25 @@ class Hook:
         if text not in self._told:
             self._told.add(text)
             self.say(text)
+
+
+@contextlib.contextmanager
+def _same_stack() -> "Iterator[None]":
+    """Gives the compiler the stack that it has where Python compiles a file by itself: up to Python
+    3.11 it has less, the more frames are open, and here some are monitorch's own instead of the two
+    of Python's loader."""
+    own, frame = -2, sys._getframe()
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        own += module == "runpy" or module.partition(".")[0] == "monitorch"
+        frame = frame.f_back  # type: ignore[assignment]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + own)
+    try:
+        yield
+    finally:
+        if sys.getrecursionlimit() == limit + own:
+            sys.setrecursionlimit(limit)
 
 
 def be_silent(text: str) -> None:
