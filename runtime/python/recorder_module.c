@@ -7,6 +7,7 @@
 #include "runtime/python/monitor_devices.h"
 #include "runtime/python/monitor_gauge.h"
 #include "runtime/python/monitor_probe.h"
+#include "runtime/python/nearest.h"
 #include "runtime/python/observe.h"
 #include "runtime/python/recorder_hook.h"
 #include "runtime/python/recorder_measure.h"
@@ -295,6 +296,7 @@ static PyMethodDef methods[] = {
     {"make_watcher", WITH_KEYWORDS(watcher_make), make_watcher_doc},
     {"set_watchers", watchers_set, METH_O, set_watchers_doc},
     {"running_modules", watcher_running_modules, METH_NOARGS, running_modules_doc},
+    {"nearest_names", nearest_names, METH_VARARGS, nearest_names_doc},
     {"is_nonfinite", watcher_is_nonfinite, METH_VARARGS, is_nonfinite_doc},
     {"save_pt", WITH_KEYWORDS(saver_save_pt), saver_save_pt_doc},
     {"saved_file_stem", saver_stem, METH_O, saver_stem_doc},

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from types import CodeType, FrameType
 from typing import Any, Literal, TypedDict
@@ -87,6 +87,7 @@ def set_watchers(
     pairs: tuple[tuple[Watcher | Tracing, Callable[..., None] | None], ...], /
 ) -> None: ...
 def running_modules() -> list[tuple[Any, bool]]: ...
+def nearest_names(word: str, names: Iterable[str], /) -> tuple[str, ...]: ...
 def is_nonfinite(tensor: object, wanted: int, /) -> Any: ...
 
 # Saving tensors, see spy/saver.py.

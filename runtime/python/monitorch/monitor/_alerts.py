@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     Action = str | Callable[["MonitorAlert"], Any]
 
@@ -62,16 +62,27 @@ class Rule:
         self.condition = condition.strip()
         self.action = action
         self._meets = _COMPARISONS[comparison]
+        self.glob = glob
+        #: Whether any key so far was one that the condition is about.
+        self.has_match = False
         self._match = re.compile(fnmatch.translate(glob)).match
         self._known: dict[str, bool] = {}  # keys: whether they are meant
+
+    def is_about(self, keys: Iterable[str]) -> bool:
+        """Whether the condition is about any of the keys."""
+        return any([self._is_meant(key) for key in keys])
+
+    def _is_meant(self, key: str) -> bool:
+        is_meant = self._known.get(key)
+        if is_meant is None:
+            is_meant = self._known[key] = self._match(key) is not None
+            self.has_match = self.has_match or is_meant
+        return is_meant
 
     def find(self, metrics: Mapping[str, Any]) -> dict[str, float]:
         """Those of the step's metrics that meet the condition."""
         found = {}
         for key, value in metrics.items():
-            is_meant = self._known.get(key)
-            if is_meant is None:
-                is_meant = self._known[key] = self._match(key) is not None
-            if is_meant and self._meets(float(value), self._limit):
+            if self._is_meant(key) and self._meets(float(value), self._limit):
                 found[key] = float(value)
         return found

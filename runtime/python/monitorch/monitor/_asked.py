@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monitorch.monitor._measures import Measures
+from monitorch.monitor._measures import PARAMETER_KINDS, Measures
 from monitorch.monitor._metrics import Metric
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from monitorch.monitor._metrics import Aggregation, Function
 
 
@@ -89,9 +91,18 @@ class Asked(Measures):
             what = kind.replace("_", " ").capitalize()
             raise ValueError(f"{what} metric {metric.name} already exists.")
         self._metrics[kind][metric.name] = metric
+        if self.module is not None:
+            self._check_parameters([kind])
         # What was found to have no metric may have this one.
         self._targets = {key: target for key, target in self._targets.items() if target}
         self._renew()
+
+    def _check_parameters(self, kinds: Iterable[str]) -> None:
+        """Warns of metrics that are of no parameter of the model."""
+        for kind in kinds:
+            if kind in PARAMETER_KINDS:
+                names = [name for name, _ in self._find_parameters(self.module)]
+                self._unmatched.check_parameters(self._metrics[kind].values(), names)
 
     def _renew(self) -> None:
         """Metrics or models are others than before, from the next monitored step on."""

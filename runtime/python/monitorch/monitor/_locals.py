@@ -15,7 +15,7 @@ from monitorch import _hooks, _recorder
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 _RETURN = "return"
 
@@ -70,10 +70,7 @@ class Locals:
             self._versions.clear()
 
     def _find_wanted(self, prefix: str, function: FunctionType) -> set[str]:
-        code = function.__code__
-        names = [*code.co_varnames, *code.co_cellvars, _RETURN]
-        names += [f"self.{name}" for name in code.co_names]
-        return {name for name in names if self._is_wanted(prefix + name)}
+        return {name for name in _list_names(function) if self._is_wanted(prefix + name)}
 
     def _compile(self, module: Any, name: str, method: str, function: FunctionType) -> None:
         from monitorch import _function
@@ -117,6 +114,20 @@ class Locals:
         except (AttributeError, RuntimeError, TypeError):
             return True
         return known is None or known[0]() is not value or known[1] != version
+
+
+def list_locals(modules: Mapping[Any, str]) -> Iterator[str]:
+    """All that metrics can be of: "encoder.forward:scores"."""
+    for module, name in modules.items():
+        for method, function in _find_methods(module):
+            for local in _list_names(function):
+                yield f"{name}.{method}:{local}"
+
+
+def _list_names(function: FunctionType) -> Iterator[str]:
+    code = function.__code__
+    yield from (*code.co_varnames, *code.co_cellvars, _RETURN)
+    yield from (f"self.{name}" for name in code.co_names)
 
 
 def _find_methods(module: Any) -> Iterator[tuple[str, FunctionType]]:

@@ -11,6 +11,7 @@ from monitorch import _recorder
 from monitorch.monitor import _metrics
 from monitorch.monitor._metrics import Metric, Target
 from monitorch.monitor._sinks import Sinks
+from monitorch.monitor._unmatched import Unmatched
 from monitorch.monitor.storage import StorageManager
 
 if TYPE_CHECKING:
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from monitorch.monitor._metrics import Aggregation
     from monitorch.monitor._updates import Updates
 
-_KINDS = (
-    "activation", "activation_difference", "parameter", "parameter_difference", "gradient",
-)  # fmt: skip
+ACTIVATION_KINDS = ("activation", "activation_difference")
+PARAMETER_KINDS = ("parameter", "parameter_difference", "gradient")
 
 
 class Measures(Sinks):
@@ -48,7 +48,7 @@ class Measures(Sinks):
         self.is_open = False
         self._format = format_name
         self._excluded = re.compile(excluded_regex)
-        self._metrics: dict[str, dict[str, Metric]] = {kind: {} for kind in _KINDS}
+        self._metrics: dict[str, dict[str, Metric]] = {kind: {} for kind in (*ACTIVATION_KINDS, *PARAMETER_KINDS)}
         self._switch = _recorder.Switch()
         self._reference_switch = _recorder.Switch()
         self._updates: list[Updates] = []
@@ -56,6 +56,7 @@ class Measures(Sinks):
         self._keys: dict[_recorder.Gauge, str] = {}
         self._references: dict[str, list[Any]] = {}  # name -> activations, call by call
         self._warned: set[str] = set()
+        self._unmatched = Unmatched(logger)
 
     def is_monitoring(self) -> bool:
         """Whether a monitored step goes on, and not in no_monitor()."""

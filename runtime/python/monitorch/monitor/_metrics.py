@@ -53,6 +53,9 @@ class Metric:
         self.function: Callable[..., Any] | None = None
         if self.built_in is None:
             self.function = _measure_each(function, axis) if isinstance(function, str) else function
+        self.regex = regex
+        #: Whether it was a metric of anything so far.
+        self.has_match = False
         self._regex = re.compile(regex)
         self.names_locals = names_locals(regex)
 
@@ -60,7 +63,9 @@ class Metric:
         # A metric of everything is none of all variables of all forwards.
         if ":" in name and not self.names_locals:
             return False
-        return self._regex.match(name) is not None
+        is_match = self._regex.match(name) is not None
+        self.has_match = self.has_match or is_match
+        return is_match
 
 
 def _measure_each(built_in: str, axis: int | None) -> Callable[..., Any]:

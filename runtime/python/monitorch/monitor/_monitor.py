@@ -11,7 +11,7 @@ from monitorch.monitor._alerts import MonitorAlert, Rule
 from monitorch.monitor._asked import Asked
 from monitorch.monitor._calls import Calls, find_task
 from monitorch.monitor._locals import Locals
-from monitorch.monitor._measures import is_tensor
+from monitorch.monitor._measures import ACTIVATION_KINDS, PARAMETER_KINDS, is_tensor
 from monitorch.monitor._names import ROOT, format_module_name
 from monitorch.monitor.storage import Histogram
 
@@ -77,6 +77,7 @@ class ModuleMonitor(Asked):
         self.module = module
         self.module_names = self._name_modules(module)
         self._link(self.module_names, False)
+        self._check_parameters(PARAMETER_KINDS)
         self._renew()
 
     def set_reference_module(self, module: Any) -> None:
@@ -183,7 +184,20 @@ class ModuleMonitor(Asked):
         if histograms:
             self.storage.put_histograms(self.current_step, histograms)
         self.storage.aggregate_step(self.current_step)
+        self._warn_of_unmatched(self.current_step)
         self._tell(self.current_step)
+
+    def _warn_of_unmatched(self, step: int) -> None:
+        for kind in ACTIVATION_KINDS:
+            metrics = [metric for metric in self._metrics[kind].values() if not metric.has_match]
+            if metrics:
+                given = [name for known, name in self._targets if known == kind]
+                modules = {m: n for m, n in self.module_names.items() if not self._is_excluded(n)}
+                self._unmatched.check_activations(step, metrics, modules, given)
+        rules = [rule for rule in self._rules if not rule.has_match]
+        if rules:
+            keys = self.storage.get_step_metrics(step)
+            self._unmatched.check_rules(step, rules, keys)
 
     def _end_forced(self, step: int) -> None:
         """A step that is not monitored has what was logged by `force`."""

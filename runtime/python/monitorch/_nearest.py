@@ -1,0 +1,91 @@
+"""The names that were meant by one that matches nothing, as the end of a message."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+_SHOWN = 3
+_ALTERNATIVES = 16  # of a regular expression
+
+
+def suggest(words: str | Iterable[str], names: Iterable[str], there: str = "there are") -> str:
+    """`; did you mean 'x'?`, or `; there are 'a', 'b' and 7 more` if no name is near.
+
+    The words are alternatives, and may be globs.
+    """
+    from monitorch import _recorder
+
+    names = tuple(dict.fromkeys(names))
+    found: list[str] = []
+    for word in (words,) if isinstance(words, str) else words:
+        found += _recorder.nearest_names(word, names)
+    if found:
+        return f"; did you mean {_join(list(dict.fromkeys(found))[:_SHOWN], 'or')}?"
+    return f"; {there} {list_some(names)}"
+
+
+def list_some(names: Iterable[str]) -> str:
+    """`'a', 'b', 'c' and 4 more`"""
+    names = list(names)
+    if not names:
+        return "none"
+    shown = names[:_SHOWN] if len(names) > _SHOWN + 1 else names
+    if len(shown) == len(names):
+        return _join(shown, "and")
+    return f"{', '.join(map(repr, shown))} and {len(names) - len(shown):,} more"
+
+
+def _join(names: list[str], word: str) -> str:
+    quoted = [repr(name) for name in names]
+    if len(quoted) == 1:
+        return quoted[0]
+    return f"{', '.join(quoted[:-1])} {word} {quoted[-1]}"
+
+
+def read_regex(regex: str) -> tuple[str, ...]:
+    """Globs that match what `re.match` of the regular expression does, and more: letters stand for
+    themselves, repetitions for anything, and sets for one letter."""
+    try:
+        from re import _parser  # type: ignore[attr-defined]
+    except ImportError:  # Python 3.10
+        import sre_parse as _parser  # type: ignore[no-redef]
+    try:
+        parsed = _parser.parse(regex)
+    except (re.error, RecursionError, OverflowError):
+        return ()
+    found = itertools.islice(_expand(list(parsed)), _ALTERNATIVES)
+    return tuple(dict.fromkeys(re.sub(r"\*+", "*", glob + "*") for glob in found))
+
+
+def _expand(items: list[Any]) -> Iterator[str]:
+    if not items:
+        yield ""
+        return
+    (operator, argument), *rest = items
+    for first in _expand_one(str(operator), argument):
+        for others in _expand(rest):
+            yield first + others
+
+
+def _expand_one(operator: str, argument: Any) -> Iterator[str]:
+    if operator == "LITERAL":
+        yield chr(argument)
+    elif operator in ("ANY", "IN", "NOT_LITERAL"):
+        yield "?"
+    elif operator == "SUBPATTERN":
+        yield from _expand(list(argument[-1]))
+    elif operator == "ATOMIC_GROUP":
+        yield from _expand(list(argument))
+    elif operator == "BRANCH":
+        for part in argument[1]:
+            yield from _expand(list(part))
+    elif operator in ("AT", "ASSERT", "ASSERT_NOT"):
+        yield ""
+    else:
+        yield "*"

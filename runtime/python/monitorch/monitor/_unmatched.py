@@ -1,0 +1,72 @@
+"""Warnings about metrics and alerts that match nothing: most often a slip in a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitorch import _nearest
+from monitorch.monitor._locals import list_locals
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from monitorch.monitor._alerts import Rule
+    from monitorch.monitor._metrics import Metric
+
+
+class Unmatched:
+    """Each metric and each alert has one warning at most."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
+        self._warned: set[int] = set()  # ids; their owner keeps what they are of
+
+    def check_parameters(self, metrics: Iterable[Metric], names: Iterable[str]) -> None:
+        """Metrics of parameters or gradients, as soon as the model is known."""
+        names = list(names)
+        for metric in metrics:
+            if not metric.has_match and not any(map(metric.matches, names)):
+                self._warn(
+                    metric,
+                    f"Metric {metric.name!r} is of no parameter: none matches {metric.regex!r}"
+                    + _nearest.suggest(_nearest.read_regex(metric.regex), names),
+                )
+
+    def check_activations(
+        self, step: int, metrics: Iterable[Metric], modules: Mapping[Any, str], given: Iterable[str]
+    ) -> None:
+        """Metrics of activations without a match, at the end of a monitored step. `given`: names
+        that monitor_activations was called with."""
+        for metric in metrics:
+            if id(metric) in self._warned:
+                continue
+            if metric.names_locals:
+                what = "value in a method"
+                names: Iterable[str] = list_locals(modules)
+            else:
+                what = "module, and no name given to monitor_activations"
+                names = [*modules.values(), *given]
+            globs = _nearest.read_regex(metric.regex)
+            self._warn(
+                metric,
+                f"Step {step}: metric {metric.name!r} is of nothing: {metric.regex!r} matches no "
+                f"{what}{_nearest.suggest(globs, names)}",
+            )
+
+    def check_rules(self, step: int, rules: Iterable[Rule], keys: Iterable[str]) -> None:
+        """Alerts, at the end of a monitored step with these keys."""
+        keys = list(keys)
+        for rule in rules:
+            if keys and not rule.is_about(keys):
+                self._warn(
+                    rule,
+                    f"Step {step}: alert {rule.condition!r} is about no key of this step"
+                    + _nearest.suggest(rule.glob, keys),
+                )
+
+    def _warn(self, owner: Metric | Rule, text: str) -> None:
+        if id(owner) not in self._warned:
+            self._warned.add(id(owner))
+            self._logger.warning("%s", text)
