@@ -2,6 +2,7 @@
 #include "runtime/python/recorder_hook.h"
 
 #include "runtime/base/hot.h"
+#include "runtime/python/fresh.h"
 #include "runtime/python/recorder_frames.h"
 #include "runtime/python/recorder_sources.h"
 #include "runtime/python/recorder_values.h"
@@ -57,6 +58,7 @@ static struct recorded_module *find_recorded(struct hook_object *hook)
             .source_tag = hook->source_tag,
         };
         hook->number = session->number;
+        fresh_attach(session); /* the module may have imported torch */
         hook->recorded = recorder_add_module(session->recorder, &text, &error);
         if (hook->recorded == NULL) {
             recorder_note(session->recorder, LOG_NOTE_WARNING, SITE_NONE,

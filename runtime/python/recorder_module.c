@@ -4,6 +4,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/follow.h"
+#include "runtime/python/fresh.h"
 #include "runtime/python/monitor_devices.h"
 #include "runtime/python/monitor_gauge.h"
 #include "runtime/python/monitor_probe.h"
@@ -176,6 +177,18 @@ static PyObject *flush(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(note_empty_doc,
+             "note_empty()\n\n"
+             "torch or NumPy was imported: while something is recorded, memory that\n"
+             "torch.empty and its like give is known as uninitialised from now on.");
+
+static PyObject *note_empty(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    fresh_attach(PyModule_GetState(module));
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(
     event_count_doc,
     "event_count() -> int\n\n"
@@ -285,6 +298,7 @@ static PyMethodDef methods[] = {
     {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},
     {"event_count", event_count, METH_NOARGS, event_count_doc},
     {"flush", flush, METH_NOARGS, flush_doc},
+    {"note_empty", note_empty, METH_NOARGS, note_empty_doc},
     {"join", hook_join_call, METH_VARARGS, join_doc},
     {"guess", WITH_KEYWORDS(guess), guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
@@ -375,6 +389,7 @@ static void module_free(void *module)
     if (session->recorder != NULL && session_is_parents(session)) {
         session_abandon(session);
     } else if (session->recorder != NULL) {
+        fresh_end(session);
         recorder_close(session->recorder, NULL);
     }
     gauge_devices_free(session->gauge_devices);

@@ -3,6 +3,7 @@
 
 #include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
+#include "runtime/python/fresh.h"
 #include "runtime/trace/log_late.h"
 #include "runtime/trace/sample.h"
 
@@ -102,6 +103,7 @@ static void close_recorder(struct session *session, struct error *error)
     session->recorder = NULL;
     session->is_closing = false;
     session->is_own = false;
+    fresh_end(session);
     recorder_close(recorder, error);
     device_queue_free(session->devices);
     session->devices = NULL;
@@ -109,6 +111,7 @@ static void close_recorder(struct session *session, struct error *error)
 
 void session_abandon(struct session *session)
 {
+    fresh_end(session);
     recorder_abandon(session->recorder);
     session->recorder = NULL;
     session->is_closing = false;
@@ -187,6 +190,7 @@ PyObject *session_begin(struct session *session,
     session->only_thread = is_one_thread ? session_thread_key() : 0;
     session->thread_limit = count_processors();
     tracking_begin(session->tracking, recorder);
+    fresh_begin(session);
     Py_RETURN_NONE;
 }
 

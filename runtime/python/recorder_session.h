@@ -11,6 +11,7 @@
 #include "runtime/python/recorder_track.h"
 #include "runtime/python/recorder_types.h"
 #include "runtime/trace/recorder.h"
+#include "runtime/trace/uninitialised.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,6 +53,8 @@ struct session {
 
     struct device_queue *devices; /* owned; NULL while nothing is recorded */
     struct plain_container plain_containers[PLAIN_CONTAINER_COUNT]; /* by address */
+    struct uninitialised
+        *fresh; /* owned: see fresh.h; NULL while nothing is recorded */
     struct type_cache types;
     PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */

@@ -1,6 +1,7 @@
 /* Values of Python as events: numbers, texts, tensors, and what is in containers. */
 #include "runtime/python/recorder_values.h"
 
+#include "runtime/python/fresh.h"
 #include "runtime/python/recorder_container.h"
 #include "runtime/trace/log_late.h"
 
@@ -106,6 +107,30 @@ struct recorded_array value_array(const struct tensor *tensor)
     };
 }
 
+/* Whether the array's memory holds no values yet: nothing is measured of it then. What was written
+ * in part is measured where a NaN or an infinity was written: that is no chance. */
+static bool find_fresh(struct session *session,
+                       const struct tensor *tensor,
+                       struct recorded_array *array)
+{
+    const struct uninitialised_piece *piece = NULL;
+
+    switch (fresh_find(session, tensor, &piece)) {
+    case UNINITIALISED_WHOLE:
+        array->note = SLICE(UNINITIALISED_NOTE);
+        return true;
+    case UNINITIALISED_PART:
+        if (uninitialised_wrote_nonfinite(piece, &tensor->array)) {
+            return false;
+        }
+        array->note = SLICE(UNINITIALISED_PART_NOTE);
+        array->fresh = piece;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void tell_array(struct session *session,
                        const struct visit *visit,
                        uint32_t write,
@@ -118,9 +143,10 @@ static void tell_array(struct session *session,
     struct value value = {
         .kind = VALUE_TENSOR, .object = tensor->object, .array = &array};
 
+    bool is_fresh = find_fresh(session, tensor, &array);
     bool is_wanted = is_measured(options, visit, &tensor->array);
     bool is_stopping = stop_is_looking(&session->stop);
-    bool is_looked_at = is_wanted || is_stopping;
+    bool is_looked_at = (is_wanted || is_stopping) && !is_fresh;
     if (is_looked_at && is_too_large(&tensor->array)) {
         is_looked_at = false;
         array.note = SLICE("expanded, not measured");
@@ -145,7 +171,8 @@ static void tell_array(struct session *session,
         array.has_hash = has_hash;
         array.is_sampled = is_wanted;
     }
-    if (options->name_count > 0 && write < visit->site->write_count) {
+    array.is_sampled = array.is_sampled || (is_wanted && array.fresh != NULL);
+    if (options->name_count > 0 && write < visit->site->write_count && !is_fresh) {
         array.is_kept =
             recorder_keeps(session->recorder, visit->site->writes[write].name);
     }

@@ -11,6 +11,7 @@
 #include "runtime/trace/recorded_module.h"
 #include "runtime/trace/sample.h"
 #include "runtime/trace/statistics.h"
+#include "runtime/trace/uninitialised.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -138,6 +139,8 @@ struct recorded_array {
     unsigned flags; /* enum log_form_flag */
     struct slice type, dtype_text, device, layout, note;
     const struct statistics *statistics; /* NULL: not measured */
+    /* Its memory was written in part: the sample has zeros for what was not. NULL: it was written. */
+    const struct uninitialised_piece *fresh;
     uint64_t hash;
     bool has_hash;
     bool is_sampled;

@@ -121,6 +121,9 @@ static void fill_array_part(char *place,
     }
     if ((layout->flags & LOG_EVENT_SAMPLE) != 0) {
         sample_take(&layout->grid, array->array, place);
+        if (array->fresh != NULL) {
+            uninitialised_hide(array->fresh, array->array, &layout->grid, place);
+        }
     }
 }
 

@@ -60,6 +60,7 @@ def _seed_random(random: "Any") -> None:
 def _seed_numpy(random: "Any") -> None:
     if seed is not None:
         random.seed(seed)
+    _settings.tell_modules()
 
 
 def _change_torch(torch: "Any") -> None:

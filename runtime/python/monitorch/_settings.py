@@ -57,6 +57,9 @@ def tell_modules() -> None:
     """Of modules that the program has imported by now."""
     if posix.getpid() != _process:
         return  # a forked child has a trace of its own as soon as it records something
+    from monitorch import _recorder
+
+    _recorder.note_empty()
     _tell_those("numpy", _NUMPY)
     _tell_those("torch", _TORCH)
 
