@@ -32,6 +32,12 @@ struct uninitialised {
     uint64_t serial;
 };
 
+bool uninitialised_is_noted(struct slice note)
+{
+    return slice_equal(note, SLICE(UNINITIALISED_NOTE)) ||
+           slice_equal(note, SLICE(UNINITIALISED_PART_NOTE));
+}
+
 struct uninitialised *uninitialised_new(struct uninitialised_owners owners)
 {
     struct uninitialised *all = memory_allocate_zeroed(1, sizeof *all);

@@ -17,6 +17,9 @@
 #define UNINITIALISED_NOTE      "uninitialised"
 #define UNINITIALISED_PART_NOTE "perhaps uninitialised in part"
 
+/* Whether that is what the note of a recorded array's form says. */
+bool uninitialised_is_noted(struct slice note);
+
 enum uninitialised_state {
     UNINITIALISED_NONE,  /* written, or never known as uninitialised */
     UNINITIALISED_WHOLE, /* nothing has written to it */

@@ -16,6 +16,7 @@ bool check_init(struct check *check,
     number_map_init(&check->group_index);
     number_map_init(&check->zero_index);
     number_map_init(&check->called);
+    uninitialised_names_init(&check->uninitialised);
     check->shape_counts = arena_allocate(&check->arena, (size_t)rules->shape_count + 1,
                                          sizeof *check->shape_counts);
     if (check->shape_counts == NULL || !text_table_init(&check->texts)) {
@@ -33,6 +34,7 @@ void check_release(struct check *check)
     number_map_release(&check->group_index);
     number_map_release(&check->zero_index);
     number_map_release(&check->called);
+    uninitialised_names_release(&check->uninitialised);
     memory_free(check->groups);
     memory_free(check->sites);
     memory_free(check->zeros);
@@ -151,8 +153,9 @@ bool check_take(struct check *check, const struct log_item *item, struct error *
         break;
     case LOG_EVENT:
         call = open_calls_of_event(&check->calls, &item->event, &is_new);
-        is_done =
-            take_call(check, call, is_new) && take_event(check, &item->event, call);
+        is_done = take_call(check, call, is_new) &&
+                  take_event(check, &item->event, call) &&
+                  uninitialised_names_follow(&check->uninitialised, &item->event);
         break;
     case LOG_END:
         call = open_calls_find(&check->calls, item->end.call);

@@ -19,6 +19,7 @@
 #include "runtime/view/event_filter.h"
 #include "runtime/view/open_calls.h"
 #include "runtime/view/source_lines.h"
+#include "runtime/view/uninitialised_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -144,6 +145,7 @@ struct check {
     uint32_t zero_count;
     /* Functions that were called: module, function -> 1, or WAS_LEFT. */
     struct number_map called;
+    struct uninitialised_names uninitialised;
     struct check_letter letters[CHECK_LETTERS_MAX];
     uint64_t *shape_counts; /* in the arena: values that each shape is about */
     uint64_t event_count;   /* all */

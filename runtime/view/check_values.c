@@ -30,6 +30,23 @@ static void keep_first(struct check *check,
     tree_log_release(&tree);
 }
 
+/* An alarm of a value that was made of memory that nothing had written to says so. */
+static void add_uninitialised(const struct check *check,
+                              const struct log_event_view *event,
+                              struct buffer *words)
+{
+    struct slice name;
+    uint32_t line = uninitialised_names_find(&check->uninitialised, event, &name);
+
+    if (line != 0) {
+        buffer_add(words, SLICE("; `"));
+        buffer_add(words, name);
+        buffer_add(words, SLICE("` was uninitialised memory on line "));
+        buffer_add_number(words, line);
+        buffer_add(words, SLICE(", and no recorded line wrote to it since"));
+    }
+}
+
 static bool tell(struct check *check,
                  enum check_kind kind,
                  const struct log_event_view *event,
@@ -60,6 +77,9 @@ static bool tell(struct check *check,
         name = (struct slice){whole, name.size + event->path.size};
     }
     group.name = name;
+    if (kind == CHECK_NAN || kind == CHECK_INF) {
+        add_uninitialised(check, event, words);
+    }
     keep_first(check, event, call);
     return check_found(check, &group, words);
 }

@@ -1,4 +1,5 @@
 /* What a statement read: the trace is gone through once more, up to the statement's event. */
+#include "runtime/trace/uninitialised.h"
 #include "runtime/view/diff_work.h"
 #include "runtime/view/paint.h"
 #include "runtime/view/value_text.h"
@@ -12,7 +13,8 @@ struct wanted {
     struct slice name; /* borrowed from the site table of another reader */
     enum site_scope scope;
     bool is_found;
-    struct buffer value; /* owned: of the last event so far */
+    bool is_uninitialised; /* its memory was not written when it was recorded */
+    struct buffer value;   /* owned: of the last event so far */
     uint64_t event;
 };
 
@@ -124,6 +126,22 @@ static void add_values(struct look *look, struct log_reader *reader, bool has_co
                            item.event.number == wanted->event;
         if (wanted->is_found) {
             value_text_add(&wanted->value, &item.event, has_color);
+            wanted->is_uninitialised = item.event.kind == VALUE_TENSOR &&
+                                       uninitialised_is_noted(item.event.shape->note);
+        }
+    }
+}
+
+/* What such memory holds is another thing in each run. */
+static void add_uninitialised(const struct look *look, struct buffer *text)
+{
+    for (uint32_t i = 0; i < look->count; i++) {
+        if (look->names[i].is_found && look->names[i].is_uninitialised) {
+            buffer_add(text, SLICE("  "));
+            text_add_shortened(text, look->names[i].name, NAME_LIMIT);
+            buffer_add(text,
+                       SLICE(" was uninitialised memory, which may hold anything, "
+                             "and no recorded line wrote to it\n"));
         }
     }
 }
@@ -191,6 +209,9 @@ void diff_reads_add(struct diff_work *work,
     work->text.has_failed = work->text.has_failed || is_memory_out(reader);
     log_reader_free(reader);
     for (uint32_t i = 0; i < look.count; i++) {
+        heading = look.names[i].is_uninitialised ? SLICE("  went in:\n") : heading;
+    }
+    for (uint32_t i = 0; i < look.count; i++) {
         struct wanted *wanted = &look.names[i];
 
         if (wanted->is_found) {
@@ -205,5 +226,6 @@ void diff_reads_add(struct diff_work *work,
         work->text.has_failed = work->text.has_failed || wanted->value.has_failed;
         buffer_release(&wanted->value);
     }
+    add_uninitialised(&look, &work->text);
     add_untold(&look, &work->text);
 }

@@ -2,6 +2,7 @@
 #include "runtime/view/why.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/trace/uninitialised.h"
 
 /* Gives false where the source has the same name as one that is there already. */
 static bool
@@ -143,6 +144,31 @@ static void tell_inputs(const struct why *why,
     }
 }
 
+/* Inputs in memory that nothing had written to when they were recorded last. */
+static bool add_uninitialised(const struct why *why,
+                              const struct why_producer *producer,
+                              struct buffer *text)
+{
+    bool is_first = true;
+
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
+
+        if (!uninitialised_is_noted(node->note)) {
+            continue;
+        }
+        buffer_add(text, is_first ? SLICE("") : SLICE("; or "));
+        is_first = false;
+        add_name(text, node->name);
+        buffer_add(text, slice_equal(node->note, SLICE(UNINITIALISED_NOTE))
+                             ? SLICE(" was uninitialised memory on ")
+                             : SLICE(" was perhaps uninitialised in part on "));
+        add_place(why, producer->inputs[i], text);
+        buffer_add(text, SLICE(", and no recorded line wrote to it since"));
+    }
+    return !is_first;
+}
+
 static void tell_came_in(const struct why *why,
                          const struct why_producer *producer,
                          struct buffer *text)
@@ -226,12 +252,23 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
         .made = producer->made,
     };
     struct why_answer answer;
+    struct buffer reason = BUFFER_INIT;
+    bool is_uninitialised = false;
 
     fill_question(why, producer, inputs);
-    answer = why_reason_add(text, &question);
+    answer = why_reason_add(&reason, &question);
+    if (!answer.is_certain && add_uninitialised(why, producer, text)) {
+        buffer_add(text, answer.is_told ? SLICE("; or ") : SLICE(""));
+        answer.is_impossible = false;
+        is_uninitialised = true;
+    }
+    buffer_add(text, buffer_slice(&reason));
+    text->has_failed = text->has_failed || reason.has_failed;
+    buffer_release(&reason);
     producer->has_reason = answer.is_told;
     producer->is_certain = answer.is_certain;
-    producer->is_soft = answer.is_written && (producer->made & WHY_NAN) == 0;
+    producer->is_soft =
+        answer.is_written && (producer->made & WHY_NAN) == 0 && !is_uninitialised;
     if (answer.is_outside) {
         producer->how = WHY_CAME_IN;
     }
@@ -239,7 +276,7 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
         !hold_inputs(why, producer)) {
         producer->how = WHY_SEEN;
         tell_written_since(why, producer, text);
-    } else if (!answer.is_told) {
+    } else if (!answer.is_told && !is_uninitialised) {
         tell_inputs(why, producer, text);
     }
 }
