@@ -179,6 +179,30 @@ static bool is_memory_out(const struct log_reader *reader)
     return false;
 }
 
+static void add_found(struct diff_work *work, struct look *look, struct slice heading)
+{
+    bool has_heading = false;
+
+    for (uint32_t i = 0; i < look->count; i++) {
+        heading = look->names[i].is_uninitialised ? SLICE("  went in:\n") : heading;
+    }
+    for (uint32_t i = 0; i < look->count; i++) {
+        struct wanted *wanted = &look->names[i];
+
+        if (wanted->is_found) {
+            buffer_add(&work->text, has_heading ? SLICE("") : heading);
+            has_heading = true;
+            buffer_add(&work->text, SLICE("      "));
+            text_add_shortened(&work->text, wanted->name, NAME_LIMIT);
+            buffer_add(&work->text, SLICE(" = "));
+            buffer_add(&work->text, buffer_slice(&wanted->value));
+            buffer_add_byte(&work->text, '\n');
+        }
+        work->text.has_failed = work->text.has_failed || wanted->value.has_failed;
+        buffer_release(&wanted->value);
+    }
+}
+
 void diff_reads_add(struct diff_work *work,
                     unsigned side,
                     const struct open_call *call,
@@ -188,7 +212,6 @@ void diff_reads_add(struct diff_work *work,
     struct look look = {.target = event, .call = call};
     struct error error = ERROR_INIT;
     struct log_reader *reader;
-    bool has_heading = false;
 
     for (uint32_t i = 0; i < event->site->read_count; i++) {
         want(&look, &event->site->reads[i]);
@@ -208,24 +231,7 @@ void diff_reads_add(struct diff_work *work,
     }
     work->text.has_failed = work->text.has_failed || is_memory_out(reader);
     log_reader_free(reader);
-    for (uint32_t i = 0; i < look.count; i++) {
-        heading = look.names[i].is_uninitialised ? SLICE("  went in:\n") : heading;
-    }
-    for (uint32_t i = 0; i < look.count; i++) {
-        struct wanted *wanted = &look.names[i];
-
-        if (wanted->is_found) {
-            buffer_add(&work->text, has_heading ? SLICE("") : heading);
-            has_heading = true;
-            buffer_add(&work->text, SLICE("      "));
-            text_add_shortened(&work->text, wanted->name, NAME_LIMIT);
-            buffer_add(&work->text, SLICE(" = "));
-            buffer_add(&work->text, buffer_slice(&wanted->value));
-            buffer_add_byte(&work->text, '\n');
-        }
-        work->text.has_failed = work->text.has_failed || wanted->value.has_failed;
-        buffer_release(&wanted->value);
-    }
+    add_found(work, &look, heading);
     add_uninitialised(&look, &work->text);
     add_untold(&look, &work->text);
 }
