@@ -287,6 +287,7 @@ demo: all environment ## instrument a small transformer, show it, run it
 
 pictures: all environment ## draw the pictures of samples/ again, after a change that was meant
 	@$(RUN_PYTHON) tools/pictures.py samples/pictures
+	@$(RUN_PYTHON) tools/terminal.py docs/images/why.svg
 	@$(RUN_PYTHON) -m tests.draw.thumbnails
 
 test: all unit-programs layers environment ## build, then all tests but the slow ones

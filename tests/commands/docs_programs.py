@@ -128,7 +128,7 @@ batches = [torch.randn(2, 8) for _ in range(12)]
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 """,
 }
-PAGES["docs/tracer_gather.md"] = PAGES["README.md"] = PAGES["docs/tracer.md"]
+PAGES["docs/tracer_gather.md"] = PAGES["docs/tracer.md"]
 
 # Of the command line, in a folder that holds the above.
 TRACES = """\

@@ -12,7 +12,8 @@ import pytest
 from tests.commands import docs_programs
 from tests.support import pages, paths, recording, warm
 
-PAGES = ["README.md", "CONTRIBUTING.md", "samples/README.md"]
+# README.md's snippets stand alone: test_readme.py runs them.
+PAGES = ["CONTRIBUTING.md", "samples/README.md"]
 PAGES += sorted(f"docs/{page.name}" for page in (paths.ROOT / "docs").glob("*.md"))
 BLOCKS = [block for page in PAGES for block in pages.blocks(page)]
 
@@ -56,9 +57,8 @@ def run_command(folder, command, output, place):
         assert done.returncode in (0, 1) and "Traceback" not in done.stdout, told
 
 
-# README.md's commands follow each other: test_readme.py runs them.
 @pytest.mark.torch
-@pytest.mark.parametrize("page", [p for p in pages_with("console", "sh") if p != "README.md"])
+@pytest.mark.parametrize("page", pages_with("console", "sh"))
 def test_commands(folder, page):
     for block in pages.blocks(page):
         if block.reason or block.language not in ("console", "sh"):

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from tests.support import pages, paths, recording
+from tests.support import pages, paths, recording, warm
 
 DOCS = paths.ROOT / "docs"
 PARTS = ["instrument", "runtime/base", "runtime/trace", "runtime/view", "runtime/command", "runtime/python"]
@@ -18,35 +18,56 @@ FOLDERS = [paths.ROOT / part / "README.md" for part in [*PARTS, "runtime", "test
 BLOCKS = pages.blocks("README.md")
 
 
-def as_case(command, output):
-    marks = [pytest.mark.torch] if command.startswith("python ") else []
-    return pytest.param(command, output, id=command, marks=marks)
-
-
-CONSOLE = [
-    as_case(*step)
+RUN = [
+    pytest.param(block, id=block.id, marks=[pytest.mark.torch])
     for block in BLOCKS
-    if block.language == "console" and not block.reason
-    for step in pages.steps(block)
+    if block.language in ("console", "python")
 ]
+PICTURE = paths.ROOT / "docs" / "images" / "why.svg"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A copy of what README's examples read; they follow each other, so it is shared."""
-    made = tmp_path_factory.mktemp("readme")
-    shutil.copytree(paths.ROOT / "samples", made / "samples")
-    return made
+@pytest.fixture
+def folder(tmp_path):
+    """All that a snippet may need besides itself."""
+    shutil.copytree(paths.ROOT / "samples", tmp_path / "samples")
+    return tmp_path
 
 
-@pytest.mark.parametrize("command, output", CONSOLE)
-def test_console_command(folder, command, output):
-    done = pages.run(command, folder)
-    assert re.fullmatch(pages.pattern_of(output), done.stdout), done.stdout
+@pytest.mark.parametrize("block", RUN)
+def test_a_snippet_stands_alone(folder, block):
+    """As it is printed, in a folder that no other snippet has used."""
+    assert block.reason is None
+    if block.language == "python":
+        (folder / "snippet.py").write_text(block.text)
+        done = recording.run_python(
+            "snippet.py", python=warm.python(), folder=folder, env=pages.environment()
+        )
+        assert done.returncode == 0 and done.stderr == "", done.stderr
+        return
+    for command, output in pages.steps(block):
+        done = pages.run(command, folder)
+        assert re.fullmatch(pages.pattern_of(output), done.stdout), f"{command}\n{done.stdout}"
 
 
-def test_there_are_console_commands():
-    assert len(CONSOLE) >= 3
+def test_its_size():
+    lines = (paths.ROOT / "README.md").read_text().splitlines()
+    prose = [line for line in lines if not line.startswith(("|", "![", "…"))]
+    assert len(lines) <= 220 and [line for line in prose if len(line) > 100] == []
+    assert len(RUN) >= 8
+
+
+def without_figures(text):
+    """Their last digits depend on the processor."""
+    return re.sub(r"\d+\.\d+|e-\d+", "N", text)
+
+
+@pytest.mark.torch
+def test_its_first_picture_shows_the_real_answer(tmp_path):
+    done = recording.run_python(
+        "tools/terminal.py", tmp_path / "why.svg", folder=paths.ROOT, env=pages.environment()
+    )
+    assert done.returncode == 0, done.stderr
+    assert without_figures((tmp_path / "why.svg").read_text()) == without_figures(PICTURE.read_text())
 
 
 def test_set_up_commands_are_targets():

@@ -16,7 +16,7 @@ NAMES = sorted(path.stem for path in PICTURES.glob("*.svg"))
 QUICK = [name for name in NAMES if name.startswith("quick_")]
 # Their numbers come from tanh, exp and long sums: the last digit is the processor's.
 INEXACT = {"lstm_steps", "transformer_block", "diff_gru_pooling"}
-README = (paths.ROOT / "README.md").read_text()
+PAGE = (paths.ROOT / "docs" / "pictures.md").read_text()
 
 pytestmark = [
     pytest.mark.torch,
@@ -121,7 +121,7 @@ def test_painted_picture_without_a_part_is_not_alike(painted, name):
 def test_quick_start_is_the_documented_one(name):
     text = (paths.ROOT / "samples" / f"{name}.py").read_text()
     block = re.sub(r"\A(#.*\n)+\n", "", text)
-    assert f"```python\n{block}```" in README
+    assert f"```python\n{block}```" in PAGE
 
 
 def test_every_sample_is_listed():
