@@ -169,6 +169,36 @@ choose_forms(struct rewriter *rewriter, struct slice prefix, struct slice text)
                            : forms_choose(&rewriter->forms, text, rewriter->arena);
 }
 
+static bool holds(struct slice text, struct slice part)
+{
+    return slice_find(text, part, 0) < text.size;
+}
+
+/* Says where the file gives code of functions other builtins: inserted calls find no name there. */
+static void note_other_builtins(struct rewriter *rewriter, struct slice text)
+{
+    struct slice name = SLICE("__builtins__");
+
+    if (!rewriter->has_record || !holds(text, name) ||
+        !(holds(text, SLICE("__code__")) || holds(text, SLICE("FunctionType")))) {
+        return;
+    }
+    for (uint32_t i = 0; i < rewriter->syntax.count; i++) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+        struct slice found = text_of(rewriter, i);
+
+        if ((kind == KIND_STRING && found.size == name.size + 2 &&
+             holds(found, name)) ||
+            (kind == KIND_IDENTIFIER && slice_equal(found, name))) {
+            note_add(rewriter, NOTE_REMARK, i,
+                     "a recorded function that runs with other builtins fails with "
+                     "NameError: name '%.*s' is not defined",
+                     (int)rewriter->forms.hook.size, rewriter->forms.hook.bytes);
+            return;
+        }
+    }
+}
+
 /* Runs the rewriter over the decoded text; the insertions are in rewriter->edits after. */
 static bool rewrite(struct rewriter *rewriter,
                     struct slice text,
@@ -197,6 +227,7 @@ static bool rewrite(struct rewriter *rewriter,
     }
     sites_init(&rewriter->sites, &rewriter->syntax, rewriter->arena);
     rewrite_module(rewriter);
+    note_other_builtins(rewriter, text);
     if (rewriter->has_failed || rewriter->sites.has_failed ||
         rewriter->arena->has_failed ||
         !fill_table(rewriter, rewriter->path, source, &result->table) ||

@@ -9,6 +9,7 @@ it imports only what is built in.
 """
 
 import builtins
+from sys import _getframe
 from _weakref import ref
 
 TYPE_CHECKING = False
@@ -88,6 +89,10 @@ def add(module_globals: "dict[str, object]", table: str, is_whole: bool = True) 
         setattr(builtins, prefix, None)
     entry = _find_entry(module_globals, prefix)
     entry.is_whole = is_whole
+    if is_whole:
+        from monitorch import _originals
+
+        _originals.add(_getframe(1).f_code)
     if entry.table != table:
         entry.table = table
         entry.made = {}

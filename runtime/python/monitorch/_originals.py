@@ -1,0 +1,143 @@
+"""The original lines of files that monitorch-instrument wrote, for `linecache`.
+
+Whoever asks Python for a function's source (`inspect.getsource`, `torch.jit.script`, a debugger) gets
+it without the inserted calls, as with the import hook. A file is stripped when somebody asks, not
+before. `traceback` alone gets the lines of the file: the columns that it marks are those of the code
+that runs.
+
+Like `_registry`, this module imports only what is built in.
+"""
+
+import sys
+from posix import stat as _stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+    from typing import Any
+
+_waiting: "list[str]" = []  # files, as long as nobody has imported linecache
+
+
+def add(code: "CodeType") -> None:
+    """`code` is an instrumented module's own."""
+    filename = code.co_filename
+    if filename.startswith("<"):
+        return
+    linecache = sys.modules.get("linecache")
+    if linecache is not None and hasattr(linecache, "cache"):
+        _enter(linecache, filename)
+    else:
+        if not _waiting:
+            sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+        _waiting.append(filename)
+
+
+def _enter(linecache: "Any", filename: str) -> None:
+    try:
+        status = _stat(filename)
+    except (OSError, ValueError):
+        return
+    linecache.cache[filename] = _Lines(status.st_size, status.st_mtime, filename)
+
+
+class _Lines(tuple):  # type: ignore[type-arg]
+    """An entry of linecache.cache: (size, time of change, lines, path). The lines are read when they
+    are asked for; where the file changes, linecache forgets the entry."""
+
+    def __new__(cls, size: int, mtime: float, filename: str) -> "_Lines":
+        return super().__new__(cls, (size, mtime, None, filename))
+
+    def __getitem__(self, index: "Any") -> "Any":
+        if index == 2:
+            return self._read(_is_for_traceback())
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        return super().__getitem__(index)
+
+    def __iter__(self) -> "Any":
+        size, mtime, _, filename = super().__iter__()
+        return iter((size, mtime, self._read(False), filename))
+
+    def _read(self, as_they_are: bool) -> "list[str]":
+        found: "dict[bool, list[str]]" = self.__dict__.setdefault("found", {})
+        if as_they_are not in found:
+            found[as_they_are] = _read_lines(super().__getitem__(3), as_they_are)
+        return found[as_they_are]
+
+
+def _is_for_traceback() -> bool:
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") == "linecache":
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and frame.f_globals.get("__name__") == "traceback"
+
+
+def _read_lines(filename: str, as_they_are: bool) -> "list[str]":
+    """As linecache reads a file: [] where that cannot be done."""
+    import io
+    import tokenize
+
+    try:
+        with open(filename, "rb") as file:
+            source = file.read()
+        if not as_they_are:
+            source = _strip(source, filename)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        lines = io.TextIOWrapper(io.BytesIO(source), encoding).readlines()
+    except (OSError, UnicodeDecodeError, SyntaxError):
+        return []
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    return lines
+
+
+def _strip(source: bytes, filename: str) -> bytes:
+    from monitorch import _instrument
+
+    try:
+        return _instrument.strip(source, filename)
+    except (_instrument.InstrumentError, ValueError):
+        return source
+
+
+class _Finder:
+    """Finds nothing, but sees when linecache is about to be imported."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: "Any" = None, target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
+        if name != "linecache":
+            return None
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec: "ModuleSpec | None" = None if find is None else find(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+                return spec
+        return None
+
+
+class _Loader:
+    """Loads linecache as its own loader does, and leaves that one in its place."""
+
+    def __init__(self, loader: "Any") -> None:
+        self._loader = loader
+
+    def create_module(self, spec: "ModuleSpec") -> "ModuleType | None":
+        spec.loader = self._loader
+        module: "ModuleType | None" = self._loader.create_module(spec)
+        spec.loader = self  # type: ignore[assignment]
+        return module
+
+    def exec_module(self, module: "ModuleType") -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        while _waiting:
+            _enter(module, _waiting.pop(0))
