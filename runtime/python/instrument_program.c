@@ -9,9 +9,17 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* What the hook is bound to: (function, arguments, function to be called behind it, the
- * sys.excepthook that the program is to find, None for none). */
-enum { PROGRAM_FUNCTION, PROGRAM_ARGUMENTS, PROGRAM_END, PROGRAM_HOOK };
+/* What the hook is bound to: a list of the function, its arguments, the function to be called
+ * behind it, and the sys.excepthook that the program is to find (None for none). The list is
+ * emptied when the program begins. */
+enum { PROGRAM_PART_COUNT = 4 };
+
+struct program {
+    PyObject
+        *function; /* owned; None where the arguments are a code object and its names */
+    PyObject *arguments; /* owned */
+    PyObject *end;       /* owned */
+};
 
 /* How Python itself ends where nobody has caught a KeyboardInterrupt: other processes see that
  * it was interrupted. */
@@ -64,9 +72,27 @@ static void flush_streams(void)
     PyErr_Restore(type, value, traceback);
 }
 
-static void program_end(PyObject *program)
+/* Removes our frames from the traceback of the exception that left them. The interpreter holds
+ * that traceback for as long as the program runs, and often until the process has ended. The
+ * frames refer to the names of __main__, which must be destroyed when the interpreter destroys
+ * the module: a file that the program left open is written then. */
+static void release_frames(PyObject *exception)
 {
-    PyObject *result = PyObject_CallObject(PyTuple_GetItem(program, PROGRAM_END), NULL);
+    PyObject *first = PyTuple_GetItem(exception, 2);
+    PyObject *frame = first == NULL ? NULL : PyObject_GetAttrString(first, "tb_frame");
+    PyObject *result = frame == NULL ? NULL : PyObject_CallMethod(frame, "clear", NULL);
+
+    if (result != NULL) {
+        (void)PyObject_SetAttrString(first, "tb_next", Py_None);
+    }
+    Py_XDECREF(result);
+    Py_XDECREF(frame);
+    PyErr_Clear();
+}
+
+static void program_end(struct program *program)
+{
+    PyObject *result = PyObject_CallObject(program->end, NULL);
 
     if (result == NULL) {
         PyErr_Clear();
@@ -74,13 +100,25 @@ static void program_end(PyObject *program)
     Py_XDECREF(result);
 }
 
-static PyObject *program_run_to_end(PyObject *program)
+/* Gives the names of __main__ back to their module. Both the interpreter's end and a hook of the
+ * program's that raises SystemExit may end the process before our functions return. */
+static void program_release_names(struct program *program)
+{
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_CLEAR(program->function);
+    Py_CLEAR(program->arguments);
+    PyErr_Restore(type, value, traceback);
+}
+
+static PyObject *program_run_to_end(struct program *program)
 {
     Py_LeaveRecursiveCall(); /* of this hook, which the program is not to be counted in */
-    PyObject *result = program_call(PyTuple_GetItem(program, PROGRAM_FUNCTION),
-                                    PyTuple_GetItem(program, PROGRAM_ARGUMENTS));
+    PyObject *result = program_call(program->function, program->arguments);
     (void)Py_EnterRecursiveCall(""); /* cannot fail: nothing else is running */
     flush_streams();
+    program_release_names(program);
     if (result != NULL) {
         Py_DECREF(result);
         program_end(program);
@@ -99,21 +137,43 @@ static PyObject *program_run_to_end(PyObject *program)
     Py_RETURN_NONE;
 }
 
-static PyObject *program_run(PyObject *program, PyObject *exception)
+/* Empties the list that the hook is bound to. */
+static bool program_take(struct program *program, PyObject *parts)
 {
-    PyObject *hook = PyTuple_GetItem(program, PROGRAM_HOOK);
+    PyObject *hook;
 
-    (void)exception;
-    forget_exception();
+    if (PyList_Size(parts) != PROGRAM_PART_COUNT) {
+        PyErr_SetString(PyExc_RuntimeError, "the program has been started already");
+        return false;
+    }
+    program->function = Py_NewRef(PyList_GetItem(parts, 0));
+    program->arguments = Py_NewRef(PyList_GetItem(parts, 1));
+    program->end = Py_NewRef(PyList_GetItem(parts, 2));
+    hook = PyList_GetItem(parts, 3);
     PySys_SetObject("excepthook", hook == Py_None ? NULL : hook);
-    return program_run_to_end(program);
+    (void)PyList_SetSlice(parts, 0, PROGRAM_PART_COUNT, NULL);
+    return true;
+}
+
+static PyObject *program_run(PyObject *parts, PyObject *exception)
+{
+    struct program program;
+
+    forget_exception();
+    release_frames(exception);
+    if (!program_take(&program, parts)) {
+        return NULL;
+    }
+    PyObject *result = program_run_to_end(&program);
+    Py_DECREF(program.end);
+    return result;
 }
 
 static PyMethodDef program_method = {"excepthook", program_run, METH_VARARGS, NULL};
 
 PyObject *program_new(PyObject *arguments)
 {
-    PyObject *function, *function_arguments, *end, *hook;
+    PyObject *function, *function_arguments, *end, *hook, *parts, *method;
 
     if (!PyArg_ParseTuple(arguments, "OO!OO:make_program", &function, &PyTuple_Type,
                           &function_arguments, &end, &hook)) {
@@ -123,7 +183,13 @@ PyObject *program_new(PyObject *arguments)
         PyErr_SetString(PyExc_ValueError, "code and its names were expected");
         return NULL;
     }
+    parts = PySequence_List(arguments);
+    if (parts == NULL) {
+        return NULL;
+    }
     /* Some interpreters borrow sys.excepthook while they call it, and this one takes itself
      * out of there: it is kept for good. */
-    return Py_XNewRef(PyCFunction_New(&program_method, arguments));
+    method = PyCFunction_New(&program_method, parts);
+    Py_DECREF(parts);
+    return Py_XNewRef(method);
 }

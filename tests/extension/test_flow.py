@@ -26,12 +26,16 @@ THREE = """
 """
 
 
+loaded = []  # modules stay as sys.modules keeps them: no value of one is at another's address
+
+
 def load(source, name="program.py"):
     """A module of instrumented code, whose file is `name`."""
     text = compiler.instrument(textwrap.dedent(source).encode(), name, all=True).text
     module = types.ModuleType("program")
     module.__file__ = os.path.abspath(name)
     vars(module).update(np=np, monitorch=recording.package())
+    loaded.append(module)
     exec(compile(text, module.__file__, "exec"), vars(module))
     return module
 

@@ -140,7 +140,7 @@ def _find_followed(code: CodeType, module_globals: "dict[str, object]") -> "_Fol
 def _is_instrumented(code: CodeType, module_globals: "dict[str, object]") -> bool:
     """Whether the code records itself, or stands in an instrumented file that leaves it out."""
     for entry in _registry.entries():
-        if entry.globals is module_globals and (
+        if entry.is_of(module_globals) and (
             entry.prefix in code.co_names
             or (entry.is_whole and _source.path_of(entry.table) == code.co_filename)
         ):

@@ -190,7 +190,7 @@ def _find_file(function: "FunctionType", every_line: bool) -> _File:
     key = (id(module_globals), filename, every_line)
     file = _files.get(key)
     entry = None if file is None else file.entry()
-    if file is None or file.source != source or entry is None or entry.globals is not module_globals:
+    if file is None or file.source != source or entry is None or not entry.is_of(module_globals):
         while len(_files) >= _FILE_LIMIT:
             _files.pop(next(iter(_files)), None)
         file = _files[key] = _make_file(function, source, every_line)

@@ -111,7 +111,7 @@ def _is_instrumented(function: Any) -> bool:
     if not isinstance(function, FunctionType):
         return False
     return any(
-        entry.globals is function.__globals__ and entry.prefix in function.__code__.co_names
+        entry.prefix in function.__code__.co_names and entry.is_of(function.__globals__)
         for entry in _registry.entries()
     )
 

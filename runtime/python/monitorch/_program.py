@@ -10,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+from _weakref import ref
 
 from monitorch import _instrument, _source
 from monitorch._selected import find_current_folder
@@ -17,7 +18,7 @@ from monitorch._selected import find_current_folder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FrameType, TracebackType
+    from types import CodeType, FrameType, ModuleType, TracebackType
     from typing import Any, NoReturn
 
     from monitorch._import import Hook
@@ -148,8 +149,11 @@ def execute(program: Program) -> None:
         _register_lines(program)
         arguments = program.code, names
 
+    # Nothing here may keep the module's names: they are destroyed when the interpreter ends.
+    kind, module = program.kind, ref(sys.modules["__main__"])
+
     def end() -> None:
-        _forget_names(program, names)
+        _forget_names(kind, module())
 
     if is_first:
         _leave_frames(function, arguments, end)
@@ -211,12 +215,12 @@ def _set_names(program: Program, names: "dict[str, Any]") -> None:
         names["__loader__"] = kind("__main__", program.path)
 
 
-def _forget_names(program: Program, names: "dict[str, Any]") -> None:
-    """Python takes these away again when a program has come to its end, or its traceback is
-    printed; what runs at exit does not find them."""
-    if program.kind in ("script", "stdin"):
-        names.pop("__file__", None)
-        names.pop("__cached__", None)
+def _forget_names(kind: str, module: "ModuleType | None") -> None:
+    """Removes the names that Python removes after the program has ended or its traceback was
+    printed. Functions that run at exit do not find them."""
+    if module is not None and kind in ("script", "stdin"):
+        vars(module).pop("__file__", None)
+        vars(module).pop("__cached__", None)
 
 
 def _set_path(program: Program) -> None:

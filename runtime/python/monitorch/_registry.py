@@ -9,7 +9,7 @@ it imports only what is built in.
 """
 
 import builtins
-from sys import _getframe
+import sys
 from _weakref import ref
 
 TYPE_CHECKING = False
@@ -28,18 +28,25 @@ _entries: "dict[int, ref[_Entry]]" = {}  # id of an entry -> weak reference to i
 _factory: "Factory | None" = None
 _has_started = False
 
+files: "dict[tuple[str, object], None]" = {}
+"""(The source as tables have it, the file that ran) of all modules that have started, also of those
+that are gone: what they did may be in a trace yet."""
+
 
 class _Entry:
     """One module; it lives in the module's globals and dies with them.
 
-    A module cannot be known by a weak reference to its globals, and not every dictionary
-    that code runs in belongs to a module in sys.modules.
+    It does not refer to these globals, which refer to it: values of a module would then be
+    destroyed by the garbage collector, later than in a plain run and in another order. (An open
+    file loses what was not written yet if the collector destroys its descriptor first.) So the
+    globals are found again by way of the module.
     """
 
-    __slots__ = ("globals", "prefix", "table", "hook", "made", "is_whole", "__weakref__")
+    __slots__ = ("key", "module", "prefix", "table", "hook", "made", "is_whole", "__weakref__")
 
     def __init__(self, module_globals: "dict[str, object]", prefix: str) -> None:
-        self.globals = module_globals
+        self.key = id(module_globals)
+        self.module = _find_module(module_globals)
         self.prefix = prefix
         self.table = ""
         self.hook: Hook = None
@@ -47,9 +54,34 @@ class _Entry:
         # False: a few functions were compiled anew, and the rest of the file runs as it was.
         self.is_whole = True
 
+    def is_of(self, module_globals: "dict[str, object]") -> bool:
+        """Whether it is the entry of these globals, which may have been filled from others."""
+        return self.key == id(module_globals) and module_globals.get(self.prefix + "_entry") is self
+
+    def find_globals(self) -> "dict[str, object] | None":
+        """None where their module is gone, or never was in sys.modules."""
+        module = None if self.module is None else self.module()
+        found = None if module is None else _read_globals(module)
+        return found if found is not None and self.is_of(found) else None
+
     def __reduce__(self) -> "tuple[Any, ...]":
         # A copied or pickled namespace holds None here: the copy is no module of ours.
         return type(None), ()
+
+
+_Module = type(sys)
+_read_dict = _Module.__dict__["__dict__"].__get__
+
+
+def _read_globals(module: object) -> "dict[str, object] | None":
+    """None for what is no module, as sys.modules may hold it."""
+    return _read_dict(module) if issubclass(type(module), _Module) else None
+
+
+def _find_module(module_globals: "dict[str, object]") -> "ref[Any] | None":
+    name = module_globals.get("__name__")
+    module = sys.modules.get(name) if type(name) is str else None
+    return ref(module) if _read_globals(module) is module_globals else None
 
 
 def _read_prefix(table: str, module_globals: "dict[str, object]") -> str:
@@ -67,7 +99,7 @@ def _find_entry(module_globals: "dict[str, object]", prefix: str) -> _Entry:
     name = prefix + "_entry"
     entry: Any = module_globals.get(name)
     # A dictionary may have been filled from another module's.
-    if type(entry) is not _Entry or entry.globals is not module_globals:
+    if type(entry) is not _Entry or not entry.is_of(module_globals):
         entry = _Entry(module_globals, prefix)
         key = id(entry)
         _entries[key] = ref(entry, lambda _: _entries.pop(key, None))
@@ -92,15 +124,16 @@ def add(module_globals: "dict[str, object]", table: str, is_whole: bool = True) 
     if is_whole:
         from monitorch import _originals
 
-        _originals.add(_getframe(1).f_code)
+        _originals.add(sys._getframe(1).f_code)
     if entry.table != table:
+        files[table.split(" ", 4)[3], module_globals.get("__file__")] = None
         entry.table = table
         entry.made = {}
-        _switch(entry)
+        _switch(entry, module_globals)
     return entry.hook
 
 
-def _switch(entry: _Entry) -> None:
+def _switch(entry: _Entry, module_globals: "dict[str, object]") -> None:
     """Gives the module the hook of the factory that counts now."""
     while True:
         factory = _factory
@@ -109,7 +142,7 @@ def _switch(entry: _Entry) -> None:
         else:
             made = entry.made
             if factory not in made:
-                made[factory] = factory(entry.table, entry.globals)
+                made[factory] = factory(entry.table, module_globals)
             entry.hook = made[factory]
         if factory is _factory:  # another thread may have changed it meanwhile
             return
@@ -125,9 +158,30 @@ def set_hook(factory: "Factory | None") -> None:
     """
     global _factory
     _factory = factory
+    for entry, module_globals in _find_namespaces():
+        _switch(entry, module_globals)
+        module_globals[entry.prefix] = entry.hook
+
+
+def _find_namespaces() -> "list[tuple[_Entry, dict[str, object]]]":
+    """The entries, in the order in which they started, with their globals."""
+    found = {}
+    missing: "dict[int, list[_Entry]]" = {}  # by the globals' id
     for entry in entries():
-        _switch(entry)
-        entry.globals[entry.prefix] = entry.hook
+        found[entry] = entry.find_globals()
+        if found[entry] is None:
+            missing.setdefault(entry.key, []).append(entry)
+    if missing:
+        from gc import get_objects
+
+        # Globals without a module, such as those of runpy.run_path or a main module's in a process
+        # of multiprocessing's.
+        for names in get_objects():
+            if id(names) in missing and isinstance(names, dict):
+                for entry in missing[id(names)]:
+                    if entry.is_of(names):
+                        found[entry] = names
+    return [(entry, names) for entry, names in found.items() if names is not None]
 
 
 def find_prefix(module_globals: "dict[str, object]", source: str = "") -> str:
@@ -147,7 +201,7 @@ def find_prefix(module_globals: "dict[str, object]", source: str = "") -> str:
 def find_entry(code: "CodeType", module_globals: "dict[str, object]") -> "_Entry | None":
     """The entry that code calls the hook of; None where it records nothing."""
     for entry in entries():
-        if entry.globals is module_globals and entry.prefix in code.co_names:
+        if entry.prefix in code.co_names and entry.is_of(module_globals):
             return entry
     return None
 

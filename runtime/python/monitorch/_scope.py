@@ -65,10 +65,9 @@ class Scope:
             return (), ()
         names = {self._file, os.path.realpath(self._file)}
         names.add(_display.name_cell(self._file) or self._file)
-        for entry in _registry.entries():
+        for word, running in list(_registry.files):
             # A file that was instrumented is known by the name of its source.
-            source = _source.path_of(entry.table)
-            running = entry.globals.get("__file__")
+            source = _source.decode_path(word)
             if _is_same(source, self._file) or _is_same(running, self._file):
                 names.add(source)
         return (f"{self._first}-{self._last}",), tuple(sorted(map(_escape, names)))

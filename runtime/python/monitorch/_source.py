@@ -51,7 +51,7 @@ def _read_cached(filename: str, module_globals: "dict[str, object]") -> "bytes |
     return texts.get(filename)
 
 
-def _decode_path(word: str) -> str:
+def decode_path(word: str) -> str:
     """The path in a table, where %XX stands for a byte that is no plain one."""
     first, *others = word.split("%")
     data = first.encode()
@@ -62,7 +62,7 @@ def _decode_path(word: str) -> str:
 
 def path_of(table: str) -> str:
     """The source file, as it was named to the compiler."""
-    return _decode_path(table.split(" ", 4)[3])
+    return decode_path(table.split(" ", 4)[3])
 
 
 def _cached_lines(path: str) -> "bytes | None":
