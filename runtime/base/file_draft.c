@@ -1,6 +1,8 @@
 /* A file that is written piece by piece, beside the name that it takes when it is whole. */
 #include "runtime/base/file_draft.h"
 
+#include "runtime/base/file_inputs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -56,6 +58,10 @@ bool file_draft_open_at(struct file_draft *draft,
         draft->descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         return draft->descriptor >= 0 || fail(draft, errno, error);
     }
+    if (!file_inputs_refuse(path, error)) {
+        errno = EPERM;
+        return false;
+    }
     if (info.is_there) {
         if (access(path, W_OK) != 0 || realpath(path, draft->target) == NULL) {
             return fail(draft, errno, error);
@@ -104,9 +110,20 @@ static bool close_draft(struct file_draft *draft, struct error *error)
     return fail(draft, number, error);
 }
 
+/* What was read while the draft was written is an input too. */
+static bool refuse_input(struct file_draft *draft, struct error *error)
+{
+    if (draft->is_direct || file_inputs_refuse(draft->target, error)) {
+        return true;
+    }
+    file_draft_abandon(draft);
+    errno = EPERM;
+    return false;
+}
+
 bool file_draft_finish(struct file_draft *draft, struct error *error)
 {
-    return close_draft(draft, error) &&
+    return refuse_input(draft, error) && close_draft(draft, error) &&
            (draft->is_direct ||
             file_temporary_rename(&draft->temporary, draft->target) ||
             fail(draft, errno, error));

@@ -2,6 +2,7 @@
 #include "runtime/base/mapping.h"
 
 #include "runtime/base/file.h"
+#include "runtime/base/file_inputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,6 +149,10 @@ bool mapping_open_to_read(struct mapping *mapping,
     struct mapping result = {.descriptor = -1, .path = path};
 
     if (!open_checked(&result, O_RDONLY, "cannot be read", error)) {
+        return false;
+    }
+    if (!file_inputs_add(result.descriptor, error)) {
+        mapping_close(&result);
         return false;
     }
     *mapping = result;

@@ -2,6 +2,7 @@
 #include "runtime/command/calls_options.h"
 
 #include "runtime/command/look_arguments.h"
+#include "runtime/command/output_files.h"
 #include "runtime/command/subcommand.h"
 
 #include <string.h>
@@ -189,6 +190,15 @@ static bool check_look(const struct calls_options *options, struct error *error)
     return true;
 }
 
+static bool check_outputs(const struct calls_options *options, struct error *error)
+{
+    const struct output_file outputs[] = {{"-o", options->output},
+                                          {"--save-json", options->json_path}};
+
+    return output_files_check(outputs, sizeof outputs / sizeof *outputs,
+                              &options->input, 1, error);
+}
+
 static bool check(struct calls_options *options, struct error *error)
 {
     if (options->input == NULL) {
@@ -210,7 +220,7 @@ static bool check(struct calls_options *options, struct error *error)
     if (options->kind == CALLS_TEXT && !options->given.leaves) {
         options->graph.has_leaves = true;
     }
-    return check_look(options, error);
+    return check_look(options, error) && check_outputs(options, error);
 }
 
 static bool take_input(void *context, const char *word, struct error *error)

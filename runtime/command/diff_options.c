@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/command/look_arguments.h"
+#include "runtime/command/output_files.h"
 #include "runtime/command/subcommand.h"
 
 #include <float.h>
@@ -187,7 +188,8 @@ static bool check(const struct diff_command_options *options, struct error *erro
         return arguments_refuse("--json has all of it: not with --all or --inherited",
                                 error);
     }
-    return true;
+    return output_files_check(&(struct output_file){"-o", options->output}, 1,
+                              options->traces.words, options->traces.count, error);
 }
 
 bool diff_options_read(struct diff_command_options *options,

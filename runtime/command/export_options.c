@@ -3,8 +3,10 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/nearest_name.h"
+#include "runtime/command/output_files.h"
 #include "runtime/command/subcommand.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TABLE_OF_OPTIONS "runtime/command/export_options.def"
@@ -206,49 +208,18 @@ option_take(void *context, int id, const char *argument, struct error *error)
     }
 }
 
-/* Two files of one name would be half of each. */
-static bool check_destinations(const struct export_options *options,
-                               struct error *error)
+static bool check_outputs(const struct export_options *options, struct error *error)
 {
+    static const char *const names[] = {"--csv", "--jsonl", "--perfetto", "--annotate",
+                                        "--sqlite"};
+    struct output_file outputs[EXPORT_FORMAT_COUNT];
+
+    static_assert(sizeof names / sizeof *names == EXPORT_FORMAT_COUNT, "");
     for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
-        for (int k = i + 1; k < EXPORT_FORMAT_COUNT; k++) {
-            if (options->paths[i] != NULL && options->paths[k] != NULL &&
-                strcmp(options->paths[i], options->paths[k]) == 0) {
-                error_set(error, ERROR_USAGE,
-                          "--%s and --%s would both be written to %.200s: expected a "
-                          "file of its own for each, such as --%s=FILE",
-                          rules[OPTION_CSV + i].text, rules[OPTION_CSV + k].text,
-                          strcmp(options->paths[i], "-") == 0 ? "standard output"
-                                                              : options->paths[i],
-                          rules[OPTION_CSV + i].text);
-                return false;
-            }
-        }
+        outputs[i] = (struct output_file){names[i], options->paths[i]};
     }
-    return true;
-}
-
-/* A trace is never what is written to. */
-static bool check_traces(const struct export_options *options, struct error *error)
-{
-    for (size_t i = 0; i < options->traces.count; i++) {
-        struct file_info trace = file_inspect(options->traces.words[i]);
-
-        for (int k = 0; k < EXPORT_FORMAT_COUNT; k++) {
-            struct file_info file = options->paths[k] == NULL
-                                        ? (struct file_info){0}
-                                        : file_inspect(options->paths[k]);
-
-            if (trace.is_there && file.is_there && trace.device == file.device &&
-                trace.inode == file.inode) {
-                error_set(error, ERROR_USAGE,
-                          "--%s %.200s: that is the trace, expected another file",
-                          rules[OPTION_CSV + k].text, options->paths[k]);
-                return false;
-            }
-        }
-    }
-    return true;
+    return output_files_check(outputs, EXPORT_FORMAT_COUNT, options->traces.words,
+                              options->traces.count, error);
 }
 
 static bool check_database(const struct export_options *options, struct error *error)
@@ -287,8 +258,7 @@ static bool check(const struct export_options *options, struct error *error)
         options->column_count < EVENT_COLUMN_COUNT) {
         return arguments_refuse("--columns goes with --csv", error);
     }
-    return check_database(options, error) && check_destinations(options, error) &&
-           check_traces(options, error);
+    return check_database(options, error) && check_outputs(options, error);
 }
 
 bool export_options_read(struct export_options *options,

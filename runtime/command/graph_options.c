@@ -2,6 +2,7 @@
 #include "runtime/command/graph_options.h"
 
 #include "runtime/command/look_arguments.h"
+#include "runtime/command/output_files.h"
 #include "runtime/command/page_size.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/trace_words.h"
@@ -162,7 +163,8 @@ static bool check(struct graph_options *options, struct error *error)
         return arguments_refuse("--theme and --proportion do not go with dot", error);
     }
     options->render.node_limit = options->given.max_nodes ? 0 : GRAPH_NODE_LIMIT;
-    return true;
+    return output_files_check(&(struct output_file){"-o", options->output}, 1,
+                              &options->trace, 1, error);
 }
 
 static bool take_trace(void *context, const char *word, struct error *error)

@@ -2,6 +2,7 @@
 #include "instrument/instrument.h"
 #include "runtime/base/arguments.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/file_inputs.h"
 #include "runtime/base/interrupt.h"
 #include "runtime/base/nearest_name.h"
 #include "runtime/base/output.h"
@@ -180,5 +181,6 @@ static enum exit_code run(int word_count, char **words)
 int main(int word_count, char **words)
 {
     interrupt_start();
+    file_inputs_begin();
     return run(word_count, words);
 }

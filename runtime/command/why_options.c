@@ -1,6 +1,7 @@
 /* What the command line of `monitorch why` asks for. */
 #include "runtime/command/why_options.h"
 
+#include "runtime/command/output_files.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/trace_words.h"
 
@@ -137,7 +138,8 @@ static bool check(struct why_options *options, struct error *error)
     if (options->ask.has_all_rows) {
         options->ask.depth = UINT64_MAX;
     }
-    return true;
+    return output_files_check(&(struct output_file){"-o", options->output}, 1,
+                              &options->trace, 1, error);
 }
 
 bool why_options_read(struct why_options *options,

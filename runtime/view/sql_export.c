@@ -2,6 +2,7 @@
 #include "runtime/view/sql_export.h"
 
 #include "runtime/base/file.h"
+#include "runtime/base/file_inputs.h"
 #include "runtime/base/interrupt.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/sql_memory.h"
@@ -60,6 +61,9 @@ static bool may_replace(const struct export_state *export, struct error *error)
     ssize_t size = -1;
     int file;
 
+    if (!file_inputs_refuse(export->path, error)) {
+        return false;
+    }
     if (!info.is_there || (export->options->is_forced && info.is_regular)) {
         return true;
     }
@@ -234,6 +238,7 @@ static bool write_file(struct export_state *export, struct error *error)
         fail(export, code & 0xFF, error);
     }
     sqlite3_close(export->database);
+    is_done = is_done && file_inputs_refuse(export->path, error);
     if (is_done &&
         (file_operation_fails() || rename(export->temporary, export->path) != 0)) {
         error_set(error, ERROR_SYSTEM, "%s: %s", export->path, strerror(errno));

@@ -665,7 +665,7 @@ def test_a_name_behind_a_blank(traces, tmp_path):
         (["T", "--csv", "--jsonl"], "--csv and --jsonl would both be written to standard output"),
         (["T", "--csv=x", "--perfetto=x"], "would both be written to x"),
         (["T", "--csv", "--csv"], "--csv was given twice"),
-        (["T", "--csv=T"], "that is the trace"),
+        (["T", "--csv=T"], "is a file that this command reads"),
         (["T", "--csv", "--columns=seq,meen"], "no column `meen`; did you mean mean?"),
         (["T", "--csv", "--columns=seq,seq"], "seq is there twice"),
         (["T", "--csv", "--columns=seq,"], "no column ``"),

@@ -38,24 +38,24 @@ class _File:
         self.instrumented = instrumented
         self.entry = ref(entry)
 
-    def find_code(self, code: "CodeType") -> "CodeType | None":
+    def find_code(
+        self, code: "CodeType", module_globals: "dict[str, object]"
+    ) -> "CodeType | None":
         """The instrumented twin of a code object of the original. Two that are equal stand on
         one line, and then do the same."""
         for original, instrumented in _pairs(self.original, self.instrumented):
             if original == code:
                 return instrumented
-        return self._find_alike(code) if self._has_given(code) else None
+        return self._find_alike(code) if self._has_given(code, module_globals) else None
 
-    def _has_given(self, code: "CodeType") -> bool:
+    def _has_given(self, code: "CodeType", module_globals: "dict[str, object]") -> bool:
         """Whether code that is another one than this source's was made of it all the same: pytest
         rewrites assertions. A file that was written since may hold another function there."""
         if not _loaded.may_have_changed(code.co_filename):
             return True
-        entry = self.entry()
-        made = () if entry is None else _loaded.compile_source(self.source, entry.globals)
         return any(
             _loaded.identify(part) == _loaded.identify(code)
-            for whole in made
+            for whole in _loaded.compile_source(self.source, module_globals)
             for part in _loaded.list_codes(whole)
         )
 
@@ -111,7 +111,7 @@ def compile_function(function: "FunctionType", every_line: bool = False) -> "Fun
     if _registry.find_entry(code, function.__globals__) is not None:
         return function
     file = _find_file(function, every_line)
-    found = file.find_code(code)
+    found = file.find_code(code, function.__globals__)
     if found is None:
         raise CannotCompile(
             f"{_name_of(function)}: is not in {code.co_filename} as it is now: "
