@@ -17,6 +17,9 @@
     #define MADV_POPULATE_WRITE 23
 #endif
 
+/* Programs count on the lowest free number, and hand some on by number (to children, to `dup2`). */
+#define DESCRIPTOR_FROM 100
+
 #define ZEROS_SIZE ((size_t)64 * 1024)
 
 static bool
@@ -63,20 +66,38 @@ static bool check_regular(const struct mapping *mapping,
     return true;
 }
 
-/* Notes which file it is. The first three numbers are the program's, also where it has closed
- * them: what it prints must not land in this file. */
+/* Moves the descriptor away from the numbers that the program's own files get. Its first three
+ * are never kept, also where the program has closed them: what it prints must not land in this
+ * file. The numbers after these are left to the program where the limit of files allows it. */
+static bool move_descriptor(struct mapping *mapping)
+{
+    int moved;
+
+    if (mapping->descriptor >= DESCRIPTOR_FROM) {
+        return true;
+    }
+    moved = fcntl(mapping->descriptor, F_DUPFD_CLOEXEC, DESCRIPTOR_FROM);
+    if (moved < 0 && mapping->descriptor > STDERR_FILENO) {
+        return true;
+    }
+    if (moved < 0) {
+        moved = fcntl(mapping->descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    }
+    if (moved < 0) {
+        return false;
+    }
+    close(mapping->descriptor);
+    mapping->descriptor = moved;
+    return true;
+}
+
+/* Moves the descriptor and notes which file it is. */
 static bool take_descriptor(struct mapping *mapping)
 {
     struct stat status;
 
-    if (mapping->descriptor <= STDERR_FILENO) {
-        int moved = fcntl(mapping->descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-
-        if (moved < 0) {
-            return false;
-        }
-        close(mapping->descriptor);
-        mapping->descriptor = moved;
+    if (!move_descriptor(mapping)) {
+        return false;
     }
     if (fstat(mapping->descriptor, &status) != 0) {
         return false;

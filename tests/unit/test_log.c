@@ -555,7 +555,7 @@ static void test_close_on_exec(void)
     int found = 0;
 
     CHECK(stat(PATH, &trace) == 0);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 1000; i++) {
         if (fstat(i, &status) == 0 && status.st_ino == trace.st_ino &&
             status.st_dev == trace.st_dev) {
             found++;
@@ -574,18 +574,22 @@ static void test_closed_by_program(void)
     struct findings found;
     uint64_t count = 0;
     struct stat status;
-    int descriptor;
+    int descriptor, number = 0;
 
     CHECK(define_module(writer, SLICE("")));
-    for (int i = 3; i < 100; i++) {
+    for (int i = 3; i < 1000; i++) {
         struct stat trace;
 
         if (fstat(i, &status) == 0 && stat(PATH, &trace) == 0 &&
             status.st_ino == trace.st_ino) {
             close(i);
+            number = i;
         }
     }
+    /* Low numbers are the program's: the next file that it opens gets the lowest free one. */
+    CHECK(number >= 100);
     descriptor = open("own", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    CHECK(dup2(descriptor, number) == number);
     CHECK(write(descriptor, "mine", 4) == 4);
     while (count < 100000 && write_record(writer, 16, count)) {
         count++;
