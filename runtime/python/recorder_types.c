@@ -55,6 +55,7 @@ void type_cache_release(struct type_cache *cache)
     Py_CLEAR(cache->get_dict);
     Py_CLEAR(cache->get_name);
     Py_CLEAR(cache->get_module);
+    Py_CLEAR(cache->deque);
 }
 
 /* What a descriptor of `type` itself says of a class: its metaclass is not asked. */
@@ -146,6 +147,21 @@ static bool is_subtype(PyTypeObject *type, PyTypeObject *base)
     return type == base || PyType_IsSubtype(type, base);
 }
 
+/* No deque exists before its module is there. */
+static bool is_deque(struct type_cache *cache, PyTypeObject *type)
+{
+    PyObject *module = PyDict_GetItemString(cache->modules, "_collections");
+    PyObject *found = NULL;
+
+    if (cache->deque == NULL && module != NULL && PyModule_Check(module)) {
+        found = PyDict_GetItemString(PyModule_GetDict(module), "deque");
+        if (found != NULL && PyType_Check(found)) {
+            cache->deque = (PyTypeObject *)Py_NewRef(found);
+        }
+    }
+    return cache->deque != NULL && is_subtype(type, cache->deque);
+}
+
 static enum type_kind find_tuple_kind(struct type_cache *cache, struct type_info *info)
 {
     info->fields = look_up_text(cache, info->type, "_fields");
@@ -193,6 +209,10 @@ static enum type_kind find_kind(struct type_cache *cache, struct type_info *info
     }
     if (is_subtype(info->type, &PyTuple_Type)) {
         return find_tuple_kind(cache, info);
+    }
+    if (is_deque(cache, info->type)) {
+        info->fields = Py_NewRef((PyObject *)cache->deque);
+        return TYPE_DEQUE;
     }
     return find_object_kind(cache, info);
 }

@@ -23,6 +23,7 @@ enum type_kind {
     TYPE_TUPLE,
     TYPE_NAMED_TUPLE, /* `fields` is the tuple of names */
     TYPE_DICT,
+    TYPE_DEQUE,     /* `fields` is the class collections.deque */
     TYPE_DATACLASS, /* `fields` is the dict by name */
 };
 
@@ -44,7 +45,8 @@ struct type_cache {
     struct tensor_access *access; /* borrowed */
     PyObject *modules;            /* owned: sys.modules */
     PyObject *get_mro, *get_dict, *get_name,
-        *get_module; /* owned: type's descriptors */
+        *get_module;     /* owned: type's descriptors */
+    PyTypeObject *deque; /* owned: collections.deque; NULL: none was met yet */
     struct type_info entries[TYPE_CACHE_SIZE];
 };
 

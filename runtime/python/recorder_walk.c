@@ -11,6 +11,7 @@ bool type_is_container(const struct type_info *info)
     case TYPE_TUPLE:
     case TYPE_NAMED_TUPLE:
     case TYPE_DICT:
+    case TYPE_DEQUE:
     case TYPE_DATACLASS:
         return true;
     default:
@@ -218,6 +219,46 @@ static void walk_sequence(struct walk *walk,
     }
 }
 
+/* A deque is read by the functions of its own class, whatever a subclass overrides. A new
+ * reference, or NULL without an exception. */
+static PyObject *
+deque_item(const struct type_info *info, PyObject *object, Py_ssize_t index)
+{
+    ssizeargfunc get =
+        (ssizeargfunc)PyType_GetSlot((PyTypeObject *)info->fields, Py_sq_item);
+    PyObject *item = get == NULL ? NULL : get(object, index);
+
+    PyErr_Clear();
+    return item;
+}
+
+static Py_ssize_t deque_size(const struct type_info *info, PyObject *object)
+{
+    lenfunc size = (lenfunc)PyType_GetSlot((PyTypeObject *)info->fields, Py_sq_length);
+
+    return size == NULL ? 0 : size(object);
+}
+
+static void walk_deque(struct walk *walk,
+                       struct type_cache *types,
+                       PyObject *object,
+                       PyObject *deque,
+                       int depth)
+{
+    const struct type_info info = {.fields = deque};
+    Py_ssize_t count = end_of(walk, depth, deque_size(&info, object));
+
+    for (Py_ssize_t i = first_of(walk, depth); i < count && !is_limit_met(walk); i++) {
+        PyObject *item = deque_item(&info, object, i);
+
+        if (item == NULL) { /* it has become shorter meanwhile */
+            break;
+        }
+        walk_step_to(walk, types, (struct walk_step){NULL, i, false}, item, depth);
+        Py_DECREF(item);
+    }
+}
+
 /* The position of PyDict_Next is the number of the entry, of those that were deleted too: whoever
  * sets `first` has found that none was. */
 static void
@@ -315,6 +356,9 @@ static void walk_inside(struct walk *walk,
     case TYPE_DICT:
         walk_dict(walk, types, object, depth);
         break;
+    case TYPE_DEQUE:
+        walk_deque(walk, types, object, fields, depth);
+        break;
     case TYPE_DATACLASS:
         walk_fields(walk, types, object, fields, depth);
         break;
@@ -375,6 +419,9 @@ size_t walk_count_items(const struct type_info *info, PyObject *object)
     case TYPE_DICT:
         count = PyDict_Size(object);
         break;
+    case TYPE_DEQUE:
+        count = deque_size(info, object);
+        break;
     default:
         count = PyDict_Size(info->fields);
     }
@@ -406,6 +453,10 @@ PyObject *walk_item_at(const struct type_info *info, PyObject *object, size_t in
         break;
     case TYPE_DICT:
         item = key_at(object, (Py_ssize_t)index);
+        break;
+    case TYPE_DEQUE:
+        item = deque_item(info, object, (Py_ssize_t)index);
+        Py_XDECREF(item); /* the deque has it */
         break;
     default:
         break;

@@ -45,10 +45,20 @@ decode_scalar(struct rest *rest, struct log_event_view *view, bool has_text)
         view->imaginary = view->kind == VALUE_COMPLEX ? scalar->imaginary : 0;
     } else {
         view->integer = scalar->integer;
+        view->object = view->kind == VALUE_CONTAINER ? scalar->object : 0;
     }
     if (has_text) {
         view->text = (struct slice){rest->bytes, rest->size};
     }
+    return NULL;
+}
+
+/* Traces of older versions do not hold an object's address. */
+static const char *decode_object(struct rest *rest, struct log_event_view *view)
+{
+    const struct log_object *object = rest_take(rest, sizeof *object);
+
+    view->object = object == NULL ? 0 : object->object;
     return NULL;
 }
 
@@ -175,8 +185,6 @@ static const char *decode_value(const struct log_reader *reader,
                                 struct rest *rest,
                                 struct log_event_view *view)
 {
-    const struct log_object *object;
-
     switch (view->kind) {
     case VALUE_TENSOR:
         return decode_tensor(reader, type, rest, view);
@@ -188,12 +196,8 @@ static const char *decode_value(const struct log_reader *reader,
         if (!log_text_find(reader, type, &view->type)) {
             return "an event refers to a text that is not defined";
         }
-        if (view->kind == VALUE_CONTAINER) {
-            return decode_scalar(rest, view, false);
-        }
-        object = rest_take(rest, sizeof *object);
-        view->tensor.object = object == NULL ? 0 : object->object;
-        return NULL;
+        return view->kind == VALUE_CONTAINER ? decode_scalar(rest, view, false)
+                                             : decode_object(rest, view);
     case VALUE_BOOL:
     case VALUE_INT:
     case VALUE_FLOAT:

@@ -266,12 +266,15 @@ struct log_scalar {
         int64_t integer;
         double real;
     };
-    double imaginary;
+    union {
+        double imaginary;
+        uint64_t object; /* CONTAINER: its address; 0: not known */
+    };
 };
 
-/* After struct log_event where the kind is OBJECT; traces of older versions have none. */
+/* After struct log_event where the kind is OBJECT; traces of older versions end before it. */
 struct log_object {
-    uint64_t object; /* address of the Python object; 0: not known */
+    uint64_t object; /* its address */
 };
 
 /* After struct log_event where the kind is TENSOR. Addresses tell what is the same thing

@@ -61,11 +61,12 @@ struct log_event_view {
     struct slice name;   /* the written name; "" where the site writes none */
     struct slice path;   /* inside the value; "" */
     struct slice type;   /* OBJECT, CONTAINER */
+    uint64_t object;     /* OBJECT, CONTAINER: its address; 0: not known */
     int64_t integer;
     double real, imaginary;
     struct slice text;             /* TEXT, BIG_INT */
     const struct log_shape *shape; /* TENSOR; else NULL */
-    struct log_tensor tensor;      /* TENSOR; OBJECT: its address alone */
+    struct log_tensor tensor;      /* TENSOR */
     bool has_statistics, has_hash;
     struct statistics statistics;
     uint64_t hash;

@@ -136,7 +136,11 @@ static void fill_scalar_part(char *place, const struct value *value)
     } else {
         scalar->integer = value->integer;
     }
-    scalar->imaginary = value->imaginary;
+    if (value->kind == VALUE_CONTAINER) {
+        scalar->object = value->object;
+    } else {
+        scalar->imaginary = value->imaginary;
+    }
     if (value->text.size > 0) {
         memcpy(scalar + 1, value->text.bytes, value->text.size);
     }
@@ -184,7 +188,7 @@ static bool write_event(struct recorder *recorder,
     if (value->kind == VALUE_TENSOR) {
         fill_array_part((char *)(event + 1), &layout, value, verdict);
     } else if (value->kind == VALUE_OBJECT) {
-        *(struct log_object *)(event + 1) = (struct log_object){value->object};
+        ((struct log_object *)(event + 1))->object = value->object;
     } else if (layout.size > sizeof(*event)) {
         fill_scalar_part((char *)(event + 1), value);
     }

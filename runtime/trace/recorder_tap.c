@@ -141,6 +141,9 @@ void recorder_view_value(const struct value *value,
     view->flags |= value->is_cut ? (unsigned)LOG_EVENT_MORE : 0u;
     view->flags |= value->is_continued ? (unsigned)LOG_EVENT_CONTINUED : 0u;
     view->type = value->type;
+    view->object = value->kind == VALUE_OBJECT || value->kind == VALUE_CONTAINER
+                       ? value->object
+                       : 0;
     view->integer = value->integer;
     view->real = value->real;
     view->imaginary = value->imaginary;

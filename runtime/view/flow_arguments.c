@@ -313,6 +313,7 @@ bool flow_edges_of_calls(struct flow_builder *builder,
     for (uint32_t i = first; i != FLOW_NONE; i = builder->calls[i].next_pending) {
         builder->calls[i].is_made_here = is_made_by(builder, &builder->calls[i], site);
         if (builder->calls[i].is_made_here) {
+            builder->calls[i].made = builder->visit.serial;
             find_same(builder, &builder->calls[i]);
         }
     }

@@ -50,25 +50,50 @@ struct flow_call {
     uint16_t thread;
     bool is_pending;   /* its parent has had no event since */
     bool is_made_here; /* by the statement that is being visited */
+    uint32_t made;     /* the visit whose statement made the call; 0: not known */
     bool is_ended;
     bool is_joined;
-    bool is_wanted;  /* by the filter */
-    bool has_object; /* `owner` is the scope of the very object that `self` is */
+    bool is_wanted; /* by the filter */
+};
+
+/* A value in a container, or, with the path "", the value of a name itself. */
+struct flow_leaf {
+    uint32_t path; /* text */
+    uint32_t raw;
+};
+
+/* Leaves that stand side by side in builder.leaves. */
+struct flow_leaves {
+    uint32_t first, count, capacity;
+};
+
+/* The values that a name holds. A container, or another object, has one content under all its
+ * names: found by its address. */
+struct flow_content {
+    uint64_t address; /* of the container or object; 0: a name's own */
+    struct flow_leaves now;
+    struct flow_leaves before; /* until the visit that wrote it last */
+    uint32_t serial;           /* of that visit */
+    uint32_t binding;          /* a name that has it; FLOW_NONE */
+    uint32_t length;           /* how many items; FLOW_NONE: not known */
+    /* Where it is an object that nothing more is known of: what that was made from. */
+    uint32_t carried, carried_count;
+    uint32_t type;       /* text: of an object */
+    uint32_t attributes; /* the scope of an object's attributes; FLOW_NONE: no object */
+    bool is_initialised; /* an object whose `__init__` is recorded */
 };
 
 /* What a name stands for. */
 struct flow_binding {
-    uint32_t first; /* raw node; the others follow by next_leaf */
-    uint32_t last;
-    uint32_t count;  /* how many leaves it has */
-    uint32_t serial; /* of the visit that bound it */
-    /* What it stood for before that visit. */
-    uint32_t before, before_count, before_serial;
+    uint32_t content;  /* FLOW_NONE: never bound */
+    uint32_t own;      /* the content of its own; FLOW_NONE: none yet */
+    uint32_t previous; /* the content before the visit that bound it */
+    uint32_t serial;   /* of that visit */
     uint32_t scope;
-    uint32_t writer; /* the call that did */
-    uint32_t object; /* the scope of the object that it is; FLOW_NONE: none is known */
-    /* Where it is an object that nothing more is known of: what that was made from. */
-    uint32_t carried, carried_count;
+    uint32_t writer; /* the call that bound it */
+    /* A subscript that it may be: the path that it leads to, `[3]`, and how often its site had
+     * been visited then. 0: it is none. */
+    uint32_t subscript;
     bool is_init;      /* written in a call of `__init__` */
     bool is_ambiguous; /* by several of them: objects that share a scope */
 };
@@ -76,6 +101,8 @@ struct flow_binding {
 struct flow_raw {
     uint64_t event;
     uint64_t storage; /* address; 0: not known */
+    uint64_t data;    /* where its elements begin */
+    uint64_t extent; /* how many bytes they lie in; 0: not known, or not side by side */
     uint64_t address; /* of the object; 0: not known */
     uint64_t hash;
     uint32_t version;
@@ -93,9 +120,9 @@ struct flow_raw {
     uint32_t unit;
     uint32_t name;    /* text, without the path */
     uint32_t path;    /* text */
-    uint32_t binding; /* FLOW_NONE: none */
+    uint32_t content; /* FLOW_NONE: none */
     uint32_t serial;  /* of its visit */
-    uint32_t next_leaf;
+    uint32_t written; /* where it wrote to its storage: who did before; FLOW_NONE */
     uint32_t stamp;   /* 1 + the target that last got an edge from it */
     uint32_t seen;    /* the visit among whose sources it is */
     uint32_t claimed; /* the visit that handed it to a call as it is */
@@ -121,6 +148,7 @@ struct flow_raw {
 struct flow_parts {
     uint32_t count; /* 0: the whole */
     uint32_t texts[FLOW_PARTS_MAX];
+    bool is_unused; /* the statement writes to the container, and reads nothing in it */
 };
 
 struct flow_raw_edge {
@@ -144,18 +172,6 @@ struct flow_function {
     uint32_t last_call; /* index of the newest; FLOW_NONE */
     uint32_t owner;     /* scope of the attributes where `self` is no module */
     bool is_init;
-};
-
-/* An object that is no tensor, at an address. */
-struct flow_object {
-    uint32_t type;  /* text */
-    uint32_t scope; /* of its attributes, named `self.x` */
-};
-
-/* An attribute: where it is bound. */
-struct flow_attribute {
-    uint32_t scope;
-    uint32_t name; /* text: `self.x` */
 };
 
 struct flow_guess {
@@ -194,6 +210,7 @@ struct flow_visit {
     uint32_t serial;
     uint32_t before; /* the serial of the visit that the thread made before it */
     bool is_resolved;
+    bool is_entered;       /* the site is a function's entry */
     uint32_t source_count; /* in builder.sources: what its reads stand for */
     uint32_t read_count;   /* the first of these; behind them: what calls returned */
     uint32_t edges_left;   /* edges from all of them that may still be made */
@@ -211,10 +228,9 @@ struct flow_builder {
     struct number_map call_index;    /* number -> index */
     struct number_map binding_index; /* scope, name -> index */
     struct number_map scope_index;   /* what an owner is known by -> scope */
-    struct number_map object_index;  /* address -> object */
-    struct flow_object *objects;     /* owned */
-    uint32_t object_count;
-    size_t object_capacity;
+    struct number_map leaf_index;    /* content, path -> the leaf's place */
+    struct number_map scalar_visits; /* site -> how many of its scalars were read */
+    struct number_map content_index; /* address -> the newest content there */
     struct number_map writings; /* a storage, as a number -> the raw node that wrote */
     struct number_map storages; /* a storage, as a number -> its newest raw node */
     struct number_map written_sites; /* site -> its newest raw node */
@@ -231,6 +247,8 @@ struct flow_builder {
     struct flow_call *calls;
     struct flow_unit *units;
     struct flow_binding *bindings;
+    struct flow_content *contents;
+    struct flow_leaf *leaves;
     struct flow_raw *raws;
     struct flow_raw_edge *edges;
     struct flow_module *modules;
@@ -243,13 +261,12 @@ struct flow_builder {
     size_t claim_capacity, thread_capacity;
     size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
         module_capacity, function_capacity, guess_capacity, carried_capacity,
-        source_capacity;
+        source_capacity, content_capacity, leaf_capacity;
     uint32_t call_count, unit_count, binding_count, raw_count, module_count,
-        function_count, guess_count, carried_count;
+        function_count, guess_count, carried_count, content_count, leaf_count;
     uint32_t edge_count;
     uint32_t scope_count;
     uint32_t thread_count;
-    uint32_t self_name; /* text */
     struct flow_visit visit;
     uint32_t cluster_count;
     struct flow_cluster *clusters; /* of nodes */
@@ -307,9 +324,6 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
                               uint32_t call,
                               const struct log_event_view *event,
                               uint32_t name);
-/* Whether the name that the value was bound to has it still, as the visiting call's thread can
- * tell: then its object is alive, and an equal address is the same object. */
-bool flow_is_held(const struct flow_builder *builder, uint32_t raw);
 /* Fills builder.sources with what the visit's reads stand for. */
 bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call);
 /* `is_form`: its form alone was read, unless it is added again with its elements. */
@@ -317,8 +331,29 @@ bool flow_source_add(struct flow_builder *builder,
                      const struct flow_source *source,
                      bool is_form);
 
-/* Binds a name to nothing but what the visit's sources are: an object made from them. */
-bool flow_carry(struct flow_builder *builder, uint32_t binding);
+/* An object is made from what the visit's sources are. */
+bool flow_carry(struct flow_builder *builder, uint32_t content);
+
+/* flow_contents.c: what names and containers hold. */
+/* The name holds a value of its own from now on. */
+bool flow_bind_value(struct flow_builder *builder, uint32_t binding);
+/* The name holds the event's container or object. */
+bool flow_bind_object(struct flow_builder *builder,
+                      uint32_t binding,
+                      const struct log_event_view *event);
+/* The name holds the node's value at the node's path. */
+bool flow_bind_leaf(struct flow_builder *builder, uint32_t binding, uint32_t raw);
+bool flow_content_put(struct flow_builder *builder,
+                      uint32_t content,
+                      uint32_t path,
+                      uint32_t raw);
+/* Whether the name or the container that the value was bound to has it still, as the visiting
+ * call's thread can tell: then its object is alive, and an equal address is the same object. */
+bool flow_is_held(const struct flow_builder *builder, uint32_t raw);
+/* What the name had before this visit, at the same place in it; FLOW_NONE. */
+uint32_t flow_find_previous(const struct flow_builder *builder,
+                            uint32_t path,
+                            const struct flow_binding *binding);
 
 /* Whether the object is as it was: nothing has been written to it. */
 bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now);
@@ -345,10 +380,6 @@ uint32_t flow_origin_of(const struct flow_builder *builder,
 uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object);
 /* A node of the same object whose name still has it; FLOW_NONE. */
 uint32_t flow_find_holder(const struct flow_builder *builder, uint32_t raw);
-/* What the name had before this visit, at the same place in it; FLOW_NONE. */
-uint32_t flow_find_previous(const struct flow_builder *builder,
-                            uint32_t path,
-                            const struct flow_binding *binding);
 void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as);
 /* The node holds its object from now on. */
 void flow_hold(struct flow_builder *builder, uint32_t raw);
@@ -364,22 +395,6 @@ bool flow_edges_of_calls(struct flow_builder *builder,
 /* The same at the trace's end, for calls that no event of their callers followed. */
 bool flow_edges_of_last_calls(struct flow_builder *builder);
 
-/* flow_objects.c */
-/* The scope of the object that the event has; FLOW_NONE: none is known. Where it is the `self` of
- * the call, that is the owner of the call's attributes from now on. false: out of memory. */
-bool flow_object_of(struct flow_builder *builder,
-                    const struct log_event_view *event,
-                    uint32_t call,
-                    uint32_t *scope);
-/* Where the attribute of a known object is bound, `norm.eps` as that object's own `self.eps`.
- * `is_new`: it is written, so its name may be new. */
-bool flow_object_find(struct flow_builder *builder,
-                      uint32_t call,
-                      enum site_scope kind,
-                      struct slice name,
-                      bool is_new,
-                      struct flow_attribute *attribute);
-
 /* flow_visits.c */
 /* The event belongs to the visit that goes on, or begins another. */
 bool flow_follow_visit(struct flow_builder *builder,
@@ -388,10 +403,6 @@ bool flow_follow_visit(struct flow_builder *builder,
 /* Finds what the visit's statement read, once everything that it read has been told. */
 bool flow_resolve_visit(struct flow_builder *builder,
                         const struct log_event_view *event);
-/* The binding stands for this visit's values from now on; for one more of them. */
-void flow_begin_binding(struct flow_builder *builder, uint32_t binding);
-void flow_append_leaf(struct flow_builder *builder, uint32_t binding, uint32_t raw);
-
 /* flow_guesses.c */
 bool flow_take_note(struct flow_builder *builder, const struct log_item *item);
 /* What tells how that argument of the call was made up; NULL: it was not. */
@@ -427,7 +438,12 @@ size_t flow_find_use(struct slice text, struct slice name, size_t start);
 bool flow_parts_of(struct flow_builder *builder,
                    const struct site *site,
                    uint32_t read,
-                   const struct flow_parts **parts);
+                   uint32_t content,
+                   struct flow_parts *parts);
+/* A number or a text, which may be a subscript: the name has it from now on. */
+bool flow_note_subscript(struct flow_builder *builder,
+                         uint32_t binding,
+                         const struct log_event_view *event);
 /* The text of the visited site's statement; nothing where it is too long to be sure of. */
 void flow_statement_add(struct flow_builder *builder,
                         const struct site *site,
@@ -487,14 +503,21 @@ uint32_t flow_find_plain(const struct flow_builder *builder,
 /* The name before the first dot; the whole where there is none. */
 struct slice flow_root_of(struct slice name);
 
-/* The call whose `self` is meant. */
-uint32_t flow_find_method(const struct flow_builder *builder,
-                          uint32_t index,
-                          enum site_scope kind);
-
-/* An attribute of `self`. That it was written in `__init__`, before the module had a path, is
- * taken for this object's where no other object's `__init__` wrote it. */
-uint32_t
-flow_find_attribute(const struct flow_builder *builder, uint32_t method, uint32_t name);
+/* Where a name is bound: for `self.scale`, `.scale` among the attributes of that object. */
+struct flow_place {
+    uint32_t scope;
+    struct slice name; /* borrowed from the name that was asked for */
+    bool is_attribute; /* of an object: its root may be bound anew, and it stays */
+};
+void flow_find_place(const struct flow_builder *builder,
+                     uint32_t call,
+                     enum site_scope kind,
+                     struct slice name,
+                     struct flow_place *place);
+/* The binding at that place; FLOW_NONE. */
+uint32_t flow_find_at(const struct flow_builder *builder,
+                      const struct flow_place *place);
+/* The object's attributes get a scope. */
+bool flow_object_scope(struct flow_builder *builder, uint32_t content);
 
 #endif

@@ -121,29 +121,9 @@ void flow_hold(struct flow_builder *builder, uint32_t raw)
 
 /* ---- values ---- */
 
-/* The value that the name had before this visit, at the same place in it. */
-uint32_t flow_find_previous(const struct flow_builder *builder,
-                            uint32_t path,
-                            const struct flow_binding *binding)
-{
-    bool is_rebound = binding->serial == builder->visit.serial;
-    uint32_t raw = is_rebound ? binding->before : binding->first;
-    uint32_t count = is_rebound ? binding->before_count : binding->count;
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (builder->raws[raw].path == path) {
-            return raw;
-        }
-        raw = builder->raws[raw].next_leaf;
-    }
-    return FLOW_NONE;
-}
-
 /* The node that held the same object last, where it is certain that the object is the same: an
  * address may have been used again. */
 static uint32_t find_origin(const struct flow_builder *builder,
-                            uint32_t raw,
-                            const struct flow_binding *binding,
                             const struct log_event_view *event)
 {
     uint32_t origin = flow_origin_of(builder, event);
@@ -161,12 +141,6 @@ static uint32_t find_origin(const struct flow_builder *builder,
     /* It was returned, and nothing happened in this thread since. */
     if ((node->flags & FLOW_NODE_RESULT) != 0 &&
         node->serial == builder->visit.before) {
-        return origin;
-    }
-    /* Its name is being bound anew by this very visit. */
-    if (node->binding == builder->raws[raw].binding &&
-        binding->serial == builder->visit.serial &&
-        node->serial == binding->before_serial) {
         return origin;
     }
     return flow_find_holder(builder, origin);
@@ -314,7 +288,7 @@ bool flow_edges_of_value(struct flow_builder *builder,
 {
     const struct flow_binding *binding = &builder->bindings[index];
     uint32_t previous = flow_find_previous(builder, builder->raws[raw].path, binding);
-    uint32_t origin = find_origin(builder, raw, binding, event);
+    uint32_t origin = find_origin(builder, event);
     uint32_t before = previous != FLOW_NONE ? previous : origin;
 
     if (event->change == CHANGE_MUTATED) {

@@ -17,32 +17,29 @@ bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now)
 static uint32_t
 find_told(struct flow_builder *builder, uint32_t index, uint32_t origin, uint32_t raw)
 {
-    const struct flow_binding *binding = &builder->bindings[index];
     const struct flow_raw *node = &builder->raws[raw];
+    uint32_t known;
 
     if (origin == FLOW_NONE || !flow_is_unchanged(&builder->raws[origin], node)) {
         return FLOW_NONE;
     }
-    if (binding->count > 0 &&
-        builder->raws[binding->first].object == builder->raws[origin].object) {
-        return binding->first;
-    }
-    return binding->count > 0 && binding->serial == node->serial ? FLOW_NONE : origin;
+    known = flow_find_previous(builder, node->path, &builder->bindings[index]);
+    return known != FLOW_NONE &&
+                   builder->raws[known].object == builder->raws[origin].object
+               ? known
+               : origin;
 }
 
-/* The name stands for a node that has been told, which may be one of another name's leaves. */
+/* The name stands for a node that another event has. */
 static bool join_told(struct flow_builder *builder,
                       const struct log_event_view *event,
                       uint32_t index,
+                      uint32_t path,
                       uint32_t told)
 {
-    struct flow_binding *binding = &builder->bindings[index];
-
-    if (binding->count == 0 || binding->first != told) {
-        flow_begin_binding(builder, index);
-        binding->first = told;
-        binding->last = told;
-        binding->count = 1;
+    if (!flow_bind_value(builder, index) ||
+        !flow_content_put(builder, builder->bindings[index].content, path, told)) {
+        return false;
     }
     return number_map_put(&builder->told_again, event->number, told) ||
            flow_out_of_memory(builder);
@@ -63,11 +60,14 @@ static bool take_read(struct flow_builder *builder,
     }
     told = find_told(builder, index, origin, raw);
     if (told != FLOW_NONE) {
+        uint32_t path = builder->raws[raw].path;
+
         builder->raw_count--;
-        return join_told(builder, event, index, told);
+        return join_told(builder, event, index, path, told);
     }
-    builder->raws[raw].binding = index;
-    flow_append_leaf(builder, index, raw);
+    if (!flow_bind_leaf(builder, index, raw)) {
+        return false;
+    }
     if (origin != FLOW_NONE && !builder->raws[origin].is_hidden) {
         builder->raws[raw].object = builder->raws[origin].object;
         if (!flow_edge_add(builder, FLOW_EDGE_WRITE, origin, raw)) {
@@ -127,6 +127,10 @@ static bool pass_over(struct flow_builder *builder,
     }
     builder->raws[previous].version = event->tensor.version;
     builder->graph->left_out.unchanged += !is_hidden;
+    if (!flow_bind_value(builder, index) ||
+        !flow_content_put(builder, builder->bindings[index].content, path, previous)) {
+        return false;
+    }
     return number_map_put(&builder->told_again, event->number, previous) ||
            flow_out_of_memory(builder);
 }
@@ -158,13 +162,17 @@ static bool take_array(struct flow_builder *builder,
     if (index == FLOW_NONE) {
         return false;
     }
-    builder->raws[raw].binding = index;
     if (event->site->kind == SITE_ENTER) {
         flow_judge_argument(builder, raw, event);
     } else if (!flow_edges_of_value(builder, raw, index, event)) {
         return false;
     }
-    flow_append_leaf(builder, index, raw);
+    if (!flow_bind_leaf(builder, index, raw)) {
+        return false;
+    }
+    if (!flow_note_subscript(builder, index, event)) {
+        return false;
+    }
     flow_hold(builder, raw);
     flow_raw_note_in_call(builder, raw);
     return flow_raw_note_storage(builder, raw);
@@ -175,23 +183,24 @@ static bool take_other(struct flow_builder *builder,
                        const struct log_event_view *event,
                        uint32_t name)
 {
-    uint32_t object;
+    bool is_read = (event->flags & LOG_EVENT_READ) != 0;
     uint32_t index;
 
-    if ((event->flags & LOG_EVENT_READ) != 0 || event->path.size > 0) {
+    if (event->path.size > 0 || (is_read && event->kind != VALUE_CONTAINER)) {
         return true;
     }
-    index = flow_binding_of_write(builder, builder->visit.call, name);
+    index = is_read ? flow_binding_of_read(builder, builder->visit.call, event, name)
+                    : flow_binding_of_write(builder, builder->visit.call, name);
     if (index == FLOW_NONE) {
         return false;
     }
-    flow_begin_binding(builder, index);
-    if (!flow_object_of(builder, event, builder->visit.call, &object)) {
-        return false;
+    if (event->kind == VALUE_CONTAINER || event->kind == VALUE_OBJECT) {
+        return flow_bind_object(builder, index, event) &&
+               (event->kind != VALUE_OBJECT || event->site->kind == SITE_ENTER ||
+                flow_carry(builder, builder->bindings[index].content));
     }
-    builder->bindings[index].object = object;
-    return event->kind != VALUE_OBJECT || event->site->kind == SITE_ENTER ||
-           flow_carry(builder, index);
+    return flow_bind_value(builder, index) &&
+           flow_note_subscript(builder, index, event);
 }
 
 /* A container that the recorder did not walk to its end, if values in it are shown. */

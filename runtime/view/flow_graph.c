@@ -45,7 +45,7 @@ static bool builder_init(struct flow_builder *builder)
     if (!text_table_init(&builder->texts)) {
         return flow_out_of_memory(builder);
     }
-    return flow_text(builder, SLICE("self"), &builder->self_name);
+    return true;
 }
 
 static void builder_release(struct flow_builder *builder)
@@ -55,8 +55,9 @@ static void builder_release(struct flow_builder *builder)
     number_map_release(&builder->call_index);
     number_map_release(&builder->binding_index);
     number_map_release(&builder->scope_index);
-    number_map_release(&builder->object_index);
-    memory_free(builder->objects);
+    number_map_release(&builder->content_index);
+    number_map_release(&builder->leaf_index);
+    number_map_release(&builder->scalar_visits);
     number_map_release(&builder->writings);
     number_map_release(&builder->storages);
     number_map_release(&builder->written_sites);
@@ -70,6 +71,8 @@ static void builder_release(struct flow_builder *builder)
     memory_free(builder->calls);
     memory_free(builder->units);
     memory_free(builder->bindings);
+    memory_free(builder->contents);
+    memory_free(builder->leaves);
     memory_free(builder->raws);
     memory_free(builder->edges);
     memory_free(builder->guesses);

@@ -3,6 +3,8 @@
 
 /* An object is taken for made from so many values at most. */
 #define CARRIED_MAX 64
+/* So many writes through other names of its memory belong to a value at most. */
+#define WRITINGS_MAX 256
 
 /* ---- bindings ---- */
 
@@ -19,8 +21,12 @@ static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32
         return FLOW_NONE;
     }
     builder->bindings = items;
-    builder->bindings[builder->binding_count] = (struct flow_binding){
-        .first = FLOW_NONE, .scope = scope, .writer = FLOW_NONE, .object = FLOW_NONE};
+    builder->bindings[builder->binding_count] =
+        (struct flow_binding){.content = FLOW_NONE,
+                              .own = FLOW_NONE,
+                              .previous = FLOW_NONE,
+                              .scope = scope,
+                              .writer = FLOW_NONE};
     if (!number_map_put(&builder->binding_index, number_map_key(scope, name),
                         builder->binding_count)) {
         flow_out_of_memory(builder);
@@ -29,25 +35,17 @@ static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32
     return builder->binding_count++;
 }
 
+/* The binding of a name, made where there is none. FLOW_NONE: out of memory. */
 static uint32_t
 bind(struct flow_builder *builder, uint32_t index, enum site_scope kind, uint32_t name)
 {
-    struct slice text = builder->texts.texts[name];
-    struct slice root = flow_root_of(text);
-    bool is_attribute = root.size < text.size && slice_equal(root, SLICE("self"));
-    struct flow_attribute attribute;
-    uint32_t scope;
+    struct flow_place place;
+    uint32_t text;
 
-    if (flow_object_find(builder, index, kind, text, true, &attribute)) {
-        return binding_get(builder, attribute.scope, attribute.name);
-    }
-    if (is_attribute) {
-        scope = builder->calls[flow_find_method(builder, index, kind)].owner;
-    } else {
-        flow_find_plain(builder, index, kind, name, &scope);
-    }
-    scope = scope == FLOW_NONE ? builder->calls[index].scope : scope;
-    return binding_get(builder, scope, name);
+    flow_find_place(builder, index, kind, builder->texts.texts[name], &place);
+    return flow_text(builder, place.name, &text)
+               ? binding_get(builder, place.scope, text)
+               : FLOW_NONE;
 }
 
 uint32_t
@@ -103,25 +101,6 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
     return found;
 }
 
-/* What another thread holds is held: in which order the events of two threads stand is a matter
- * of chance, and the graph must not depend on it. */
-bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
-{
-    const struct flow_raw *node = &builder->raws[raw];
-    const struct flow_call *call = &builder->calls[node->call];
-    const struct flow_binding *binding;
-
-    if (node->binding == FLOW_NONE) {
-        return false;
-    }
-    if (call->thread != builder->calls[builder->visit.call].thread) {
-        return true;
-    }
-    binding = &builder->bindings[node->binding];
-    return binding->serial == node->serial &&
-           !(call->is_ended && call->function != 0 && binding->scope == call->scope);
-}
-
 /* ---- reads ---- */
 
 bool flow_source_add(struct flow_builder *builder,
@@ -158,7 +137,17 @@ struct wanted_part {
     bool is_form;                   /* each use asks for the form alone */
 };
 
-/* The value, and what was written into its memory since under another name. */
+/* Whether the write covers the value's memory: nothing is left of what was there before. */
+static bool is_covered(const struct flow_raw *value, const struct flow_raw *write)
+{
+    return (value->address != 0 && value->address == write->address) ||
+           (write->extent > 0 && value->extent > 0 && write->data <= value->data &&
+            write->extent >= value->extent &&
+            value->data - write->data <= write->extent - value->extent);
+}
+
+/* The value, unless it was written over under another name; and what was written into its memory
+ * since, the newest first, up to what covers it. */
 static bool add_value(struct flow_builder *builder,
                       uint32_t raw,
                       const struct wanted_part *wanted,
@@ -169,13 +158,21 @@ static bool add_value(struct flow_builder *builder,
     uint32_t writing =
         storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
-    if (!flow_source_add(builder, &source, is_form)) {
-        return false;
+    for (uint32_t i = 0; i < WRITINGS_MAX && writing != FLOW_NONE && writing > raw;
+         i++) {
+        const struct flow_raw *write = &builder->raws[writing];
+
+        source.raw = writing;
+        if (!write->is_hidden && !flow_source_add(builder, &source, is_form)) {
+            return false;
+        }
+        if (!write->is_hidden && is_covered(&builder->raws[raw], write)) {
+            return true;
+        }
+        writing = write->written;
     }
-    source.raw = writing;
-    return writing == NUMBER_MAP_NONE || writing <= raw ||
-           builder->raws[writing].is_hidden ||
-           flow_source_add(builder, &source, is_form);
+    source.raw = raw;
+    return flow_source_add(builder, &source, is_form);
 }
 
 /* Whether a leaf stands at `rest` in its container: `.logits`, which may be a key too. */
@@ -198,34 +195,33 @@ static bool is_wanted_part(const struct flow_builder *builder,
            (wanted->parts == NULL || flow_is_part(builder, wanted->parts, path));
 }
 
-/* Adds what the binding stands for; all of it where none of its leaves is a wanted one. */
-static bool add_binding(struct flow_builder *builder,
+/* Adds what the content holds; all of it where none of its leaves is a wanted one. */
+static bool add_content(struct flow_builder *builder,
                         uint32_t index,
                         const struct wanted_part *wanted)
 {
-    const struct flow_binding *binding = &builder->bindings[index];
-    uint32_t raw = binding->first;
+    struct flow_content content = builder->contents[index];
     bool has_part = false;
     bool is_form;
 
-    for (uint32_t i = 0; i < binding->count && !has_part; i++) {
-        has_part = is_wanted_part(builder, wanted, builder->raws[raw].path);
-        raw = builder->raws[raw].next_leaf;
+    for (uint32_t i = 0; i < content.now.count && !has_part; i++) {
+        has_part = is_wanted_part(builder, wanted,
+                                  builder->leaves[content.now.first + i].path);
     }
     is_form = wanted->is_form ||
               (!(has_part && wanted->rest.size > 0) && flow_is_form(wanted->rest));
-    raw = binding->first;
-    for (uint32_t i = 0; i < binding->count; i++) {
-        if ((!has_part || is_wanted_part(builder, wanted, builder->raws[raw].path)) &&
-            !add_value(builder, raw, wanted, is_form)) {
+    for (uint32_t i = 0; i < content.now.count; i++) {
+        struct flow_leaf leaf = builder->leaves[content.now.first + i];
+
+        if ((!has_part || is_wanted_part(builder, wanted, leaf.path)) &&
+            !add_value(builder, leaf.raw, wanted, is_form)) {
             return false;
         }
-        raw = builder->raws[raw].next_leaf;
     }
-    for (uint32_t i = 0; i < binding->carried_count; i++) {
-        const struct flow_carried *carried = &builder->carried[binding->carried + i];
+    for (uint32_t i = 0; i < content.carried_count; i++) {
+        struct flow_carried carried = builder->carried[content.carried + i];
 
-        if (!add_value(builder, carried->raw, wanted, is_form || carried->is_form)) {
+        if (!add_value(builder, carried.raw, wanted, is_form || carried.is_form)) {
             return false;
         }
     }
@@ -242,16 +238,26 @@ static bool add_read(struct flow_builder *builder,
     struct slice name = site->reads[read].name;
     struct wanted_part wanted = {.read = read,
                                  .rest = slice_part(name, part.size, name.size)};
+    uint32_t content = builder->bindings[index].content;
+    struct flow_parts parts;
 
+    if (content == FLOW_NONE) {
+        return true;
+    }
     if (!flow_text(builder, name, &wanted.name) ||
         !flow_form_read(builder, site, read, &wanted.is_form)) {
         return false;
     }
-    if (builder->bindings[index].count > 1 && wanted.rest.size == 0 &&
-        !flow_parts_of(builder, site, read, &wanted.parts)) {
-        return false;
+    if (builder->contents[content].length != FLOW_NONE && wanted.rest.size == 0) {
+        if (!flow_parts_of(builder, site, read, content, &parts)) {
+            return false;
+        }
+        if (parts.is_unused) {
+            return true;
+        }
+        wanted.parts = &parts;
     }
-    return add_binding(builder, index, &wanted);
+    return add_content(builder, content, &wanted);
 }
 
 /* Whether `name`, written before, was forgotten because its root was bound to another object. */
@@ -281,28 +287,19 @@ static bool resolve_read(struct flow_builder *builder,
     const struct site_read *read = &site->reads[number];
     struct slice root = flow_root_of(read->name);
     struct slice part = read->name;
-    struct flow_attribute attribute;
-    bool is_self = slice_equal(root, SLICE("self"));
 
     while (part.size > 0) {
-        uint32_t name = text_table_find(&builder->texts, part);
-        uint32_t found = FLOW_NONE;
-        uint32_t scope;
+        struct flow_place place;
+        uint32_t found;
 
-        if (flow_object_find(builder, index, read->scope, part, false, &attribute)) {
-            found = flow_find_in_scope(builder, attribute.scope, attribute.name);
-            if (found != FLOW_NONE) {
-                return add_read(builder, found, site, number, part);
-            }
-        }
-        if (name != NUMBER_MAP_NONE && is_self && part.size > root.size) {
-            found = flow_find_attribute(
-                builder, flow_find_method(builder, index, read->scope), name);
-        } else if (name != NUMBER_MAP_NONE) {
-            found = flow_find_plain(builder, index, read->scope, name, &scope);
+        flow_find_place(builder, index, read->scope, part, &place);
+        found = flow_find_at(builder, &place);
+        if (found != FLOW_NONE && place.is_attribute &&
+            builder->bindings[found].is_ambiguous) {
+            found = FLOW_NONE;
         }
         if (found != FLOW_NONE &&
-            (part.size == root.size || is_self ||
+            (part.size == root.size || place.is_attribute ||
              !is_rebound(builder, index, read->scope, root, found))) {
             return add_read(builder, found, site, number, part);
         }
@@ -327,7 +324,7 @@ bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_
 
 bool flow_carry(struct flow_builder *builder, uint32_t index)
 {
-    struct flow_binding *binding = &builder->bindings[index];
+    struct flow_content *content = &builder->contents[index];
     uint32_t count = builder->visit.source_count;
     void *items = builder->carried;
 
@@ -337,8 +334,8 @@ bool flow_carry(struct flow_builder *builder, uint32_t index)
         return false;
     }
     builder->carried = items;
-    binding->carried = builder->carried_count;
-    binding->carried_count = count;
+    content->carried = builder->carried_count;
+    content->carried_count = count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t raw = builder->sources[i].raw;
 

@@ -15,47 +15,80 @@ static size_t skip_blanks(struct slice text, size_t at)
     return at;
 }
 
-/* Reads `[12]` or `['key']` at `*at` and goes behind it; adds it as paths in traces spell it.
- * false: there is no subscript, or none that is constant. */
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static bool is_letter(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           byte == '_' || (unsigned char)byte >= 0x80;
+}
+
+static size_t skip_word(struct slice text, size_t at)
+{
+    while (at < text.size && (is_letter(text.bytes[at]) || is_digit(text.bytes[at]))) {
+        at++;
+    }
+    return at;
+}
+
+/* Where the subscript that begins at `start`, behind its bracket, ends: a text in quotes, a whole
+ * number, or a name. `start` if it is nothing of these. */
+static size_t skip_subscript(struct slice text, size_t start)
+{
+    char first = text.bytes[start];
+    size_t at = start + 1;
+
+    if (first == '\'' || first == '"') {
+        while (at < text.size && text.bytes[at] != first && text.bytes[at] != '\\') {
+            at++;
+        }
+        return at < text.size && text.bytes[at] == first ? at + 1 : start;
+    }
+    if (is_letter(first)) {
+        return skip_word(text, at);
+    }
+    if (first == '-') {
+        start = at;
+    }
+    at = start;
+    while (at < text.size && is_digit(text.bytes[at])) {
+        at++;
+    }
+    return at > start ? at : start - (first == '-');
+}
+
+/* Reads `[12]`, `['key']`, `[-1]` or `[name]` at `*at` and goes behind it; adds it as paths in
+ * traces spell it, a name as `[$name]`. false: there is no subscript, or another one. */
 static bool read_subscript(struct slice text, size_t *at, struct buffer *part)
 {
     size_t start = skip_blanks(text, *at);
     size_t end;
-    char quote;
+    struct slice found;
 
-    if (start == text.size || text.bytes[start] != '[') {
+    if (start >= text.size || text.bytes[start] != '[') {
         return false;
     }
     start = skip_blanks(text, start + 1);
-    if (start == text.size) {
+    end = start < text.size ? skip_subscript(text, start) : start;
+    found = slice_part(text, start, end);
+    end = skip_blanks(text, end);
+    if (found.size == 0 || end >= text.size || text.bytes[end] != ']') {
         return false;
     }
-    quote = text.bytes[start];
-    end = start + 1;
-    if (quote == '\'' || quote == '"') {
-        while (end < text.size && text.bytes[end] != quote && text.bytes[end] != '\\') {
-            end++;
-        }
-        if (end == text.size || text.bytes[end] != quote) {
-            return false;
-        }
-        start++;
-    } else if (quote >= '0' && quote <= '9') {
-        while (end < text.size && text.bytes[end] >= '0' && text.bytes[end] <= '9') {
-            end++;
-        }
-        quote = '\0';
+    *at = end + 1;
+    buffer_add_byte(part, '[');
+    if (found.bytes[0] == '"' || found.bytes[0] == '\'') {
+        buffer_add_byte(part, '\'');
+        buffer_add(part, slice_part(found, 1, found.size - 1));
+        buffer_add_byte(part, '\'');
     } else {
-        return false;
+        buffer_add(part, is_letter(found.bytes[0]) ? SLICE("$") : SLICE(""));
+        buffer_add(part, found);
     }
-    *at = skip_blanks(text, end + (quote != '\0'));
-    if (*at == text.size || text.bytes[*at] != ']') {
-        return false;
-    }
-    ++*at;
-    buffer_add(part, quote != '\0' ? SLICE("['") : SLICE("["));
-    buffer_add(part, slice_part(text, start, end));
-    buffer_add(part, quote != '\0' ? SLICE("']") : SLICE("]"));
+    buffer_add_byte(part, ']');
     return true;
 }
 
@@ -93,6 +126,33 @@ void flow_statement_add(struct flow_builder *builder,
     text->size = 0; /* too long to be sure of */
 }
 
+/* Whether `at` is where a statement ends what it writes to: `=` or `+=`, and not `==`. */
+static bool is_assigned_at(struct slice text, size_t at)
+{
+    at = skip_blanks(text, at);
+    while (at < text.size && memchr("+-*/%&|^@<>", text.bytes[at], 11) != NULL) {
+        at++;
+    }
+    return at < text.size && text.bytes[at] == '=' &&
+           !(at + 1 < text.size && text.bytes[at + 1] == '=');
+}
+
+/* Whether the statement begins by writing to the container that has the name, or to what is in
+ * it: `parts.append(`, `parts[i] = `, `parts += `. */
+static bool is_receiver(struct slice text, struct slice name, const struct site *site)
+{
+    size_t at = name.size;
+
+    if (!slice_starts(text, name) || site->write_count == 0 ||
+        !slice_equal(site->writes[0].name, name)) {
+        return false;
+    }
+    if (is_assigned_at(text, at)) {
+        return text.bytes[skip_blanks(text, at)] != '=';
+    }
+    return site->kind == SITE_MUTATE;
+}
+
 static bool find_parts(struct flow_builder *builder,
                        const struct site *site,
                        struct slice name,
@@ -101,12 +161,15 @@ static bool find_parts(struct flow_builder *builder,
     struct buffer text = BUFFER_INIT;
     struct buffer part = BUFFER_INIT;
     struct slice whole;
+    size_t at;
     bool is_done = true;
 
     flow_statement_add(builder, site, &text);
-    whole = buffer_slice(&text);
-    for (size_t at = flow_find_use(whole, name, 0); at < whole.size && is_done;
-         at = flow_find_use(whole, name, at + 1)) {
+    whole = slice_trim(buffer_slice(&text));
+    parts->is_unused = is_receiver(whole, name, site);
+    at = flow_find_use(whole, name, parts->is_unused ? name.size : 0);
+    for (; at < whole.size && is_done; at = flow_find_use(whole, name, at + 1)) {
+        parts->is_unused = false;
         if (parts->count == FLOW_PARTS_MAX ||
             !read_part(whole, at + name.size, &part)) {
             parts->count = 0;
@@ -121,10 +184,10 @@ static bool find_parts(struct flow_builder *builder,
     return is_done || flow_out_of_memory(builder);
 }
 
-bool flow_parts_of(struct flow_builder *builder,
-                   const struct site *site,
-                   uint32_t read,
-                   const struct flow_parts **parts)
+static bool known_parts(struct flow_builder *builder,
+                        const struct site *site,
+                        uint32_t read,
+                        struct flow_parts *parts)
 {
     uint64_t key = number_map_key(builder->visit.site, read);
     uint32_t known = number_map_get(&builder->part_index, key);
@@ -147,8 +210,149 @@ bool flow_parts_of(struct flow_builder *builder,
         }
         builder->part_count++;
     }
-    *parts = &builder->parts[known];
+    *parts = builder->parts[known];
     return true;
+}
+
+/* ---- subscripts that are computed ---- */
+
+/* The path that the name leads to as a subscript; "" where it is not known. */
+static struct slice
+value_of(const struct flow_builder *builder, const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        struct flow_place place;
+        uint32_t binding;
+
+        if (slice_equal(site->reads[i].name, name)) {
+            flow_find_place(builder, builder->visit.call, site->reads[i].scope, name,
+                            &place);
+            binding = flow_find_at(builder, &place);
+            return binding == FLOW_NONE
+                       ? SLICE("")
+                       : builder->texts.texts[builder->bindings[binding].subscript];
+        }
+    }
+    return SLICE("");
+}
+
+/* `[-1]` of a container of that length; false where it has no such item. */
+static bool add_from_end(struct slice subscript, uint32_t length, struct buffer *path)
+{
+    uint64_t back = 0;
+
+    for (size_t i = 2; i + 1 < subscript.size && back < UINT32_MAX; i++) {
+        back = back * 10 + (uint64_t)(subscript.bytes[i] - '0');
+    }
+    if (length == FLOW_NONE || back == 0 || back > length) {
+        return false;
+    }
+    buffer_add_byte(path, '[');
+    buffer_add_number(path, length - back);
+    buffer_add_byte(path, ']');
+    return true;
+}
+
+static size_t find_end(struct slice part)
+{
+    size_t end = slice_find(part, SLICE("]"), 0);
+
+    return part.size > 1 && part.bytes[1] == '\'' ? slice_find(part, SLICE("']"), 2) + 2
+                                                  : end + 1;
+}
+
+/* The part as far as its subscripts are known. */
+static void add_resolved(const struct flow_builder *builder,
+                         const struct site *site,
+                         uint32_t content,
+                         struct slice part,
+                         struct buffer *path)
+{
+    while (part.size > 0) {
+        size_t end = find_end(part);
+        struct slice subscript = slice_part(part, 0, end < part.size ? end : part.size);
+        size_t before = path->size;
+
+        if (slice_starts(subscript, SLICE("[$"))) {
+            buffer_add(path, value_of(builder, site,
+                                      slice_part(subscript, 2, subscript.size - 1)));
+        } else if (!slice_starts(subscript, SLICE("[-"))) {
+            buffer_add(path, subscript);
+        } else if (before > 0 ||
+                   !add_from_end(subscript, builder->contents[content].length, path)) {
+            return;
+        }
+        if (path->size == before) {
+            return;
+        }
+        part = slice_part(part, subscript.size, part.size);
+    }
+}
+
+/* What of the container the visit's statement reads. */
+bool flow_parts_of(struct flow_builder *builder,
+                   const struct site *site,
+                   uint32_t read,
+                   uint32_t content,
+                   struct flow_parts *parts)
+{
+    struct buffer path = BUFFER_INIT;
+    bool is_done;
+
+    if (!known_parts(builder, site, read, parts)) {
+        return false;
+    }
+    is_done = true;
+    for (uint32_t i = 0; i < parts->count && is_done; i++) {
+        path.size = 0;
+        add_resolved(builder, site, content, builder->texts.texts[parts->texts[i]],
+                     &path);
+        is_done = !path.has_failed &&
+                  flow_text(builder, buffer_slice(&path), &parts->texts[i]);
+    }
+    buffer_release(&path);
+    return is_done || flow_out_of_memory(builder);
+}
+
+/* ---- names that are subscripts ---- */
+
+/* Sites whose values are no tensors may be recorded for so many visits alone: what a name holds
+ * after these is not known. */
+#define SCALAR_VISITS_MAX 10000
+
+bool flow_note_subscript(struct flow_builder *builder,
+                         uint32_t index,
+                         const struct log_event_view *event)
+{
+    uint32_t seen = number_map_get(&builder->scalar_visits, event->site_number);
+    bool is_text = event->kind == VALUE_TEXT;
+    struct buffer path = BUFFER_INIT;
+    bool is_done;
+
+    if ((event->kind != VALUE_INT && !is_text) || event->path.size > 0) {
+        return true;
+    }
+    seen = seen == NUMBER_MAP_NONE ? 1 : seen + 1;
+    if (!number_map_put(&builder->scalar_visits, event->site_number, seen)) {
+        return flow_out_of_memory(builder);
+    }
+    if (seen + 1 >= SCALAR_VISITS_MAX || event->visit + 2 >= SCALAR_VISITS_MAX ||
+        log_reader_header(builder->reader)->last != 0 ||
+        (is_text && event->text.size != (uint64_t)event->integer) ||
+        (!is_text && event->integer < 0)) {
+        return true;
+    }
+    buffer_add(&path, is_text ? SLICE("['") : SLICE("["));
+    if (is_text) {
+        buffer_add(&path, event->text);
+    } else {
+        buffer_add_number(&path, (uint64_t)event->integer);
+    }
+    buffer_add(&path, is_text ? SLICE("']") : SLICE("]"));
+    is_done = !path.has_failed && flow_text(builder, buffer_slice(&path),
+                                            &builder->bindings[index].subscript);
+    buffer_release(&path);
+    return is_done || flow_out_of_memory(builder);
 }
 
 bool flow_is_part(const struct flow_builder *builder,

@@ -56,6 +56,35 @@ static uint64_t storage_of(const struct log_event_view *event)
            (uint64_t)event->tensor.offset * dtype_size(event->shape->dtype);
 }
 
+/* How many bytes the value lies in, where its elements lie side by side in their order. */
+static uint64_t extent_of(const struct log_event_view *event)
+{
+    const struct log_shape *shape = event->shape;
+    struct array array;
+    uint64_t count = 1;
+
+    if (event->kind != VALUE_TENSOR || event->tensor.data == 0 ||
+        shape->strides == NULL) {
+        return 0;
+    }
+    array = (struct array){.dtype = shape->dtype,
+                           .dimension_count = shape->dimension_count,
+                           .shape = shape->shape};
+    if (array_count(&array) >= UINT32_MAX) {
+        return 0;
+    }
+    for (uint32_t i = shape->dimension_count; i-- > 0;) {
+        uint64_t stride =
+            count * (shape->strides_are_bytes ? dtype_size(shape->dtype) : 1);
+
+        if (shape->shape[i] != 1 && shape->strides[i] != (int64_t)stride) {
+            return 0;
+        }
+        count *= (uint64_t)shape->shape[i];
+    }
+    return count * dtype_size(shape->dtype);
+}
+
 static enum flow_mark mark_of(const struct flow_builder *builder, uint64_t event)
 {
     const struct flow_options *options = builder->options;
@@ -73,6 +102,8 @@ bool flow_raw_add(struct flow_builder *builder,
     struct flow_raw node = {
         .event = event->number,
         .storage = storage_of(event),
+        .data = event->kind == VALUE_TENSOR ? event->tensor.data : 0,
+        .extent = extent_of(event),
         .address = event->tensor.object,
         .hash = event->hash,
         .has_hash = event->has_hash,
@@ -88,9 +119,9 @@ bool flow_raw_add(struct flow_builder *builder,
         .call = builder->visit.call,
         .unit = builder->calls[builder->visit.call].open_unit,
         .name = name,
-        .binding = FLOW_NONE,
+        .content = FLOW_NONE,
         .serial = builder->visit.serial,
-        .next_leaf = FLOW_NONE,
+        .written = FLOW_NONE,
         .alias_site =
             event->kind == VALUE_TENSOR ? event->tensor.alias_site : UINT32_MAX,
         .cluster = FLOW_NONE,
@@ -121,19 +152,32 @@ bool flow_raw_add(struct flow_builder *builder,
     return true;
 }
 
+/* Whether the site has written to the value's memory, not bound a name to it alone. */
+static bool is_writing(const struct flow_builder *builder, const struct flow_raw *node)
+{
+    const struct log_module *module = builder->modules[node->module].module;
+    const struct site *site = &module->table.sites[node->site - module->first_site];
+
+    return node->change == CHANGE_MUTATED || (node->flags & FLOW_NODE_IN_PLACE) != 0 ||
+           (site->kind == SITE_MUTATE && site->write_count == 1 && node->path == 0 &&
+            node->same_as == FLOW_NONE && !node->is_read);
+}
+
 bool flow_raw_note_storage(struct flow_builder *builder, uint32_t raw)
 {
-    const struct flow_raw *node = &builder->raws[raw];
+    struct flow_raw *node = &builder->raws[raw];
 
-    if ((node->storage != 0 &&
-         !number_map_put(&builder->storages, node->storage, raw)) ||
-        (node->storage != 0 &&
-         (node->change == CHANGE_MUTATED || (node->flags & FLOW_NODE_IN_PLACE) != 0) &&
-         !number_map_put(&builder->writings, node->storage, raw)) ||
-        !number_map_put(&builder->written_sites, node->site, raw)) {
+    if (node->storage != 0 && !number_map_put(&builder->storages, node->storage, raw)) {
         return flow_out_of_memory(builder);
     }
-    return true;
+    if (node->storage != 0 && is_writing(builder, node)) {
+        node->written = number_map_get(&builder->writings, node->storage);
+        if (!number_map_put(&builder->writings, node->storage, raw)) {
+            return flow_out_of_memory(builder);
+        }
+    }
+    return number_map_put(&builder->written_sites, node->site, raw) ||
+           flow_out_of_memory(builder);
 }
 
 /* ---- arguments, results ---- */

@@ -96,30 +96,101 @@ struct slice flow_root_of(struct slice name)
     return slice_part(name, 0, slice_find(name, SLICE("."), 0));
 }
 
-uint32_t flow_find_method(const struct flow_builder *builder,
-                          uint32_t index,
-                          enum site_scope kind)
+/* The content of the object that the binding stands for, where its attributes are known;
+ * FLOW_NONE. */
+static uint32_t object_of(const struct flow_builder *builder, uint32_t binding)
 {
-    uint32_t scope;
-    uint32_t binding =
-        flow_find_plain(builder, index, kind, builder->self_name, &scope);
+    uint32_t content =
+        binding == FLOW_NONE ? FLOW_NONE : builder->bindings[binding].content;
 
-    return binding == FLOW_NONE ? index : builder->bindings[binding].writer;
+    return content == FLOW_NONE || builder->contents[content].attributes == FLOW_NONE
+               ? FLOW_NONE
+               : content;
 }
 
-uint32_t
-flow_find_attribute(const struct flow_builder *builder, uint32_t method, uint32_t name)
+bool flow_object_scope(struct flow_builder *builder, uint32_t content)
 {
-    const struct flow_call *call = &builder->calls[method];
-    uint32_t found = flow_find_in_scope(builder, call->owner, name);
-    uint32_t scope;
+    const struct flow_call *call = &builder->calls[builder->visit.call];
+    bool is_module = call->class_name != 0 && call->path != 0;
+    uint32_t *attributes = &builder->contents[content].attributes;
 
-    if (found == FLOW_NONE && call->path != 0 && !call->has_object) {
-        scope =
-            number_map_get(&builder->scope_index, number_map_key(call->class_name, 0));
-        found = scope == NUMBER_MAP_NONE ? FLOW_NONE
-                                         : flow_find_in_scope(builder, scope, name);
+    /* Nobody has seen its making: what stands at that path is the same module. */
+    if (is_module && builder->visit.is_entered &&
+        !builder->contents[content].is_initialised) {
+        *attributes = call->owner;
+        return true;
     }
-    return found != FLOW_NONE && builder->bindings[found].is_ambiguous ? FLOW_NONE
-                                                                       : found;
+    return flow_scope_of(builder, UINT32_MAX, content, attributes);
+}
+
+static uint32_t text_of(const struct flow_builder *builder, struct slice name)
+{
+    return text_table_find(&builder->texts, name);
+}
+
+uint32_t flow_find_at(const struct flow_builder *builder,
+                      const struct flow_place *place)
+{
+    uint32_t name = text_of(builder, place->name);
+
+    return name == NUMBER_MAP_NONE ? FLOW_NONE
+                                   : flow_find_in_scope(builder, place->scope, name);
+}
+
+/* From object to object, as far as they are known: `.block.scale` of one is `.scale` of the one
+ * that is its `.block`. */
+static void follow_dots(const struct flow_builder *builder,
+                        uint32_t content,
+                        struct flow_place *place)
+{
+    place->is_attribute = true;
+    while (content != FLOW_NONE) {
+        struct flow_place inner;
+        size_t dot = slice_find(place->name, SLICE("."), 1);
+
+        place->scope = builder->contents[content].attributes;
+        if (dot >= place->name.size) {
+            return;
+        }
+        inner =
+            (struct flow_place){place->scope, slice_part(place->name, 0, dot), true};
+        content = object_of(builder, flow_find_at(builder, &inner));
+        if (content != FLOW_NONE) {
+            place->name = slice_part(place->name, dot, place->name.size);
+        }
+    }
+}
+
+void flow_find_place(const struct flow_builder *builder,
+                     uint32_t index,
+                     enum site_scope kind,
+                     struct slice name,
+                     struct flow_place *place)
+{
+    struct slice root = flow_root_of(name);
+    uint32_t text = text_of(builder, root);
+    uint32_t found = FLOW_NONE;
+    uint32_t content;
+
+    *place = (struct flow_place){builder->calls[index].scope, name, false};
+    if (text != NUMBER_MAP_NONE) {
+        found = flow_find_plain(builder, index, kind, text, &place->scope);
+    } else if (kind == SITE_SCOPE_GLOBAL) {
+        place->scope = builder->modules[builder->calls[index].module].globals;
+    }
+    place->scope =
+        place->scope == FLOW_NONE ? builder->calls[index].scope : place->scope;
+    content = object_of(builder, found);
+    if (root.size == name.size) {
+        return;
+    }
+    if (content != FLOW_NONE) {
+        place->name = slice_part(name, root.size, name.size);
+        follow_dots(builder, content, place);
+    } else if (slice_equal(root, SLICE("self"))) {
+        uint32_t method = found == FLOW_NONE ? index : builder->bindings[found].writer;
+
+        place->scope = builder->calls[method].owner;
+        place->is_attribute = true;
+    }
 }

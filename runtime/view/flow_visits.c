@@ -46,6 +46,7 @@ bool flow_follow_visit(struct flow_builder *builder,
         .number = event->visit,
         .serial = serial,
         .before = before,
+        .is_entered = event->site->kind == SITE_ENTER,
         .edges_left = FLOW_EDGES_MAX,
     };
     return flow_turns_follow(builder, event, call);
@@ -68,41 +69,4 @@ bool flow_resolve_visit(struct flow_builder *builder,
     }
     return flow_resolve(builder, event->site, visit->call) &&
            flow_edges_of_calls(builder, event);
-}
-
-/* The binding stands for this visit's values from now on. */
-void flow_begin_binding(struct flow_builder *builder, uint32_t index)
-{
-    struct flow_binding *binding = &builder->bindings[index];
-
-    if (binding->serial == builder->visit.serial) {
-        return;
-    }
-    binding->before = binding->first;
-    binding->before_count = binding->count;
-    binding->before_serial = binding->serial;
-    binding->first = FLOW_NONE;
-    binding->count = 0;
-    binding->carried_count = 0;
-    binding->object = FLOW_NONE;
-    binding->serial = builder->visit.serial;
-    binding->writer = builder->visit.call;
-}
-
-void flow_append_leaf(struct flow_builder *builder, uint32_t index, uint32_t raw)
-{
-    struct flow_binding *binding = &builder->bindings[index];
-
-    flow_begin_binding(builder, index);
-    /* A node that another name stands for too stays the end of its own list. */
-    if (binding->count > 0 && builder->raws[binding->last].binding != index) {
-        binding->count = 0;
-    }
-    if (binding->count == 0) {
-        binding->first = raw;
-    } else {
-        builder->raws[binding->last].next_leaf = raw;
-    }
-    binding->last = raw;
-    binding->count++;
 }

@@ -175,7 +175,6 @@ w = z + y
         target:7 = return:8
         return:8 = z:9
         z:9 - w:10
-        y:5 - w:10
         target:7 - w:10
         """,
     )

@@ -1150,3 +1150,35 @@ def test_what_is_far_larger_than_memory(folder):
     (event,) = [e for e in events(folder / "run.mtrace") if e["name"] == "value"]
     assert event["shape"] == [2**20, 2**20] and "mean" not in event
     assert event["note"] == "expanded, not measured"
+
+
+def test_deques_have_leaves(folder):
+    """As lists have; a deque's own functions are asked, whatever a class made of it says."""
+    source = """
+    from collections import deque
+    import numpy
+    class Odd(deque):
+        def __iter__(self):
+            raise SystemExit("asked")
+        def __len__(self):
+            raise SystemExit("asked")
+    def change():
+        q = deque([numpy.ones(2)], maxlen=2)
+        q.append(numpy.zeros(3))
+        q.appendleft([numpy.zeros(4)])
+        odd = Odd([numpy.zeros(5), 7])
+    """
+    (folder / "source.py").write_text(textwrap.dedent(source))
+    subprocess.run(
+        [paths.COMMAND, "--all", "source.py", "-o", "queues.py", "--quiet"], cwd=folder, check=True
+    )
+    run(folder, "import queues; queues.change()", MONITORCH="run.mtrace,quiet")
+    found = [
+        (event["name"] + event["path"], event.get("shape", event.get("length", event.get("value"))))
+        for event in events(folder / "run.mtrace")
+        if event["name"] in ("q", "odd")
+    ]
+    assert found[:2] == [("q", 1), ("q[0]", [2])]
+    assert found[2] == ("q", 2) and ("q[1]", [3]) in found[3:5]
+    assert ("q[0][0]", [4]) in found[5:8]
+    assert found[-3:] == [("odd", 2), ("odd[0]", [5]), ("odd[1]", 7)]

@@ -369,6 +369,9 @@ static void add_value(struct maker *maker,
     }
     scalar.integer = (int64_t)number(
         &maker->arena, line, event->record.tag == VALUE_OBJECT ? "object" : "integer");
+    if (event->record.tag == VALUE_CONTAINER) {
+        scalar.object = number(&maker->arena, line, "object");
+    }
     if (event->record.tag == VALUE_FLOAT || event->record.tag == VALUE_COMPLEX) {
         scalar.real = real(&maker->arena, line, "real");
     }

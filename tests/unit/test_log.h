@@ -272,8 +272,12 @@ static inline bool write_event(struct log_writer *writer, uint64_t seed, uint64_
     memset(start, 0, sizeof(struct log_record)); /* that is the commit's to write */
     if (kind == VALUE_TENSOR) {
         write_tensor(&next, &plan, seed, i);
-    } else if (kind != VALUE_NOTHING && kind != VALUE_NONE && kind != VALUE_OBJECT &&
-               kind != VALUE_MISSING) {
+    } else if (kind == VALUE_OBJECT) {
+        /* Every other one is of an older version, which ends before it. */
+        if (i % 2 == 0) {
+            put(&next, &plan.tensor.object, sizeof(struct log_object));
+        }
+    } else if (kind != VALUE_NOTHING && kind != VALUE_NONE && kind != VALUE_MISSING) {
         put(&next, &plan.scalar, sizeof plan.scalar);
     }
     if (kind == VALUE_TEXT || kind == VALUE_BIG_INT) {
@@ -442,9 +446,11 @@ event_matches(const struct log_event_view *view, uint64_t seed, uint64_t i)
         return view->integer == plan.scalar.integer;
     case VALUE_CONTAINER:
         return view->integer == plan.scalar.integer &&
+               view->object == plan.scalar.object &&
                slice_equal(view->type, SLICE("list"));
     case VALUE_OBJECT:
-        return slice_equal(view->type, SLICE("list"));
+        return view->object == (i % 2 == 0 ? plan.tensor.object : 0) &&
+               slice_equal(view->type, SLICE("list"));
     default:
         return true;
     }
