@@ -149,6 +149,7 @@ endef
 
 # What is compiled and linked depends on how, and on which files there are.
 $(FLAGS_FILE): FORCE
+	@rm -rf $(OBJ)/.said
 	$(call write_if_changed,'$(CC) $(OUR_CFLAGS) $(OUR_LDFLAGS)')
 $(OBJ)/parser-flags: FORCE
 	$(call write_if_changed,'$(CC) $(filter-out -W%,$(PARSER_CFLAGS))')
@@ -164,10 +165,19 @@ $(FETCHED): grammar/releases.txt tools/fetch.sh
 	@PYTHON='$(PYTHON)' tools/fetch.sh $(THIRD_PARTY)
 	@touch $@
 
+# V=1 shows each file that is made; without it one line says that files are being compiled.
+V ?= $(if $(CI),1)
+ifneq ($(filter-out 0,$(V)),)
+show = @echo "  $(1) $@"
+else
+show = @if [ '$(1)' = 'CC   ' ] && mkdir $(OBJ)/.said 2>/dev/null; then \
+           echo 'make: compiling ($(MODE); V=1 shows each file)'; fi
+endif
+
 # compile: how to make an object, and the list of the headers that it read.
 define compile
 	@mkdir -p $(@D)
-	@echo "  CC    $@"
+	$(call show,CC   )
 	@$(CC) $(1) -MMD -MP -c $(2) -o $@
 endef
 
@@ -197,7 +207,7 @@ $(OBJ)/third_party/python-%.o: $(FETCHED) $(OBJ)/parser-flags
 	    $(THIRD_PARTY)/tree-sitter-python/$*.c)
 
 $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
-	@echo "  AR    $@"
+	$(call show,AR   )
 	@rm -f $@
 	@ar rcs $@ $(LIBRARY_OBJECTS)
 	@twice=$$(nm -g --defined-only $@ 2>/dev/null | awk 'NF == 3 { print $$3 }' | \
@@ -206,7 +216,7 @@ $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
 
 # link: what a program or module is made of, and the list that tells when that changed.
 define link
-	@echo "  LINK  $@"
+	$(call show,LINK )
 	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) $(2) -lm -ldl -o $@
 endef
 
@@ -244,12 +254,12 @@ $(BUILD)/package-list: FORCE
 	    grep -qxF -- "$$file" $@ || rm -f "$$file"; done
 
 $(OBJ)/tests/unit/%: $(OBJ)/tests/unit/%.o $(LIBRARY)
-	@echo "  LINK  $@"
+	$(call show,LINK )
 	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) $(SQLITE_LIBRARY) -lm -ldl -o $@
 
 $(BUILD)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(LIBRARY)
 	@mkdir -p $(@D)
-	@echo "  LINK  $@"
+	$(call show,LINK )
 	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) $(SQLITE_LIBRARY) -lm -ldl -o $@
 
 .PRECIOUS: $(OBJ)/%.o
@@ -282,7 +292,9 @@ environment: ## find or make a Python with torch, pytest and the rest
 	@mkdir -p $(BUILD)
 	@PYTHON='$(PYTHON)' tools/setup.sh $(TEST_PYTHON_FILE)
 
-demo: all environment ## instrument a small transformer, show it, run it
+demo: TEST_PYTHON_FILE := $(BUILD)/demo-python
+demo: all ## record a small GPT whose loss is NaN, and name the line that made it
+	@PYTHON='$(PYTHON)' tools/setup.sh --torch-alone $(TEST_PYTHON_FILE)
 	@$(RUN_PYTHON) tools/demo.py
 
 pictures: all environment ## draw the pictures of samples/ again, after a change that was meant
@@ -364,4 +376,4 @@ clean: ## remove what was built; the cache of fetched releases stays
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' \
 	    '!seen[$$1]++ { printf "  make %-12s %s\n", $$1, $$2 }'
-	@echo "  MODE=release|debug|asan|fuzz|coverage  BUILD=folder  CC=compiler  PYTHON=interpreter"
+	@echo "  MODE=release|debug|asan|fuzz|coverage  BUILD=folder  CC=compiler  PYTHON=interpreter  V=1"

@@ -1,5 +1,5 @@
 """What `make demo` shows: a picture of a function, a model instrumented, that it runs as before,
-which line made a NaN, and which line of a program differs from yesterday's. Programs that need nothing of
+which line of a program differs from yesterday's, and, last, which line made a NaN. Programs that need nothing of
 each other run at the same time: most of a program's time is the import of torch."""
 
 import concurrent.futures
@@ -16,7 +16,7 @@ PLAIN = ROOT / "samples" / "nan_in_entropy.py"
 BUGS = ROOT / "samples" / "bugs"
 
 
-# Of each file that is made, the command, as `say` has told it.
+# {file: the command that makes it, as `say` printed it}
 commands = {}
 
 
@@ -74,7 +74,8 @@ def show_difference(versions):
         print(running.result(), end="")
 
     say("monitorch diff good.mtrace bad.mtrace    (what has changed?)")
-    print(run("monitorch", "diff", *(trace for trace, _, _ in versions), code=1), end="")
+    answer = run("monitorch", "diff", *(trace for trace, _, _ in versions), code=1)
+    print(answer.partition("\n\n")[0])
 
 
 def show_results(folder, files):
@@ -83,7 +84,7 @@ def show_results(folder, files):
     names = [str(file.relative_to(folder)) for file in files]
     for name, file in zip(names, files):
         print(f"{name:{max(map(len, names))}}  {commands[file]}")
-    print("\nPictures open in a browser; `monitorch show` tells what is in a trace. The commands are in")
+    print("\nPictures open in a browser; `monitorch show` prints a trace. The commands are in")
     print(f"{os.path.relpath(BUILD / 'bin')}, the package in {os.path.relpath(BUILD / 'python')}.")
 
 
@@ -111,7 +112,7 @@ def main():
     print(f"A picture of what each line made, and of the first NaN: {os.path.relpath(picture)}")
 
     say(f"monitorch-instrument {sample} -o {traced.name}", makes=traced)
-    show_inserted(SAMPLE.read_text(), traced.read_text(), limit=12)
+    show_inserted(SAMPLE.read_text(), traced.read_text(), limit=4)
 
     say(f"python {traced.name}    (recording is off)")
     expected, got = plain.result(), instrumented.result()
@@ -121,18 +122,10 @@ def main():
         sys.exit("demo: the instrumented model printed something else")
     print("\nThe original prints the same.")
 
-    say(f"MONITORCH={trace.name} python {traced.name} --empty-row --steps 1", makes=trace)
-    print(recording.result(), end="")
-
-    say(f"monitorch why {trace.name}    (where did it come from?)")
-    print(run("monitorch", "why", "--depth", "2", trace, code=1), end="")
-
-    say(f"monitorch show --call 3 {trace.name}    (all of that call)")
-    print(run("monitorch", "show", "--call", "3", trace), end="")
-
     drawn = folder / "attention.svg"
     command = f"monitorch graph --call 3 {trace.name} -o {drawn.name}"
-    say(f"{command}    (the same as a picture)", makes=drawn)
+    say(f"{command}    (one call of that run)", makes=drawn)
+    recording.result()
     run("monitorch", "graph", "--quiet", "--call", "3", trace, "-o", drawn)
     print(os.path.relpath(drawn))
 
@@ -144,7 +137,14 @@ def main():
     if stripped.read_bytes() != SAMPLE.read_bytes():
         sys.exit("demo: --strip did not give the original back")
     print("gives the original back, byte for byte.")
+    commands[trace] = f"MONITORCH={trace.name} python {traced.name} --empty-row --steps 1"
     show_results(folder, [picture, traced, trace, drawn, *(trace for trace, _, _ in versions)])
+
+    say(f"MONITORCH={trace.name} python {traced.name} --empty-row --steps 1", makes=trace)
+    print(recording.result(), end="")
+
+    say(f"monitorch why {trace.name}    (which line made the NaN?)")
+    print(run("monitorch", "why", "--depth", "2", trace, code=1), end="")
 
 
 if __name__ == "__main__":

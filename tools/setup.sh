@@ -1,12 +1,17 @@
 #!/bin/sh
 # Finds or makes an interpreter that has torch and all that tests/ imports, and writes its
-# path to FILE. Quick where nothing is missing.
+# path to FILE. Quick where nothing is missing. With --torch-alone the tests' packages may be missing.
 #
-# usage: [PYTHON=…] tools/setup.sh FILE
+# usage: [PYTHON=…] tools/setup.sh [--torch-alone] FILE
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-result=${1:?usage: tools/setup.sh FILE}
+needs_tools=yes
+if [ "${1:-}" = --torch-alone ]; then
+    needs_tools=
+    shift
+fi
+result=${1:?usage: tools/setup.sh [--torch-alone] FILE}
 python=${PYTHON:-python3}
 requirements=$root/tools/requirements.txt
 torch_requirements=$root/tools/requirements-torch.txt
@@ -27,7 +32,7 @@ has_torch() {
 }
 
 has_tools() {
-    has "$1" pytest h5py hypothesis ipykernel libcst nbclient pandas pre_commit tensorboard xdist yaml
+    [ -z "$needs_tools" ] || has "$1" pytest h5py hypothesis ipykernel libcst nbclient pandas pre_commit tensorboard xdist yaml
 }
 
 use() { # interpreter
@@ -57,13 +62,16 @@ if has_torch "$chosen"; then
     set -- "$requirements"
 else
     environment=$root/.venv
-    set -- "$requirements" "$torch_requirements"
+    set -- "$torch_requirements"
+    [ -z "$needs_tools" ] || set -- "$requirements" "$torch_requirements"
 fi
 # The stamp holds what was installed, over what: when that changes, it is installed again.
 stamp=$environment/monitorch-stamp
 wanted=$(echo "$chosen" | cat - "$@")
 made=$environment/bin/python
-if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && has_torch "$made" && has_tools "$made"; then
+if has_torch "$made" && has_tools "$made" && {
+    [ -z "$needs_tools" ] || [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]
+}; then
     use "$made"
 fi
 
@@ -72,16 +80,21 @@ if ! has "$chosen" venv ensurepip; then
     exit 1
 fi
 rm -f "$stamp"
-if [ $# = 1 ]; then
-    say "making $environment over $chosen, which has torch"
+if [ "$environment" != "$root/.venv" ]; then
+    say "downloading the tests' packages into $environment, over $chosen, which has torch (about 100 MB, once)"
     "$chosen" -m venv --clear --system-site-packages "$environment"
     # `venv` leads past an environment to the Python below it, so name its packages.
     "$chosen" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(
         "$made" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
     )/monitorch-below.pth"
 else
-    say "making $environment with torch from PyPI (a large download, once)"
-    "$chosen" -m venv --clear "$environment"
+    if has_torch "$made"; then
+        say "downloading the tests' packages into $environment (about 100 MB, once)"
+    else
+        say "$chosen has no torch: downloading it into $environment (200 MB for CPUs; up to 3 GB where PyPI's" \
+            "build is for CUDA; once). PYTHON=… names an interpreter that has torch"
+        "$chosen" -m venv --clear "$environment"
+    fi
 fi
 for list; do
     "$made" -m pip install --quiet --disable-pip-version-check --requirement "$list" || {

@@ -47,7 +47,9 @@ def answers(folder: pathlib.Path) -> list[tuple[str, str]]:
         if done.returncode not in (0, 1):
             raise subprocess.CalledProcessError(done.returncode, words)
         # The folder is another at each run, and may be shortened.
-        found.append((command, re.sub(r"(?m)(^|(?<= ))\S*/(?=transformer_block\.py)", "", done.stdout)))
+        found.append(
+            (command, re.sub(r"(?m)(^|(?<= ))\S*/(?=transformer_block\.py)", "", done.stdout))
+        )
     return found
 
 

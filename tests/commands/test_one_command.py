@@ -12,7 +12,9 @@ import pytest
 from tests.support import paths, viewer
 
 SUMMARY = viewer.run("help").stdout if viewer.PATH.exists() else ""
-COMMANDS = re.findall(r"^  ([a-z]+) +\w", SUMMARY.partition("Commands:")[2].partition("\n\n")[0], re.M)
+COMMANDS = re.findall(
+    r"^  ([a-z]+) +\w", SUMMARY.partition("Commands:")[2].partition("\n\n")[0], re.M
+)
 COMMANDS = [name for name in COMMANDS if name != "help"]
 
 
@@ -33,12 +35,16 @@ def test_help(name):
     assert len(names) == len(set(names)) and "--help" in names
     if name != "completion":
         first = lines.index("Most used:")
-        assert all(re.match(r"  (-|  +)", line) for line in lines[first + 1 : lines.index("", first)])
+        assert all(
+            re.match(r"  (-|  +)", line) for line in lines[first + 1 : lines.index("", first)]
+        )
 
 
 def test_instrument_is_the_other_program(tmp_path):
     (tmp_path / "model.py").write_text("def forward(x):\n    y = x\n    return y\n")
-    own = subprocess.run([paths.COMMAND, "--all", "model.py"], cwd=tmp_path, capture_output=True, text=True)
+    own = subprocess.run(
+        [paths.COMMAND, "--all", "model.py"], cwd=tmp_path, capture_output=True, text=True
+    )
     assert viewer.run("instrument", "--all", "model.py", cwd=tmp_path).stdout == own.stdout != ""
     wrong = viewer.run("instrument", "--al", "model.py", cwd=tmp_path)
     assert wrong.returncode == 2 and "`monitorch instrument --help`" in wrong.stderr
@@ -83,7 +89,9 @@ def test_run_without_a_python(tmp_path):
 
 def test_run_with_a_python_that_lacks_the_package(tmp_path):
     found = make_interpreter(tmp_path / "bin")
-    done = run_with(["x.py"], environment(found.parent, PYTHONNOUSERSITE="1", PYTHONPATH=""), tmp_path)
+    done = run_with(
+        ["x.py"], environment(found.parent, PYTHONNOUSERSITE="1", PYTHONPATH=""), tmp_path
+    )
     assert done.returncode == 3
     assert f"{found} has no package monitorch" in done.stderr
 
@@ -134,7 +142,12 @@ def complete(shell, words, found=""):
         command = ["bash", "--norc", "-c", script]
     elif shell == "fish":
         line = " ".join(words)
-        command = ["fish", "--no-config", "-c", f"monitorch completion fish | source; complete -C '{line}'"]
+        command = [
+            "fish",
+            "--no-config",
+            "-c",
+            f"monitorch completion fish | source; complete -C '{line}'",
+        ]
     else:
         command = ["zsh", "-f", "-c", ZSH.format(line=" ".join(words), found=found)]
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60).stdout
