@@ -144,9 +144,9 @@ def _read_option(options: "dict[str, Any]", word: str, rest: "list[str]") -> Non
 
 
 def _suggest(name: str, known: "Iterable[str]") -> str:
-    import difflib
+    from monitorch import _recorder
 
-    near = difflib.get_close_matches(name, known, 1, 0.7)
+    near = _recorder.nearest_names(name, known)
     return f"; did you mean {near[0]}?" if near else ""
 
 

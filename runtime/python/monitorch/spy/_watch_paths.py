@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
-from monitorch.spy.base import BaseDebugger, select_modules
+from monitorch.spy.base import BaseDebugger, Selection
 
 if TYPE_CHECKING:
     from monitorch.spy.saver import TensorSaver
@@ -71,7 +71,7 @@ class Paths:
         if above == _UNKNOWN:
             above = self._name_root(model)
             saver._register(model, above)  # what wraps a model goes by its path
-        for path, part in select_modules(model, unwrap=True):
+        for path, part in Selection(unwrap=True).find(model):
             if find_registered(saver, part) == _UNKNOWN:
                 words = [word for word in (above, path) if word != _ROOT]
                 saver._register(part, ".".join(words) or _ROOT)
@@ -96,7 +96,7 @@ def _name_unfinished(unfinished: list[Any], module: Any) -> str:
     for model in unfinished:
         if "_modules" not in model.__dict__:
             continue  # nn.Module.__init__ has not been called
-        for path, part in select_modules(model, unwrap=True):
+        for path, part in Selection(unwrap=True).find(model):
             if part is module:
                 kind = type(model).__name__
                 return kind if path == _ROOT else f"{kind}.{path}"

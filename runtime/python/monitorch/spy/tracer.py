@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitorch import _compiled, _observe
 from monitorch.spy._leaves import find_leaves
-from monitorch.spy.base import BaseDebugger, select_modules
+from monitorch.spy.base import BaseDebugger, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -109,12 +109,12 @@ class CallTracer(BaseDebugger):
         if remove is not None:
             self._removes = remove
         hooked = {id(hook.module) for hook in self.hooks if hook.module is not None}
-        for path, module in select_modules(
-            model, target_classes, target_names, exclude_names, unwrap=unwrap
-        ):
+        selection = Selection(target_classes, target_names, exclude_names, unwrap=unwrap)
+        for path, module in selection.find(model):
             if id(module) not in hooked:
                 self._register(module, path)
                 self._hook(module, path, shapes)
+        selection.warn_of_unmatched("register_hooks", model)
         _compiled.forget_compiled()
 
     @property

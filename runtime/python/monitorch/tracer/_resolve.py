@@ -3,10 +3,11 @@ variables are."""
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from monitorch import _recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -161,7 +162,7 @@ class Resolver:
         segments = _split(path)
         name = segments[failure.depth]
         text = f"path {path!r} can match nothing: {failure.where} has no {name!r}"
-        near = difflib.get_close_matches(name, sorted(failure.names), 1, 0.5)
+        near = _recorder.nearest_names(name, sorted(failure.names))
         if near:
             segments[failure.depth] = self._tracing.join("", near[0])
             text += f"; did you mean {'.'.join(segments)!r}?"

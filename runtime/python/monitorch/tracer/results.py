@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, NamedTuple
+
+from monitorch import _nearest
 
 
 class LabelledArray(NamedTuple):
@@ -106,9 +107,7 @@ class Results(dict[str, TracedValues]):
     """By path; a path that is not there says which one is near."""
 
     def __missing__(self, path: str) -> TracedValues:
-        near = difflib.get_close_matches(path, self, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise KeyError(f"nothing was traced of {path!r}{hint}")
+        raise KeyError(f"nothing was traced of {path!r}{_nearest.suggest(path, self)}")
 
     def add(
         self, path: str, values: list[Any], iterations: list[int], ranks: list[int]

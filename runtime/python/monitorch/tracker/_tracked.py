@@ -34,6 +34,7 @@ class Tracked:
         self._code: Any = None
         self._calls: Any = None
         self._compile()
+        self._check_names(wish)
 
     def add(self, wish: Wish, rate: Rate | None) -> None:
         """Another decorator wants more."""
@@ -43,6 +44,13 @@ class Tracked:
         self._calls = None
         if self._wish.needs_every_line and not needed_every_line:
             self._compile()
+        self._check_names(wish)
+
+    def _check_names(self, wish: Wish) -> None:
+        if wish.names and self._code is not None:
+            from monitorch.tracker._unmatched import warn_of_unmatched
+
+            warn_of_unmatched(_function.find_innermost(self.run), wish.names)
 
     def _compile(self) -> None:
         function: Any = self.plain
