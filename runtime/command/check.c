@@ -1,6 +1,7 @@
 /* `monitorch check`: whether traces hold what they must not. */
 #include "runtime/view/check.h"
 
+#include "instrument/instrument.h"
 #include "instrument/strip.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/output.h"
@@ -48,16 +49,33 @@ static void print_lines(const char *path, struct slice text)
     }
 }
 
-/* The verdict, printed. */
-static bool tell(const struct check *check,
-                 const struct check_options *options,
-                 const char *path,
-                 bool has_nothing)
+/* Prints what was added to the text. */
+static bool print_report(struct buffer *text)
 {
-    struct buffer text = BUFFER_INIT;
     bool is_done = true;
 
-    if (options->is_json) {
+    if (text->has_failed) {
+        print_message("", "out of memory");
+        is_done = false;
+    } else if (text->size > 0) {
+        is_done = output_print(buffer_slice(text));
+    }
+    buffer_release(text);
+    return is_done;
+}
+
+/* Prints the verdict. */
+static bool print_verdict(const struct check *check,
+                          const struct check_options *options,
+                          struct check_report *report,
+                          const char *path,
+                          bool has_nothing)
+{
+    struct buffer text = BUFFER_INIT;
+
+    if (check_format_is_document(options->format)) {
+        check_report_add(report, check, slice_of(path), &text);
+    } else if (options->format == CHECK_FORMAT_JSON) {
         check_json_add(check, slice_of(path), &text);
     } else if (!options->is_quiet && !(has_nothing && check->group_count == 0)) {
         if (options->traces.count > 1) {
@@ -67,18 +85,14 @@ static bool tell(const struct check *check,
         }
         check_text_add(check, &text);
     }
-    if (text.has_failed || check->sources->has_failed) {
-        print_message(path, "out of memory");
-        is_done = false;
-    } else if (text.size > 0) {
-        is_done = output_print(buffer_slice(&text));
-    }
-    buffer_release(&text);
-    return is_done;
+    text.has_failed = text.has_failed || check->sources->has_failed;
+    return print_report(&text);
 }
 
-static enum exit_code
-judge(const struct check *check, const struct check_options *options, const char *path)
+static enum exit_code judge(const struct check *check,
+                            const struct check_options *options,
+                            struct check_report *report,
+                            const char *path)
 {
     struct buffer nothing = BUFFER_INIT;
     uint32_t count = check_add_unchecked(check, &nothing);
@@ -89,7 +103,7 @@ judge(const struct check *check, const struct check_options *options, const char
         print_message(path, "out of memory");
         exit_code = EXIT_CODE_INPUT_FAILED;
     } else {
-        if (!tell(check, options, path, count > 0)) {
+        if (!print_verdict(check, options, report, path, count > 0)) {
             exit_code = EXIT_CODE_INPUT_FAILED;
         }
         print_lines(path, buffer_slice(&nothing));
@@ -111,7 +125,9 @@ static bool read_all(struct check *check, struct error *error)
     return check_finish(check, error);
 }
 
-static enum exit_code check_trace(const struct check_options *options, const char *path)
+static enum exit_code check_trace(const struct check_options *options,
+                                  struct check_report *report,
+                                  const char *path)
 {
     struct error error = ERROR_INIT;
     struct log_reader *reader = log_reader_new(path, &error);
@@ -125,10 +141,10 @@ static enum exit_code check_trace(const struct check_options *options, const cha
     }
     source_lines_init(&sources, reader, strip_source);
     if (check_init(&check, &options->rules, reader, &sources, &error)) {
-        check.has_color =
-            !options->is_json && color_is_wanted(options->color, STDOUT_FILENO);
+        check.has_color = options->format == CHECK_FORMAT_TEXT &&
+                          color_is_wanted(options->color, STDOUT_FILENO);
         if (read_all(&check, &error)) {
-            exit_code = judge(&check, options, path);
+            exit_code = judge(&check, options, report, path);
         }
     }
     if (error.kind != ERROR_NONE) {
@@ -137,6 +153,32 @@ static enum exit_code check_trace(const struct check_options *options, const cha
     check_release(&check);
     source_lines_release(&sources);
     log_reader_free(reader);
+    return exit_code;
+}
+
+/* A document has a head and an end around its traces. */
+static enum exit_code check_traces(const struct check_options *options)
+{
+    struct check_report report = {options->format, MONITORCH_VERSION, 0};
+    struct buffer text = BUFFER_INIT;
+    enum exit_code exit_code = EXIT_CODE_DONE;
+    bool is_document = check_format_is_document(options->format);
+
+    if (is_document) {
+        check_report_begin(&report, &text);
+        exit_code = print_report(&text) ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
+    }
+    for (size_t i = 0; i < options->traces.count; i++) {
+        exit_code = exit_code_worse(
+            exit_code, check_trace(options, &report, options->traces.words[i]));
+    }
+    if (is_document) {
+        text = (struct buffer)BUFFER_INIT;
+        check_report_end(&report, &text);
+        if (!print_report(&text)) {
+            exit_code = EXIT_CODE_INPUT_FAILED;
+        }
+    }
     return exit_code;
 }
 
@@ -149,10 +191,7 @@ enum exit_code check_run(int word_count, char **words)
     if (!check_options_read(&options, word_count, words, &error)) {
         exit_code = refuse(NAME, &error);
     } else {
-        for (size_t i = 0; i < options.traces.count; i++) {
-            exit_code = exit_code_worse(exit_code,
-                                        check_trace(&options, options.traces.words[i]));
-        }
+        exit_code = check_traces(&options);
     }
     check_options_release(&options);
     return exit_code;

@@ -28,6 +28,7 @@ const struct help check_help = {
     "  monitorch check --dtype float32 --dtype bfloat16 --max-abs 1e4 run.mtrace\n"
     "  monitorch check --shape x=B,T,64 --shape 'weights=B,_,T,T' run.mtrace\n"
     "  monitorch check --dead --unused --file model.py run.mtrace\n"
+    "  monitorch check --format sarif run.mtrace > monitorch.sarif\n"
     "\n"
     "Exit codes: 0 all checks passed; 1 a check failed, or there was nothing to\n"
     "check; 2 wrong usage; 3 a trace could not be read, or only in part (the readable\n"
@@ -72,6 +73,24 @@ static bool take_check(struct check_options *options,
 }
 
 static bool
+read_format(struct check_options *options, const char *argument, struct error *error)
+{
+    static const char *const names[] = {
+        [CHECK_FORMAT_TEXT] = "text",     [CHECK_FORMAT_JSON] = "json",
+        [CHECK_FORMAT_GITHUB] = "github", [CHECK_FORMAT_JUNIT] = "junit",
+        [CHECK_FORMAT_SARIF] = "sarif",   NULL,
+    };
+    int index;
+
+    if (!argument_read_choice(&rules[OPTION_FORMAT], argument, names,
+                              "text, json, github, junit or sarif", &index, error)) {
+        return false;
+    }
+    options->format = (enum check_format)index;
+    return true;
+}
+
+static bool
 take_option(void *context, int id, const char *argument, struct error *error)
 {
     struct check_options *options = context;
@@ -82,8 +101,10 @@ take_option(void *context, int id, const char *argument, struct error *error)
     switch (id) {
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
+    case OPTION_FORMAT:
+        return read_format(options, argument, error);
     case OPTION_JSON:
-        options->is_json = true;
+        options->format = CHECK_FORMAT_JSON;
         return true;
     case OPTION_QUIET:
         options->is_quiet = true;

@@ -5,14 +5,14 @@
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
 #include "runtime/command/trace_words.h"
-#include "runtime/view/check.h"
+#include "runtime/view/check_report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct check_options {
     struct check_rules rules; /* owned */
-    bool is_json;
+    enum check_format format;
     bool is_quiet;
     enum color color;
     struct trace_words traces; /* owned */

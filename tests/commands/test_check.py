@@ -3,11 +3,13 @@
 import functools
 import json
 import re
+import urllib.parse
+from xml.etree import ElementTree
 
 import pytest
 
 from tests.commands import hostile
-from tests.support import recording
+from tests.support import recording, viewer
 from tests.trace.made import Trace, scalar, tensor
 
 
@@ -448,3 +450,83 @@ def test_help_names_every_option():
     for option in f"{options} kind call thread json quiet color version help".split():
         assert f"--{option}" in text
     assert all(len(line) <= 92 for line in text.splitlines())
+
+
+# Forms for CI systems
+
+
+@pytest.fixture
+def failing(tmp_path):
+    """Two traces: a failing one, whose file has a name that every form must escape, and a good one."""
+    trace = Trace()
+    path = 'odd <&"\',:%\n dir/mödel.py'
+    trace.module(
+        path,
+        [("<module>", 1), ("f", 1)],
+        [("enter", 1, 1, "x"), ("assign", 2, 1, "y"), ("assign", 3, 1, "z")],
+        source=SOURCE,
+    )
+    call = trace.call(1)
+    trace.event(1, call, array(0, 1, nan=3))
+    trace.event(1, call, array(0, 1, nan=2))
+    trace.event(2, call, array(0, 1, posinf=1))
+    trace.ended(call)
+    bad = trace.write(tmp_path / "bad.mtrace")
+    (tmp_path / "good").mkdir()
+    return path, bad, trace_of(FINE, folder=tmp_path / "good")
+
+
+def test_annotations_of_github(failing):
+    path, bad, good = failing
+    run = check("--format", "github", bad, good)
+    lines = run.stdout.splitlines()
+    assert run.returncode == 1 and len(lines) == 2
+    encoded = path.replace("%", "%25").replace("\n", "%0A").replace(":", "%3A").replace(",", "%2C")
+    assert lines[0] == (
+        f"::error file={encoded},line=2,title=monitorch check --no-nan::y: holds 3 NaN of 4 (2 times)"
+    )
+    assert "line=3" in lines[1] and "--no-inf::z: holds 1 Inf of 4" in lines[1]
+    empty = check("--format", "github", "--dtype", "float16", "--name", "nothing", good)
+    assert empty.returncode == 1 and empty.stdout.startswith("::error title=monitorch check::")
+
+
+def test_junit(failing):
+    path, bad, good = failing
+    run = check("--format", "junit", bad, good)
+    assert run.returncode == 1
+    suites = ElementTree.fromstring(run.stdout)
+    first_suite, second_suite = suites
+    assert first_suite.attrib["name"] == str(bad) and first_suite.attrib["failures"] == "2"
+    assert second_suite.attrib["failures"] == "0" and second_suite.attrib["tests"] == "2"
+    failures = {case.attrib["name"]: case.find("failure") for case in first_suite}
+    assert failures["--no-nan"].attrib["message"] == "y: holds 3 NaN of 4 (2 times)"
+    assert path in failures["--no-nan"].text and ":3: z: holds 1 Inf" in failures["--no-inf"].text
+    empty = ElementTree.fromstring(check("--format", "junit", "--name", "nothing", good).stdout)
+    assert [suite.attrib["failures"] for suite in empty] == ["1"]
+
+
+def test_sarif(failing):
+    path, bad, good = failing
+    run = check("--format", "sarif", good, bad)  # the first trace has no result
+    (document,) = json.loads(run.stdout)["runs"]
+    rules = [rule["id"] for rule in document["tool"]["driver"]["rules"]]
+    results = document["results"]
+    assert run.returncode == 1 and len(results) == 2
+    for result in results:
+        assert rules[result["ruleIndex"]] == result["ruleId"] and result["level"] == "error"
+    place = results[0]["locations"][0]["physicalLocation"]
+    assert urllib.parse.unquote(place["artifactLocation"]["uri"]) == path
+    assert re.fullmatch(r"[\w./~%-]+", place["artifactLocation"]["uri"])
+    assert place["region"] == {"startLine": 2, "endLine": 2}
+    assert results[0]["message"]["text"] == "y: holds 3 NaN of 4 (2 times)"
+    assert json.loads(check("--format", "sarif", good).stdout)["runs"][0]["results"] == []
+
+
+def test_paths_below_the_current_folder_are_relative(tmp_path):
+    trace = Trace()
+    file = tmp_path / "src" / "model.py"
+    trace.module(str(file), [("<module>", 1)], [("assign", 1, 0, "y")], source="y = 1\n")
+    trace.event(0, trace.call(0), array(0, 1, nan=1))
+    path = trace.write(tmp_path / "run.mtrace")
+    run = viewer.run("check", "--format", "github", path, cwd=tmp_path)
+    assert run.stdout.startswith("::error file=src/model.py,line=1,")
