@@ -740,3 +740,40 @@ def test_what_can_be_joined(monitorch):
                 _recorder.join(*wrong)
     trace = recording.read("run.mtrace")
     assert [call.function for call in trace.calls.values()] == ["frame"]
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    "call, words, message",
+    [
+        ("on", {"max_node": 3}, "'max_node'; did you mean 'max_nodes'?"),
+        ("watch", {"them": "dark"}, "'them'; did you mean 'theme'?"),
+        ("off", {"file_name": "x.png"}, "'file_name'; did you mean 'filename'?"),
+        ("flush", {"colour": 1}, "'colour'; there are 'filename', 'show', 'save' and 'clear'"),
+        ("lines", {"files": "x.py"}, "'files'; did you mean 'file'?"),
+    ],
+)
+def test_an_argument_that_there_is_not(monitorch, call, words, message):
+    with pytest.raises(TypeError) as caught:
+        getattr(monitorch, call)(**words)
+    assert str(caught.value) == f"monitorch.{call}() got an unexpected keyword argument {message}"
+    assert not monitorch.on().off()
+
+
+def test_errors_name_what_was_called(monitorch):
+    for name in ("on", "off", "flush", "reset"):
+        with pytest.raises(TypeError, match=rf"^monitorch\.{name}\(\) takes"):
+            getattr(monitorch, name)(1)
+    with pytest.raises(TypeError, match=r"^monitorch\.run\(\) missing"):
+        monitorch.run()
+
+
+def test_signatures_are_those_of_the_runtime(monitorch):
+    from monitorch._flow import _runtime
+
+    for name in ("on", "off", "flush", "lines", "args", "run", "reset"):
+        function = getattr(monitorch, name)
+        assert inspect.signature(function) == inspect.signature(getattr(_runtime, name))
+        assert function.__doc__ == getattr(_runtime, name).__doc__ and function.__name__ == name

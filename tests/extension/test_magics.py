@@ -216,3 +216,24 @@ def test_a_notebook_of_nbclient(tmp_path):
     outputs = book.cells[-1].outputs
     assert [output.output_type for output in outputs] == ["display_data"]
     assert png_in(outputs[0].data)
+
+
+def fail(notebook, source):
+    """The traceback of a cell that raises, without colours."""
+    with pytest.raises(AssertionError) as caught:
+        notebook.run(source)
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(caught.value))
+
+
+def test_the_cell_is_named_as_its_user_sees_it(notebook):
+    """In the picture, and in what an exception says."""
+    for _ in range(2):  # the same text once more is another cell
+        notebook.run("%%monitorch flow.dot show=False\na = np.ones(3)\nb = a * 2")
+        text = drawn(notebook, "monitorch_outputs/flow.dot")
+        assert re.findall(r"In \[\d+\]", text) == [f"In [{notebook.number - 1}]"]
+    text = fail(notebook, "%%monitorch show=False\na = np.ones(3)\na.no_such_name")
+    number = notebook.number
+    assert f"Cell In[{number}], line 3" in text and f"In[{number + 1}]" not in text
+    assert "_magics.py" not in text
+
+

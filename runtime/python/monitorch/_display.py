@@ -120,9 +120,15 @@ def find_cell() -> "int | None":
 
 def name_cell(filename: str) -> "str | None":
     """What a notebook's user calls the cell whose code has this file's name: `In [3]`."""
-    compiler = getattr(find_shell(), "compile", None)
-    number = getattr(compiler, "_filename_map", {}).get(filename)
+    number = find_cell_number(filename)
     return None if number is None else f"In [{number}]"
+
+
+def find_cell_number(filename: str) -> "int | None":
+    """The number of the cell whose code has this file's name."""
+    compiler = getattr(find_shell(), "compile", None)
+    number: "int | None" = getattr(compiler, "_filename_map", {}).get(filename)
+    return number
 
 
 def find_notebook() -> str:

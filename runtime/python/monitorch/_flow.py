@@ -12,7 +12,8 @@ from atexit import register as _register_at_exit
 from monitorch import _automatic, _flow_draw, _options, _registry
 from monitorch._display import RenderOutput as RenderOutput
 from monitorch._flow_caller import find_caller, warn
-from monitorch._flow_settings import Settings, check_optional, decode_path
+from monitorch._flow_offer import offer, refuse_unknown
+from monitorch._flow_settings import NAMES, Settings, check_optional, decode_path
 from monitorch._flow_trace import Trace
 from monitorch._scope import Scope
 
@@ -324,6 +325,8 @@ class watch:
     """
 
     def __init__(self, **settings: "Any") -> None:
+        __tracebackhide__ = True
+        refuse_unknown("watch", settings, NAMES)
         self._settings = Settings(**settings)
         self._around: "list[Settings | None]" = []
 
@@ -378,10 +381,10 @@ _process = 0  # that has set up the above
 _runtime = Runtime()
 
 # What the package has.
-on = _runtime.on
-off = _runtime.off
-flush = _runtime.flush
-lines = _runtime.lines
-args = _runtime.args
-run = _runtime.run
-reset = _runtime.reset
+on = offer(_runtime.on)
+off = offer(_runtime.off)
+flush = offer(_runtime.flush)
+lines = offer(_runtime.lines)
+args = offer(_runtime.args)
+run = offer(_runtime.run)
+reset = offer(_runtime.reset)

@@ -7,7 +7,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
 # What may stand between a program and what it calls.
-_PRIVATE = ("monitorch._flow", "monitorch._flow_draw", "monitorch._flow_caller", "contextlib")
+_PRIVATE = (
+    "monitorch._flow", "monitorch._flow_draw", "monitorch._flow_caller", "monitorch._flow_offer",
+    "contextlib",
+)
 
 
 def find_caller() -> "FrameType":

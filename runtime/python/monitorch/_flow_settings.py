@@ -67,6 +67,9 @@ class Settings:
         return self.max_vector, self.max_matrix, self.max_slices, self.last
 
 
+NAMES = Settings.__slots__
+
+
 def _check_limit(name: str, value: object) -> int:
     """As large as anybody likes: what draws counts in 32 bits."""
     return min(_options.check_number(name, value, 0), 2**31 - 1)

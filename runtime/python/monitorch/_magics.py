@@ -6,7 +6,7 @@ import sys
 
 from IPython.core.error import UsageError
 
-from monitorch import _flow, _flow_settings, _scope
+from monitorch import _display, _flow, _flow_settings, _nearest, _scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Magics:
         %monitorch why run.mtrace        which line made the NaN; show, graph, calls, diff, check,
                                          sql and export too: as in a terminal
         """
+        __tracebackhide__ = True  # an exception is the cell's own
         words = _split(line)
         if cell is not None:
             self._run_cell(words, cell)
@@ -67,9 +68,10 @@ class Magics:
     # %%monitorch
 
     def _run_cell(self, words: "list[str]", cell: str) -> None:
+        __tracebackhide__ = True
         settings, filename = _read_settings(words)
-        codes, name = self._compile(cell)
         frame = _find_cell()
+        codes, name = self._compile(cell, frame.f_code.co_filename)
         runtime = _flow._runtime
         if self._lines is not None:
             runtime._scope.set_lines(*self._lines, name, frame)
@@ -80,11 +82,15 @@ class Magics:
         finally:
             runtime.off(filename=filename)
 
-    def _compile(self, cell: str) -> "tuple[list[CodeType], str]":
-        """Its lines are counted as they are seen, the one with %%monitorch included."""
+    def _compile(self, cell: str, around: str) -> "tuple[list[CodeType], str]":
+        """Its lines are counted as they are seen, the one with %%monitorch included. `around` is
+        the name of the code that the magic runs in, which has the cell's number: IPython 9 has
+        counted on when a cell runs."""
         shell = self._shell
         text = "\n" + shell.transform_cell(cell)
-        name = shell.compile.cache(text, shell.execution_count, raw_code=text)
+        number = _display.find_cell_number(around)
+        number = shell.execution_count if number is None else number
+        name = shell.compile.cache(text, number, raw_code=text)
         body = shell.transform_ast(shell.compile.ast_parse(text, filename=name)).body
         # The last expression's value is shown, as that of any cell.
         last = [body.pop()] if body and isinstance(body[-1], ast.Expr) and not _is_quiet(cell) else []
@@ -155,7 +161,7 @@ class Magics:
         if equals:
             return list(_CHOICES.get(name, ()))
         if is_cell or words[:1] == ["on"]:
-            return [f"{setting}=" for setting in _flow_settings.Settings.__slots__]
+            return [f"{setting}=" for setting in _flow_settings.NAMES]
         return [] if words else [*_WORDS, *_COMMANDS]
 
 
@@ -204,6 +210,10 @@ def _read_settings(words: "list[str]") -> "tuple[_flow_settings.Settings, str | 
             settings[name] = ast.literal_eval(value)
         except (SyntaxError, ValueError):
             settings[name] = value
+    for name in settings:
+        if name not in _flow_settings.NAMES:
+            near = _nearest.suggest(name, _flow_settings.NAMES)
+            raise UsageError(f"%monitorch {name}=: no such setting{near}")
     return _try(_flow_settings.Settings, **settings), _read_filename("", files)
 
 

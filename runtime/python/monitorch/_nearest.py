@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import re
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,12 +53,10 @@ def _join(names: list[str], word: str) -> str:
 def read_regex(regex: str) -> tuple[str, ...]:
     """Globs that match what `re.match` of the regular expression does, and more: letters stand for
     themselves, repetitions for anything, and sets for one letter."""
+    name = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
+    parser: Any = importlib.import_module(name)
     try:
-        from re import _parser  # type: ignore[attr-defined]
-    except ImportError:  # Python 3.10
-        import sre_parse as _parser  # type: ignore[no-redef]
-    try:
-        parsed = _parser.parse(regex)
+        parsed = parser.parse(regex)
     except (re.error, RecursionError, OverflowError):
         return ()
     found = itertools.islice(_expand(list(parsed)), _ALTERNATIVES)

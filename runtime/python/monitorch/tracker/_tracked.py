@@ -50,7 +50,8 @@ class Tracked:
         if wish.names and self._code is not None:
             from monitorch.tracker._unmatched import warn_of_unmatched
 
-            warn_of_unmatched(_function.find_innermost(self.run), wish.names)
+            run: Any = self.run
+            warn_of_unmatched(_function.find_innermost(run), wish.names)
 
     def _compile(self) -> None:
         function: Any = self.plain

@@ -1,0 +1,44 @@
+"""The functions that a program calls, so that errors name these and not what stands behind them."""
+
+from functools import wraps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeVar
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+_TAKES_ANY = 0x08  # of code objects: `**named`
+
+
+def offer(method: "F") -> "F":
+    """The method as a function `monitorch.on`. An argument that it does not have raises a
+    TypeError that names the nearest one."""
+    inner: "Any" = method
+    name = inner.__name__
+    code = inner.__func__.__code__
+    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    inner.__func__.__qualname__ = f"monitorch.{name}"
+
+    @wraps(method)
+    def function(*positional: "Any", **named: "Any") -> "Any":
+        __tracebackhide__ = True
+        if not code.co_flags & _TAKES_ANY:
+            refuse_unknown(name, named, known)
+        return method(*positional, **named)
+
+    return function  # type: ignore[return-value]
+
+
+def refuse_unknown(name: str, given: "Iterable[str]", known: "Iterable[str]") -> None:
+    """Raises TypeError if an argument that was given to the function is none of its own."""
+    __tracebackhide__ = True
+    for argument in given:
+        if argument not in known:
+            from monitorch import _nearest
+
+            near = _nearest.suggest(argument, known)
+            raise TypeError(
+                f"monitorch.{name}() got an unexpected keyword argument {argument!r}{near}"
+            )
