@@ -187,7 +187,8 @@ struct flow_thread {
 struct flow_source {
     uint32_t raw;
     uint32_t read; /* which of the site's reads it is; FLOW_NONE: a call returned it */
-    uint32_t name; /* text: as the statement spells it; 0: a call returned it */
+    uint32_t name; /* text: as the statement spells it, as far as it is this value and
+                      not an attribute of it; 0: a call returned it */
 };
 
 /* What an object is made from, of which nothing more is known. */

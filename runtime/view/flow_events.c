@@ -253,6 +253,27 @@ static bool take_value(struct flow_builder *builder,
     return take_other(builder, event, name);
 }
 
+/* A name that was written, with a value that is not in the trace: what it had is gone. */
+static bool take_unknown(struct flow_builder *builder,
+                         const struct log_event_view *event)
+{
+    uint32_t name;
+    uint32_t index;
+
+    if (event->site->kind != SITE_ASSIGN || event->name.size == 0 ||
+        (event->flags & LOG_EVENT_READ) != 0) {
+        return true;
+    }
+    if (!flow_text(builder, event->name, &name)) {
+        return false;
+    }
+    index = flow_binding_of_write(builder, builder->visit.call, name);
+    if (index == FLOW_NONE) {
+        return false;
+    }
+    return flow_bind_value(builder, index);
+}
+
 static bool take_event(struct flow_builder *builder, const struct log_event_view *event)
 {
     const struct flow_options *options = builder->options;
@@ -272,8 +293,10 @@ static bool take_event(struct flow_builder *builder, const struct log_event_view
     if ((event->flags & LOG_EVENT_READ) == 0 && !flow_resolve_visit(builder, event)) {
         return false;
     }
-    return event->kind == VALUE_NOTHING ||
-           take_value(builder, event, is_old,
+    if (event->kind == VALUE_NOTHING) {
+        return take_unknown(builder, event);
+    }
+    return take_value(builder, event, is_old,
                       options->filter == NULL ||
                           event_filter_match(options->filter, open, event));
 }

@@ -244,7 +244,8 @@ static bool add_read(struct flow_builder *builder,
     if (content == FLOW_NONE) {
         return true;
     }
-    if (!flow_text(builder, name, &wanted.name) ||
+    /* The attribute of a value is another value: the name is that of what the edge comes from. */
+    if (!flow_text(builder, part, &wanted.name) ||
         !flow_form_read(builder, site, read, &wanted.is_form)) {
         return false;
     }

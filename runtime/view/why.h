@@ -22,7 +22,8 @@
 
 /* More are counted, not told. */
 #define WHY_PRODUCERS_MAX 12
-#define WHY_INPUTS_MAX    24
+#define WHY_INPUTS_MAX    96
+#define WHY_INPUTS_SHOWN  24
 
 /* Which event is asked for. */
 struct why_ask {
@@ -44,6 +45,7 @@ struct why_ask {
 /* What the graph does not tell of a node's event. */
 struct why_fact {
     uint64_t origin; /* 1 + the event that held the object before; 0: none */
+    uint64_t data;   /* address of the first element; 0: not known */
     double number;   /* of scalars */
     uint32_t visit;
     uint32_t call;
@@ -81,6 +83,7 @@ struct why_producer {
     struct slice statement;
     struct slice reason; /* words: never empty */
     uint32_t inputs[WHY_INPUTS_MAX];
+    struct slice names[WHY_INPUTS_MAX]; /* as the statement spells them */
     uint32_t input_count;
     uint32_t input_total;
 };
@@ -145,6 +148,9 @@ void why_json_add(const struct why *why, struct slice trace, struct buffer *text
 /* The statement that begins on that line, without comments and line ends. */
 struct slice
 why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first);
+
+/* why_default.c: the default of a parameter in the text of a `def`; "": it has none. */
+struct slice why_default(struct slice definition, struct slice name);
 
 /* ---- parts of it, for its own files ---- */
 

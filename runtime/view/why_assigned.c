@@ -75,6 +75,24 @@ static bool begins_block(struct slice statement)
     return false;
 }
 
+/* `for x in items:`: the items. */
+static uint32_t read_for(struct expressions *all)
+{
+    size_t in = slice_find(all->text, SLICE(" in "), all->at);
+    size_t end = all->text.size;
+
+    while (end > 0 &&
+           (all->text.bytes[end - 1] == ' ' || all->text.bytes[end - 1] == ':')) {
+        end--;
+    }
+    if (in >= end) {
+        return EXPRESSION_NONE;
+    }
+    all->text = slice_part(all->text, 0, end);
+    all->at = in + 4;
+    return reading_whole(all);
+}
+
 uint32_t expression_read(struct expressions *all, struct slice statement)
 {
     size_t assignment;
@@ -96,6 +114,9 @@ uint32_t expression_read(struct expressions *all, struct slice statement)
         !reading_is_word(reading_peek(all, 6))) {
         all->at += 6;
         reading_skip_blanks(all);
+    }
+    if (assignment == statement.size && reading_skip_word(all, SLICE("for"))) {
+        return read_for(all);
     }
     if (begins_block(slice_part(statement, all->at, statement.size))) {
         return EXPRESSION_NONE;

@@ -52,6 +52,104 @@ static void skip_rest(struct expressions *all)
     }
 }
 
+/* Whether the expression ends there: at a comma, a closing bracket or the text's end. */
+static bool is_end(const struct expressions *all)
+{
+    return all->at >= all->text.size || memchr(",)]}", reading_peek(all, 0), 4) != NULL;
+}
+
+static uint32_t add_two(struct expressions *all,
+                        enum expression_kind kind,
+                        size_t start,
+                        uint32_t left,
+                        uint32_t right)
+{
+    uint32_t added = reading_add(all, kind, start);
+
+    if (added != EXPRESSION_NONE) {
+        all->items[added].left = left;
+        all->items[added].right = right;
+    }
+    return added;
+}
+
+/* Goes over a condition: to a word that stands outside of brackets and strings. */
+static bool skip_to_word(struct expressions *all, struct slice word)
+{
+    while (!is_end(all)) {
+        char byte = reading_peek(all, 0);
+
+        if (reading_skip_word(all, word)) {
+            return true;
+        }
+        if (reading_is_word(byte)) {
+            reading_take_word(all);
+            continue;
+        }
+        all->at++;
+        if (byte == '"' || byte == '\'') {
+            reading_skip_string(all, byte);
+        } else if (byte == '(' || byte == '[' || byte == '{') {
+            all->at--;
+            reading_skip_bracket(all);
+        }
+    }
+    return false;
+}
+
+/* `left for name in right if …`; NONE: it is not so simple. */
+static uint32_t read_each(struct expressions *all, size_t start, uint32_t left)
+{
+    struct slice word;
+    uint32_t right;
+    uint32_t each;
+
+    reading_skip_blanks(all);
+    word = reading_take_word(all);
+    reading_skip_blanks(all);
+    if (word.size == 0 || !reading_skip_word(all, SLICE("in"))) {
+        return EXPRESSION_NONE;
+    }
+    right = reading_operators(all);
+    if (!is_end(all) && !reading_skip_word(all, SLICE("if"))) {
+        return EXPRESSION_NONE;
+    }
+    if (!is_end(all)) {
+        skip_rest(all);
+    }
+    each = add_two(all, EXPRESSION_EACH, start, left, right);
+    if (each != EXPRESSION_NONE) {
+        all->items[each].word = word;
+    }
+    return each;
+}
+
+/* What stands behind an operand and binds less than operators; NONE: not known. */
+static uint32_t read_tail(struct expressions *all, size_t start, uint32_t left)
+{
+    if (reading_skip_word(all, SLICE("if"))) {
+        return skip_to_word(all, SLICE("else"))
+                   ? add_two(all, EXPRESSION_EITHER, start, left, reading_whole(all))
+                   : EXPRESSION_NONE;
+    }
+    if (reading_skip_word(all, SLICE("or")) || reading_skip_word(all, SLICE("and"))) {
+        return add_two(all, EXPRESSION_EITHER, start, left, reading_whole(all));
+    }
+    return reading_skip_word(all, SLICE("for")) ? read_each(all, start, left)
+                                                : EXPRESSION_NONE;
+}
+
+uint32_t reading_operators(struct expressions *all)
+{
+    uint32_t found;
+
+    all->depth++;
+    found = reading_binary(all, LEVEL_BITS);
+    all->depth--;
+    reading_skip_blanks(all);
+    return found;
+}
+
 uint32_t reading_whole(struct expressions *all)
 {
     size_t start;
@@ -64,17 +162,49 @@ uint32_t reading_whole(struct expressions *all)
         skip_rest(all);
         return reading_add(all, EXPRESSION_OTHER, start);
     }
+    found = reading_operators(all);
+    if (is_end(all)) {
+        return found;
+    }
     all->depth++;
-    found = reading_binary(all, LEVEL_BITS);
+    found = read_tail(all, start, found);
     all->depth--;
-    reading_skip_blanks(all);
-    if (all->at < all->text.size && reading_peek(all, 0) != ',' &&
-        reading_peek(all, 0) != ')' && reading_peek(all, 0) != ']' &&
-        reading_peek(all, 0) != '}') {
+    if (found == EXPRESSION_NONE || !is_end(all)) {
         skip_rest(all);
-        return reading_add(all, EXPRESSION_OTHER, start);
+        found = reading_add(all, EXPRESSION_OTHER, start);
     }
     return found;
+}
+
+/* `*args`, `**kwargs`. */
+static uint32_t read_rest(struct expressions *all, size_t start)
+{
+    uint32_t left;
+
+    while (reading_peek(all, 0) == '*') {
+        all->at++;
+    }
+    left = reading_whole(all);
+    return add_two(all, EXPRESSION_REST, start, left, EXPRESSION_NONE);
+}
+
+void reading_skip_bracket(struct expressions *all)
+{
+    uint32_t depth = 0;
+
+    while (all->at < all->text.size) {
+        char byte = reading_peek(all, 0);
+
+        all->at++;
+        if (byte == '"' || byte == '\'') {
+            reading_skip_string(all, byte);
+        }
+        depth += byte == '(' || byte == '[' || byte == '{';
+        depth -= byte == ')' || byte == ']' || byte == '}';
+        if (depth == 0) {
+            return;
+        }
+    }
 }
 
 uint32_t reading_arguments(struct expressions *all)
@@ -103,7 +233,8 @@ uint32_t reading_arguments(struct expressions *all)
             all->at = start;
             key = SLICE("");
         }
-        argument = reading_whole(all);
+        argument = key.size == 0 && reading_peek(all, 0) == '*' ? read_rest(all, start)
+                                                                : reading_whole(all);
         if (argument != EXPRESSION_NONE) {
             all->items[argument].key = key;
             if (last == EXPRESSION_NONE) {

@@ -50,6 +50,19 @@ enum how {
     HOW_FULL,
     HOW_ZEROS,
     HOW_ONES,
+    HOW_LINEAR,
+    HOW_CROSS_ENTROPY,
+    HOW_LOSS,
+    HOW_NORMALIZE,
+    HOW_COSINE,
+    HOW_LAYER_NORM,
+    HOW_CLIP_GRADIENTS,
+    HOW_BETWEEN,
+    HOW_ACTIVATION,
+    HOW_TRIANGLE,
+    HOW_EMBEDDING,
+    HOW_LOGIT,
+    HOW_NAN_TO_NUM,
     HOW_TO_HALF,
     HOW_TO_BFLOAT16,
     HOW_TO_FLOAT,
@@ -65,11 +78,17 @@ struct call {
     struct slice name; /* without the `_` of in-place methods */
     const struct range *x;
     const struct range *second; /* may be NULL */
+    const struct range *operands;
+    uint32_t operand_count;
+    bool
+        is_module; /* an nn.Module of that class is called: its settings are elsewhere */
 };
 
 /* An argument by its keyword, or by its place among those without one; NULL: there is none. */
 const struct expression *call_argument(const struct call *call, const char *key);
 const struct expression *call_nth(const struct call *call, int place);
+/* Whether it is given `*args` or `**kwargs`: what is not named may be among these. */
+bool call_has_rest(const struct call *call);
 /* Whether the argument, which may be NULL, is a plain number. */
 bool call_number(const struct call *call,
                  const struct expression *item,
@@ -98,5 +117,16 @@ struct range call_product(const struct call *call);
 struct range call_deviation(const struct call *call);
 struct range call_norm(const struct call *call);
 struct range call_softmax(const struct call *call);
+
+/* why_known.c: functions with causes of their own. */
+struct range call_cross_entropy(const struct call *call);
+struct range call_loss(const struct call *call);
+struct range call_normalize(const struct call *call);
+struct range call_cosine(const struct call *call);
+struct range call_layer_norm(const struct call *call);
+struct range call_clip_gradients(const struct call *call);
+struct range call_between(const struct call *call);
+struct range call_without_nan(const struct call *call);
+struct range call_linear(const struct call *call);
 
 #endif

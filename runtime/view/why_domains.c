@@ -1,12 +1,27 @@
 /* Functions that are not defined everywhere: logarithms, roots, inverses, arcs. */
 #include "runtime/view/why_call.h"
 
+#include "runtime/view/number_text.h"
+
 #include <math.h>
+
+/* A bound that is beyond an edge, with digits enough to see that it is. */
+static void add_real_beyond(struct buffer *words, double value, double edge)
+{
+    bool is_near = fabs(value - edge) < 1e-3 * fmax(fabs(edge), 1e-3);
+
+    if (is_near) {
+        real_add_short(words, value, 9);
+    } else {
+        add_real(words, value);
+    }
+}
 
 static void tell_beyond(const struct call *call,
                         const char *words_before,
                         const char *bound,
                         double value,
+                        double edge,
                         enum certainty certainty)
 {
     struct buffer *words;
@@ -23,7 +38,7 @@ static void tell_beyond(const struct call *call,
         buffer_add(words, SLICE(" of "));
         add_quoted(words, call->x->text);
         buffer_add(words, call->x->is_attained ? SLICE(" is ") : SLICE(" can be "));
-        add_real(words, value);
+        add_real_beyond(words, value, edge);
     } else {
         add_quoted(words, call->x->text);
         buffer_add(words, SLICE(" has one"));
@@ -101,7 +116,7 @@ struct range call_logarithm(const struct call *call)
     struct range result;
 
     tell_beyond(call, is_log1p ? " below -1" : " of a negative number", "min",
-                call->x->low, range_has_below(call->x, edge));
+                call->x->low, edge, range_has_below(call->x, edge));
     if (is_log1p) {
         tell_point(call, -1, "-Inf", WHY_NEGINF);
     } else {
@@ -114,7 +129,7 @@ struct range call_logarithm(const struct call *call)
 
 struct range call_square_root(const struct call *call)
 {
-    tell_beyond(call, " of a negative number", "min", call->x->low,
+    tell_beyond(call, " of a negative number", "min", call->x->low, 0,
                 range_has_below(call->x, 0));
     return rising(call, sqrt, 0, INFINITY);
 }
@@ -126,7 +141,7 @@ struct range call_inverse(const struct call *call, bool is_root)
     struct range result;
 
     if (is_root) {
-        tell_beyond(call, " of a negative number", "min", x->low,
+        tell_beyond(call, " of a negative number", "min", x->low, 0,
                     range_has_below(x, 0));
     }
     tell_zero(call, "Inf", WHY_INF);
@@ -147,12 +162,19 @@ struct range call_arc(const struct call *call, enum how how)
     enum certainty outside;
 
     if (how == HOW_ACOSH) {
-        tell_beyond(call, " below 1", "min", x->low, range_has_below(x, 1));
+        tell_beyond(call, " below 1", "min", x->low, 1, range_has_below(x, 1));
         return rising(call, acosh, 1, INFINITY);
     }
+    if (how == HOW_LOGIT) {
+        tell_beyond(call, " above 1", "max", x->high, 1, range_has_above(x, 1));
+        tell_beyond(call, " below 0", "min", x->low, 0, range_has_below(x, 0));
+        tell_point(call, 1, "Inf", WHY_POSINF);
+        tell_zero(call, "-Inf", WHY_NEGINF);
+        return range_unknown(call->expression->text);
+    }
     outside = range_has_above(x, 1);
-    tell_beyond(call, " above 1", "max", x->high, outside);
-    tell_beyond(call, " below -1", "min", x->low, range_has_below(x, -1));
+    tell_beyond(call, " above 1", "max", x->high, 1, outside);
+    tell_beyond(call, " below -1", "min", x->low, -1, range_has_below(x, -1));
     if (how == HOW_ATANH) {
         tell_point(call, 1, "Inf", WHY_POSINF);
         tell_point(call, -1, "-Inf", WHY_NEGINF);

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+/* A trace has so many items of a container: there may be more. */
+#define PARTS_MAX 64
+
 /* ---- names ---- */
 
 static enum certainty certainty_of(uint64_t count)
@@ -60,18 +63,149 @@ static bool is_called(struct slice text, struct slice name)
     return true;
 }
 
+/* Whether the name is a part of what is called `whole`: `state['w']`, `out.logits`. */
+static bool is_part_of(struct slice name, struct slice whole)
+{
+    return name.size > whole.size && slice_starts(name, whole) &&
+           (name.bytes[whole.size] == '[' || name.bytes[whole.size] == '.');
+}
+
+/* Several values of one name, or all that is known of a container: one of them, or all. */
+static bool
+find_parts(const struct reasoner *reasoner, struct slice name, struct range *range)
+{
+    const struct why_question *question = reasoner->question;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < question->input_count; i++) {
+        const struct why_input *input = &question->inputs[i];
+        struct range one;
+
+        if (input->is_result ||
+            (!is_called(name, input->name) && !is_part_of(input->name, name))) {
+            continue;
+        }
+        one = range_of_input(input, name);
+        *range = count++ == 0 ? range_part(&one, name) : range_either(range, &one);
+    }
+    if (count > 0 && (question->is_cut || count >= PARTS_MAX)) {
+        *range = range_unknown(name); /* there are others, of which nothing is known */
+    }
+    return count > 0;
+}
+
 static bool
 find_input(const struct reasoner *reasoner, struct slice name, struct range *range)
 {
     const struct why_question *question = reasoner->question;
+    uint32_t count = 0;
 
+    for (uint32_t i = reasoner->each_count; i > 0; i--) {
+        if (slice_equal(reasoner->each[i - 1].word, name)) {
+            *range = reasoner->each[i - 1].range;
+            range->text = name;
+            return true;
+        }
+    }
     for (uint32_t i = 0; i < question->input_count; i++) {
-        if (is_called(name, question->inputs[i].name)) {
+        if (!question->inputs[i].is_result &&
+            is_called(name, question->inputs[i].name)) {
             *range = range_of_input(&question->inputs[i], name);
+            count++;
+        }
+    }
+    return count == 1 || find_parts(reasoner, name, range);
+}
+
+bool range_is_known(const struct reasoner *reasoner, struct slice name)
+{
+    static const char *const words[] = {"inf",  "infty", "nan",  "pi",
+                                        "grad", "True",  "False"};
+    struct slice last = slice_last_part(name, '.');
+    struct range ignored;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_equal(last, slice_of(words[i]))) {
+            return true;
+        }
+    }
+    while (!find_input(reasoner, name, &ignored)) {
+        if (slice_find(name, SLICE("."), 0) == name.size) {
+            return false;
+        }
+        name.size -= slice_last_part(name, '.').size + 1;
+    }
+    return true;
+}
+
+/* What a recorded call returned, or what stands there in it. */
+static struct range
+range_of_result(const struct reasoner *reasoner, uint32_t first, struct slice text)
+{
+    const struct why_question *question = reasoner->question;
+    struct range range = range_unknown(text);
+    uint32_t count = 0;
+
+    for (uint32_t i = first; i < question->input_count; i++) {
+        const struct why_input *input = &question->inputs[i];
+        struct range one;
+
+        if (!input->is_result || input->call != question->inputs[first].call) {
+            continue;
+        }
+        one = range_of_input(input, text);
+        range = count++ == 0 ? (input->name.size == 0 ? one : range_part(&one, text))
+                             : range_either(&range, &one);
+    }
+    return range;
+}
+
+/* `f(x)[0]`: that item of what the call returned. */
+static bool find_item(const struct reasoner *reasoner,
+                      const struct expression *item,
+                      struct range *range)
+{
+    const struct why_question *question = reasoner->question;
+    const struct expression *call = &reasoner->expressions.items[item->left];
+    struct slice rest;
+
+    if (call->result == EXPRESSION_NONE || call->text.size > item->text.size) {
+        return false;
+    }
+    rest = slice_part(item->text, call->text.size, item->text.size);
+    for (uint32_t i = call->result; i < question->input_count; i++) {
+        const struct why_input *input = &question->inputs[i];
+
+        if (input->is_result && input->call == question->inputs[call->result].call &&
+            is_called(rest, input->name)) {
+            *range = range_of_input(input, item->text);
             return true;
         }
     }
     return false;
+}
+
+/* A value that is no more than a name in the trace. What it does to the result is not known. */
+static struct range not_recorded(struct reasoner *reasoner, struct slice text)
+{
+    if (reasoner->quiet == 0) {
+        struct buffer *words = cause_begin(reasoner);
+
+        add_quoted(words, text);
+        buffer_add(words, SLICE(" is not recorded"));
+        cause_end(reasoner, WHY_NAN | WHY_INF, CERTAINTY_MAYBE);
+    }
+    return range_unknown(text);
+}
+
+static struct range evaluate_quietly(struct reasoner *reasoner, uint32_t index)
+{
+    struct range range;
+
+    reasoner->quiet++;
+    range = range_evaluate(reasoner, index);
+    reasoner->quiet--;
+    return range;
 }
 
 static struct range written(struct reasoner *reasoner, struct slice text, double number)
@@ -141,19 +275,11 @@ static struct range evaluate_name(struct reasoner *reasoner, struct slice name)
         range.shape = NULL;
         return range;
     }
-    if (slice_equal(last, SLICE("eps"))) {
-        range = range_unknown(name); /* whatever it is, it is small and no zero */
-        range.low = 0;
-        range.high = 1;
-        range.is_bounded = true;
-        range.zero = CERTAINTY_NO;
-        range.nan = range.posinf = range.neginf = CERTAINTY_NO;
-        range.is_tensor = false;
-        range.has_count = true;
-        range.count = 1;
-        return range;
+    if (slice_equal(name, SLICE("True")) || slice_equal(name, SLICE("False"))) {
+        return range_number(name, name.bytes[0] == 'T');
     }
-    return range_unknown(name);
+    return slice_equal(name, SLICE("None")) ? range_unknown(name)
+                                            : not_recorded(reasoner, name);
 }
 
 /* ---- expressions ---- */
@@ -266,51 +392,91 @@ static struct range evaluate_masked(const struct expression *call,
     return result;
 }
 
+/* Whether the text of the first argument is a number by its name: `float('-inf')`. */
+static bool is_named_number(const struct reasoner *reasoner,
+                            const struct expression *call,
+                            double *number)
+{
+    const struct expression *first;
+
+    if (!slice_equal(call->word, SLICE("float")) || call->first == EXPRESSION_NONE) {
+        return false;
+    }
+    first = &reasoner->expressions.items[call->first];
+    return first->kind == EXPRESSION_STRING && read_float(first->text, number);
+}
+
+/* Evaluates what the call is of and what it is given: those that are calculated with, in
+ * `operands`. Gives their number. */
+static uint32_t evaluate_operands(struct reasoner *reasoner,
+                                  const struct expression *call,
+                                  struct range operands[OPERANDS_MAX],
+                                  bool *is_of_value)
+{
+    uint32_t count = 0;
+
+    *is_of_value = true;
+    if (call->left != EXPRESSION_NONE) {
+        const struct expression *left = &reasoner->expressions.items[call->left];
+
+        *is_of_value = left->kind != EXPRESSION_NAME ||
+                       find_input(reasoner, left->text, &operands[0]) ||
+                       slice_equal(slice_last_part(left->text, '.'), SLICE("grad"));
+        operands[count++] = *is_of_value ? range_evaluate(reasoner, call->left)
+                                         : range_unknown(left->text);
+    }
+    for (uint32_t i = call->first; i != EXPRESSION_NONE;
+         i = reasoner->expressions.items[i].next) {
+        const struct expression *argument = &reasoner->expressions.items[i];
+        bool is_read =
+            is_operand(argument->key) && *is_of_value && range_reads(call->word, count);
+        struct range range;
+
+        if (count == OPERANDS_MAX || argument->kind == EXPRESSION_STRING) {
+            continue;
+        }
+        range = is_read ? range_evaluate(reasoner, i) : evaluate_quietly(reasoner, i);
+        if (is_operand(argument->key)) {
+            operands[count++] = range;
+        }
+    }
+    return count;
+}
+
 static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
 {
-    struct expression item = reasoner->expressions.items[index];
+    const struct expression *item = &reasoner->expressions.items[index];
     struct range operands[OPERANDS_MAX];
     struct range result;
     double number;
-    uint32_t count = 0;
-    bool is_of_value = true;
+    uint32_t count;
+    bool is_of_value;
 
-    if (item.left != EXPRESSION_NONE) {
-        const struct expression *left = &reasoner->expressions.items[item.left];
-
-        is_of_value = left->kind != EXPRESSION_NAME ||
-                      find_input(reasoner, left->text, &operands[0]) ||
-                      slice_equal(slice_last_part(left->text, '.'), SLICE("grad"));
-        operands[count++] = range_evaluate(reasoner, item.left);
+    if (item->result != EXPRESSION_NONE) {
+        return range_of_result(reasoner, item->result, item->text);
     }
-    for (uint32_t i = item.first; i != EXPRESSION_NONE;
-         i = reasoner->expressions.items[i].next) {
-        const struct expression *argument = &reasoner->expressions.items[i];
-
-        if (argument->kind == EXPRESSION_STRING && item.first == i &&
-            slice_equal(item.word, SLICE("float")) &&
-            read_float(argument->text, &number)) {
-            return written(reasoner, item.text, number);
-        }
-        if (count < OPERANDS_MAX && argument->kind != EXPRESSION_STRING) {
-            result = range_evaluate(reasoner, i);
-            if (is_operand(argument->key)) {
-                operands[count++] = result;
-            }
-        }
+    if (is_named_number(reasoner, item, &number)) {
+        return written(reasoner, item->text, number);
+    }
+    if (range_hands_over(item)) {
+        return not_recorded(reasoner, item->text);
+    }
+    count = evaluate_operands(reasoner, item, operands, &is_of_value);
+    if (index == reasoner->callee) {
+        return range_unknown(item->text); /* it has yet to begin */
     }
     if (count == 0) {
-        return slice_equal(item.word, SLICE("backward")) ? gradient(reasoner, item.text)
-                                                         : inside(reasoner, item.text);
+        return slice_equal(item->word, SLICE("backward"))
+                   ? gradient(reasoner, item->text)
+                   : inside(reasoner, item->text);
     }
-    if (is_masked(item.word)) {
-        return count < 3 ? inside(reasoner, item.text)
-                         : evaluate_masked(&item, operands);
+    if (is_masked(item->word)) {
+        return count < 3 ? inside(reasoner, item->text)
+                         : evaluate_masked(item, operands);
     }
-    if (!is_of_value ||
-        !range_call(reasoner, &reasoner->expressions.items[index], &operands[0],
-                    count > 1 ? &operands[1] : NULL, &result)) {
-        return inside(reasoner, item.text);
+    if ((!is_of_value && !range_is_new(item->word)) ||
+        !range_call(reasoner, item, operands, count, &result)) {
+        return inside(reasoner, item->text);
     }
     return result;
 }
@@ -356,7 +522,8 @@ static struct range evaluate_part(struct reasoner *reasoner, uint32_t index)
     struct expression item = reasoner->expressions.items[index];
     struct range range;
 
-    if (find_input(reasoner, item.text, &range)) {
+    if (find_input(reasoner, item.text, &range) ||
+        (item.left != EXPRESSION_NONE && find_item(reasoner, &item, &range))) {
         return range;
     }
     if (item.kind == EXPRESSION_ATTRIBUTE && slice_equal(item.word, SLICE("grad"))) {
@@ -389,6 +556,34 @@ static struct range evaluate_sequence(struct reasoner *reasoner, uint32_t index)
     return all;
 }
 
+/* `[x.log() for x in xs]`: of one item of `xs`. */
+static struct range evaluate_each(struct reasoner *reasoner, uint32_t index)
+{
+    struct expression item = reasoner->expressions.items[index];
+    struct range whole = evaluate_quietly(reasoner, item.right);
+    struct range one;
+
+    if (reasoner->each_count == EACH_MAX) {
+        return range_unknown(item.text);
+    }
+    reasoner->each[reasoner->each_count++] =
+        (struct each){item.word, range_part(&whole, item.word)};
+    one = range_evaluate(reasoner, item.left);
+    reasoner->each_count--;
+    return range_part(&one, item.text);
+}
+
+static struct range evaluate_either(struct reasoner *reasoner, uint32_t index)
+{
+    struct expression item = reasoner->expressions.items[index];
+    struct range left = range_evaluate(reasoner, item.left);
+    struct range right = range_evaluate(reasoner, item.right);
+
+    left = range_either(&left, &right);
+    left.text = item.text;
+    return left;
+}
+
 struct range range_evaluate(struct reasoner *reasoner, uint32_t index)
 {
     const struct expression *item;
@@ -413,6 +608,10 @@ struct range range_evaluate(struct reasoner *reasoner, uint32_t index)
         return evaluate_part(reasoner, index);
     case EXPRESSION_SEQUENCE:
         return evaluate_sequence(reasoner, index);
+    case EXPRESSION_EITHER:
+        return evaluate_either(reasoner, index);
+    case EXPRESSION_EACH:
+        return evaluate_each(reasoner, index);
     default:
         return range_unknown(item->text);
     }

@@ -40,7 +40,8 @@ split_callee(struct expressions *all, uint32_t callee, struct expression *call)
         dot--;
     }
     call->word = slice_part(item->text, dot, item->text.size);
-    if (dot > 0 && !is_library(item->text)) {
+    call->is_library = dot > 0 && is_library(item->text);
+    if (dot > 0 && !call->is_library) {
         item->text = slice_part(item->text, 0, dot - 1);
         call->left = callee;
     }

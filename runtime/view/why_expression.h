@@ -23,6 +23,9 @@ enum expression_kind {
     EXPRESSION_INDEX,     /* left[first] */
     EXPRESSION_ATTRIBUTE, /* left.word, where left is no name */
     EXPRESSION_SEQUENCE,  /* a tuple, list or set: its items are the arguments */
+    EXPRESSION_EITHER, /* `left if … else right`, `left or right`, `left and right` */
+    EXPRESSION_EACH,   /* a comprehension: left for each word of right */
+    EXPRESSION_REST,   /* `*left`, `**left` among arguments: any number of them */
 };
 
 struct expression {
@@ -33,8 +36,11 @@ struct expression {
     uint32_t left;    /* operand; of a call: what the method is of, or NONE */
     uint32_t right;   /* of BINARY */
     uint32_t first;   /* of CALL, INDEX, SEQUENCE: the first argument */
+    uint32_t result;  /* of CALL: which recorded call it is; NONE: not known */
     uint32_t next;    /* beside it: the next argument */
     struct slice key; /* of an argument: `dim` in `dim=1`; "" */
+    bool
+        is_library; /* of CALL: a function of torch, NumPy or math, by its dotted name */
 };
 
 struct expressions {
@@ -47,7 +53,8 @@ struct expressions {
 };
 
 /* The value of the statement: what stands behind its last `=`, behind `return`, or the whole; of
- * `x += y` the sum of both. Comments and line ends have to be gone. EXPRESSION_NONE: nothing. */
+ * `x += y` the sum of both; of a `for` what it goes through. Comments and line ends have to be
+ * gone. EXPRESSION_NONE: nothing. */
 uint32_t expression_read(struct expressions *expressions, struct slice statement);
 
 #endif

@@ -48,6 +48,7 @@ static void fill(struct why_fact *fact,
 {
     *fact = (struct why_fact){
         .origin = event->kind == VALUE_TENSOR ? event->tensor.origin : 0,
+        .data = event->kind == VALUE_TENSOR ? event->tensor.data : 0,
         .visit = event->visit,
         .call = event->call,
         .site = event->site_number - event->module->first_site,

@@ -40,6 +40,19 @@ const struct expression *call_nth(const struct call *call, int place)
     return NULL;
 }
 
+bool call_has_rest(const struct call *call)
+{
+    const struct expressions *all = &call->reasoner->expressions;
+
+    for (uint32_t i = call->expression->first; i != EXPRESSION_NONE;
+         i = all->items[i].next) {
+        if (all->items[i].kind == EXPRESSION_REST) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool call_number(const struct call *call, const struct expression *item, double *number)
 {
     const struct expressions *all = &call->reasoner->expressions;
@@ -166,6 +179,7 @@ static struct range two(const struct call *call, enum how how)
 static struct range apply(const struct call *call, enum how how)
 {
     struct range two_number = range_number(SLICE("2"), 2);
+    struct range zero_number = range_number(SLICE("0"), 0);
 
     switch (how) {
     case HOW_LOG:
@@ -229,7 +243,37 @@ static struct range apply(const struct call *call, enum how how)
     case HOW_ONES:
         return constant(call, how == HOW_ONES ? 1 : 0);
     case HOW_FULL:
-        return call->second != NULL ? *call->second : *call->x;
+        return call->operands[call->operand_count - 1]; /* after the shape */
+    case HOW_LINEAR:
+        return call_linear(call);
+    case HOW_CROSS_ENTROPY:
+        return call_cross_entropy(call);
+    case HOW_LOSS:
+        return call_loss(call);
+    case HOW_NORMALIZE:
+        return call_normalize(call);
+    case HOW_COSINE:
+        return call_cosine(call);
+    case HOW_LAYER_NORM:
+        return call_layer_norm(call);
+    case HOW_CLIP_GRADIENTS:
+        return call_clip_gradients(call);
+    case HOW_BETWEEN:
+        return call_between(call);
+    case HOW_ACTIVATION: /* within 1 of its operand, or of 0 */
+        return range_mapped(call->x, call->expression->text, fmin(call->x->low, 0) - 1,
+                            fmax(call->x->high, 0) + 1);
+    case HOW_TRIANGLE:
+        return range_either(call->x, &zero_number);
+    case HOW_EMBEDDING:
+        return range_part(call->second == NULL ? call->x : call->second,
+                          call->expression->text);
+    case HOW_LOGIT: /* with eps it is clamped */
+        return call_argument(call, "eps") != NULL || call->operand_count > 1
+                   ? bounded(call, -745, 745)
+                   : call_arc(call, HOW_LOGIT);
+    case HOW_NAN_TO_NUM:
+        return call_without_nan(call);
     case HOW_TO_HALF:
         return call_cast(call, DTYPE_FLOAT16);
     case HOW_TO_BFLOAT16:
@@ -247,24 +291,105 @@ static struct range apply(const struct call *call, enum how how)
     }
 }
 
-bool range_call(struct reasoner *reasoner,
-                const struct expression *expression,
-                const struct range *x,
-                const struct range *second,
-                struct range *result)
+/* The function's number in the table; FUNCTION_COUNT: it is not known. */
+static size_t find_function(struct slice name)
 {
-    struct call call = {reasoner, expression, expression->word, x, second};
+    size_t i = 0;
 
-    if (call.name.size > 1 && slice_ends(call.name, SLICE("_"))) {
-        call.name.size--;
+    if (name.size > 1 && slice_ends(name, SLICE("_"))) {
+        name.size--;
     }
-    for (size_t i = 0; i < FUNCTION_COUNT; i++) {
-        if (slice_equal(call.name, slice_of(functions[i].name))) {
-            *result = apply(&call, functions[i].how);
-            result->text = expression->text;
-            result->input = NULL;
+    while (i < FUNCTION_COUNT && !slice_equal(name, slice_of(functions[i].name))) {
+        i++;
+    }
+    return i;
+}
+
+bool range_reads(struct slice name, uint32_t place)
+{
+    size_t known = find_function(name);
+    enum how how;
+
+    if (known == FUNCTION_COUNT) {
+        return slice_starts(name, SLICE("masked_fill")) ||
+               slice_equal(name, SLICE("where"));
+    }
+    how = functions[known].how;
+    switch (how) {
+    case HOW_POW:
+    case HOW_DIVIDE:
+    case HOW_MULTIPLY:
+    case HOW_ADD:
+    case HOW_SUBTRACT:
+    case HOW_REMAINDER:
+    case HOW_MATMUL:
+    case HOW_PART_OR_TWO:
+    case HOW_EITHER:
+    case HOW_FILL:
+    case HOW_WHERE:
+    case HOW_FULL:
+    case HOW_LINEAR:
+    case HOW_COSINE:
+    case HOW_BETWEEN:
+    case HOW_CROSS_ENTROPY:
+        return true;
+    case HOW_EMBEDDING:
+        return place == 1;
+    case HOW_ZEROS:
+    case HOW_ONES:
+        return false;
+    default:
+        return place == 0;
+    }
+}
+
+bool range_is_new(struct slice name)
+{
+    size_t known = find_function(name);
+
+    return slice_starts(name, SLICE("new_")) && known < FUNCTION_COUNT;
+}
+
+bool range_hands_over(const struct expression *call)
+{
+    static const char *const functions_of_objects[] = {"getattr", "next"};
+    static const char *const methods[] = {"get",     "pop",        "popleft",
+                                          "popitem", "setdefault", "get_nowait"};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (call->left != EXPRESSION_NONE &&
+            slice_equal(call->word, slice_of(methods[i]))) {
             return true;
         }
     }
-    return false;
+    return call->left == EXPRESSION_NONE &&
+           (slice_equal(call->word, slice_of(functions_of_objects[0])) ||
+            slice_equal(call->word, slice_of(functions_of_objects[1])));
+}
+
+bool range_call(struct reasoner *reasoner,
+                const struct expression *expression,
+                const struct range *operands,
+                uint32_t count,
+                struct range *result)
+{
+    size_t known = find_function(expression->word);
+    struct call call = {.reasoner = reasoner,
+                        .expression = expression,
+                        .name = expression->word,
+                        .x = &operands[0],
+                        .second = count > 1 ? &operands[1] : NULL,
+                        .operands = operands,
+                        .operand_count = count};
+
+    if (known == FUNCTION_COUNT) {
+        return false;
+    }
+    if (call.name.size > 1 && slice_ends(call.name, SLICE("_"))) {
+        call.name.size--;
+    }
+    *result = apply(&call, functions[known].how);
+    result->text = expression->text;
+    result->input = NULL;
+    return true;
 }

@@ -4,17 +4,73 @@
 #include "runtime/base/memory.h"
 #include "runtime/trace/uninitialised.h"
 
-/* Gives false where the source has the same name as one that is there already. */
-static bool
-is_new_input(const struct why *why, const struct why_producer *producer, uint32_t node)
+#include <assert.h>
+
+/* The name without its place in a container. */
+static struct slice bare_name(struct slice name)
 {
+    return slice_part(name, 0, slice_find(name, SLICE("["), 0));
+}
+
+/* How the statement spells what it read: by the edge, or as the value was recorded. */
+static struct slice spelled(const struct why *why, const struct flow_edge *edge)
+{
+    const struct flow_node *node = &why->graph.nodes[edge->source];
+    struct slice name = why->graph.names[edge->name];
+
+    if ((node->flags & FLOW_NODE_RESULT) != 0 && name.size == 0) {
+        size_t size = strlen("return");
+
+        return slice_part(node->name, node->name.size < size ? 0 : size,
+                          node->name.size);
+    }
+    /* A part of what was read has its place behind the name. */
+    return name.size == 0 || slice_equal(name, bare_name(node->name)) ||
+                   (slice_starts(node->name, name) && node->name.size > name.size &&
+                    node->name.bytes[name.size] == '.')
+               ? node->name
+               : name;
+}
+
+static bool is_result(const struct why *why, uint32_t node)
+{
+    return (why->graph.nodes[node].flags & FLOW_NODE_RESULT) != 0;
+}
+
+/* Whether both are the same elements in memory, told at two times. */
+static bool is_same_memory(const struct why *why, uint32_t a, uint32_t b)
+{
+    const struct flow_node *left = &why->graph.nodes[a];
+    const struct flow_node *right = &why->graph.nodes[b];
+
+    return why->facts[a].data != 0 && why->facts[a].data == why->facts[b].data &&
+           left->has_statistics && right->has_statistics &&
+           left->statistics.count == right->statistics.count;
+}
+
+/* Adds a source, unless it is there under that name; of one memory the newest value counts. */
+static void add_input(const struct why *why,
+                      struct why_producer *producer,
+                      const struct flow_edge *edge)
+{
+    struct slice name = spelled(why, edge);
+
     for (uint32_t i = 0; i < producer->input_count; i++) {
-        if (slice_equal(why->graph.nodes[producer->inputs[i]].name,
-                        why->graph.nodes[node].name)) {
-            return false;
+        bool is_it = slice_equal(producer->names[i], name) &&
+                     !is_result(why, edge->source) &&
+                     !is_result(why, producer->inputs[i]);
+
+        if (is_it && (is_same_memory(why, producer->inputs[i], edge->source) ||
+                      edge->kind == FLOW_EDGE_WRITE)) {
+            producer->inputs[i] =
+                edge->source > producer->inputs[i] ? edge->source : producer->inputs[i];
+            return;
         }
     }
-    return true;
+    if (producer->input_count < WHY_INPUTS_MAX) {
+        producer->names[producer->input_count] = name;
+        producer->inputs[producer->input_count++] = edge->source;
+    }
 }
 
 /* What went in; gives whether all of it is the value itself, under another name. */
@@ -26,12 +82,12 @@ find_inputs(const struct why *why, uint32_t node, struct why_producer *producer)
     for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
         const struct flow_edge *edge = &why->graph.edges[i];
 
+        if (edge->kind == FLOW_EDGE_FORM) {
+            continue;
+        }
         is_same = is_same && edge->kind == FLOW_EDGE_SAME;
         producer->input_total++;
-        if (producer->input_count < WHY_INPUTS_MAX &&
-            is_new_input(why, producer, edge->source)) {
-            producer->inputs[producer->input_count++] = edge->source;
-        }
+        add_input(why, producer, edge);
     }
     return is_same;
 }
@@ -44,16 +100,32 @@ static uint32_t find_origin(const struct why *why, uint32_t node)
     return origin == 0 ? FLOW_NONE : flow_graph_find(&why->graph, origin - 1);
 }
 
-static void fill_question(const struct why *why,
-                          const struct why_producer *producer,
-                          struct why_input *inputs)
+/* The box of the call that the node is in; NULL: none. */
+static const struct flow_group *call_of(const struct why *why, uint32_t node)
+{
+    uint32_t group = why->graph.nodes[node].group;
+
+    while (group != FLOW_NONE && why->graph.groups[group].kind != FLOW_GROUP_CALL) {
+        group = why->graph.groups[group].parent;
+    }
+    return group == FLOW_NONE ? NULL : &why->graph.groups[group];
+}
+
+static void fill_inputs(const struct why *why,
+                        const struct why_producer *producer,
+                        struct why_input *inputs)
 {
     for (uint32_t i = 0; i < producer->input_count; i++) {
         const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
         const struct why_fact *fact = &why->facts[producer->inputs[i]];
+        const struct flow_group *call = call_of(why, producer->inputs[i]);
 
         inputs[i] = (struct why_input){
-            .name = node->name,
+            .name = producer->names[i],
+            .is_result = is_result(why, producer->inputs[i]),
+            .call = fact->call,
+            .callee = node->function,
+            .path = call == NULL ? SLICE("") : call->path,
             .is_number = fact->is_number,
             .number = fact->number,
             .has_statistics = node->kind == VALUE_TENSOR && node->has_statistics,
@@ -62,6 +134,34 @@ static void fill_question(const struct why *why,
             .shape = node->shape,
             .dimension_count = node->dimension_count,
         };
+    }
+}
+
+/* Of an argument: which parameter of what it is, so that its own text is found in the call. */
+static void
+fill_callee(const struct why *why, uint32_t node, struct why_question *question)
+{
+    const struct why_fact *fact = &why->facts[node];
+    const struct site_table *table =
+        &log_reader_module(why->reader, fact->module)->table;
+    const struct site *site = &table->sites[fact->site];
+    const struct flow_group *call = call_of(why, node);
+
+    assert(fact->site < table->site_count);
+    question->callee = why->graph.nodes[node].function;
+    question->parameter = bare_name(why->graph.nodes[node].name);
+    question->class_name = call == NULL ? SLICE("") : call->class_name;
+    question->callee_path = call == NULL ? SLICE("") : call->path;
+    question->position = UINT32_MAX;
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, question->parameter)) {
+            question->position = i;
+        }
+    }
+    if (question->position != UINT32_MAX && question->position > 0 &&
+        (slice_equal(site->writes[0].name, SLICE("self")) ||
+         slice_equal(site->writes[0].name, SLICE("cls")))) {
+        question->position--;
     }
 }
 
@@ -109,7 +209,7 @@ static void tell_finite(const struct why *why,
         buffer_add(text, is_first ? SLICE(" when it was told last, but what is not "
                                           "recorded may have written to ")
                                   : SLICE(" or "));
-        add_name(text, why->graph.nodes[producer->inputs[i]].name);
+        add_name(text, producer->names[i]);
         buffer_add(text, SLICE(" after "));
         add_place(why, producer->inputs[i], text);
         is_first = false;
@@ -169,6 +269,15 @@ static bool add_uninitialised(const struct why *why,
     return !is_first;
 }
 
+static void tell_first_event(const struct why *why, struct buffer *text)
+{
+    if (why->first_event > 0) {
+        buffer_add(text, SLICE("; the trace begins with event #"));
+        buffer_add_number(text, why->first_event);
+        buffer_add(text, SLICE(", what made it may be older"));
+    }
+}
+
 static void tell_came_in(const struct why *why,
                          const struct why_producer *producer,
                          struct buffer *text)
@@ -188,11 +297,7 @@ static void tell_came_in(const struct why *why,
     } else {
         buffer_add(text, SLICE(", which was there before"));
     }
-    if (why->first_event > 0) {
-        buffer_add(text, SLICE("; the trace begins with event #"));
-        buffer_add_number(text, why->first_event);
-        buffer_add(text, SLICE(", what made it may be older"));
-    }
+    tell_first_event(why, text);
 }
 
 /* The values are known as they were when they were told last. */
@@ -205,7 +310,7 @@ static void tell_written_since(const struct why *why,
         SLICE("this makes none of finite values: what is not recorded wrote to "));
     for (uint32_t i = 0; i < producer->input_count; i++) {
         buffer_add(text, i > 0 ? SLICE(" or ") : SLICE(""));
-        add_name(text, why->graph.nodes[producer->inputs[i]].name);
+        add_name(text, producer->names[i]);
         buffer_add(text, SLICE(" after "));
         add_place(why, producer->inputs[i], text);
         buffer_add(text, SLICE(", where it was finite"));
@@ -239,8 +344,8 @@ static void tell_seen(const struct why *why,
 
 /* ---- judging ---- */
 
-static void
-judge_statement(struct why *why, struct why_producer *producer, struct buffer *text)
+static struct why_answer
+ask(struct why *why, const struct why_producer *producer, struct buffer *text)
 {
     struct why_input inputs[WHY_INPUTS_MAX];
     const struct flow_node *node = &why->graph.nodes[producer->node];
@@ -248,37 +353,141 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
         .statement = producer->statement,
         .inputs = inputs,
         .input_count = producer->input_count,
+        .is_cut = producer->input_total > WHY_INPUTS_MAX,
         .dtype = node->kind == VALUE_TENSOR ? node->dtype : DTYPE_FLOAT64,
         .made = producer->made,
     };
-    struct why_answer answer;
-    struct buffer reason = BUFFER_INIT;
-    bool is_uninitialised = false;
 
-    fill_question(why, producer, inputs);
-    answer = why_reason_add(&reason, &question);
-    if (!answer.is_certain && add_uninitialised(why, producer, text)) {
+    fill_inputs(why, producer, inputs);
+    if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+        fill_callee(why, producer->node, &question);
+    }
+    return why_reason_add(text, &question);
+}
+
+/* Whether the parameter's default names the infinity: the reason is in `text` then, and the place
+ * is the `def`. */
+static bool
+judge_default(struct why *why, struct why_producer *producer, struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_fact *fact = &why->facts[producer->node];
+    struct slice definition =
+        why_statement(why, fact->module, node->line,
+                      source_lines_get(&why->sources, fact->module, node->line));
+    struct buffer ignored = BUFFER_INIT;
+    struct why_question question = {
+        .statement = why_default(definition, bare_name(node->name)),
+        .dtype = DTYPE_FLOAT64,
+        .made = producer->made,
+    };
+    bool is_named =
+        question.statement.size > 0 && why_reason_add(&ignored, &question).is_written;
+
+    why->arena.has_failed |= ignored.has_failed;
+    buffer_release(&ignored);
+    if (!is_named) {
+        return false;
+    }
+    producer->how = WHY_MADE;
+    producer->is_soft = (producer->made & WHY_NAN) == 0;
+    producer->has_reason = true;
+    producer->is_certain = true;
+    producer->file = node->file;
+    producer->line = node->line;
+    producer->module = fact->module;
+    producer->statement = definition;
+    buffer_add(text, SLICE("the default of "));
+    add_name(text, node->name);
+    buffer_add(text, SLICE(" names it: "));
+    add_name(text, question.statement);
+    return true;
+}
+
+static void
+tell_handed(const struct why *why, const struct why_answer *answer, struct buffer *text)
+{
+    buffer_add(text, SLICE("it came in with "));
+    add_name(text, answer->text);
+    buffer_add(text, SLICE(", which was there before and is not recorded"));
+    tell_first_event(why, text);
+}
+
+static void
+judge_statement(struct why *why, struct why_producer *producer, struct buffer *text)
+{
+    struct buffer reason = BUFFER_INIT;
+    struct why_answer answer = ask(why, producer, &reason);
+    bool is_argument =
+        (why->graph.nodes[producer->node].flags & FLOW_NODE_ARGUMENT) != 0;
+    bool is_uninitialised =
+        !answer.is_certain && add_uninitialised(why, producer, text);
+
+    if (is_uninitialised) {
         buffer_add(text, answer.is_told ? SLICE("; or ") : SLICE(""));
         answer.is_impossible = false;
-        is_uninitialised = true;
     }
     buffer_add(text, buffer_slice(&reason));
     text->has_failed = text->has_failed || reason.has_failed;
     buffer_release(&reason);
+
     producer->has_reason = answer.is_told;
     producer->is_certain = answer.is_certain;
     producer->is_soft =
         answer.is_written && (producer->made & WHY_NAN) == 0 && !is_uninitialised;
-    if (answer.is_outside) {
+    if (is_argument && !answer.is_certain && !is_uninitialised) {
+        size_t size = text->size;
+
+        text->size = 0;
+        if (judge_default(why, producer, text)) {
+            return;
+        }
+        text->size = size;
+    }
+    if (answer.is_outside || answer.is_handed) {
         producer->how = WHY_CAME_IN;
     }
-    if (answer.is_impossible && producer->input_count > 0 &&
-        !hold_inputs(why, producer)) {
+    if (answer.is_handed) {
+        tell_handed(why, &answer, text);
+    } else if (answer.is_default) {
+        producer->how = WHY_CAME_IN;
+        tell_came_in(why, producer, text);
+    } else if (answer.is_impossible && producer->input_count > 0 &&
+               !hold_inputs(why, producer)) {
         producer->how = WHY_SEEN;
         tell_written_since(why, producer, text);
     } else if (!answer.is_told && !is_uninitialised) {
         tell_inputs(why, producer, text);
     }
+}
+
+/* A value that was there: an argument may be a default, or stand in the call by its name. */
+static void
+judge_came_in(struct why *why, struct why_producer *producer, struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_fact *fact = &why->facts[producer->node];
+    struct why_producer given = *producer;
+    struct buffer ignored = BUFFER_INIT;
+    struct why_answer answer = {.is_default = true};
+
+    if ((node->flags & FLOW_NODE_ARGUMENT) == 0) {
+        tell_came_in(why, producer, text);
+        return;
+    }
+    if (fact->from_line != 0) {
+        given.statement = why_statement(
+            why, fact->from_module, fact->from_line,
+            source_lines_get(&why->sources, fact->from_module, fact->from_line));
+        answer = ask(why, &given, &ignored);
+    }
+    why->arena.has_failed |= ignored.has_failed;
+    buffer_release(&ignored);
+    if (!answer.is_written && judge_default(why, producer, text)) {
+        return;
+    }
+    producer->is_soft = answer.is_written && (producer->made & WHY_NAN) == 0;
+    tell_came_in(why, producer, text);
 }
 
 /* Where it happened: an argument that is a value of its own was made by the caller's line. */
@@ -329,7 +538,7 @@ void why_judge(struct why *why,
     if (producer->how == WHY_SEEN) {
         tell_seen(why, producer, before, &text);
     } else if (producer->how == WHY_CAME_IN) {
-        tell_came_in(why, producer, &text);
+        judge_came_in(why, producer, &text);
     } else {
         judge_statement(why, producer, &text);
     }

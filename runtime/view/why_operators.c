@@ -298,6 +298,32 @@ tell_power(struct reasoner *reasoner, const struct range *a, double exponent)
     }
 }
 
+/* To powers of which several are possible. */
+static void tell_powers(struct reasoner *reasoner,
+                        struct slice text,
+                        const struct range *a,
+                        const struct range *b)
+{
+    struct buffer *words;
+
+    if (range_has_below(a, 0) != CERTAINTY_NO) {
+        words = cause_begin(reasoner);
+        buffer_add(words, SLICE("a negative number to a power that is no integer in "));
+        add_quoted(words, text);
+        cause_end(reasoner, WHY_NAN, CERTAINTY_MAYBE);
+    }
+    if (a->zero != CERTAINTY_NO && range_has_below(b, 0) != CERTAINTY_NO) {
+        words = cause_begin(reasoner);
+        buffer_add(words, SLICE("0 to a negative power gives Inf: "));
+        add_zeros(words, a);
+        cause_end(reasoner, WHY_INF, CERTAINTY_MAYBE);
+    }
+    words = cause_begin(reasoner);
+    buffer_add(words, SLICE("overflow of "));
+    add_quoted(words, text);
+    cause_end(reasoner, WHY_INF, CERTAINTY_MAYBE);
+}
+
 /* To a fixed power. */
 static void set_power(struct range *result, const struct range *a, double exponent)
 {
@@ -334,17 +360,13 @@ struct range range_power(struct reasoner *reasoner,
         if (result.is_bounded) {
             set_power(&result, a, b->low);
         }
-    } else if (result.is_bounded && a->low > 0) {
+    } else if (result.is_bounded && (a->low > 0 || (a->low == 0 && b->low >= 0))) {
         double corners[] = {pow(a->low, b->low), pow(a->low, b->high),
                             pow(a->high, b->low), pow(a->high, b->high)};
 
         set_corners(&result, corners);
     } else {
-        struct buffer *words = cause_begin(reasoner);
-
-        add_quoted(words, text);
-        buffer_add(words, SLICE(" has no finite value somewhere"));
-        cause_end(reasoner, WHY_NAN | WHY_INF, CERTAINTY_MAYBE);
+        tell_powers(reasoner, text, a, b);
         result.is_bounded = false;
     }
     if (!result.is_bounded) {

@@ -64,6 +64,7 @@ struct range call_exponential(const struct call *call, enum how how)
     result.zero =
         certainty_either(result.zero, certainty_both(x->neginf, CERTAINTY_MAYBE));
     result.posinf = certainty_either(x->posinf, beyond);
+    result.is_attained = result.is_attained && beyond == CERTAINTY_NO;
     result.neginf = CERTAINTY_NO;
     return result;
 }

@@ -272,4 +272,5 @@ void range_overflow(struct reasoner *reasoner, struct range *range)
     range->neginf = certainty_either(range->neginf, CERTAINTY_MAYBE);
     range->low = fmax(range->low, -greatest);
     range->high = fmin(range->high, greatest);
+    range->is_attained = false; /* what was beyond is an infinity */
 }

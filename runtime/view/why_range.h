@@ -29,7 +29,9 @@ struct range {
     const struct why_input *input; /* the value itself was recorded; else NULL */
 };
 
-#define CAUSES_MAX 16
+/* Names that comprehensions bind, within each other. */
+#define EACH_MAX   4
+#define CAUSES_MAX 24
 
 struct cause {
     unsigned makes; /* enum why_hold */
@@ -39,9 +41,26 @@ struct cause {
     size_t start, end; /* in the words */
 };
 
+/* Whether a call's text gives a parameter its value. */
+enum call_given {
+    CALL_GIVEN_UNKNOWN,
+    CALL_GIVEN,
+    CALL_GIVEN_NOT, /* it has its default */
+};
+
+struct each {
+    struct slice word;
+    struct range range;
+};
+
 struct reasoner {
     const struct why_question *question;
     struct expressions expressions;
+    uint32_t callee; /* the call that has yet to begin: nothing was made inside of it */
+    struct each each[EACH_MAX];
+    uint32_t each_count;
+    uint32_t
+        quiet; /* above 0: what is evaluated is no operand, unknown names are no cause */
     struct cause causes[CAUSES_MAX];
     uint32_t count;
     struct buffer words; /* owned */
@@ -81,8 +100,16 @@ void add_real(struct buffer *words, double number);
 /* Bounds beyond what the dtype holds are told, and cut. */
 void range_overflow(struct reasoner *reasoner, struct range *range);
 
-/* why_evaluate.c: of an expression; causes are noted on the way. */
+/* why_evaluate.c: whether anything is known of the name: a value, a part of one, a number that
+ * has that name. */
+bool range_is_known(const struct reasoner *reasoner, struct slice name);
+/* Of an expression; causes are noted on the way. */
 struct range range_evaluate(struct reasoner *reasoner, uint32_t index);
+
+/* why_calls.c: finds the expressions whose results were recorded. */
+void calls_match(struct reasoner *reasoner);
+/* The expression that gives the parameter that is asked for. */
+enum call_given calls_find_argument(struct reasoner *reasoner, uint32_t *argument);
 
 /* why_operators.c */
 struct range range_sum(struct reasoner *reasoner,
@@ -111,12 +138,18 @@ struct range range_matmul(struct reasoner *reasoner,
                           const struct range *a,
                           const struct range *b);
 
-/* why_functions.c: a call of a function that is known by its name; false where it is not. `x` is
- * what it is of, `second` its next operand or NULL. */
+/* why_functions.c: a call of a function that is known by its name; false where it is not. The
+ * first operand is what it is of; there is at least one. */
 bool range_call(struct reasoner *reasoner,
                 const struct expression *call,
-                const struct range *x,
-                const struct range *second,
+                const struct range *operands,
+                uint32_t count,
                 struct range *result);
+/* Whether the function calculates with its operand at that place. */
+bool range_reads(struct slice name, uint32_t place);
+/* Whether nothing of what the function is of reaches its result: `x.new_zeros(3)`. */
+bool range_is_new(struct slice name);
+/* Whether the call gives what was there before: `getattr(value, name)`, `next(batches)`. */
+bool range_hands_over(const struct expression *call);
 
 #endif

@@ -37,6 +37,7 @@ uint32_t reading_add(struct expressions *all, enum expression_kind kind, size_t 
         .left = EXPRESSION_NONE,
         .right = EXPRESSION_NONE,
         .first = EXPRESSION_NONE,
+        .result = EXPRESSION_NONE,
         .next = EXPRESSION_NONE,
         .key = {"", 0},
     };
@@ -61,6 +62,18 @@ void reading_skip_string(struct expressions *all, char quote)
         }
     }
     all->at = all->at < all->text.size ? all->at : all->text.size;
+}
+
+bool reading_skip_word(struct expressions *all, struct slice word)
+{
+    size_t end = all->at + word.size;
+
+    if (!slice_starts(slice_part(all->text, all->at, all->text.size), word) ||
+        (end < all->text.size && reading_is_word(all->text.bytes[end]))) {
+        return false;
+    }
+    all->at = end;
+    return true;
 }
 
 struct slice reading_take_word(struct expressions *all)

@@ -23,10 +23,17 @@ void reading_skip_blanks(struct expressions *all);
 /* Behind its opening quote. */
 void reading_skip_string(struct expressions *all, char quote);
 struct slice reading_take_word(struct expressions *all);
+/* Goes behind that word if it stands there. */
+bool reading_skip_word(struct expressions *all, struct slice word);
 /* A new item, whose text goes from `start` to where the reading is. */
 uint32_t reading_add(struct expressions *all, enum expression_kind kind, size_t start);
 
-/* why_atoms.c: an expression and what stands behind it up to a comma or closing bracket. */
+/* Behind the bracket that closes the one that stands there. */
+void reading_skip_bracket(struct expressions *all);
+
+/* why_atoms.c: operands and operators, and nothing that binds less. */
+uint32_t reading_operators(struct expressions *all);
+/* An expression and what stands behind it up to a comma or closing bracket. */
 uint32_t reading_whole(struct expressions *all);
 /* The arguments up to the closing bracket: gives the first. */
 uint32_t reading_arguments(struct expressions *all);

@@ -86,18 +86,75 @@ static void add_way(const struct reasoner *reasoner, unsigned made, struct buffe
     }
 }
 
+/* The name that a part is of: `batch` of `batch['x'][0]`. */
+static const struct expression *base_of(const struct expressions *all, uint32_t index)
+{
+    while (all->items[index].kind == EXPRESSION_INDEX ||
+           all->items[index].kind == EXPRESSION_ATTRIBUTE) {
+        if (all->items[index].left == EXPRESSION_NONE) {
+            break;
+        }
+        index = all->items[index].left;
+    }
+    return &all->items[index];
+}
+
+/* Whether the expression does no more than to hand over what was there, of which nothing is
+ * recorded: a name, an attribute, an item, `getattr(value, name)`. */
+static bool is_handed_over(struct reasoner *reasoner, uint32_t root)
+{
+    const struct expression *base = base_of(&reasoner->expressions, root);
+
+    if (base->kind == EXPRESSION_CALL) {
+        return base->result == EXPRESSION_NONE && range_hands_over(base);
+    }
+    return base->kind == EXPRESSION_NAME && !range_is_known(reasoner, base->text);
+}
+
+/* The part of the statement that made the value; NONE: none, and the answer is complete. */
+static uint32_t find_root(struct reasoner *reasoner, struct why_answer *answer)
+{
+    const struct why_question *question = reasoner->question;
+    uint32_t root = expression_read(&reasoner->expressions, question->statement);
+    uint32_t argument = EXPRESSION_NONE;
+
+    reasoner->callee = EXPRESSION_NONE;
+    if (root == EXPRESSION_NONE || reasoner->expressions.has_failed) {
+        return EXPRESSION_NONE;
+    }
+    if (question->callee.size > 0) {
+        switch (calls_find_argument(reasoner, &argument)) {
+        case CALL_GIVEN:
+            root = argument;
+            break;
+        case CALL_GIVEN_NOT:
+            answer->is_default = true;
+            return EXPRESSION_NONE;
+        default:
+            break;
+        }
+    }
+    calls_match(reasoner);
+    if (is_handed_over(reasoner, root)) {
+        answer->is_handed = true;
+        answer->text = reasoner->expressions.items[root].text;
+        return EXPRESSION_NONE;
+    }
+    return root;
+}
+
 struct why_answer why_reason_add(struct buffer *text,
                                  const struct why_question *question)
 {
     struct reasoner reasoner = {.question = question, .words = BUFFER_INIT};
-    struct why_answer answer = {0};
-    uint32_t root = expression_read(&reasoner.expressions, question->statement);
+    struct why_answer answer = {.text = {"", 0}};
+    uint32_t root = find_root(&reasoner, &answer);
     unsigned made = question->made;
     struct range result;
     uint32_t certain;
     uint32_t possible;
 
-    if (root != EXPRESSION_NONE && !reasoner.expressions.has_failed) {
+    if (root != EXPRESSION_NONE) {
         result = range_evaluate(&reasoner, root);
         judge_result(&reasoner, &result);
         made = widen(&reasoner, made);

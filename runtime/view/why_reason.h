@@ -18,10 +18,16 @@ enum why_hold {
     WHY_INF = WHY_POSINF | WHY_NEGINF,
 };
 
-/* A value that the statement read. */
+/* A value that the statement read, or that a call which it made returned. */
 struct why_input {
-    struct slice name; /* as the text spells it */
-    bool is_number;    /* `number` is it */
+    struct slice
+        name; /* as the text spells it; of results where in the value: "", `[0]` */
+    bool is_result;
+    bool is_weight;      /* a parameter or buffer of what the statement calls */
+    uint32_t call;       /* of results: the call's number */
+    struct slice callee; /* of results: the function, `Norm.forward` */
+    struct slice path;   /* and the nn.Module's path, `blocks.0.norm`; "" */
+    bool is_number;      /* `number` is it */
     bool has_statistics;
     double number;
     enum dtype dtype; /* DTYPE_OTHER of numbers */
@@ -34,6 +40,11 @@ struct why_question {
     struct slice statement; /* without comments and line ends */
     const struct why_input *inputs;
     uint32_t input_count;
+    bool is_cut; /* there were more inputs */
+    /* Where an argument is asked for, which the statement made for a call: the function, its
+     * class and path, the parameter, and its place among arguments without a keyword. */
+    struct slice callee, class_name, callee_path, parameter;
+    uint32_t position;
     enum dtype dtype; /* of what was made */
     unsigned made;    /* enum why_hold, combined: what it holds and no input does */
 };
@@ -44,6 +55,10 @@ struct why_answer {
     bool is_written;    /* an infinity or NaN that stands in the text by its name */
     bool is_outside;    /* a gradient: what made it is not recorded */
     bool is_impossible; /* the statement cannot make it of values such as went in */
+    bool
+        is_handed; /* the statement only hands over what was there: `getattr(value, name)` */
+    bool is_default;   /* an argument that the call does not name: the default */
+    struct slice text; /* where handed: the expression, borrowed from the statement */
 };
 
 /* Appends a reason to `text`, or nothing. */

@@ -87,13 +87,12 @@ static void add_inputs(const struct why *why,
                        const struct why_producer *producer,
                        struct buffer *text)
 {
-    for (uint32_t i = 0; i < producer->input_count; i++) {
+    for (uint32_t i = 0; i < producer->input_count && i < WHY_INPUTS_SHOWN; i++) {
         verdict_label_add(text, i == 0 ? "of" : "", why->ask.has_color);
         add_value(why, producer->inputs[i], text);
         buffer_add_byte(text, '\n');
     }
-    if (producer->input_count == WHY_INPUTS_MAX &&
-        producer->input_total > WHY_INPUTS_MAX) {
+    if (producer->input_count > WHY_INPUTS_SHOWN) {
         verdict_label_add(text, "", why->ask.has_color);
         buffer_add(text, SLICE("and more, "));
         buffer_add_number(text, producer->input_total);

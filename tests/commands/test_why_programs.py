@@ -54,8 +54,8 @@ PROGRAMS = [
         import torch
 
         class Norm:
-            def __init__(self):
-                self.eps = 1e-5
+            def __init__(self, eps):
+                self.eps = eps
 
             def __call__(self, x):
                 y = x / (x.abs().sum() + self.eps)  # HERE
@@ -63,17 +63,17 @@ PROGRAMS = [
 
         class Holder:
             def __init__(self):
-                self.norm = Norm()
+                self.norm = Norm(1e-5)
 
-            def set(self):
-                self.norm.eps = 0.0
+            def set(self, eps):
+                self.norm.eps = eps
 
         def other():
-            return Norm()
+            return Norm(1e-5)
 
         holder = Holder()
         kept = other()
-        holder.set()
+        holder.set(0.0)
         holder.norm(torch.zeros(3))
         """,
         [],
@@ -156,6 +156,276 @@ PROGRAMS += [
     ),
 ]
 
+PROGRAMS += [
+    (
+        "a call whose return was recorded made nothing inside",
+        """
+        import torch
+        def _norm(tensor):
+            square = torch.pow(tensor, 2)
+            total = torch.sum(square, dim=-1, keepdim=True)
+            normed = torch.pow(total, 0.5)
+            return normed
+        def f(e):
+            e = e / _norm(e)  # HERE
+            return e
+        print(f(torch.zeros(2, 3)))
+        """,
+        [],
+        "NaN made here: e: 0/0: `_norm\\(e\\)` has 2 zeros, `e` has 6 zeros",
+        None,
+    ),
+    (
+        "every target is ignored",
+        """
+        import torch
+        import torch.nn.functional as F
+        def step(logits, labels, **kwargs):
+            loss = F.cross_entropy(logits, labels, **kwargs)  # HERE
+            return loss
+        print(step(torch.randn(4, 5), torch.full((4,), -100)))
+        """,
+        [],
+        "NaN made here: loss: cross_entropy of nothing: every target in `labels` is -100, .*",
+        "kwargs",
+    ),
+    (
+        "a default that is infinite is meant",
+        """
+        import torch
+        class Solver:
+            def __init__(self, func, y0, rtol, step=0, max_step=float('inf'), **unused):
+                self.max_step = max_step
+                self.rtol = rtol
+            def run(self, x):
+                h = torch.minimum(x, torch.tensor(self.max_step))
+                y = h - x
+                z = y / y  # HERE
+                return z
+        def odeint(func, y0, rtol=1e-7, options=None):
+            if options is None:
+                options = {}
+            solver = Solver(func=func, y0=y0, rtol=rtol, **options)
+            return solver.run(y0)
+        odeint(lambda x: x, torch.ones(3))
+        """,
+        [],
+        "NaN made here: z: 0/0: `y` has 3 zeros",
+        None,
+    ),
+    (
+        "the default itself, when it is asked for",
+        """
+        import torch
+        class Solver:
+            def __init__(self, func, y0, rtol, step=0, max_step=float('inf'), **unused):  # HERE
+                self.max_step = max_step
+                self.rtol = rtol
+            def run(self, x):
+                h = torch.minimum(x, torch.tensor(self.max_step))
+                y = h - x
+                z = y / y
+                return z
+        def odeint(func, y0, rtol=1e-7, options=None):
+            if options is None:
+                options = {}
+            solver = Solver(func=func, y0=y0, rtol=rtol, **options)
+            return solver.run(y0)
+        odeint(lambda x: x, torch.ones(3))
+        """,
+        ["max_step"],
+        "Inf written here: max_step: the default of `max_step` names it: `float\\('inf'\\)`",
+        "options",
+    ),
+    (
+        "what getattr gives was there",
+        """
+        import torch
+        class P: pass
+        def walk(value, names):
+            for name in names:
+                attr = getattr(value, name)  # HERE
+                out = attr + 1
+            return out
+        p = P(); setattr(p, "w", torch.tensor([float("nan"), 1.0]))
+        walk(p, ["w"])
+        """,
+        ["attr"],
+        "NaN came in here: attr: it came in with `getattr\\(value, name\\)`, .*",
+        "made",
+    ),
+    (
+        "a comprehension's item",
+        """
+        import torch
+        def main():
+            xs = [torch.tensor(1.), torch.tensor(0.)]
+            logs = [torch.log(x) for x in xs]  # HERE
+            return logs
+        main()
+        """,
+        [],
+        "-Inf made here: logs\\[1\\]: log of 0 gives -Inf: `x` was 0",
+        None,
+    ),
+    (
+        "a power of 0 is finite",
+        """
+        import torch
+        def main(base, dim):
+            inv_freq = 1.0 / (base ** (torch.arange(0, dim, 2, dtype=torch.float) / dim))  # HERE
+            return inv_freq
+        main(0.0, 8)
+        """,
+        [],
+        "Inf made here: inv_freq: division by zero: `base \\*\\* .*` was 0",
+        "inside",
+    ),
+    (
+        "a default is no argument that was given",
+        """
+        import torch
+        def g(x, mask=float("-inf")):
+            y = x + mask
+            z = y - y  # HERE
+            return z
+        g(torch.ones(3))
+        """,
+        [],
+        "NaN made here: z: Inf - Inf: .*",
+        None,
+    ),
+    (
+        "an item by a key that is not constant",
+        """
+        import torch
+        def main():
+            state = {str(i): torch.full((3,), 10.0 ** i) for i in range(7)}
+            for name in state:
+                stored = state[name].half()  # HERE
+            return stored
+        main()
+        """,
+        [],
+        "Inf made here: stored: overflow of float16: `state\\[name\\].half\\(\\)` (is|can reach) (1e6|100000), above 65504",
+        None,
+    ),
+    (
+        "a parameter that another name wrote",
+        """
+        import torch
+        class M(torch.nn.Module):
+            def __init__(self): super().__init__(); self.s = torch.nn.Parameter(torch.tensor(2.0))
+            def forward(self, x):
+                y = x * self.s.exp().to(x.device)  # HERE
+                return y
+        m = M()
+        with torch.no_grad(): m.s.fill_(100.0)
+        out = m(torch.randn(3))
+        """,
+        [],
+        "Inf made here: y: exp overflows above 88.72 in float32: `self.s` has max 100",
+        None,
+    ),
+    (
+        "normalize of zero",
+        """
+        import torch
+        import torch.nn.functional as F
+        def main():
+            x = torch.zeros(2, 4)
+            n = F.normalize(x, eps=0.0)  # HERE
+            p = torch.ones(3, requires_grad=True)
+            p.grad = torch.tensor([float("inf"), 1., 1.])
+            total = torch.nn.utils.clip_grad_norm_([p], 1.0)
+            c = torch.tensor([1.0000001, 0.5])
+            a = torch.acos(c)
+        main()
+        """,
+        [],
+        "NaN made here: n: normalize of 0 is 0/0: `x` has 8 zeros, eps is 0",
+        None,
+    ),
+    (
+        "gradient clipping",
+        """
+        import torch
+        import torch.nn.functional as F
+        def main():
+            x = torch.zeros(2, 4)
+            n = F.normalize(x, eps=0.0)
+            p = torch.ones(3, requires_grad=True)
+            p.grad = torch.tensor([float("inf"), 1., 1.])
+            total = torch.nn.utils.clip_grad_norm_([p], 1.0)  # HERE
+            c = torch.tensor([1.0000001, 0.5])
+            a = torch.acos(c)
+        main()
+        """,
+        ["total"],
+        "Inf came in here: total: clip_grad_norm gives the norm of gradients: .*; or .* their sum overflows",
+        "made here",
+    ),
+    (
+        "a figure just beyond an edge",
+        """
+        import torch
+        import torch.nn.functional as F
+        def main():
+            x = torch.zeros(2, 4)
+            n = F.normalize(x, eps=0.0)
+            p = torch.ones(3, requires_grad=True)
+            p.grad = torch.tensor([float("inf"), 1., 1.])
+            total = torch.nn.utils.clip_grad_norm_([p], 1.0)
+            c = torch.tensor([1.0000001, 0.5])
+            a = torch.acos(c)  # HERE
+        main()
+        """,
+        ["a"],
+        "NaN made here: a: acos above 1: max of `c` is 1.00000012",
+        None,
+    ),
+    (
+        "an argument's own text",
+        """
+        import torch
+        def norm(x): return x.sum()
+        def scale(x, by=2.0, *, add=None):
+            y = x * by
+            return y
+        def main(x):
+            a = scale(x / norm(x), by=3.0)
+            b = scale(norm(x) / x, add=norm(x))
+            c = scale(by=x.log(), x=x)  # HERE
+            d = norm(x) if x.sum() > 5 else norm(x).log()
+            return a, b, c, d
+        main(torch.zeros(3))
+        """,
+        ["program.py:9"],
+        "-Inf made here: by: log of 0 gives -Inf: `x` has 3 zeros",
+        None,
+    ),
+    (
+        "a condition's two ways",
+        """
+        import torch
+        def norm(x): return x.sum()
+        def scale(x, by=2.0, *, add=None):
+            y = x * by
+            return y
+        def main(x):
+            a = scale(x / norm(x), by=3.0)
+            b = scale(norm(x) / x, add=norm(x))
+            c = scale(by=x.log(), x=x)
+            d = norm(x) if x.sum() > 5 else norm(x).log()  # HERE
+            return a, b, c, d
+        main(torch.zeros(3))
+        """,
+        ["d"],
+        "-Inf made here: d: log of 0 gives -Inf: `norm\\(x\\)` was 0",
+        None,
+    ),
+]
+
 
 def line_of(program):
     return 1 + next(n for n, line in enumerate(program.split("\n")) if line.endswith("# HERE"))
@@ -175,11 +445,15 @@ def record(folder, program, *words):
 
 
 @pytest.mark.parametrize(
-    "program, words, wanted, unwanted", [case[1:] for case in PROGRAMS], ids=[c[0] for c in PROGRAMS]
+    "program, words, wanted, unwanted",
+    [case[1:] for case in PROGRAMS],
+    ids=[c[0] for c in PROGRAMS],
 )
 def test_first_line(tmp_path, program, words, wanted, unwanted):
     program = textwrap.dedent(program).lstrip("\n")
     run = hostile.run("why", record(tmp_path, program), *words)
     first = re.sub(r"^\S*/", "", run.stdout.split("\n", 1)[0])
-    assert re.fullmatch(rf"program\.py:{line_of(program)}: {wanted}", first), run.stdout + run.stderr
+    assert re.fullmatch(rf"program\.py:{line_of(program)}: {wanted}", first), (
+        run.stdout + run.stderr
+    )
     assert unwanted is None or unwanted not in first

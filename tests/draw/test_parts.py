@@ -19,7 +19,7 @@ table = {"a": np.ones(2), 'it"s': np.zeros(2), 7: [np.ones(2), np.zeros(2)]}
         ("y = parts[0] + 1", ["parts[0]"]),
         ("y = parts[ 2 ] * parts[0]", ["parts[0]", "parts[2]"]),
         ("y = (parts[0] +\n     parts[1])", ["parts[0]", "parts[1]"]),
-        ("y = parts[-1] + 1", ["parts[0]", "parts[1]", "parts[2]"]),
+        ("y = parts[-1] + 1", ["parts[2]"]),
         ("i = 1\ny = parts[i] + parts[0]", ["parts[0]", "parts[1]", "parts[2]"]),
         ("y = sum(parts) + parts[0]", ["parts[0]", "parts[1]", "parts[2]"]),
         ("y = parts[0][1] + 1", ["parts[0]"]),

@@ -96,7 +96,7 @@ static void test_reasons(void)
         {"y = f'{a / z}'", WHY_NAN, ""},
         {"y = 'a / z'", WHY_NAN, ""},
         {"y = a if z else p", WHY_NAN, ""},
-        {"for y in a / z:", WHY_NAN, ""},
+        {"for y in a / z:", WHY_POSINF, "division by zero: `z` has 2 zeros"},
         {"", WHY_NAN, ""},
     };
     struct why_input inputs[] = {
