@@ -18,8 +18,9 @@ static void pass_attribute(struct rewriter *rewriter,
     } else if (node->kind == KIND_IDENTIFIER) {
         passing_add(rewriter, passing, name, SITE_SOURCE_VALUE,
                     text_of(rewriter, value));
-    } else if (is_constant(rewriter, value)) {
-        passing_add(rewriter, passing, name, SITE_SOURCE_NONE, name);
+    } else if (is_short_constant(rewriter, value)) {
+        passing_add(rewriter, passing, name, SITE_SOURCE_VALUE,
+                    text_of(rewriter, value));
     } else if (passing->has_temporary) {
         passing_add(rewriter, passing, name, SITE_SOURCE_VALUE,
                     rewriter->forms.temporary);
@@ -177,7 +178,7 @@ void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_la
         passing_change(rewriter, &passing, target, false);
     } else if (node_at(rewriter, target)->kind != KIND_ATTRIBUTE) {
         passing_targets(rewriter, &passing, target);
-    } else if (node->kind == KIND_IDENTIFIER || is_constant(rewriter, value) ||
+    } else if (node->kind == KIND_IDENTIFIER || is_short_constant(rewriter, value) ||
                rewriter->place->is_names_only) {
         pass_attribute(rewriter, &passing, target, (struct slice){NULL, 0}, value);
     } else if (is_list(rewriter, value)) {

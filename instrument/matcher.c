@@ -25,6 +25,39 @@ static bool matcher_take_word(const struct matcher *matcher, size_t *at)
     return is_word;
 }
 
+/* A number with a point or an exponent's sign, or `...`. */
+static bool is_number_byte(struct slice text, size_t at)
+{
+    char before = at > 0 ? (char)(text.bytes[at - 1] | 0x20) : ' ';
+
+    return text.bytes[at] == '.' ||
+           ((text.bytes[at] == '-' || text.bytes[at] == '+') && before == 'e');
+}
+
+/* A name, or a constant: a number, a string of one line. */
+static bool matcher_take_argument(const struct matcher *matcher, size_t *at)
+{
+    struct slice text = matcher->text;
+    size_t word = lexer_word_end(text, *at);
+    size_t end = word;
+
+    if (word < text.size && (text.bytes[word] == '"' || text.bytes[word] == '\'')) {
+        end = word == *at ? lexer_string_end(text, word, false, false)
+                          : lexer_prefixed_string_end(text, *at, word);
+    } else if (end < text.size &&
+               (end == *at || (text.bytes[*at] >= '0' && text.bytes[*at] <= '9'))) {
+        while (end < text.size &&
+               (lexer_is_word_byte(text.bytes[end]) || is_number_byte(text, end))) {
+            end++;
+        }
+    }
+    if (end == *at) {
+        return false;
+    }
+    *at = end;
+    return true;
+}
+
 /* `_mt and _mt(3, a, b)` */
 bool matcher_take_record(const struct matcher *matcher, size_t *at)
 {
@@ -38,7 +71,7 @@ bool matcher_take_record(const struct matcher *matcher, size_t *at)
         return false;
     }
     while (matcher_take(matcher, &here, SLICE(", "))) {
-        if (!matcher_take_word(matcher, &here)) {
+        if (!matcher_take_argument(matcher, &here)) {
             return false;
         }
     }

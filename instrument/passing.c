@@ -132,6 +132,21 @@ bool is_constant(const struct rewriter *rewriter, uint32_t node)
     }
 }
 
+bool is_short_constant(const struct rewriter *rewriter, uint32_t node)
+{
+    struct slice text = text_of(rewriter, node);
+
+    if (text.size > CONSTANT_SIZE_LIMIT || !is_constant(rewriter, node)) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.bytes[i] == '\\' || text.bytes[i] == '\n' || text.bytes[i] == '\r') {
+            return false; /* Python may warn of an escape: once is enough */
+        }
+    }
+    return true;
+}
+
 /* The object that `x[i]`, `x[i][j]` is a part of. */
 uint32_t subscript_base(const struct rewriter *rewriter, uint32_t node)
 {

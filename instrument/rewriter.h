@@ -185,6 +185,11 @@ void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end);
 /* Whether evaluating the expression does nothing: a number, a string that is no format. */
 bool is_constant(const struct rewriter *rewriter, uint32_t node);
 
+/* Whether it is a constant whose text can stand among a record's arguments: one line, without an
+ * escape, not longer than CONSTANT_SIZE_LIMIT. */
+#define CONSTANT_SIZE_LIMIT 80
+bool is_short_constant(const struct rewriter *rewriter, uint32_t node);
+
 /* compound.c */
 
 /* Rewrites an if, for, while, try, with or match statement, the pending records in its

@@ -48,9 +48,11 @@ static void rewrite_return(struct rewriter *rewriter, uint32_t statement)
 {
     uint32_t value = syntax_child(&rewriter->syntax, statement);
     bool is_name = value != 0 && node_at(rewriter, value)->kind == KIND_IDENTIFIER;
-    bool is_before = value == 0 || is_name || is_constant(rewriter, value) ||
+    bool is_direct = is_name || (value != 0 && is_short_constant(rewriter, value));
+    bool is_before = value == 0 || is_direct || is_constant(rewriter, value) ||
                      rewriter->place->is_names_only;
-    struct slice argument = is_name ? text_of(rewriter, value) : rewriter->forms.value;
+    struct slice argument =
+        is_direct ? text_of(rewriter, value) : rewriter->forms.value;
     struct record record;
 
     rewrite_walruses(rewriter, statement, node_at(rewriter, statement)->next);
@@ -60,8 +62,8 @@ static void rewrite_return(struct rewriter *rewriter, uint32_t statement)
                   node_at(rewriter, value)->next);
     }
     draft_write(&rewriter->draft, SLICE("return"),
-                is_name || !is_before ? SITE_SOURCE_VALUE : SITE_SOURCE_NONE);
-    record = record_make(rewriter, &argument, is_name || !is_before);
+                is_direct || !is_before ? SITE_SOURCE_VALUE : SITE_SOURCE_NONE);
+    record = record_make(rewriter, &argument, is_direct || !is_before);
     if (record.site == SITE_NONE) {
         return;
     }

@@ -571,3 +571,29 @@ def test_a_module_imported_with_little_stack_left_is_recorded(tmp_path):
         done = run(tmp_path, "run", "train.py", str(count))
         assert done.returncode == plain.returncode
         assert done.returncode or ("deep.py", "g") in functions_in(tmp_path / "run.mtrace")
+
+
+CONSTANTS = """class A:
+    def __init__(self):
+        self.is_causal = True
+        self.eps = 1e-6
+        self.name: str = "a, b)"
+    def kind(self):
+        return "a"
+A().kind()
+"""
+
+
+def test_constants_are_recorded(tmp_path):
+    """`self.x = 1` and `return 1` pass the constant itself, and diff compares it."""
+    for folder, text in (("a", CONSTANTS), ("b", CONSTANTS.replace("1e-6", "1e-5"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "model.py").write_text(text)
+        good(tmp_path / folder, "model.py")
+    shown = viewer.run("show", tmp_path / "a" / "run.mtrace").stdout
+    for line in ("self.is_causal = True", "self.eps = 1e-6", "self.name = 'a, b)'", "return = 'a'"):
+        assert re.search(rf"^ *\d+  {re.escape(line)}( |$)", shown, re.MULTILINE), shown
+    assert "not recorded" not in shown
+    done = viewer.run("diff", tmp_path / "a" / "run.mtrace", tmp_path / "b" / "run.mtrace")
+    assert done.returncode == 1 and "self.eps" in done.stdout and "1e-5" in done.stdout
+    assert "is_causal" not in done.stdout and "kind" not in done.stdout
