@@ -108,8 +108,8 @@ struct flow_raw {
     uint32_t version;
     uint32_t same_as; /* the raw node whose value it is under another name; FLOW_NONE */
     uint32_t object;  /* the first raw node that held the same object */
-    uint32_t
-        holder; /* of such a first one: a later one that held it while it was asked */
+    uint32_t holder;  /* of such a first one: the newest that held it */
+    uint32_t older;   /* the one that held the same object before; FLOW_NONE */
     uint32_t
         maybe; /* of an argument: the object that it is if that is alive; FLOW_NONE */
     uint32_t base; /* of an argument: a value in the same memory that is alive */

@@ -4,6 +4,9 @@
 
 #include "runtime/base/sorted.h"
 
+/* So many nodes of an object, the newest first, are asked whether their names have it still. */
+#define HOLDERS_MAX 64
+
 static bool is_before(const void *raws, size_t place, uint64_t event)
 {
     return ((const struct flow_raw *)raws)[place].event < event;
@@ -107,14 +110,21 @@ uint32_t flow_find_holder(const struct flow_builder *builder, uint32_t raw)
     if (flow_is_held(builder, raw)) {
         return raw;
     }
-    return flow_is_held(builder, holder) ? holder : FLOW_NONE;
+    for (int i = 0; i < HOLDERS_MAX && holder != FLOW_NONE; i++) {
+        if (flow_is_held(builder, holder)) {
+            return holder;
+        }
+        holder = builder->raws[holder].older;
+    }
+    return FLOW_NONE;
 }
 
 void flow_hold(struct flow_builder *builder, uint32_t raw)
 {
     struct flow_raw *first = &builder->raws[builder->raws[raw].object];
 
-    if (!flow_is_held(builder, first->holder)) {
+    if (first->holder != raw) {
+        builder->raws[raw].older = first->holder;
         first->holder = raw;
     }
 }

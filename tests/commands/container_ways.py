@@ -77,6 +77,12 @@ WAYS = [
     ("cleared", "l = [b]\nl.clear()\nl.append(a)\nr = torch.stack(l)", "a"),
     ("deleted", "l = [b, a]\ndel l[0]\nl.append(c)\nr = torch.stack(l)", "ac"),
     ("copied", "l = [a, b]\nm = list(l)\nm.append(c)\nr = torch.stack(l)", "ab"),
+    ("deque_moved", "q = deque(maxlen=2)\nfor v in (b, a, b, c):\n    q.append(v)\nr = q[0] * 2", "b"),
+    ("inserted_in_loop", "l = []\nfor v in (a, b, c):\n    w = v * 1\n    l.insert(0, w)\nr = l[1] * 2", "b"),
+    ("object_by_index", "l = [Store(), Store()]\nl[0].add(a)\nfor s in l:\n    s.add(b)\nr = torch.stack(s.hist)", "b"),
+    ("closure", "l = []\ndef add(v):\n    l.append(v)\nadd(a)\nadd(b)\nr = torch.stack(l)", "ab"),
+    ("returned_by_method", "s = Store()\ns.add(a)\ns.add(b)\nl = s.values()\nr = l[1] * 2", "b"),
+    ("slot", "s = Slots(a)\ns.value = b\nr = s.value * 2", "b"),
     ("many", "l = []\nfor i in range(90):\n    l.append(a if i != 77 else b)\nr = torch.stack(l)", "ab"),
     ("many_index", "l = []\nfor i in range(90):\n    l.append(a if i != 77 else b)\nr = l[77] * 2", "b"),
 ]
@@ -95,9 +101,15 @@ class Store:
         self.hist = []
     def add(self, value):
         self.hist.append(value)
+    def values(self):
+        return self.hist
     def total(self):
         whole = torch.stack(self.hist)
         return whole
+class Slots:
+    __slots__ = ("value",)
+    def __init__(self, value):
+        self.value = value
 def put(values, value):
     values.append(value)
 def made(u, v):
@@ -106,11 +118,5 @@ def made(u, v):
 good, bad = torch.tensor([2.0, 3.0]), torch.tensor([2.0, -3.0])
 '''
 
-
-def program(ways=WAYS):
-    """All of them as functions of one program, each called once."""
-    text = PRELUDE
-    for name, body, _ in ways:
-        lines = ["a = good.log()", "b = bad.log()", "c = good.exp()", *body.split("\n"), "return r"]
-        text += f"def way_{name}():\n" + "".join(f"    {line}\n" for line in lines)
-    return text + "".join(f"way_{name}()\n" for name, _, _ in ways)
+# Each function begins with these.
+ITEMS = "a = good.log()\nb = bad.log()\nc = good.exp()\n"
