@@ -200,6 +200,7 @@ static void finish(struct diff_work *work)
     diff_suspects_release(work);
     diff_values_release(&work->values);
     diff_scope_release(&work->scope);
+    diff_writes_free(work->writes);
     buffer_release(&work->name);
     buffer_release(&work->words);
     buffer_release(&work->text);
@@ -208,10 +209,9 @@ static void finish(struct diff_work *work)
 
 bool diff_result_is_empty(const struct diff_result *result)
 {
-    return result->equal + result->own + result->inherited == 0 &&
-           result->before[0] + result->before[1] + result->beyond[0] +
-                   result->beyond[1] >
-               0;
+    return result->equal + result->own + result->inherited + result->flow +
+               result->only[0] + result->only[1] + result->clocks ==
+           0;
 }
 
 bool diff_result_is_equal(const struct diff_result *result)
@@ -240,7 +240,8 @@ bool diff_traces(const char *path_a,
     work->paths[0] = path_a;
     work->paths[1] = path_b;
     init(work, options);
-    is_done = begin(work);
+    work->writes = diff_writes_new();
+    is_done = work->writes != NULL ? begin(work) : error_set_memory(error);
     if (is_done) {
         diff_align_likeness(work->align, &result->likeness);
         result->is_other_program = is_other_program(&result->likeness);

@@ -224,6 +224,35 @@ static uint64_t next_turn(const struct diff_module *module,
     return turn->hash;
 }
 
+/* Whether the site's partner writes the name too: it may write fewer, an argument less. */
+static bool is_written_too(const struct diff_side *side,
+                           const struct diff_module *module,
+                           uint32_t number,
+                           uint64_t name)
+{
+    const struct site *site = &module->module->table.sites[number];
+    const struct diff_function *function = &module->functions[site->function];
+    const struct diff_module *other;
+    const struct site *partner;
+    uint32_t first;
+
+    if (function->partner_module == DIFF_NONE) {
+        return true;
+    }
+    other = &side->sites->programs[1 - side->number].modules[function->partner_module];
+    partner = &other->module->table.sites[module->sites[number].partner];
+    if (partner->write_count >= site->write_count) {
+        return true;
+    }
+    first = other->sites[module->sites[number].partner].first_name;
+    for (uint32_t i = 0; i < partner->write_count; i++) {
+        if (other->name_keys[first + i] == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void diff_entry_fill(struct diff_side *side, struct diff_entry *entry)
 {
     const struct log_event_view *event = &side->item.event;
@@ -250,10 +279,13 @@ void diff_entry_fill(struct diff_side *side, struct diff_entry *entry)
         entry->loop = (uint32_t)diff_mix(site->key, call->local) | 1;
     }
     entry->local = diff_mix(site->key, turn);
-    if (event->site->write_count > 1 || (event->flags & LOG_EVENT_READ) != 0) {
-        entry->local = diff_mix(
-            entry->local, module->name_keys[site->first_name + name_index(event)] ^
-                              (event->flags & LOG_EVENT_READ));
+    if (event->site->write_count > 0 || (event->flags & LOG_EVENT_READ) != 0) {
+        uint64_t name = module->name_keys[site->first_name + name_index(event)];
+
+        entry->local = diff_mix(entry->local, name ^ (event->flags & LOG_EVENT_READ));
+        if (entry->has_counterpart && (event->flags & LOG_EVENT_READ) == 0) {
+            entry->has_counterpart = is_written_too(side, module, number, name);
+        }
     }
     if (event->path.size > 0) {
         entry->local = diff_mix(entry->local, hash_64(event->path));

@@ -35,6 +35,9 @@ static void face_fill(struct diff_face *face,
         .arm = site->kind == SITE_BRANCH ? site->arm : 0,
         .column = site->column,
         .names = condition,
+        .name_keys = module->name_keys + name,
+        .write_count = site->write_count,
+        .read_count = site->read_count,
     };
     for (uint32_t i = 0; i < site->write_count; i++) {
         face->names = diff_mix(face->names, module->name_keys[name++]);
@@ -70,6 +73,32 @@ static uint32_t line_likeness(struct slice a, struct slice b)
     return (uint32_t)((before + behind) * LIKENESS_MAX / longer);
 }
 
+/* Whether the two write a name in common, though not all: a statement that passes another number of
+ * names. */
+static bool share_name(const struct diff_face *a, const struct diff_face *b)
+{
+    for (uint32_t i = 0; i < a->write_count; i++) {
+        for (uint32_t k = 0; k < b->write_count; k++) {
+            if (a->name_keys[i] == b->name_keys[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Of statements that write other names: the same one, if its text is mostly the same and a name is. */
+static uint32_t score_of_changed(const struct diff_faces *faces,
+                                 const struct diff_face *left,
+                                 const struct diff_face *right)
+{
+    uint32_t likeness = line_likeness(left->line, right->line);
+
+    return faces->has_text && likeness >= LIKENESS_MAX / 2 && share_name(left, right)
+               ? likeness
+               : 0;
+}
+
 uint32_t diff_face_score(const void *context, uint32_t a, uint32_t b)
 {
     const struct diff_faces *faces = context;
@@ -83,7 +112,7 @@ uint32_t diff_face_score(const void *context, uint32_t a, uint32_t b)
     if (left->names == right->names) {
         score = left->names != 0 ? 40 : 20;
     } else if (left->kind != SITE_BRANCH) {
-        return 0;
+        return score_of_changed(faces, left, right);
     }
     score += left->reads == right->reads ? 8 : 0;
     if (faces->has_text) {

@@ -17,6 +17,9 @@ struct diff_face {
     uint64_t reads;
     uint64_t text; /* of the line; 0: not known */
     struct slice line;
+    /* Borrowed from the module, as they are when they are asked for: written, then read. */
+    const uint64_t *name_keys;
+    uint32_t write_count, read_count;
 };
 
 struct diff_faces {

@@ -80,6 +80,46 @@ static uint32_t find_single(const struct diff_faces *faces,
     return found;
 }
 
+/* Whether a site of the function has the name: reads it, or writes it too. */
+static bool
+has_name(const struct diff_faces *faces, unsigned side, uint64_t key, bool is_read)
+{
+    for (uint32_t i = 0; i < faces->counts[side]; i++) {
+        const struct diff_face *face = &faces->items[side][i];
+        uint32_t first = is_read ? face->write_count : 0;
+
+        for (uint32_t k = first; k < face->write_count + face->read_count; k++) {
+            if (face->name_keys[k] == key) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a line can be the other one under another name: then neither function has both names, and
+ * what the one reads later the other does. */
+static bool may_be_renamed(const struct diff_faces *faces, uint32_t a, uint32_t b)
+{
+    const struct diff_face *left = &faces->items[0][a];
+    const struct diff_face *right = &faces->items[1][b];
+
+    if (left->names == right->names || left->kind == SITE_BRANCH ||
+        left->kind == SITE_ENTER || left->write_count == 0 || right->write_count == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < left->write_count && i < right->write_count; i++) {
+        uint64_t keys[2] = {left->name_keys[i], right->name_keys[i]};
+
+        if (keys[0] != keys[1] &&
+            (has_name(faces, 1, keys[0], false) || has_name(faces, 0, keys[1], false) ||
+             has_name(faces, 0, keys[0], true) != has_name(faces, 1, keys[1], true))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Sites left over between two pairs, each the only one of its kind there, are the same under
  * another name. */
 static void pair_gap(const struct diff_faces *faces,
@@ -94,7 +134,8 @@ static void pair_gap(const struct diff_faces *faces,
         uint32_t mine = find_single(faces, 0, start[0], end[0], face);
         uint32_t other = find_single(faces, 1, start[1], end[1], face);
 
-        if (mine == i && other != faces->counts[1] && other >= least) {
+        if (mine == i && other != faces->counts[1] && other >= least &&
+            may_be_renamed(faces, i, other)) {
             partners[i] = other;
             least = other + 1;
         }

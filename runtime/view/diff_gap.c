@@ -263,6 +263,16 @@ add_left(struct diff_work *work, unsigned side, const struct diff_step *step)
                                  : SLICE(" before"));
 }
 
+/* Whether both came to lines of one number that are not each other's. */
+static bool is_another_statement(const struct diff_work *work)
+{
+    const struct diff_point *points = work->gap.points;
+
+    return points[0].is_there && points[1].is_there &&
+           points[0].item.kind == LOG_EVENT && points[1].item.kind == LOG_EVENT &&
+           points[0].item.event.site->line == points[1].item.event.site->line;
+}
+
 static void
 add_words(struct diff_work *work, unsigned side, const struct diff_step *step)
 {
@@ -273,6 +283,8 @@ add_words(struct diff_work *work, unsigned side, const struct diff_step *step)
         add_branch(work, side);
     } else if (is_at(&gap->points[side], SITE_LOOP)) {
         add_loop(work, side);
+    } else if (is_another_statement(work)) {
+        buffer_add(&work->words, SLICE("B has another statement here than A"));
     } else if (gap->points[0].is_there && gap->points[1].is_there) {
         add_came(work, 1);
         buffer_add(&work->words, SLICE(", "));

@@ -113,6 +113,29 @@ static void blame_code(struct diff_work *work,
     finding->lines[1] = code->line;
 }
 
+/* A difference that an in-place write of one run alone has made is reported there. */
+static void blame_write(struct diff_work *work,
+                        const struct diff_blame *blame,
+                        struct diff_finding *finding)
+{
+    work->path.size = 0;
+    buffer_add(&work->path, blame->side == 1 ? SLICE("B") : SLICE("A"));
+    buffer_add(&work->path, SLICE(" alone writes into memory that is read as "));
+    buffer_add(&work->path, buffer_slice(&work->name));
+    buffer_add(&work->path, SLICE(" at line "));
+    buffer_add_number(&work->path, finding->lines[1]);
+    buffer_add(&work->path, SLICE(": "));
+    buffer_add(&work->path, buffer_slice(&work->words));
+    work->words.size = 0;
+    buffer_add(&work->words, buffer_slice(&work->path));
+    work->name.size = 0;
+    text_add_shortened(&work->name, blame->name, 80);
+    for (unsigned side = 0; side < 2; side++) {
+        finding->modules[side] = blame->places[side].module;
+        finding->lines[side] = blame->places[side].line;
+    }
+}
+
 static void fill_finding(struct diff_work *work,
                          const struct log_item *const items[2],
                          const struct open_call *const calls[2],
@@ -152,11 +175,16 @@ static void tell_pair(struct diff_work *work,
                       const struct diff_inputs *inputs)
 {
     struct diff_finding finding;
+    struct diff_blame blame;
 
     fill_finding(work, items, calls, comparison, &finding);
     finding.class_ = inputs->differ ? DIFF_INHERITED : DIFF_OWN;
     if (!inputs->differ && inputs->code != NULL) {
         blame_code(work, inputs->code, &finding);
+    } else if (!inputs->differ && comparison->cause == DIFF_CAUSE_VALUES &&
+               items[1]->event.kind == VALUE_TENSOR &&
+               diff_writes_blame(work, items, &blame)) {
+        blame_write(work, &blame, &finding);
     }
     finding.name = buffer_slice(&work->name);
     finding.words = buffer_slice(&work->words);
@@ -363,6 +391,8 @@ void diff_meet_events(struct diff_work *work, const struct diff_step *step)
 
     work->result->event_counts[0]++;
     work->result->event_counts[1]++;
+    diff_writes_note(work, 0, a);
+    diff_writes_note(work, 1, b);
     if (is_same && !work->has_met && b->site->kind != SITE_LOOP) {
         work->result->equal++;
         return;

@@ -69,6 +69,7 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
                                                    event->change == CHANGE_SAME);
 
     work->result->event_counts[side]++;
+    diff_writes_note(work, side, event);
     if (is_code) {
         work->result->code[side]++;
     } else {

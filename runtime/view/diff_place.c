@@ -25,25 +25,31 @@ struct diff_place diff_place_of(const struct log_item *item,
     }
 }
 
-struct diff_place diff_other_place(const struct diff_work *work,
-                                   unsigned side,
-                                   const struct log_event_view *event)
+struct diff_place
+diff_site_place(const struct diff_work *work, unsigned side, uint32_t number)
 {
-    uint32_t number = diff_align_site(work->align, side, event->site_number);
     const struct log_module *module;
     const struct site *site;
-    uint32_t count = log_reader_module_count(work->readers[1 - side]);
+    uint32_t count = log_reader_module_count(work->readers[side]);
 
     if (number == DIFF_SITE_NONE) {
         return (struct diff_place){0, 0};
     }
-    site = find_site(work->readers[1 - side], number, &module);
+    site = find_site(work->readers[side], number, &module);
     for (uint32_t i = 0; site != NULL && i < count; i++) {
-        if (log_reader_module(work->readers[1 - side], i) == module) {
+        if (log_reader_module(work->readers[side], i) == module) {
             return (struct diff_place){i, site->line};
         }
     }
     return (struct diff_place){0, 0};
+}
+
+struct diff_place diff_other_place(const struct diff_work *work,
+                                   unsigned side,
+                                   const struct log_event_view *event)
+{
+    return diff_site_place(work, 1 - side,
+                           diff_align_site(work->align, side, event->site_number));
 }
 
 void diff_place_add(const struct diff_work *work,

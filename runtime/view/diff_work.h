@@ -77,6 +77,7 @@ struct diff_work {
     struct diff_values values;
     struct diff_scope scope;
     struct diff_gap gap;
+    struct diff_writes *writes; /* owned */
     struct diff_pending pending;
     struct diff_kept kept[2];
     struct diff_suspect *suspects; /* owned: DIFF_SUSPECTS_MAX of them; may be NULL */
@@ -97,6 +98,32 @@ void diff_settle_pending(struct diff_work *work);
 void diff_return_differs(struct diff_work *work,
                          unsigned side,
                          const struct open_call *call);
+
+/* ---- diff_writes.c ---- */
+
+struct diff_writes *diff_writes_new(void); /* NULL: out of memory */
+void diff_writes_free(struct diff_writes *writes);
+void diff_writes_note(struct diff_work *work,
+                      unsigned side,
+                      const struct log_event_view *event);
+
+/* A line that one run alone wrote with into the memory of a value that differs. */
+struct diff_blame {
+    unsigned side; /* that wrote */
+    struct diff_place
+        places[2];     /* of that line, and of its counterpart; line 0: none */
+    struct slice name; /* that it wrote to; borrowed until the next step */
+};
+bool diff_writes_blame(struct diff_work *work,
+                       const struct log_item *const items[2],
+                       struct diff_blame *blame);
+
+/* ---- diff_texts.c ---- */
+
+/* Whether two texts that differ name the same thing of both programs. */
+bool diff_texts_are_alike(const struct diff_work *work,
+                          const struct log_event_view *a,
+                          const struct log_event_view *b);
 
 /* ---- diff_inputs.c ---- */
 
@@ -126,6 +153,10 @@ struct diff_place diff_place_of(const struct log_item *item,
 struct diff_place diff_other_place(const struct diff_work *work,
                                    unsigned side,
                                    const struct log_event_view *event);
+
+/* Of a site of the trace; line 0: there is none of that number. */
+struct diff_place
+diff_site_place(const struct diff_work *work, unsigned side, uint32_t site);
 
 /* `model.py:31` */
 void diff_place_add(const struct diff_work *work,
