@@ -270,13 +270,28 @@ static enum exit_code diff_many(const struct diff_command_options *options,
     return exit_code;
 }
 
+static void print_left_out(const struct diff_pairs *pairs)
+{
+    char text[160];
+
+    for (size_t i = 0; i < pairs->left_out_count; i++) {
+        snprintf(text, sizeof text,
+                 "not compared: WORLD_SIZE of rank 0 is %ld; an earlier job wrote this "
+                 "trace",
+                 pairs->world_size);
+        print_message(pairs->left_out[i], text);
+    }
+}
+
 static enum exit_code diff_of_traces(const struct diff_command_options *options)
 {
     struct error error = ERROR_INIT;
     struct diff_pairs pairs = {.count = 0};
     enum exit_code exit_code;
+    bool is_found = diff_pairs_find(&pairs, options, &error);
 
-    if (!diff_pairs_find(&pairs, options, &error)) {
+    print_left_out(&pairs);
+    if (!is_found) {
         print_message("", error.text);
         exit_code = EXIT_CODE_INPUT_FAILED;
     } else if (options->output != NULL && pairs.count != 1) {

@@ -3,8 +3,10 @@
 
 #include "runtime/base/buffer.h"
 #include "runtime/command/trace_list.h"
+#include "runtime/trace/log_reader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void diff_pairs_release(struct diff_pairs *pairs)
@@ -88,6 +90,54 @@ static bool pair_with_first(struct diff_pairs *pairs,
     return true;
 }
 
+/* What WORLD_SIZE was when the trace was recorded; -1: not known. */
+static long find_world_size(const char *path)
+{
+    struct error error = ERROR_INIT;
+    struct log_reader *reader = log_reader_new(path, &error);
+    long size = -1;
+
+    for (size_t i = 0; reader != NULL && i < log_reader_setting_count(reader); i++) {
+        const struct log_setting *setting = log_reader_setting(reader, i);
+        char text[16] = "";
+
+        if (slice_equal(setting->name, SLICE("environment.WORLD_SIZE")) &&
+            setting->value.size < sizeof text) {
+            memcpy(text, setting->value.bytes, setting->value.size);
+            size = strtol(text, NULL, 10);
+        }
+    }
+    log_reader_free(reader);
+    return size;
+}
+
+/* The first trace is of the job that was recorded last into that name: each job has a rank 0. */
+static bool leave_out_earlier(struct diff_pairs *pairs,
+                              struct trace_list *list,
+                              struct error *error)
+{
+    size_t kept = 0;
+
+    if (list->count == 0 || trace_rank(list->paths[0]) != 0) {
+        return true;
+    }
+    pairs->world_size = find_world_size(list->paths[0]);
+    pairs->left_out =
+        arena_allocate(&pairs->arena, list->count, sizeof *pairs->left_out);
+    if (pairs->left_out == NULL) {
+        return error_set_memory(error);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (pairs->world_size > 0 && trace_rank(list->paths[i]) >= pairs->world_size) {
+            pairs->left_out[pairs->left_out_count++] = list->paths[i];
+        } else {
+            list->paths[kept++] = list->paths[i];
+        }
+    }
+    list->count = kept;
+    return true;
+}
+
 /* Each with the first one, of all that the words stand for. */
 static bool find_ranks(struct diff_pairs *pairs,
                        const struct diff_command_options *options,
@@ -100,7 +150,8 @@ static bool find_ranks(struct diff_pairs *pairs,
     for (size_t i = 0; is_done && i < options->traces.count; i++) {
         is_done = trace_list_add(&list, options->traces.words[i], error);
     }
-    is_done = is_done && pair_with_first(pairs, &list, error);
+    is_done = is_done && leave_out_earlier(pairs, &list, error) &&
+              pair_with_first(pairs, &list, error);
     trace_list_release(&list);
     return is_done;
 }

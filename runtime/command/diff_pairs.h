@@ -20,6 +20,11 @@ struct diff_pairs {
     struct arena arena;      /* owned */
     struct diff_pair *pairs; /* borrowed from the arena */
     size_t count;
+    /* Traces that are not compared: their ranks are not below the job's WORLD_SIZE, so an earlier,
+     * larger job wrote them. Borrowed from the arena. */
+    const char **left_out;
+    size_t left_out_count;
+    long world_size;
 };
 
 /* Two folders are matched by their traces' names, or by the ranks in them; of two names that are

@@ -168,6 +168,14 @@ static void add_empty_line(const struct diff_result *result, struct buffer *text
 {
     buffer_add(text, SLICE("nothing to compare"));
     add_outside(result, text);
+    if (result->before[0] + result->before[1] + result->beyond[0] + result->beyond[1] ==
+        0) {
+        buffer_add(text, SLICE(": A has "));
+        diff_text_add_count(text, result->event_counts[0], "event");
+        buffer_add(text, SLICE(", B has "));
+        diff_text_add_grouped(text, result->event_counts[1]);
+        buffer_add(text, SLICE(", and none is in both"));
+    }
     buffer_add_byte(text, '\n');
 }
 

@@ -9,14 +9,14 @@
 static bool reads_clock(struct slice source)
 {
     static const char *const words[] = {
-        "time.time(",      "time_ns(",  "perf_counter",    "monotonic(",
-        "process_time",    ".now(",     "utcnow(",         "uuid.",
-        "uuid4(",          "getpid(",   "mkdtemp(",        "mkstemp(",
-        "strftime(",       "time()",    "os.fork(",        "get_ident(",
-        "get_native_id(",  "getppid(",  "default_timer(",  "urandom(",
-        "secrets.",        "get_rank(", "get_world_size(", "gethostname(",
-        "get_local_rank(", "'RANK'",    "\"RANK\"",        "LOCAL_RANK",
-        "WORLD_SIZE",
+        "time.time(",      "time_ns(",   "perf_counter",    "monotonic(",
+        "process_time",    ".now(",      "utcnow(",         "uuid.",
+        "uuid4(",          "getpid(",    "mkdtemp(",        "mkstemp(",
+        "strftime(",       "time()",     "os.fork(",        "get_ident(",
+        "get_native_id(",  "getppid(",   "default_timer(",  "urandom(",
+        "secrets.",        "get_rank(",  "get_world_size(", "gethostname(",
+        "get_local_rank(", "__file__",   "getcwd(",         "'RANK'",
+        "\"RANK\"",        "LOCAL_RANK", "WORLD_SIZE",
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

@@ -12,6 +12,8 @@
 
 struct diff_write {
     uint64_t storage; /* the address; 0: none */
+    uint64_t data;    /* where the value begins */
+    uint64_t count;   /* of its elements */
     uint64_t hash;
     uint32_t
         version;   /* behind the write: no other one came since where it is the same */
@@ -52,6 +54,25 @@ static uint64_t storage_of(const struct log_event_view *event)
                      (uint64_t)event->tensor.offset * dtype_size(event->shape->dtype);
 }
 
+static uint64_t count_of(const struct log_shape *shape)
+{
+    uint64_t count = 1;
+
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        count *= (uint64_t)shape->shape[i];
+    }
+    return count;
+}
+
+/* Whether the event has the very elements that were written, and they are others by now. */
+static bool is_other_value(const struct diff_write *write,
+                           const struct log_event_view *event)
+{
+    return write->data == event->tensor.data &&
+           write->count == count_of(event->shape) && write->has_hash &&
+           event->has_hash && write->hash != event->hash;
+}
+
 void diff_writes_note(struct diff_work *work,
                       unsigned side,
                       const struct log_event_view *event)
@@ -67,6 +88,8 @@ void diff_writes_note(struct diff_work *work,
     write = write_of(work->writes, side, storage_of(event));
     *write = (struct diff_write){
         .storage = storage_of(event),
+        .data = event->tensor.data,
+        .count = count_of(event->shape),
         .hash = event->hash,
         .has_hash = event->has_hash,
         .version = event->tensor.version,
@@ -102,7 +125,7 @@ bool diff_writes_blame(struct diff_work *work,
     uint32_t partner;
 
     if (write == NULL || write->site == event->site_number ||
-        (write->has_hash && event->has_hash && write->hash != event->hash)) {
+        is_other_value(write, event)) {
         return false;
     }
     partner = diff_align_site(work->align, side, write->site);
