@@ -9,14 +9,14 @@
 static bool reads_clock(struct slice source)
 {
     static const char *const words[] = {
-        "time.time(",      "time_ns(",   "perf_counter",    "monotonic(",
-        "process_time",    ".now(",      "utcnow(",         "uuid.",
-        "uuid4(",          "getpid(",    "mkdtemp(",        "mkstemp(",
-        "strftime(",       "time()",     "os.fork(",        "get_ident(",
-        "get_native_id(",  "getppid(",   "default_timer(",  "urandom(",
-        "secrets.",        "get_rank(",  "get_world_size(", "gethostname(",
-        "get_local_rank(", "__file__",   "getcwd(",         "'RANK'",
-        "\"RANK\"",        "LOCAL_RANK", "WORLD_SIZE",
+        "time.time(",      "time_ns(",  "perf_counter",    "monotonic(",
+        "process_time",    ".now(",     "utcnow(",         "uuid.",
+        "uuid4(",          "getpid(",   "mkdtemp(",        "mkstemp(",
+        "strftime(",       "time()",    "os.fork(",        "get_ident(",
+        "get_native_id(",  "getppid(",  "default_timer(",  "urandom(",
+        "secrets.",        "get_rank(", "get_world_size(", "gethostname(",
+        "get_local_rank(", "'RANK'",    "\"RANK\"",        "LOCAL_RANK",
+        "WORLD_SIZE",
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -25,6 +25,13 @@ static bool reads_clock(struct slice source)
         }
     }
     return false;
+}
+
+/* Whether a number is made of a path. A text with a path is compared. */
+static bool reads_path(struct slice source)
+{
+    return slice_find(source, SLICE("__file__"), 0) < source.size ||
+           slice_find(source, SLICE("getcwd("), 0) < source.size;
 }
 
 /* Of a process among others: each has a number of its own. */
@@ -48,6 +55,7 @@ static bool is_clock(struct diff_work *work,
                      const struct diff_inputs *inputs)
 {
     const struct log_event_view *event = &items[1]->event;
+    struct slice source;
 
     switch (event->kind) {
     case VALUE_INT:
@@ -60,12 +68,15 @@ static bool is_clock(struct diff_work *work,
     if (inputs->differ || inputs->code != NULL || items[0]->event.kind != event->kind) {
         return false;
     }
+    source = diff_place_source(work, 1, diff_place_of(items[1], NULL));
     if (event->kind == VALUE_TEXT &&
         diff_texts_are_alike(work, &items[0]->event, event)) {
         return true;
     }
-    return inputs->has_clock || (event->kind == VALUE_INT && is_rank(event->name)) ||
-           reads_clock(diff_place_source(work, 1, diff_place_of(items[1], NULL)));
+    if (event->kind == VALUE_INT && (is_rank(event->name) || reads_path(source))) {
+        return true;
+    }
+    return inputs->has_clock || reads_clock(source);
 }
 
 static bool is_ignored(const struct diff_work *work, const struct log_event_view *event)
