@@ -16,6 +16,8 @@
 #define TICK_GAP     6.0
 #define AXIS_ROOM    24.0 /* below the plot, for numbers and their name */
 #define LEGEND_GAP   16.0
+/* The width that the lines get on any page, in points. */
+#define LINES_LEAST 20.0
 #define LEGEND_PART  0.42 /* of the page's width, at most */
 
 struct chart {
@@ -218,7 +220,9 @@ static void lay_out(struct chart *chart, double head_end)
     if (!has_values) {
         chart->plot.y.tick_count = 0;
     }
-    chart->left = MARGIN + widest_tick(sheet, &chart->plot.y) + TICK_GAP;
+    /* Numbers that are wider than the page are cut at its edge, so that the lines keep their room. */
+    chart->left = fmin(MARGIN + widest_tick(sheet, &chart->plot.y) + TICK_GAP,
+                       chart->width - MARGIN - LINES_LEAST);
     chart_legend_prepare(&chart->legend, sheet, chart->plot.lines,
                          chart->plot.line_count, chart->width * LEGEND_PART,
                          chart->bottom - chart->top);
@@ -226,7 +230,7 @@ static void lay_out(struct chart *chart, double head_end)
     if (chart->legend.width > 0) {
         chart->right -= chart->legend.width + LEGEND_GAP;
     }
-    chart->right = fmax(chart->right, chart->left + 20);
+    chart->right = fmax(chart->right, chart->left + LINES_LEAST);
     axis_fit(&chart->plot.x, facts->first_step, facts->last_step, false, false);
     if (facts->first_step == facts->last_step) {
         double room = fmax(0.5, fabs(facts->first_step) * 1e-6);

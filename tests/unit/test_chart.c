@@ -126,6 +126,25 @@ static void test_lines(void)
     picture_release(&picture);
 }
 
+/* The axis' numbers are wider than the page: two values that differ in their twelfth digit. */
+static void test_wide_numbers(void)
+{
+    static const double steps[] = {0, 1};
+    static const double values[] = {-8.333333333333e-83, -8.333333333384e-83};
+    const struct chart_line line = {SLICE(""), steps, values, 2};
+    struct chart_options options = {.width = CHART_SIDE_LEAST, .height = CHART_SIDE_LEAST};
+    struct picture picture;
+    struct error error = ERROR_INIT;
+
+    picture_init(&picture);
+    CHECK(chart_draw(&picture, &line, 1, &options, &error));
+    CHECK(picture.point_count == 2);
+    for (size_t i = 0; i < picture.point_count; i++) {
+        CHECK(picture.points[i].x >= 0 && picture.points[i].x <= picture.width);
+    }
+    picture_release(&picture);
+}
+
 static void test_formats(void)
 {
     static const double steps[] = {0, 1};
@@ -176,6 +195,7 @@ int main(void)
     test_logarithmic();
     test_any_range();
     test_lines();
+    test_wide_numbers();
     test_formats();
     test_failing_memory();
     return check_finish();
