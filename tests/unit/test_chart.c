@@ -132,7 +132,8 @@ static void test_wide_numbers(void)
     static const double steps[] = {0, 1};
     static const double values[] = {-8.333333333333e-83, -8.333333333384e-83};
     const struct chart_line line = {SLICE(""), steps, values, 2};
-    struct chart_options options = {.width = CHART_SIDE_LEAST, .height = CHART_SIDE_LEAST};
+    struct chart_options options = {.width = CHART_SIDE_LEAST,
+                                    .height = CHART_SIDE_LEAST};
     struct picture picture;
     struct error error = ERROR_INIT;
 
