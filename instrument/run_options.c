@@ -23,7 +23,7 @@ const struct help run_help = {
     "only comments select code of a file, they alone count there.\n"
     "\n"
     "A program that calls monitorch.on() or monitorch.record() keeps its own\n"
-    "recording. If MONITORCH is set, it replaces -o and --record.\n"
+    "recording. If MONITORCH is set, it replaces -o, --record and --imports.\n"
     "\n"
     "Examples:\n"
     "  monitorch run train.py --epochs 1\n"

@@ -102,14 +102,19 @@ static uint32_t line_of(PyObject *frame)
     return number > 0 ? (uint32_t)number : 0;
 }
 
-/* The nearest frame below that a call is known by; `line` is where it stands now. */
-static struct call *
-find_parent(struct session *session, PyObject *frame, uint32_t *line)
+/* The nearest frame below that a call is known by; `line` is where it stands now. `import_count`:
+ * of the imports that go on between the two, or on the whole stack where there is no parent. */
+static struct call *find_parent(struct session *session,
+                                PyObject *frame,
+                                uint32_t *line,
+                                unsigned *import_count)
 {
     struct call_table *calls = recorder_calls(session->recorder);
+    bool may_import = imports_go_on(&session->imports);
     struct call *parent = NULL;
 
-    if (call_table_is_empty(calls)) {
+    *import_count = 0;
+    if (call_table_is_empty(calls) && !may_import) {
         return NULL;
     }
     Py_INCREF(frame);
@@ -119,7 +124,11 @@ find_parent(struct session *session, PyObject *frame, uint32_t *line)
             Py_XDECREF(back);
             break;
         }
-        parent = call_table_find(calls, back, code_of(back));
+        const void *code = code_of(back);
+        parent = call_table_find(calls, back, code);
+        if (may_import && parent == NULL) {
+            *import_count += imports_has_code(&session->imports, code);
+        }
         if (parent != NULL) {
             *line = line_of(parent->function->is_observed ? frame : back);
         }
@@ -150,15 +159,32 @@ static bool is_initializer(const struct recorded_module *module, uint32_t functi
     return slice_ends(module->table.functions[function].name, SLICE(".__init__"));
 }
 
+/* What runs while a module is imported is not recorded, but where it is asked for: by an option, by
+ * monitorch.on() in that frame, by a tracker of the call. */
+static bool is_left_out(struct session *session,
+                        const struct call_start *start,
+                        unsigned import_count)
+{
+    if (recorder_options(session->recorder)->has_imports || session->is_own) {
+        return false;
+    }
+    if (start->parent != NULL) {
+        return start->parent->is_left_out || import_count > 0;
+    }
+    return imports_made(&session->imports, session_thread_key(), import_count);
+}
+
 static struct call *begin_call(struct session *session,
                                struct call_start *start,
                                PyObject *frame,
-                               const struct frame_owner *owner)
+                               const struct frame_owner *owner,
+                               bool is_wanted)
 {
     struct call_table *calls = recorder_calls(session->recorder);
     struct call_function *function = &start->module->functions[start->function];
     struct buffer path = BUFFER_INIT;
     struct buffer class_name = BUFFER_INIT;
+    unsigned import_count;
     struct call *call;
 
     if (!function->is_known) {
@@ -166,7 +192,8 @@ static struct call *begin_call(struct session *session,
         function->is_observed = owner->has_path;
         function->is_known = true;
     }
-    start->parent = find_parent(session, frame, &start->line);
+    start->parent = find_parent(session, frame, &start->line, &import_count);
+    start->is_left_out = !is_wanted && is_left_out(session, start, import_count);
     call_table_run(calls, start->thread, (struct call *)start->parent);
     start->self = start->parent != NULL ? start->parent->self : NULL;
     if (owner->object != NULL &&
@@ -179,6 +206,7 @@ static struct call *begin_call(struct session *session,
     /* Once more: the search for a path may have run finalizers that visit sites. */
     call_table_run(calls, start->thread, (struct call *)start->parent);
     PyObject *token = track_take(session, frame, start);
+    start->is_left_out = start->is_left_out && token == NULL;
     call = recorder_begin_call(session->recorder, start);
     if (call != NULL) {
         call_table_run(calls, start->thread, call);
@@ -190,6 +218,34 @@ static struct call *begin_call(struct session *session,
     buffer_release(&path);
     buffer_release(&class_name);
     return call;
+}
+
+/* The call of the function that Dynamo goes on with in this frame; NULL where there is none. */
+static struct call *find_resumed(struct session *session,
+                                 const struct call_function *function,
+                                 PyObject *frame,
+                                 const void *code)
+{
+    struct call *call = NULL;
+    unsigned import_count;
+    uint32_t line;
+
+    if (is_resumed(session, code)) {
+        call = find_parent(session, frame, &line, &import_count);
+    }
+    if (call == NULL || call->function != function) {
+        return NULL;
+    }
+    call_table_move(recorder_calls(session->recorder), call, frame, code);
+    return call;
+}
+
+/* Whether another call of the function goes on at the address of one that was left out: without an
+ * enter site they look alike. */
+static bool is_stale(struct session *session, const struct call *call)
+{
+    return call->is_left_out && (call->flags & LOG_CALL_GENERATOR) == 0 &&
+           !imports_go_on(&session->imports);
 }
 
 struct call *frame_find_call(struct session *session,
@@ -207,25 +263,21 @@ struct call *frame_find_call(struct session *session,
     }
     bool is_enter = site->kind == SITE_ENTER;
     if (!is_enter && thread->top != NULL && thread->top->frame == frame &&
-        thread->top->function == function) {
+        thread->top->function == function && !is_stale(session, thread->top)) {
         return thread->top;
     }
     const void *code = code_of(frame);
     struct call_table *calls = recorder_calls(session->recorder);
     struct call *call = call_table_find(calls, frame, code);
-    if (call != NULL && call->function == function &&
+    if (call != NULL && call->function == function && !is_stale(session, call) &&
         (!is_enter || recorder_is_entered(module, call, index))) {
         call_table_run(calls, thread, call);
         return call;
     }
-    if (!is_enter && is_resumed(session, code)) {
-        uint32_t line;
-        call = find_parent(session, frame, &line);
-        if (call != NULL && call->function == function) {
-            call_table_move(calls, call, frame, code);
-            call_table_run(calls, thread, call);
-            return call;
-        }
+    call = is_enter ? NULL : find_resumed(session, function, frame, code);
+    if (call != NULL) {
+        call_table_run(calls, thread, call);
+        return call;
     }
     /* What is observed may have no enter site: whatever is told first begins its calls. */
     bool has_enter = !owner->has_path || function->enter != SITE_NONE;
@@ -237,7 +289,7 @@ struct call *frame_find_call(struct session *session,
         .code = code,
         .is_joined = !is_enter && site->function != 0 && has_enter,
     };
-    return begin_call(session, &start, frame, owner);
+    return begin_call(session, &start, frame, owner, false);
 }
 
 /* The text of a code object's attribute; a new reference that it is borrowed from, or NULL. */
@@ -306,7 +358,7 @@ frame_join(struct session *session, struct recorded_module *module, PyObject *fr
             .code = code,
             .is_joined = function != 0,
         };
-        call = begin_call(session, &start, frame, &(struct frame_owner){0});
+        call = begin_call(session, &start, frame, &(struct frame_owner){0}, true);
         /* Those which it makes name it before it has an event. */
         if (call != NULL && recorder_log(session->recorder) != NULL) {
             recorder_tell_call(session->recorder, call);

@@ -167,8 +167,10 @@ static void visit_site(struct session *session,
     struct call *call =
         frame_find_call(session, module, index, owner != NULL ? owner : &found);
 
-    if (call != NULL &&
-        recorder_begin_visit(session->recorder, module, index, call, &visit)) {
+    if (call != NULL && call->is_left_out) {
+        session->imports.left_out++;
+    } else if (call != NULL &&
+               recorder_begin_visit(session->recorder, module, index, call, &visit)) {
         tell_values(session, &visit, values, count);
         if (call->tracked != NULL) {
             track_look(session, &visit);
@@ -298,7 +300,8 @@ void hook_join(PyObject *hook, PyObject *frame)
     if (recorded != NULL) {
         struct call *call = frame_join(session, recorded, frame);
 
-        if (call != NULL && recorder_options(session->recorder)->has_sources) {
+        if (call != NULL && !call->is_left_out &&
+            recorder_options(session->recorder)->has_sources) {
             sources_tell_frame(session, recorded, call, frame);
         }
     }

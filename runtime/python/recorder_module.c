@@ -335,6 +335,7 @@ static int module_exec(PyObject *module)
     session->name_name = PyUnicode_InternFromString("__name__");
     session->name_co_flags = PyUnicode_InternFromString("co_flags");
     session->name_co_name = PyUnicode_InternFromString("co_name");
+    imports_init(&session->imports);
     session->hook_type = (PyTypeObject *)hook_make_type(module);
     session->watcher_type = (PyTypeObject *)watcher_make_type(module);
     session->first_parameters = PyDict_New();
@@ -403,6 +404,7 @@ static void module_free(void *module)
     Py_XDECREF(session->name_name);
     Py_XDECREF(session->name_co_flags);
     Py_XDECREF(session->name_co_name);
+    imports_release(&session->imports);
     tensor_access_free(session->access);
     memory_free(session->path);
     stop_release(&session->stop);

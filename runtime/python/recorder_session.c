@@ -157,7 +157,8 @@ void session_leave(struct session *session)
 PyObject *session_begin(struct session *session,
                         const char *path,
                         const struct recorder_options *options,
-                        bool is_one_thread)
+                        bool is_one_thread,
+                        bool is_whole)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct error error = ERROR_INIT;
@@ -189,6 +190,7 @@ PyObject *session_begin(struct session *session,
     session->user_count = 0;
     session->only_thread = is_one_thread ? session_thread_key() : 0;
     session->thread_limit = count_processors();
+    imports_begin(&session->imports, session_thread_key(), is_whole);
     tracking_begin(session->tracking, recorder);
     fresh_begin(session);
     Py_RETURN_NONE;
@@ -234,7 +236,7 @@ bool session_start_own(struct session *session)
         return true;
     }
     descriptor = make_memory_file(path, sizeof path);
-    result = session_begin(session, path, &options, false);
+    result = session_begin(session, path, &options, false, true);
     if (descriptor >= 0) {
         close(descriptor);
     }
@@ -253,10 +255,10 @@ static PyObject *summarise(struct session *session, const struct log_writer *log
     const char *stopped = log == NULL ? NULL : log_writer_stopped(log);
 
     return Py_BuildValue(
-        "{s:N,s:K,s:K,s:z}", "path", PyUnicode_DecodeFSDefault(session->path), "events",
-        (unsigned long long)(log == NULL ? 0 : log_writer_event_count(log)), "lost",
-        (unsigned long long)(log == NULL ? 0 : log_writer_lost_count(log)), "stopped",
-        stopped);
+        "{s:N,s:K,s:K,s:z,s:K}", "path", PyUnicode_DecodeFSDefault(session->path),
+        "events", (unsigned long long)(log == NULL ? 0 : log_writer_event_count(log)),
+        "lost", (unsigned long long)(log == NULL ? 0 : log_writer_lost_count(log)),
+        "stopped", stopped, "imports", (unsigned long long)session->imports.left_out);
 }
 
 /* Lets hooks of other threads that are at work come to an end. */

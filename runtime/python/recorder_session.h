@@ -7,6 +7,7 @@
 #include <Python.h>
 
 #include "runtime/python/device.h"
+#include "runtime/python/recorder_imports.h"
 #include "runtime/python/recorder_stop.h"
 #include "runtime/python/recorder_track.h"
 #include "runtime/python/recorder_types.h"
@@ -60,6 +61,7 @@ struct session {
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */
     /* owned: interned */
     PyObject *name_f_back, *name_f_globals, *name_name, *name_co_flags, *name_co_name;
+    struct imports imports;
     PyTypeObject *hook_type; /* owned */
 
     PyTypeObject *watcher_type;                      /* owned */
@@ -103,11 +105,12 @@ PyObject *session_stop(PyObject *module, PyObject *unused);
 /* Ends a recording that is there for tracked calls alone, or is another process's. False: the program
  * records already; an exception is set. */
 bool session_make_room(struct session *session);
-/* Begins one, where there is none. None, or NULL with an exception set. */
+/* Begins one, where there is none; `is_whole`: of the whole program. None, or NULL with an exception set. */
 PyObject *session_begin(struct session *session,
                         const char *path,
                         const struct recorder_options *options,
-                        bool is_one_thread);
+                        bool is_one_thread,
+                        bool is_whole);
 /* What devices are still computing belongs into the chunk that is about to be left; `context` is the
  * session. */
 void session_flush_devices(void *context);

@@ -64,26 +64,27 @@ struct request {
     PyObject *sample; /* borrowed from the call, as `globs`; may be NULL, as that */
     PyObject *globs;
     struct recorder_options options; /* names: owned */
-    int is_one_thread, is_quiet;
+    int is_one_thread, is_quiet, is_whole;
     unsigned stop;
 };
 
 static bool
 read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {
-        "path",  "sample",       "last",       "size_limit", "stats",   "hash", "names",
-        "every", "max_elements", "one_thread", "quiet",      "sources", "stop", NULL};
+    static char *names[] = {"path",         "sample",     "last",  "size_limit",
+                            "stats",        "hash",       "names", "every",
+                            "max_elements", "one_thread", "quiet", "sources",
+                            "stop",         "imports",    "whole", NULL};
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
-    int has_statistics = 1, has_hash = 1, has_sources = 0;
+    int has_statistics = 1, has_hash = 1, has_sources = 0, has_imports = 0;
     struct recorder_options *options = &request->options;
 
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|$OKKppO!KKpppI:start", names,
+            arguments, keywords, "O&|$OKKppO!KKpppIpp:start", names,
             PyUnicode_FSConverter, &request->path, &request->sample, &last, &size_limit,
             &has_statistics, &has_hash, &PyTuple_Type, &request->globs, &every,
             &element_limit, &request->is_one_thread, &request->is_quiet, &has_sources,
-            &request->stop)) {
+            &request->stop, &has_imports, &request->is_whole)) {
         return false;
     }
     options->log.last = last;
@@ -92,6 +93,7 @@ read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
     options->has_hash = has_hash;
     options->every = every;
     options->has_sources = has_sources;
+    options->has_imports = has_imports;
     options->element_limit = element_limit;
     return true;
 }
@@ -126,7 +128,7 @@ static PyObject *start(struct session *session, struct request *request)
     options->log.seal_context = session;
     options->tap = tracking_tap(session->tracking);
     result = session_begin(session, PyBytes_AsString(request->path), options,
-                           request->is_one_thread);
+                           request->is_one_thread, request->is_whole);
     session->is_quiet = request->is_quiet;
     if (result != NULL) {
         stop_begin(&session->stop, options->has_statistics ? request->stop : 0);

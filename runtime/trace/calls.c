@@ -271,7 +271,8 @@ struct call *call_table_begin(struct call_table *table,
                               struct call_thread *thread,
                               struct call_function *function,
                               const void *frame,
-                              const void *code)
+                              const void *code,
+                              bool is_left_out)
 {
     struct call *old = call_table_find(table, frame, code);
 
@@ -292,7 +293,8 @@ struct call *call_table_begin(struct call_table *table,
     call->function = function;
     call->thread = thread;
     call->told_in_chunk = UINT64_MAX;
-    call->number = ++table->last_number;
+    call->is_left_out = is_left_out;
+    call->number = is_left_out ? UINT32_MAX : ++table->last_number;
     return call;
 }
 

@@ -61,7 +61,8 @@ struct call {
     uint8_t flags;       /* enum log_call_flag */
     bool has_returned;   /* a return site was visited */
     bool is_in_stack;
-    bool is_tapped; /* somebody reads along: it is tracked, or its caller is tapped */
+    bool is_left_out; /* it has no events and no number of its own */
+    bool is_tapped;   /* somebody reads along: it is tracked, or its caller is tapped */
     uint64_t told_in_chunk;   /* of the stream, where its record stands */
     uint32_t *visits;         /* owned; one for each site of the function */
     struct name_state *names; /* owned; one for each written name */
@@ -92,13 +93,14 @@ void call_table_forget_told_threads(struct call_table *table);
  * that frame with other code has ended. */
 struct call *
 call_table_find(struct call_table *table, const void *frame, const void *code);
-/* Begins a call; one known by that frame has ended. Everything but its identity is zero. NULL:
- * out of memory. */
+/* Begins a call; one known by that frame has ended. Everything but its identity is zero. One that is
+ * left out takes no number. NULL: out of memory. */
 struct call *call_table_begin(struct call_table *table,
                               struct call_thread *thread,
                               struct call_function *function,
                               const void *frame,
-                              const void *code);
+                              const void *code,
+                              bool is_left_out);
 /* `call` is running in `thread`: what was above it there has ended or is suspended. NULL: no
  * known call is running there any more. */
 void call_table_run(struct call_table *table,

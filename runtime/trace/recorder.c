@@ -304,13 +304,15 @@ struct call *recorder_begin_call(struct recorder *recorder,
 {
     struct call_function *function = &start->module->functions[start->function];
     struct call *call = call_table_begin(recorder->calls, start->thread, function,
-                                         start->frame, start->code);
+                                         start->frame, start->code, start->is_left_out);
 
     if (call == NULL) {
         return NULL;
     }
-    call->parent = start->parent != NULL ? start->parent->number : 0;
-    call->line = start->parent != NULL ? start->line : 0;
+    bool has_parent = start->parent != NULL && !start->parent->is_left_out;
+
+    call->parent = has_parent ? start->parent->number : 0;
+    call->line = has_parent ? start->line : 0;
     call->self = start->self;
     call->tracked = start->tracked;
     call->is_tapped =

@@ -32,6 +32,7 @@ struct recorder_options {
     bool has_hash;
     uint64_t every; /* statistics, hash and sample at each n-th visit of a site */
     uint64_t element_limit; /* none of them for larger arrays; 0: no limit */
+    bool has_imports;       /* what runs while a module is imported is recorded too */
     bool has_sources; /* names that are read before they were written are told too */
     const char *const
         *names; /* globs of the names whose whole values are kept; copied */
@@ -83,6 +84,7 @@ struct call_start {
     const struct call *parent; /* may be NULL */
     uint32_t line;             /* in the parent */
     bool is_joined;
+    bool is_left_out;        /* neither it nor its events are recorded */
     const void *self;        /* kept in the call */
     const void *tracked;     /* kept in the call; NULL: it is not tracked */
     struct slice path;       /* of `self` */

@@ -539,7 +539,7 @@ def test_a_function_that_is_too_deep_is_named_and_the_rest_recorded(tmp_path, ve
     """It compiles as it is, in the script and in a module, but not with calls in it."""
     (tmp_path / "deep.py").write_text(deep_program(2940))
     (tmp_path / "train.py").write_text(deep_program(2975) + "import deep\n")
-    done = good(tmp_path, "train.py", python=python)
+    done = good(tmp_path, "--imports", "train.py", python=python)
     assert done.stdout == "1 8\n1 8\n"
     for name in ("train.py", "deep.py"):
         assert re.search(
@@ -568,7 +568,7 @@ def test_a_module_imported_with_little_stack_left_is_recorded(tmp_path):
     for count in range(420, 470, 7):
         words = [sys.executable, "-B", "train.py", str(count)]
         plain = subprocess.run(words, cwd=tmp_path, capture_output=True)
-        done = run(tmp_path, "run", "train.py", str(count))
+        done = run(tmp_path, "run", "--imports", "train.py", str(count))
         assert done.returncode == plain.returncode
         assert done.returncode or ("deep.py", "g") in functions_in(tmp_path / "run.mtrace")
 

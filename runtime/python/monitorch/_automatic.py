@@ -44,6 +44,7 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.
     def start(path: str) -> "_record.Recording":
         recording = _record.record(path, **options)  # type: ignore[arg-type]
         recording.is_quiet = is_quiet
+        recording.is_whole = True
         return recording.start()
 
     # Workers share the variable; their parent may record nothing, so that nobody has the file.
@@ -65,7 +66,7 @@ def _tell(recording: "_record.Recording", process: int) -> None:
         return  # its parent tells of the run
     _flush_output()
     if summary.events == 0 and summary.stopped is None:
-        _say(f"nothing recorded in {summary.path}: {_find_reason()}")
+        _say(f"nothing recorded in {summary.path}: {_find_reason(summary)}")
         return
     kept = recording.last
     count = f"{summary.events:,} events"
@@ -91,8 +92,12 @@ def _flush_output() -> None:
         return  # closed: the interpreter says so at its end
 
 
-def _find_reason() -> str:
-    if "monitorch._run" in sys.modules:
+def _find_reason(summary: "_record.Summary") -> str:
+    is_run = "monitorch._run" in sys.modules
+    if summary.imports:
+        option = "--imports" if is_run else "the option imports=yes"
+        return f"what ran did so while modules were imported; record it with {option}"
+    if is_run:
         return "nothing that could be recorded ran in the selected files"
     if not _registry.has_started():
         return "no instrumented code was imported (monitorch-instrument --help)"

@@ -45,6 +45,8 @@ class Recording:
     """Whether another recording may begin, which ends this one: the program's own."""
     is_replaced: bool
     """Whether the recording that ended this one is written to the same file."""
+    is_whole: bool
+    """Whether it is of the whole program, and no import that goes on began before it."""
     last: int
     """About so many events are kept, the newest ones; 0: all."""
 
@@ -66,6 +68,7 @@ class Recording:
         self.viewer = "show"
         self.is_replaced = False
         self.is_paused = False
+        self.is_whole = False
 
     @property
     def is_active(self) -> bool:
@@ -155,6 +158,7 @@ def record(
     hash: bool = True,
     values: "Literal['all'] | str | Iterable[str] | None" = None,
     sources: bool = False,
+    imports: bool = False,
     every: int = 1,
     threads: "Literal['all', 'current']" = "all",
     max_elements: "int | None" = None,
@@ -183,6 +187,7 @@ def record(
     hash          a hash of each tensor's values, which tells whether they changed
     values        keep whole tensors of these names, or of "all": "q", ["loss", "attn*"]
     sources       tell tensors that lines read too, where no recorded line has made them
+    imports       record what runs while a module is imported too
     every         do all that on every n-th visit of a line only; shapes are always there
     max_elements  do it for tensors of at most so many elements only
     threads       "all", or the "current" one alone
@@ -210,6 +215,7 @@ def record(
         "hash": _options.check_switch("hash", hash),
         "names": _options.check_values(values),
         "sources": _options.check_switch("sources", sources),
+        "imports": _options.check_switch("imports", imports),
         "every": _options.check_number("every", every, 1),
         "max_elements": _options.check_limit("max_elements", max_elements),
         "one_thread": _options.check_choice("threads", threads, ("all", "current")) == "current",
@@ -288,6 +294,7 @@ def _start(recording: Recording) -> None:
     _recorder.start(
         recording._absolute,
         quiet=recording.is_quiet,
+        whole=recording.is_whole,
         **recording._options,  # type: ignore[arg-type]
     )
     _settings.tell_start()

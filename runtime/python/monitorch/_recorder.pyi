@@ -7,6 +7,7 @@ class Summary(TypedDict):
     path: str
     events: int
     lost: int
+    imports: int
     stopped: str | None
 
 class _Described(TypedDict):
@@ -53,6 +54,8 @@ def start(
     quiet: bool = False,
     sources: bool = False,
     stop: int = 0,
+    imports: bool = False,
+    whole: bool = False,
 ) -> None: ...
 def stop() -> Summary: ...
 def is_recording() -> bool: ...

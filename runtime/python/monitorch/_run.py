@@ -38,7 +38,8 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     the trace cannot be written. Does not return for what `python` itself would not run."""
     if _torchrun.is_launcher(kind, words[0]):
         words = _torchrun.change_words(words, options)
-        options = {**options, "no-record": True, "output": None, "record": None, "spy": []}
+        unwanted = {"output": None, "record": None, "imports": None, "spy": []}
+        options = {**options, **unwanted, "no-record": True}
         options.pop("spy-to", None)
     seed, mode = _read_seed(options)
     if seed is not None:
@@ -122,22 +123,23 @@ def _find_root_of_module(name: str) -> "list[str]":
 def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, object]]":
     """The trace's path, None where nothing is to be recorded here, and the options."""
     if os.environ.get("MONITORCH"):
-        for name in ("output", "record"):
+        for name in ("output", "record", "imports"):
             if options.get(name) is not None:
                 raise Usage(f"MONITORCH is set, which says what --{name} says: give one of them")
         return None, {}
     if options.get("no-record"):
-        for name in ("output", "record"):
+        for name in ("output", "record", "imports"):
             if options.get(name) is not None:
                 raise Usage(f"--no-record and --{name} exclude each other")
         return None, {}
     path = options.get("output", _DEFAULT_OUTPUT)
-    if "record" not in options:
-        return path, {}
-    try:
-        return path, _options.parse("trace," + options["record"])[1]
-    except ValueError as error:
-        raise Usage(f"--record: {error}") from None
+    recorded: "dict[str, object]" = {"imports": True} if options.get("imports") else {}
+    if "record" in options:
+        try:
+            recorded.update(_options.parse("trace," + options["record"])[1])
+        except ValueError as error:
+            raise Usage(f"--record: {error}") from None
+    return path, recorded
 
 
 def _begin_to_spy(options: "dict[str, Any]", is_quiet: bool) -> None:

@@ -17,7 +17,7 @@ _OURS = ("monitorch._record", "monitorch._summary")  # frames that a warning is 
 class Summary:
     """What a recording has written."""
 
-    __slots__ = ("path", "paths", "events", "lost", "size", "stopped")
+    __slots__ = ("path", "paths", "events", "lost", "imports", "size", "stopped")
 
     path: str
     """The trace of this process."""
@@ -27,6 +27,8 @@ class Summary:
     """How many events were recorded in this process."""
     lost: int
     """How many could not be written: see `stopped`."""
+    imports: int
+    """How many visits of lines were left out since a module was being imported."""
     size: int
     """Of the trace of this process, in bytes."""
     stopped: "str | None"
@@ -38,6 +40,7 @@ class Summary:
         self.paths = [path, *_find_children(path, told["path"], start_time)]
         self.events = told["events"]
         self.lost = told["lost"]
+        self.imports = told["imports"]
         self.size = _find_size(told["path"])
         self.stopped = told["stopped"]
         if self.stopped is None and self.size == 0:
@@ -84,6 +87,11 @@ def complain(summary: Summary) -> None:
         text = (
             f"nothing recorded in {summary.path}: no instrumented code was imported "
             "(see monitorch-instrument --help)"
+        )
+    elif summary.events == 0 and summary.imports:
+        text = (
+            f"nothing recorded in {summary.path}: what ran did so while modules were imported "
+            "(record it with imports=True)"
         )
     if text is None:
         return
