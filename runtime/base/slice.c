@@ -98,7 +98,37 @@ bool slice_match_by(struct slice text, struct slice glob, slice_glob_item match_
     return in_glob == glob.size;
 }
 
+/* The same where brackets stand for themselves. */
+static bool bracket_item(struct slice glob, size_t *at, char byte)
+{
+    char item = glob.bytes[(*at)++];
+
+    return item == '?' || item == byte;
+}
+
 bool slice_match(struct slice text, struct slice glob)
 {
-    return slice_match_by(text, glob, glob_item);
+    return slice_match_by(text, glob, glob_item) ||
+           (glob.size > 0 && memchr(glob.bytes, '[', glob.size) != NULL &&
+            slice_match_by(text, glob, bracket_item));
+}
+
+bool slice_match_inside(struct slice name, struct slice path, struct slice glob)
+{
+    char whole[512];
+
+    if (slice_match(name, glob)) {
+        return true;
+    }
+    if (path.size == 0 || name.size >= sizeof whole) {
+        return false;
+    }
+    if (path.size > sizeof whole - name.size) {
+        path = slice_part(path, 0, sizeof whole - name.size);
+    }
+    if (name.size > 0) {
+        memcpy(whole, name.bytes, name.size);
+    }
+    memcpy(whole + name.size, path.bytes, path.size);
+    return slice_match((struct slice){whole, name.size + path.size}, glob);
 }

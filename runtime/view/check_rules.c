@@ -165,24 +165,6 @@ bool check_rules_add_shape(struct check_rules *rules,
 
 /* ---- a shape against a rule ---- */
 
-bool check_name_match(struct slice name, struct slice path, struct slice glob)
-{
-    char whole[512];
-
-    if (slice_match(name, glob)) {
-        return true;
-    }
-    if (path.size == 0 || name.size + path.size > sizeof whole) {
-        return false;
-    }
-    if (name.size > 0) {
-        memcpy(whole, name.bytes, name.size);
-    }
-    memcpy(whole + name.size, path.bytes, path.size);
-    return slice_match((struct slice){whole, name.size + path.size}, glob) ||
-           slice_equal((struct slice){whole, name.size + path.size}, glob);
-}
-
 static void add_shape(struct buffer *words, const struct log_shape *shape)
 {
     buffer_add_byte(words, '[');

@@ -320,7 +320,7 @@ bool check_shapes(struct check *check,
     const struct check_rules *rules = check->rules;
 
     for (uint32_t i = 0; i < rules->shape_count; i++) {
-        if (!check_name_match(event->name, event->path, rules->shapes[i].name)) {
+        if (!slice_match_inside(event->name, event->path, rules->shapes[i].name)) {
             continue;
         }
         check->shape_counts[i]++;

@@ -82,7 +82,7 @@ static bool is_clock(struct diff_work *work,
 static bool is_ignored(const struct diff_work *work, const struct log_event_view *event)
 {
     for (size_t i = 0; i < work->options->ignored_count; i++) {
-        if (slice_match(event->name, work->options->ignored[i])) {
+        if (slice_match_inside(event->name, event->path, work->options->ignored[i])) {
             return true;
         }
     }

@@ -3,9 +3,6 @@
 
 #include "runtime/view/value_text.h"
 
-/* A name with its path, for globs, is cut to this. */
-#define NAME_LIMIT 512
-
 void event_filter_init(struct event_filter *filter)
 {
     *filter = (struct event_filter){0};
@@ -291,24 +288,12 @@ void event_filter_judge(const struct event_filter *filter,
 static bool name_match(const struct event_filter *filter,
                        const struct log_event_view *event)
 {
-    char whole[NAME_LIMIT];
-    struct slice path = event->path;
-
-    if (glob_list_match(&filter->names, event->name)) {
-        return true;
+    for (size_t i = 0; i < filter->names.count; i++) {
+        if (slice_match_inside(event->name, event->path, filter->names.globs[i])) {
+            return true;
+        }
     }
-    if (path.size == 0 || event->name.size >= sizeof whole) {
-        return false;
-    }
-    if (path.size > sizeof whole - event->name.size) {
-        path = slice_part(path, 0, sizeof whole - event->name.size);
-    }
-    if (event->name.size > 0) {
-        memcpy(whole, event->name.bytes, event->name.size);
-    }
-    memcpy(whole + event->name.size, path.bytes, path.size);
-    return glob_list_match(&filter->names,
-                           (struct slice){whole, event->name.size + path.size});
+    return false;
 }
 
 static bool line_match(const struct event_filter *filter, uint32_t line)

@@ -107,17 +107,9 @@ void track_wish_write(const struct track_wish *wish, struct buffer *text)
 static bool glob_means(struct slice glob, struct slice name, struct slice path)
 {
     size_t dot = slice_find(name, SLICE("."), 0);
-    char whole[256];
 
-    if (slice_match(name, glob) || slice_match(slice_part(name, 0, dot), glob)) {
-        return true;
-    }
-    if (path.size == 0 || name.size + path.size > sizeof whole) {
-        return false;
-    }
-    memcpy(whole, name.bytes, name.size);
-    memcpy(whole + name.size, path.bytes, path.size);
-    return slice_match((struct slice){whole, name.size + path.size}, glob);
+    return slice_match(slice_part(name, 0, dot), glob) ||
+           slice_match_inside(name, path, glob);
 }
 
 bool track_wish_names(const struct track_wish *wish,

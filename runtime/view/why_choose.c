@@ -66,7 +66,7 @@ static bool name_fits(struct slice name, struct slice glob)
 {
     size_t end = slice_find(name, SLICE("["), 0);
 
-    return slice_match(name, glob) || slice_equal(name, glob) ||
+    return slice_match(name, glob) ||
            (end < name.size && slice_match(slice_part(name, 0, end), glob));
 }
 

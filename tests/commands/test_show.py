@@ -13,7 +13,7 @@ import termios
 
 import pytest
 
-from tests.support import viewer
+from tests.support import recording, viewer
 from tests.trace import made, scenarios
 from tests.trace.made import Trace, numbered, scalar, show, tensor
 
@@ -105,6 +105,34 @@ def test_one_option_given_again_is_an_alternative(nested):
     assert events("--name=q", "--name", "weights", nested) == wanted
     wanted = [e for e in events(nested) if e["line"] in (6, 10, 11)]
     assert events("--line=6", "--line=10-11", nested) == wanted
+
+
+def test_a_name_that_was_printed_is_found(tmp_path):
+    """Brackets in it stand for themselves, in each command and beside stars."""
+    trace = tmp_path / "run.mtrace"
+    program = """
+    import numpy as np
+    def f(x):
+        out = [x, x * np.inf, {"a-b": x + 1}]
+        out0 = x
+        return out
+    f(np.ones(2))
+    """
+    recording.trace_of(program, trace)
+    printed = {e["name"] + e["path"] for e in events(trace)}
+    assert {"out[0]", "out[1]", "out[2]['a-b']"} <= printed
+    for name in ("out[0]", "out[1]", "out[2]['a-b']"):
+        found = {e["name"] + e["path"] for e in events("--name", name, trace)}
+        assert found - {"out0"} == {name}
+    assert {e["path"] for e in events("--name", "out[*]", trace) if e["name"] == "out"} == {
+        "[0]", "[1]", "[2]['a-b']"
+    }  # fmt: skip
+    assert {e["path"] for e in events("--name", "*['a-b']", trace)} == {"[2]['a-b']"}
+    assert viewer.run("check", "--no-inf", "--name", "out[1]", trace).returncode == 1
+    assert viewer.run("check", "--no-inf", "--name", "out[0]", trace).returncode == 0
+    assert "out[1]" in viewer.run("why", trace, "out[1]").stdout
+    assert viewer.run("graph", trace, "-o", tmp_path / "a.svg", "--name", "out[1]").returncode == 0
+    assert viewer.run("graph", trace, "-o", tmp_path / "a.svg", "--name", "out[7]").returncode == 1
 
 
 def test_names_with_paths(parts):

@@ -194,6 +194,13 @@ static void test_match(void)
         {"a", "[!]]", true},
         {"]", "[!]]", false},
         {"a[b", "a[b", true},
+        {"out[0]", "out[0]", true},
+        {"out0", "out[0]", true},
+        {"out[1]", "out[0]", false},
+        {"out[0].x", "out[0]*", true},
+        {"out[10]['k']", "out[*]['?']", true},
+        {"d['a-b']", "d['a-b']", true},
+        {"x[[0]]", "x[[0]]", true},
         {"a[", "a[", true},
         {"ab", "a[!", false},
         {"f.<locals>.g", "f.*.g", true},
@@ -207,6 +214,23 @@ static void test_match(void)
             printf("  %s %s\n", cases[i].text, cases[i].glob);
         }
     }
+}
+
+static void test_match_inside(void)
+{
+    struct slice name = SLICE("out");
+    struct slice path = SLICE("[0]");
+    char longest[700];
+
+    memset(longest, 'a', sizeof longest);
+    CHECK(slice_match_inside(name, path, SLICE("out")));
+    CHECK(slice_match_inside(name, path, SLICE("out[0]")));
+    CHECK(slice_match_inside(name, path, SLICE("*[0]")));
+    CHECK(!slice_match_inside(name, path, SLICE("out[1]")));
+    CHECK(!slice_match_inside(name, path, SLICE("[0]")));
+    CHECK(!slice_match_inside(name, SLICE(""), SLICE("out[0]")));
+    CHECK(slice_match_inside(name, (struct slice){longest, 700}, SLICE("outa*a")));
+    CHECK(!slice_match_inside((struct slice){longest, 700}, path, SLICE("*0]")));
 }
 
 static void test_error(void)
@@ -289,6 +313,7 @@ int main(void)
     test_buffer();
     test_find();
     test_match();
+    test_match_inside();
     test_error();
     test_utf8();
     test_hash();
