@@ -308,7 +308,13 @@ test: all unit-programs layers environment ## build, then all tests but the slow
 check: all unit-programs layers environment ## the quick tests, under a minute
 	@$(RUN_PYTEST) -q -m 'not slow and not torch' tests
 
-test-all: all unit-programs layers environment ## all tests, whole corpora included (long)
+# Packages whose models tests/verdicts records; not in the way of anything else.
+MODELS := $(BUILD)/models/.installed
+$(MODELS): tools/requirements-models.txt | environment
+	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
+	@touch $@
+
+test-all: all unit-programs layers environment $(MODELS) ## all tests, whole corpora included (long)
 	@$(RUN_PYTEST) --slow tests
 
 # Packages that a benchmark is measured against; not in the way of anything else.
