@@ -36,12 +36,16 @@ static void add_uninitialised(const struct check *check,
                               struct buffer *words)
 {
     struct slice name;
-    uint32_t line = uninitialised_names_find(&check->uninitialised, event, &name);
+    bool is_part;
+    uint32_t line =
+        uninitialised_names_find(&check->uninitialised, event, &name, &is_part);
 
     if (line != 0) {
         buffer_add(words, SLICE("; `"));
         buffer_add(words, name);
-        buffer_add(words, SLICE("` was uninitialised memory on line "));
+        buffer_add(words, is_part
+                              ? SLICE("` was perhaps uninitialised in part on line ")
+                              : SLICE("` was uninitialised memory on line "));
         buffer_add_number(words, line);
         buffer_add(words, SLICE(", and no recorded line wrote to it since"));
     }

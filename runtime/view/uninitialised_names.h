@@ -20,10 +20,11 @@ void uninitialised_names_release(struct uninitialised_names *names);
 bool uninitialised_names_follow(struct uninitialised_names *names,
                                 const struct log_event_view *event);
 
-/* The first name that the event's statement read and that is uninitialised, and the line that
- * recorded it so; 0: there is none. */
+/* The first name that the event's statement reads and does not write, and that is uninitialised; the
+ * line that recorded it so, 0: there is none. `is_part`: it was written, perhaps not all of it. */
 uint32_t uninitialised_names_find(const struct uninitialised_names *names,
                                   const struct log_event_view *event,
-                                  struct slice *name);
+                                  struct slice *name,
+                                  bool *is_part);
 
 #endif

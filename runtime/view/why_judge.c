@@ -254,7 +254,12 @@ static bool add_uninitialised(const struct why *why,
     for (uint32_t i = 0; i < producer->input_count; i++) {
         const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
 
-        if (!uninitialised_is_noted(node->note)) {
+        bool is_written =
+            (why->graph.nodes[producer->node].flags & FLOW_NODE_IN_PLACE) != 0 &&
+            slice_equal(node->name, why->graph.nodes[producer->node].name);
+
+        /* What the statement writes over is not what it computes with. */
+        if (is_written || !uninitialised_is_noted(node->note)) {
             continue;
         }
         buffer_add(text, is_first ? SLICE("") : SLICE("; or "));

@@ -150,6 +150,27 @@ def test_use_before_writing_is_said(tmp_path):
     ), first
 
 
+def test_what_a_line_writes_over_is_not_read(tmp_path):
+    show(
+        tmp_path,
+        BEGIN
+        + """\
+a = torch.empty(4)
+a.copy_(torch.log(torch.tensor([0.0, 1, 1, 1])))
+b = a + 1
+c = torch.empty(3, 2)
+c[0] = 1.0
+z = c.sum(0)
+""",
+    )
+    trace = tmp_path / "run.mtrace"
+    checked = viewer.run("check", "--no-nan", "--no-inf", trace).stdout
+    assert "7: a: holds 1 -Inf of 4\n" in checked
+    assert "z: holds 2 NaN of 2; `c` was perhaps uninitialised in part on line 10, and" in checked
+    first = viewer.run("why", trace, "a").stdout.splitlines()[0]
+    assert "uninitialised" not in first and "log of 0" in first, first
+
+
 def test_nothing_of_it_stays(tmp_path):
     """The functions are the same objects, before, while and after; and calls work on."""
     text = """\
