@@ -156,6 +156,8 @@ void diff_json_add_verdict(const struct diff_report *report,
     json_number_add(text, SLICE("changed_lines"), report->changed_count);
     json_number_add(text, SLICE("code_a"), result->code[0]);
     json_number_add(text, SLICE("code_b"), result->code[1]);
+    json_number_add(text, SLICE("left_out_a"), result->left_out[0]);
+    json_number_add(text, SLICE("left_out_b"), result->left_out[1]);
     json_number_add(text, SLICE("before_start_a"), result->before[0]);
     json_number_add(text, SLICE("before_start_b"), result->before[1]);
     json_number_add(text, SLICE("after_end_of_a"), result->beyond[1]);

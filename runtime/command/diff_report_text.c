@@ -153,6 +153,10 @@ static void add_allowed(const struct diff_result *result, struct buffer *text)
 static void add_outside(const struct diff_result *result, struct buffer *text)
 {
     for (unsigned side = 0; side < 2; side++) {
+        diff_text_add_part(text, result->left_out[side],
+                           side == 0
+                               ? SLICE("of A not recorded in both (scalars=all)")
+                               : SLICE("of B not recorded in both (scalars=all)"));
         diff_text_add_part(text, result->before[side],
                            side == 0 ? SLICE("of A come before B's first")
                                      : SLICE("of B come before A's first"));

@@ -3,6 +3,7 @@
 
 #include "runtime/base/buffer.h"
 #include "runtime/python/recorder_paths.h"
+#include "runtime/trace/left_out.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -210,6 +211,9 @@ static struct call *begin_call(struct session *session,
     call = recorder_begin_call(session->recorder, start);
     if (call != NULL) {
         call_table_run(calls, start->thread, call);
+        if (call->function->holds_tensor) {
+            left_out_note_call(session->recorder, call);
+        }
     }
     if (call != NULL && token != NULL) {
         track_began(token, session, call);
@@ -290,6 +294,24 @@ struct call *frame_find_call(struct session *session,
         .is_joined = !is_enter && site->function != 0 && has_enter,
     };
     return begin_call(session, &start, frame, owner, false);
+}
+
+void frame_skip_call(struct session *session)
+{
+    struct call_table *calls = recorder_calls(session->recorder);
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    struct call_thread *thread = find_thread(session);
+    struct call *call;
+    uint32_t line;
+
+    if (frame == NULL || thread == NULL) {
+        return;
+    }
+    call_table_run(calls, thread, find_parent(session, frame, &line));
+    call = call_table_find(calls, frame, code_of(frame));
+    if (call != NULL) {
+        call_table_end(calls, call);
+    }
 }
 
 /* The text of a code object's attribute; a new reference that it is borrowed from, or NULL. */

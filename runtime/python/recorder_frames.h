@@ -18,6 +18,10 @@ struct call *frame_find_call(struct session *session,
                              uint32_t site,
                              const struct frame_owner *owner);
 
+/* A call began in the running frame that is not recorded: whatever is known by that frame, or above the
+ * frames below it, has ended. */
+void frame_skip_call(struct session *session);
+
 /* The name that the module threading gave the running thread; a new reference, or NULL. */
 PyObject *frame_thread_name(struct session *session);
 

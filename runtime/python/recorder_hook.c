@@ -4,6 +4,7 @@
 #include "runtime/base/hot.h"
 #include "runtime/python/fresh.h"
 #include "runtime/python/recorder_frames.h"
+#include "runtime/python/recorder_left_out.h"
 #include "runtime/python/recorder_sources.h"
 #include "runtime/python/recorder_values.h"
 #include "runtime/python/watcher.h"
@@ -178,6 +179,21 @@ static void visit_site(struct session *session,
     }
 }
 
+/* Whether this visit is one of those that are not recorded: then nothing is to be done for the
+ * recording. */
+static inline bool is_left_out(struct hook_object *hook,
+                               unsigned long site,
+                               PyObject *const *values,
+                               Py_ssize_t count)
+{
+    struct recorded_module *recorded = hook->recorded;
+
+    return hook->session->recorder != NULL && hook->number == hook->session->number &&
+           recorded != NULL && site < recorded->table.site_count &&
+           recorded->sites[site].is_left_out &&
+           visit_is_left_out(hook->session, recorded, (uint32_t)site, values, count);
+}
+
 HOT static void hook_visit_object(struct hook_object *hook,
                                   unsigned long site,
                                   const struct frame_owner *owner,
@@ -193,6 +209,9 @@ HOT static void hook_visit_object(struct hook_object *hook,
     recorded = find_recorded(hook);
     if (recorded != NULL && site < recorded->table.site_count) {
         visit_site(session, recorded, (uint32_t)site, owner, values, count);
+        if (recorded->sites[site].is_left_out) {
+            visit_keep_types(session, recorded, (uint32_t)site, values, count);
+        }
     }
     session_leave(session);
 }
@@ -225,9 +244,13 @@ hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
             PyErr_Clear();
         }
         if (!hook->session->is_muted || hook->session->is_own) {
-            hook_visit_object(hook, site, NULL, arguments + 1, count - 1);
-            if (!tell_tracking(hook)) {
-                return NULL;
+            if (!is_left_out(hook, site, arguments + 1, count - 1)) {
+                hook_visit_object(hook, site, NULL, arguments + 1, count - 1);
+                if (!tell_tracking(hook)) {
+                    return NULL;
+                }
+            } else if (hook->session->watchers == NULL) {
+                Py_RETURN_NONE;
             }
         }
         if (hook->session->watchers != NULL &&
@@ -257,8 +280,11 @@ void hook_visit(PyObject *hook,
                 PyObject *const *values,
                 Py_ssize_t count)
 {
-    hook_visit_object((struct hook_object *)PyCFunction_GetSelf(hook), site, NULL,
-                      values, count);
+    struct hook_object *object = (struct hook_object *)PyCFunction_GetSelf(hook);
+
+    if (!is_left_out(object, site, values, count)) {
+        hook_visit_object(object, site, NULL, values, count);
+    }
 }
 
 bool hook_observe(PyObject *hook,
@@ -269,7 +295,7 @@ bool hook_observe(PyObject *hook,
 {
     struct hook_object *object = (struct hook_object *)PyCFunction_GetSelf(hook);
 
-    if (hook_is_recording(hook)) {
+    if (hook_is_recording(hook) && !is_left_out(object, site, values, count)) {
         hook_visit_object(object, site, owner, values, count);
         if (!tell_tracking(object)) {
             return false;

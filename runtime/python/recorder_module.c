@@ -23,7 +23,7 @@ PyDoc_STRVAR(
     start_doc,
     "start(path, *, sample=64, last=0, size_limit=0, stats=True, hash=True,\n"
     "      names=(), every=1, max_elements=0, one_thread=False, quiet=False,\n"
-    "      stop=0)\n\n"
+    "      stop=0, all_scalars=False)\n\n"
     "Begins to record. Raises OSError where the file cannot be written; its errno\n"
     "is EBUSY where another process writes it.");
 

@@ -4,6 +4,7 @@
 #include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/fresh.h"
+#include "runtime/trace/left_out.h"
 #include "runtime/trace/log_late.h"
 #include "runtime/trace/sample.h"
 
@@ -18,6 +19,8 @@
 
 /* More threads than this do not read memory faster. */
 #define THREAD_LIMIT_MAX 4
+/* That the summary names. */
+#define LEFT_OUT_PLACE_MAX 3
 /* Of a recording that is there for tracked calls alone. */
 #define OWN_LAST 16
 
@@ -250,15 +253,42 @@ bool session_start_own(struct session *session)
     return true;
 }
 
+/* The places where most visits were left out: (file, line, count) each. */
+static PyObject *list_places(const struct left_out_place *places, size_t count)
+{
+    PyObject *list = PyList_New(0);
+
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        PyObject *file = PyUnicode_DecodeFSDefaultAndSize(
+            places[i].path.bytes, (Py_ssize_t)places[i].path.size);
+        PyObject *item =
+            file == NULL ? NULL
+                         : Py_BuildValue("(NIK)", file, (unsigned int)places[i].line,
+                                         (unsigned long long)places[i].count);
+        if (item == NULL || PyList_Append(list, item) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
 static PyObject *summarise(struct session *session, const struct log_writer *log)
 {
     const char *stopped = log == NULL ? NULL : log_writer_stopped(log);
 
+    struct left_out_place places[LEFT_OUT_PLACE_MAX];
+    size_t count;
+    uint64_t left_out =
+        left_out_sum(session->recorder, places, LEFT_OUT_PLACE_MAX, &count);
+
     return Py_BuildValue(
-        "{s:N,s:K,s:K,s:z,s:K}", "path", PyUnicode_DecodeFSDefault(session->path),
-        "events", (unsigned long long)(log == NULL ? 0 : log_writer_event_count(log)),
-        "lost", (unsigned long long)(log == NULL ? 0 : log_writer_lost_count(log)),
-        "stopped", stopped, "imports", (unsigned long long)session->imports.left_out);
+        "{s:N,s:K,s:K,s:z,s:K,s:K,s:N}", "path",
+        PyUnicode_DecodeFSDefault(session->path), "events",
+        (unsigned long long)(log == NULL ? 0 : log_writer_event_count(log)), "lost",
+        (unsigned long long)(log == NULL ? 0 : log_writer_lost_count(log)), "stopped",
+        stopped, "imports", (unsigned long long)session->imports.left_out, "left_out",
+        (unsigned long long)left_out, "left_out_places", list_places(places, count));
 }
 
 /* Lets hooks of other threads that are at work come to an end. */

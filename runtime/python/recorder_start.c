@@ -71,20 +71,21 @@ struct request {
 static bool
 read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"path",         "sample",     "last",  "size_limit",
-                            "stats",        "hash",       "names", "every",
-                            "max_elements", "one_thread", "quiet", "sources",
-                            "stop",         "imports",    "whole", NULL};
+    static char *names[] = {
+        "path",  "sample",  "last",         "size_limit",  "stats", "hash",
+        "names", "every",   "max_elements", "one_thread",  "quiet", "sources",
+        "stop",  "imports", "whole",        "all_scalars", NULL};
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
-    int has_statistics = 1, has_hash = 1, has_sources = 0, has_imports = 0;
+    int has_statistics = 1, has_hash = 1, has_sources = 0, has_imports = 0,
+        has_all_scalars = 0;
     struct recorder_options *options = &request->options;
 
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|$OKKppO!KKpppIpp:start", names,
+            arguments, keywords, "O&|$OKKppO!KKpppIppp:start", names,
             PyUnicode_FSConverter, &request->path, &request->sample, &last, &size_limit,
             &has_statistics, &has_hash, &PyTuple_Type, &request->globs, &every,
             &element_limit, &request->is_one_thread, &request->is_quiet, &has_sources,
-            &request->stop, &has_imports, &request->is_whole)) {
+            &request->stop, &has_imports, &request->is_whole, &has_all_scalars)) {
         return false;
     }
     options->log.last = last;
@@ -94,6 +95,7 @@ read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
     options->every = every;
     options->has_sources = has_sources;
     options->has_imports = has_imports;
+    options->leaves_out = !has_all_scalars;
     options->element_limit = element_limit;
     return true;
 }

@@ -171,6 +171,7 @@ static void end_call(struct call_table *table, struct call *call)
     table->on_end(table->context, call);
     unlink_from_bucket(table, call);
     call->number = 0;
+    call->function->known_count--;
     call->next = call->function->unused;
     call->function->unused = call;
 }
@@ -291,6 +292,8 @@ struct call *call_table_begin(struct call_table *table,
     }
     put_into_bucket(table, call, frame, code);
     call->function = function;
+    function->known_count++;
+    function->entry_count++;
     call->thread = thread;
     call->told_in_chunk = UINT64_MAX;
     call->is_left_out = is_left_out;

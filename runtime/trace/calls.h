@@ -24,10 +24,16 @@ struct call_function {
     uint32_t name_count;   /* different written names */
     uint32_t repeat_count; /* sites that stand in a while header */
     uint32_t enter;        /* its enter site in the table, or SITE_NONE */
+    uint32_t
+        first_loop; /* one of its loops' sites; the others follow it; or SITE_NONE */
     /* Filled in at the first call, from the code object. */
     bool is_known;
-    bool is_generator;   /* or a coroutine */
-    bool is_observed;    /* its calls are known by the frame that calls it */
+    bool is_generator;    /* or a coroutine */
+    bool is_observed;     /* its calls are known by the frame that calls it */
+    bool holds_tensor;    /* one of its sites has held one, or a call that it made */
+    uint64_t entry_count; /* how often it was called, as far as sites show that */
+    uint32_t
+        known_count;     /* calls of it that are known: they may have ended unnoticed */
     struct call *unused; /* owned: ended calls, to be used again; may be NULL */
 };
 void call_function_release(struct call_function *function);

@@ -81,6 +81,47 @@ static const char *take_setting(struct log_reader *reader, const char *bytes)
     return NULL;
 }
 
+/* Whether a module has the site. */
+static bool has_site(const struct log_reader *reader, uint32_t site)
+{
+    for (size_t i = 0; i < reader->modules.count; i++) {
+        const struct log_module *module = reader->modules.entries[i].thing;
+
+        if (site >= module->first_site &&
+            site - module->first_site < module->table.site_count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *take_left_out(struct log_reader *reader, const char *bytes)
+{
+    const struct log_left_out *head = (const void *)bytes;
+    uint32_t index = number_map_get(&reader->left_out_sites, head->site);
+    struct log_left_out_view view = {head->site, head->event, head->until, head->count};
+    void *views = reader->left_out;
+
+    if (index != NUMBER_MAP_NONE) {
+        reader->left_out[index] = view;
+        return NULL;
+    }
+    if (!has_site(reader, head->site)) {
+        return "what was left out belongs to a site that is not defined";
+    }
+    if (!memory_grow(&views, &reader->left_out_capacity, reader->left_out_count + 1,
+                     sizeof *reader->left_out)) {
+        return out_of_memory;
+    }
+    reader->left_out = views;
+    if (!number_map_put(&reader->left_out_sites, head->site,
+                        (uint32_t)reader->left_out_count)) {
+        return out_of_memory;
+    }
+    reader->left_out[reader->left_out_count++] = view;
+    return NULL;
+}
+
 /* The texts of a form; false where one is not defined. */
 static bool shape_texts(const struct log_reader *reader,
                         const struct log_form *form,
@@ -244,10 +285,11 @@ log_definition_take(struct log_reader *reader, const char *bytes, uint64_t offse
         [LOG_TEXT] = sizeof(struct log_text),
         [LOG_THREAD] = sizeof(struct log_thread),
         [LOG_SETTING] = sizeof(struct log_setting_record),
+        [LOG_LEFT_OUT] = sizeof(struct log_left_out),
     };
     const struct log_record *record = (const void *)bytes;
 
-    if (record->kind >= LOG_TABLE && record->kind <= LOG_SETTING &&
+    if (record->kind >= LOG_TABLE && record->kind <= LOG_LEFT_OUT &&
         record->size < head_sizes[record->kind]) {
         return "a definition is too short";
     }
@@ -264,6 +306,8 @@ log_definition_take(struct log_reader *reader, const char *bytes, uint64_t offse
         return take_thread(reader, bytes);
     case LOG_SETTING:
         return take_setting(reader, bytes);
+    case LOG_LEFT_OUT:
+        return take_left_out(reader, bytes);
     default:
         if (!reader->is_unknown_kind_told) {
             reader->is_unknown_kind_told = true;

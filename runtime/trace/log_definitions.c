@@ -29,6 +29,8 @@ void log_definitions_release(struct log_reader *reader)
     memory_free(reader->shapes.entries);
     memory_free(reader->threads.entries);
     memory_free(reader->settings);
+    memory_free(reader->left_out);
+    number_map_release(&reader->left_out_sites);
 }
 
 /* Makes room for the chunk's bytes: no more than the file has, a header may claim anything. */

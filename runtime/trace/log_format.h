@@ -71,6 +71,7 @@ enum log_kind {
     LOG_TEXT,      /* a text, by its number */
     LOG_THREAD,
     LOG_SETTING, /* what the run was made with, in words: its name and its value */
+    LOG_LEFT_OUT, /* visits of a site that are not recorded; a later one of a site replaces it */
     /* The stream. */
     LOG_CALL = 32, /* a call began, or was joined */
     LOG_END,       /* a call ended */
@@ -117,6 +118,19 @@ struct log_source {
     uint32_t table;           /* the number of the table whose source it is */
     uint32_t reserved;
     /* char text[] */
+};
+
+/* A site that had never held a tensor: from `event` on, its visits are recorded only where their
+ * number is a power of two, or where they hold what is never left out. */
+struct log_left_out {
+    struct log_record record;
+    uint32_t site; /* of the trace */
+    uint32_t reserved;
+    uint64_t
+        event; /* the number of the first event after the first visit that was left out */
+    uint64_t until; /* the same of when visits were recorded again; UINT64_MAX: never */
+    uint64_t
+        count; /* visits that were left out so far; exact where the trace was closed */
 };
 
 enum log_device {

@@ -364,6 +364,25 @@ void log_reader_rename(struct log_reader *reader, uint32_t number, struct slice 
     }
 }
 
+size_t log_reader_left_out_count(const struct log_reader *reader)
+{
+    return reader->left_out_count;
+}
+
+const struct log_left_out_view *log_reader_left_out(const struct log_reader *reader,
+                                                    size_t index)
+{
+    return index < reader->left_out_count ? &reader->left_out[index] : NULL;
+}
+
+const struct log_left_out_view *
+log_reader_find_left_out(const struct log_reader *reader, uint32_t site)
+{
+    uint32_t index = number_map_get(&reader->left_out_sites, site);
+
+    return index == NUMBER_MAP_NONE ? NULL : &reader->left_out[index];
+}
+
 size_t log_reader_setting_count(const struct log_reader *reader)
 {
     return reader->setting_count;

@@ -169,6 +169,23 @@ size_t log_reader_setting_count(const struct log_reader *reader);
 const struct log_setting *log_reader_setting(const struct log_reader *reader,
                                              size_t index);
 
+/* Visits of a site that the recording left out, because it had never held a tensor. Complete after the
+ * stream was read to its end. */
+struct log_left_out_view {
+    uint32_t site;  /* of the trace */
+    uint64_t event; /* the first event after the first visit that was left out */
+    uint64_t
+        until; /* the event from which on visits were recorded again; UINT64_MAX: never */
+    uint64_t count; /* how many; at least 0 where the recording was not ended */
+};
+size_t log_reader_left_out_count(const struct log_reader *reader);
+/* NULL from the count on. */
+const struct log_left_out_view *log_reader_left_out(const struct log_reader *reader,
+                                                    size_t index);
+/* The one of a site; NULL: none of its visits was left out. */
+const struct log_left_out_view *
+log_reader_find_left_out(const struct log_reader *reader, uint32_t site);
+
 /* What was found damaged so far, in the order of the file: complete after the stream was read
  * to its end. `message` says what, and at which offset. */
 size_t log_reader_damage_count(const struct log_reader *reader);

@@ -5,6 +5,7 @@
 #define MONITORCH_TRACE_LOG_READER_PRIVATE_H
 
 #include "runtime/base/mapping.h"
+#include "runtime/base/number_map.h"
 #include "runtime/trace/log_reader.h"
 
 /* A chunk of the stream, as its header told when the trace was opened. */
@@ -70,10 +71,14 @@ struct log_reader {
     struct log_definitions_chunk *definitions; /* owned; in the order of the file */
     size_t definitions_count;
     size_t definitions_capacity;
-    struct log_numbered_list modules; /* struct log_module */
-    struct log_numbered_list texts;   /* struct slice */
-    struct log_numbered_list shapes;  /* struct log_shape */
-    struct log_numbered_list threads; /* struct slice: the name */
+    struct log_numbered_list modules;   /* struct log_module */
+    struct log_numbered_list texts;     /* struct slice */
+    struct log_numbered_list shapes;    /* struct log_shape */
+    struct log_numbered_list threads;   /* struct slice: the name */
+    struct log_left_out_view *left_out; /* owned */
+    size_t left_out_count;
+    size_t left_out_capacity;
+    struct number_map left_out_sites; /* owned: the index of each site's */
     struct log_setting *settings;     /* owned */
     size_t setting_count;
     size_t setting_capacity;

@@ -143,6 +143,35 @@ static void number_sites(struct recorded_module *module)
     }
 }
 
+/* A loop's body are the sites that follow it in its function and stand further to the right. */
+static void find_loops(struct recorded_module *module, uint32_t *open)
+{
+    const struct site_table *table = &module->table;
+
+    for (uint32_t f = 0; f < table->function_count; f++) {
+        open[f] = SITE_NONE;
+        module->functions[f].first_loop = SITE_NONE;
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *site = &table->sites[i];
+        uint32_t *loop = &open[site->function];
+
+        while (*loop != SITE_NONE && site->column <= table->sites[*loop].column &&
+               site->line > table->sites[*loop].line) {
+            module->sites[*loop].last_line = site->line - 1;
+            *loop = module->sites[*loop].loop;
+        }
+        module->sites[i].loop = *loop;
+        module->sites[i].last_line = UINT32_MAX;
+        module->sites[i].next_loop = SITE_NONE;
+        if (site->kind == SITE_LOOP) {
+            *loop = i;
+            module->sites[i].next_loop = module->functions[site->function].first_loop;
+            module->functions[site->function].first_loop = i;
+        }
+    }
+}
+
 static bool prepare(struct recorded_module *module, bool has_reads)
 {
     const struct site_table *table = &module->table;
@@ -163,10 +192,12 @@ static bool prepare(struct recorded_module *module, bool has_reads)
         allocate_zeroed(arena, repeat_count, sizeof(struct repeating_site));
     module->first_repeating =
         allocate_zeroed(arena, table->function_count, sizeof(uint32_t));
+    uint32_t *open = allocate_zeroed(arena, table->function_count, sizeof(uint32_t));
     if (arena->has_failed || !number_names(module, has_reads)) {
         return false;
     }
     number_sites(module);
+    find_loops(module, open);
     return true;
 }
 

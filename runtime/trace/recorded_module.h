@@ -26,6 +26,20 @@ struct recorded_site {
     uint32_t names;  /* where in `names` its writes begin */
     uint32_t repeat; /* which of its function's repeating sites it is, or SITE_NONE */
     uint64_t visit_count; /* in all calls */
+    uint32_t loop;        /* the innermost loop's site around it, or SITE_NONE */
+    uint32_t last_line;   /* LOOP: of its body, as far as sites show that */
+    uint32_t next_loop;   /* LOOP: another one of the function, or SITE_NONE */
+    bool holds_tensor;    /* it has held one; LOOP: or a site or a call inside has */
+    bool is_left_out;     /* most visits are not recorded: see left_out.h. Then also: */
+    bool is_enter, has_peeks; /* by its kind, and whether a value has to be looked up */
+    struct call_function *function;        /* borrowed */
+    uint64_t skipped_entry, skipped_count; /* see left_out_take_skipped */
+    uint64_t left_out_from,
+        left_out_until; /* numbers of events, as in struct log_left_out */
+    uint64_t left_out_count;
+    /* Types of values that are neither numbers nor texts, and were found to hold no tensor: only
+     * compared. */
+    const void *plain_type, *plain_item_type;
 };
 
 /* A site that stands in the header of a while loop. */
@@ -41,6 +55,7 @@ struct recorded_module {
     struct log_module told; /* the same as a reader of the trace has it; in the arena */
     uint32_t number;        /* in the trace */
     uint32_t first_site;
+    uint32_t left_out_count;     /* sites that are left out now */
     struct recorded_site *sites; /* one for each of the table's */
     /* For each site's writes, then its reads: which of its function's names; SITE_NONE for a
      * read that is never looked up. */

@@ -2,6 +2,7 @@
 #include "runtime/trace/recorder.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/trace/left_out.h"
 #include "runtime/trace/recorder_state.h"
 
 #include <string.h>
@@ -131,6 +132,7 @@ bool recorder_close(struct recorder *recorder, struct error *error)
     bool is_done = true;
 
     if (recorder->log != NULL) {
+        left_out_close(recorder);
         call_table_each(recorder->calls, end_if_returned, recorder);
         is_done = log_writer_close(recorder->log, error);
     }
@@ -270,6 +272,7 @@ bool recorder_fork(struct recorder *recorder, const char *path, struct error *er
     recorder_tell_settings(recorder);
     for (size_t i = 0; i < recorder->module_count; i++) {
         tell_module(recorder, recorder->modules[i]);
+        left_out_forget(recorder->modules[i]);
     }
     return true;
 }

@@ -34,6 +34,7 @@ struct recorder_options {
     uint64_t element_limit; /* none of them for larger arrays; 0: no limit */
     bool has_imports;       /* what runs while a module is imported is recorded too */
     bool has_sources; /* names that are read before they were written are told too */
+    bool leaves_out; /* most visits of sites that never held a tensor: see left_out.h */
     const char *const
         *names; /* globs of the names whose whole values are kept; copied */
     size_t name_count;

@@ -1,5 +1,6 @@
 /* One value of a visit: what happened to its name, and its event in the trace. */
 #include "runtime/base/hash.h"
+#include "runtime/trace/left_out.h"
 #include "runtime/trace/log_late.h"
 #include "runtime/trace/recorder_state.h"
 #include "runtime/trace/sample.h"
@@ -210,6 +211,7 @@ struct log_event *recorder_late(const struct recorder *recorder)
 
 /* What the name has now. */
 static void fill_state(struct recorder *recorder,
+                       const struct visit *visit,
                        const struct value *value,
                        struct log_event *head,
                        struct name_state *now)
@@ -217,6 +219,9 @@ static void fill_state(struct recorder *recorder,
     const struct recorded_array *array = value->array;
 
     if (value->kind == VALUE_TENSOR) {
+        if (!visit->module->sites[visit->index].holds_tensor) {
+            left_out_note_tensor(recorder, visit->module, visit->index, visit->call);
+        }
         head->type = recorder_define_form(recorder, array, &now->mark);
         now->data = array->data;
         now->version = array->version;
@@ -258,7 +263,7 @@ void recorder_tell(struct recorder *recorder,
     }
     recorder_tell_call(recorder, visit->call);
     head.path = recorder_text_number(recorder, path);
-    fill_state(recorder, value, &head, &now);
+    fill_state(recorder, visit, value, &head, &now);
     if (index < name_count) {
         name =
             is_read ? visit->site->reads[index].name : visit->site->writes[index].name;

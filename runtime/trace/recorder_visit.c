@@ -1,4 +1,5 @@
 /* Visits of sites: which are told, and what is known of the names that they read. */
+#include "runtime/trace/left_out.h"
 #include "runtime/trace/recorder_state.h"
 
 #include <string.h>
@@ -62,12 +63,14 @@ bool recorder_begin_visit(struct recorder *recorder,
     visit->index = site;
     visit->call = call;
     visit->time = recorder_time(recorder);
+    *count += left_out_take_skipped(recorded, call->function);
     visit->number = *count;
     visit->is_look = false;
     visit->is_measured = recorder->options.every <= 1 ||
                          recorded->visit_count % recorder->options.every == 0;
     *count += *count < UINT32_MAX;
     recorded->visit_count++;
+    left_out_consider(recorder, module, site);
     if (visit->site->kind == SITE_RETURN) {
         call->has_returned = true;
     }

@@ -110,13 +110,14 @@ struct diff_result {
         layout; /* of the equal ones: in another memory layout, which changed nothing */
     uint64_t
         clocks; /* numbers that were read from a clock, and what was made of them */
-    uint64_t own_flow;  /* of `flow`: where what decided about it was equal */
-    uint64_t close;     /* of the equal ones: within tolerance */
-    uint64_t flow;      /* where another way was taken */
-    uint64_t only[2];   /* in A alone, in B alone: by control flow */
-    uint64_t code[2];   /* of lines, functions or files that the other does not have */
-    uint64_t beyond[2]; /* after the other one's recording was cut */
-    uint64_t before[2]; /* before the first ones that a ring keeps */
+    uint64_t own_flow; /* of `flow`: where what decided about it was equal */
+    uint64_t close;    /* of the equal ones: within tolerance */
+    uint64_t flow;     /* where another way was taken */
+    uint64_t only[2];  /* in A alone, in B alone: by control flow */
+    uint64_t code[2];  /* of lines, functions or files that the other does not have */
+    uint64_t left_out[2]; /* of sites of which one recording leaves out visits */
+    uint64_t beyond[2];   /* after the other one's recording was cut */
+    uint64_t before[2];   /* before the first ones that a ring keeps */
     struct diff_likeness likeness;
     /* Next to nothing of the one is in the other: their events were not compared then. */
     bool is_other_program;

@@ -45,6 +45,36 @@ static void give(struct diff_align *align, struct diff_step *step, unsigned side
         from->head.kind == LOG_EVENT ? from->item.event.number : UINT64_MAX;
 }
 
+/* Whether the recording of a side leaves out visits of the site, which is one of its trace, where it is
+ * now. `event`: the one that it is at, or the one that comes next. */
+static bool leaves_out(const struct diff_side *side, uint32_t site, uint64_t event)
+{
+    const struct log_left_out_view *left_out =
+        log_reader_find_left_out(side->reader, site);
+
+    return left_out != NULL && left_out->event <= event && event < left_out->until;
+}
+
+/* Whether the item that is alone is an event that the other recording may have left out, or that this
+ * one has kept by the rule alone. */
+static bool is_left_out(const struct diff_align *align, unsigned side)
+{
+    const struct diff_side *from = &align->sides[side];
+    const struct diff_side *other = &align->sides[1 - side];
+    const struct log_event_view *event = &from->item.event;
+    uint32_t partner;
+
+    if (from->head.kind != LOG_EVENT) {
+        return false;
+    }
+    if (leaves_out(from, event->site_number, event->number)) {
+        return true;
+    }
+    partner =
+        diff_sites_partner(from->sites, side, event->module_number, event->site_number);
+    return partner != DIFF_NONE && leaves_out(other, partner, other->next_event);
+}
+
 static void give_alone(struct diff_align *align, struct diff_step *step, unsigned side)
 {
     struct diff_side *from = &align->sides[side];
@@ -54,6 +84,8 @@ static void give_alone(struct diff_align *align, struct diff_step *step, unsigne
         step->odd = DIFF_ODD_BEFORE;
     } else if (!from->head.has_counterpart) {
         step->odd = DIFF_ODD_CODE;
+    } else if (is_left_out(align, side)) {
+        step->odd = DIFF_ODD_LEFT_OUT;
     } else if (is_part_of_last(from)) {
         step->odd = DIFF_ODD_PART;
     }

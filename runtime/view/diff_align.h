@@ -43,9 +43,10 @@ struct diff_align_options {
 /* Why an item has no counterpart. */
 enum diff_odd {
     DIFF_ODD_NONE,
-    DIFF_ODD_CODE,   /* the other program has no such site, function or file */
-    DIFF_ODD_FLOW,   /* it has, but did not come there this time */
-    DIFF_ODD_PART,   /* its value has no such part: [2] of a list of two */
+    DIFF_ODD_CODE, /* the other program has no such site, function or file */
+    DIFF_ODD_FLOW, /* it has, but did not come there this time */
+    DIFF_ODD_PART, /* its value has no such part: [2] of a list of two */
+    DIFF_ODD_LEFT_OUT, /* one of the recordings leaves out visits of its site from here on */
     DIFF_ODD_BEFORE, /* a ring has dropped what came before its first events */
 };
 

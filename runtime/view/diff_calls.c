@@ -272,7 +272,10 @@ void diff_entry_fill(struct diff_side *side, struct diff_entry *entry)
     turn = event->site->kind == SITE_LOOP
                ? next_turn(module, call, number, event->visit)
                : turn_hash(module, call, site->loop);
-    if (turn == 0 && site->loop != DIFF_NONE && call->is_cut) {
+    if ((turn == 0 && site->loop != DIFF_NONE && call->is_cut) ||
+        (site->loop != DIFF_NONE &&
+         diff_sites_leave_out(side->sites, side->number, event->module_number,
+                              site->loop))) {
         turn = diff_mix(event->visit, LOCAL_VISIT);
     }
     if (event->site->kind == SITE_LOOP) {

@@ -69,6 +69,10 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
                                                    event->change == CHANGE_SAME);
 
     work->result->event_counts[side]++;
+    if (step->odd == DIFF_ODD_LEFT_OUT) {
+        work->result->left_out[side]++;
+        return;
+    }
     diff_writes_note(work, side, event);
     if (is_code) {
         work->result->code[side]++;

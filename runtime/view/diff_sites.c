@@ -252,3 +252,47 @@ bool diff_sites_is_class(const struct diff_sites *sites, struct slice a, struct 
     }
     return false;
 }
+
+uint32_t diff_sites_partner(const struct diff_sites *sites,
+                            unsigned side,
+                            uint32_t module,
+                            uint32_t site)
+{
+    const struct diff_program *own = &sites->programs[side];
+    const struct diff_program *other = &sites->programs[1 - side];
+    const struct diff_module *from;
+    uint32_t function, partner;
+
+    if (module >= own->count) {
+        return DIFF_NONE;
+    }
+    from = &own->modules[module];
+    site -= from->module->first_site;
+    partner = from->sites[site].partner;
+    function = from->module->table.sites[site].function;
+    module = from->functions[function].partner_module;
+    return partner == DIFF_NONE || module >= other->count
+               ? DIFF_NONE
+               : other->modules[module].module->first_site + partner;
+}
+
+bool diff_sites_leave_out(const struct diff_sites *sites,
+                          unsigned side,
+                          uint32_t module,
+                          uint32_t site)
+{
+    const struct diff_program *programs = sites->programs;
+    uint32_t partner;
+
+    if (log_reader_left_out_count(programs[0].reader) == 0 &&
+        log_reader_left_out_count(programs[1].reader) == 0) {
+        return false;
+    }
+    site += programs[side].modules[module].module->first_site;
+    if (log_reader_find_left_out(programs[side].reader, site) != NULL) {
+        return true;
+    }
+    partner = diff_sites_partner(sites, side, module, site);
+    return partner != DIFF_NONE &&
+           log_reader_find_left_out(programs[1 - side].reader, partner) != NULL;
+}

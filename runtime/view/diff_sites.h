@@ -74,6 +74,17 @@ void diff_sites_likeness(const struct diff_sites *sites,
 const struct diff_module *
 diff_sites_module(const struct diff_sites *sites, unsigned side, uint32_t site);
 
+/* The site of the other trace that a site of the trace is; DIFF_NONE: there is none. */
+uint32_t diff_sites_partner(const struct diff_sites *sites,
+                            unsigned side,
+                            uint32_t module,
+                            uint32_t site);
+/* Whether either recording left out visits of a site of a module. */
+bool diff_sites_leave_out(const struct diff_sites *sites,
+                          unsigned side,
+                          uint32_t module,
+                          uint32_t site);
+
 /* Whether methods of class `a` of A are those of class `b` of B. */
 bool diff_sites_is_class(const struct diff_sites *sites,
                          struct slice a,

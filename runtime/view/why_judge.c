@@ -100,6 +100,41 @@ static uint32_t find_origin(const struct why *why, uint32_t node)
     return origin == 0 ? FLOW_NONE : flow_graph_find(&why->graph, origin - 1);
 }
 
+/* Whether a site writes the name. */
+static bool writes(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a number need not be the newest of its name where the other node was made: the recording
+ * left out visits of a line that writes the name. */
+static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
+{
+    const struct why_fact *fact = &why->facts[node];
+    const struct log_module *module = log_reader_module(why->reader, fact->module);
+    uint64_t event = why->graph.nodes[reader].event;
+
+    for (size_t i = 0; module != NULL && i < log_reader_left_out_count(why->reader);
+         i++) {
+        const struct log_left_out_view *left_out = log_reader_left_out(why->reader, i);
+        uint32_t site = left_out->site - module->first_site;
+
+        if (left_out->site >= module->first_site && site < module->table.site_count &&
+            left_out->event <= event &&
+            module->table.sites[site].function ==
+                module->table.sites[fact->site].function &&
+            writes(&module->table.sites[site], why->graph.nodes[node].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The box of the call that the node is in; NULL: none. */
 static const struct flow_group *call_of(const struct why *why, uint32_t node)
 {
@@ -126,7 +161,8 @@ static void fill_inputs(const struct why *why,
             .call = fact->call,
             .callee = node->function,
             .path = call == NULL ? SLICE("") : call->path,
-            .is_number = fact->is_number,
+            .is_number = fact->is_number &&
+                         !is_outdated(why, producer->inputs[i], producer->node),
             .number = fact->number,
             .has_statistics = node->kind == VALUE_TENSOR && node->has_statistics,
             .dtype = node->kind == VALUE_TENSOR ? node->dtype : DTYPE_OTHER,

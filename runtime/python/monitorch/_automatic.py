@@ -8,7 +8,7 @@ import posix
 import sys
 from atexit import register as _register_at_exit
 
-from monitorch import _options, _record, _registry, _trace_path
+from monitorch import _options, _record, _registry, _summary, _trace_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def _tell(recording: "_record.Recording", process: int) -> None:
         files = "trace of a child process" if others == 1 else "traces of child processes"
         text += f"; {others} {files}: {_trace_path.add_word(summary.path, '*')}"
     _say(f"{text}: monitorch {recording.viewer} {_quote(summary.path)}")
+    if summary.left_out:
+        _say(_summary.describe_left_out(summary))
 
 
 def _flush_output() -> None:

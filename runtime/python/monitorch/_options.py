@@ -120,6 +120,7 @@ _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "size_limit": (str, "a size such as 2G"),
     "compile": (str, "break or skip"),
     "stop": (str, "nan, inf or nonfinite"),
+    "scalars": (str, "some or all"),
     "quiet": (_read_switch, "yes or no"),
 }
 

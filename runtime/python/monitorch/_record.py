@@ -165,6 +165,7 @@ def record(
     size_limit: "int | str | None" = None,
     compile: "Literal['break', 'skip']" = "break",
     stop: "Literal['nan', 'inf', 'nonfinite'] | None" = None,
+    scalars: "Literal['some', 'all']" = "some",
 ) -> Recording:
     """Records what instrumented code does to its values into the file `path`.
 
@@ -196,6 +197,8 @@ def record(
                   that they are recorded, or "skip" them, which leaves its graphs whole
     stop          "nan", "inf" or "nonfinite" (either): the first recorded line that makes such a
                   value raises monitorch.NonFinite, and the recording ends with that value
+    scalars       "some": of a line that has never held a tensor, the first 10,000 visits and
+                  those whose number is a power of two; "all": every visit
 
     One recording goes on at a time. Child processes that are forked write traces of their
     own beside this one (run.1234.mtrace), and where torchrun has set RANK, so does each rank
@@ -219,6 +222,7 @@ def record(
         "every": _options.check_number("every", every, 1),
         "max_elements": _options.check_limit("max_elements", max_elements),
         "one_thread": _options.check_choice("threads", threads, ("all", "current")) == "current",
+        "all_scalars": _options.check_choice("scalars", scalars, ("some", "all")) == "all",
     }
     if stop is not None:
         from monitorch import _nonfinite

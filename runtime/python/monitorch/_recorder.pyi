@@ -9,6 +9,8 @@ class Summary(TypedDict):
     lost: int
     imports: int
     stopped: str | None
+    left_out: int
+    left_out_places: list[tuple[str, int, int]]
 
 class _Described(TypedDict):
     dtype: str
@@ -56,6 +58,7 @@ def start(
     stop: int = 0,
     imports: bool = False,
     whole: bool = False,
+    all_scalars: bool = False,
 ) -> None: ...
 def stop() -> Summary: ...
 def is_recording() -> bool: ...
