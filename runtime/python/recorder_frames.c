@@ -302,12 +302,13 @@ void frame_skip_call(struct session *session)
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     struct call_thread *thread = find_thread(session);
     struct call *call;
+    unsigned import_count;
     uint32_t line;
 
     if (frame == NULL || thread == NULL) {
         return;
     }
-    call_table_run(calls, thread, find_parent(session, frame, &line));
+    call_table_run(calls, thread, find_parent(session, frame, &line, &import_count));
     call = call_table_find(calls, frame, code_of(frame));
     if (call != NULL) {
         call_table_end(calls, call);

@@ -998,7 +998,7 @@ def test_recording_that_ended_early_is_told(folder):
     for i in range(20_000):
         model.double(i)
     """
-    _, err = run(folder, program, MONITORCH="run.mtrace,size_limit=300K")
+    _, err = run(folder, program, MONITORCH="run.mtrace,size_limit=300K,scalars=all")
     assert err.count("\n") == 1 and "recording ended early" in err and "events were lost" in err
     assert (folder / "run.mtrace").stat().st_size <= 300 * 1024
     seen = values(folder / "run.mtrace", "y")

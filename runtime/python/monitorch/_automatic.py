@@ -82,7 +82,7 @@ def _tell(recording: "_record.Recording", process: int) -> None:
         files = "trace of a child process" if others == 1 else "traces of child processes"
         text += f"; {others} {files}: {_trace_path.add_word(summary.path, '*')}"
     _say(f"{text}: monitorch {recording.viewer} {_quote(summary.path)}")
-    if summary.left_out:
+    if summary.left_out and summary.stopped is None:
         _say(_summary.describe_left_out(summary))
 
 
