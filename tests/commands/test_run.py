@@ -172,6 +172,36 @@ def test_a_glob_that_nothing_matches_is_told(project):
     assert "monitorch: no module was imported that matches beyond\n" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--include", "modle"], "no module was imported that matches modle; did you mean 'model'?"),
+        (["--include", "modle.py"],
+         "no module was imported that matches modle.py; did you mean 'model.py'?"),
+        (["--include", "s", "--include", "mod*"], None),
+        (["--function", "share", "--function", "schare"],
+         "--function schare: no function in the selected files matches; did you mean 'share'?"),
+        (["--function", "*.forwrd"],
+         "--function *.forwrd: no function in the selected files matches; did you mean 'Net.forward'?"),
+        (["--function", "zzzzzz"],
+         "--function zzzzzz: no function in the selected files matches; there are 'main', "),
+        (["--function", "sh*", "--function", "Net.forward", "--function", "main"], None),
+    ],
+)  # fmt: skip
+def test_a_selection_of_nothing_names_the_nearest(tmp_path, words, said):
+    (tmp_path / "model.py").write_text(
+        "def share(x):\n    y = [x]\n    return y\n\n"
+        "class Net:\n    def forward(self, x):\n        z = share(x)\n        return z\n"
+    )
+    (tmp_path / "s.py").write_text(
+        "import model\n\ndef main():\n    out = model.Net().forward(1)\n\nmain()\n"
+    )
+    done = good(tmp_path, *words, "s.py")
+    lines = [line.removeprefix("monitorch: ") for line in done.stderr.splitlines()]
+    about = [line for line in lines if "matches" in line]
+    assert len(about) == (said is not None) and all(line.startswith(said) for line in about), lines
+
+
 def test_a_module_found_by_name(project):
     make_files(project, {"package/__main__.py": "from .part import f\nx = f(2)\n"})
     good(project, "-m", "package")

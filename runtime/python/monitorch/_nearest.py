@@ -21,15 +21,25 @@ def suggest(words: str | Iterable[str], names: Iterable[str], there: str = "ther
 
     The words are alternatives, and may be globs.
     """
+    names = tuple(dict.fromkeys(names))
+    found = find(words, names)
+    return ask(found) if found else f"; {there} {list_some(names)}"
+
+
+def find(words: str | Iterable[str], names: Iterable[str]) -> list[str]:
+    """The names that are nearest to any of the words; none where all are far off."""
     from monitorch import _recorder
 
-    names = tuple(dict.fromkeys(names))
-    found: list[str] = []
+    names = tuple(names)
+    found: dict[str, None] = {}
     for word in (words,) if isinstance(words, str) else words:
-        found += _recorder.nearest_names(word, names)
-    if found:
-        return f"; did you mean {_join(list(dict.fromkeys(found))[:_SHOWN], 'or')}?"
-    return f"; {there} {list_some(names)}"
+        found.update(dict.fromkeys(_recorder.nearest_names(word, names)))
+    return list(found)[:_SHOWN]
+
+
+def ask(found: list[str]) -> str:
+    """`; did you mean 'a' or 'b'?`"""
+    return f"; did you mean {_join(found, 'or')}?"
 
 
 def list_some(names: Iterable[str]) -> str:

@@ -201,6 +201,7 @@ def _tell_unused(hook: "_import.Hook", process: int) -> None:
     """At exit: a slip in the options would not be seen otherwise."""
     if os.getpid() != process:
         return
-    unused = hook.selected.unused_globs()
-    if unused:
-        _automatic._say(f"no module was imported that matches {', '.join(unused)}")
+    from monitorch import _unused
+
+    for text in _unused.explain(hook.selected):
+        _automatic._say(text)

@@ -17,6 +17,7 @@ class Selected:
 
     def __init__(self, settings: "dict[str, Any]") -> None:
         self.settings = settings
+        self.paths: "dict[str, None]" = {}  # of files that were asked for and are selected
         self._roots = [_as_folder(root) for root in settings["roots"]]
         self._include = [_Glob(text) for text in settings["include"]]
         self._exclude = [_Glob(text) for text in settings["exclude"]]
@@ -26,6 +27,12 @@ class Selected:
 
     def has(self, name: str, path: str) -> bool:
         """Whether the module `name` at `path` is one of them."""
+        is_one = self._has(name, path)
+        if is_one:
+            self.paths[path] = None
+        return is_one
+
+    def _has(self, name: str, path: str) -> bool:
         is_script = path == self.settings["script"]
         path = _make_absolute(path)
         is_script = is_script or path == self.settings["script"]
