@@ -13,10 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many values at most does one statement read, and so many edges come of it, so that a
- * trace of large containers stays linear. */
-#define FLOW_SOURCES_MAX 1024
-#define FLOW_EDGES_MAX   4096
+/* So many values at most does one statement read, and so many edges come of it. */
+#define FLOW_SOURCES_MAX 65536
+/* A trace that has so many edges gets fewer of each further statement, so that one that reads a
+ * growing container again and again stays linear. */
+#define FLOW_PLENTY      4000000
+#define FLOW_SOURCES_FEW 1024
+#define FLOW_EDGES_FEW   4096
 
 /* A call, or a turn of a loop: what folds, and what boxes are drawn around. A parent stands
  * before its children. */
@@ -348,6 +351,9 @@ bool flow_content_put(struct flow_builder *builder,
                       uint32_t content,
                       uint32_t path,
                       uint32_t raw);
+/* The node at that path; FLOW_NONE. */
+uint32_t
+flow_content_find(const struct flow_builder *builder, uint32_t content, uint32_t path);
 /* Whether the name or the container that the value was bound to has it still, as the visiting
  * call's thread can tell: then its object is alive, and an equal address is the same object. */
 bool flow_is_held(const struct flow_builder *builder, uint32_t raw);

@@ -89,6 +89,12 @@ static uint32_t raw_at(const struct flow_builder *builder,
                                   : builder->leaves[leaves->first + place].raw;
 }
 
+uint32_t
+flow_content_find(const struct flow_builder *builder, uint32_t index, uint32_t path)
+{
+    return raw_at(builder, &builder->contents[index].now, index, path);
+}
+
 /* ---- contents ---- */
 
 static bool content_add(struct flow_builder *builder, uint64_t address, uint32_t *index)
@@ -143,19 +149,13 @@ static bool read_index(struct slice path, uint64_t *index)
     return at > 1 && at < path.size && path.bytes[at] == ']';
 }
 
-/* The content goes on: leaves that do not follow stay, unless the container has become too short
- * to have them. */
-static void content_continue(struct flow_builder *builder, struct flow_content *content)
+/* A container that has become shorter has no leaves behind its end. */
+static void content_cut(struct flow_builder *builder, struct flow_content *content)
 {
     struct flow_leaves *leaves = &content->now;
     uint32_t kept = 0;
     uint64_t index;
 
-    if (content->serial == builder->visit.serial) {
-        return;
-    }
-    content->serial = builder->visit.serial;
-    content->before.count = 0;
     for (uint32_t i = 0; i < leaves->count; i++) {
         struct flow_leaf leaf = builder->leaves[leaves->first + i];
 
@@ -165,6 +165,20 @@ static void content_continue(struct flow_builder *builder, struct flow_content *
         }
     }
     leaves->count = kept;
+}
+
+/* The content goes on: leaves that do not follow stay. */
+static void content_continue(struct flow_builder *builder,
+                             struct flow_content *content,
+                             uint32_t length)
+{
+    if (content->serial != builder->visit.serial) {
+        content->serial = builder->visit.serial;
+        content->before.count = 0;
+        if (length > content->length) {
+            content_cut(builder, content);
+        }
+    }
 }
 
 /* Whether a name has the content still, as the visiting call's thread can tell. */
@@ -308,6 +322,7 @@ bool flow_bind_object(struct flow_builder *builder,
 {
     bool is_container = event->kind == VALUE_CONTAINER;
     struct flow_content *content;
+    uint32_t length;
     uint32_t found;
     uint32_t type;
 
@@ -325,12 +340,13 @@ bool flow_bind_object(struct flow_builder *builder,
         !flow_object_scope(builder, found)) {
         return false;
     }
+    length = content->length;
     content->length = event->integer >= 0 && event->integer < FLOW_NONE && is_container
                           ? (uint32_t)event->integer
                           : FLOW_NONE;
     bind(builder, index, found);
     if ((event->flags & LOG_EVENT_CONTINUED) != 0) {
-        content_continue(builder, content);
+        content_continue(builder, content, length);
     } else if (is_container) {
         content_begin(builder, content);
     }

@@ -103,6 +103,12 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
 
 /* ---- reads ---- */
 
+static bool is_full(const struct flow_builder *builder)
+{
+    return builder->visit.source_count >=
+           (builder->edge_count < FLOW_PLENTY ? FLOW_SOURCES_MAX : FLOW_SOURCES_FEW);
+}
+
 bool flow_source_add(struct flow_builder *builder,
                      const struct flow_source *source,
                      bool is_form)
@@ -114,7 +120,7 @@ bool flow_source_add(struct flow_builder *builder,
         node->is_form = node->is_form && is_form;
         return true;
     }
-    if (builder->visit.source_count >= FLOW_SOURCES_MAX) {
+    if (is_full(builder)) {
         return true;
     }
     if (!flow_grow(builder, &items, &builder->source_capacity,
@@ -195,6 +201,28 @@ static bool is_wanted_part(const struct flow_builder *builder,
            (wanted->parts == NULL || flow_is_part(builder, wanted->parts, path));
 }
 
+/* Adds the parts where each of them is a leaf itself: no other can be one of them. */
+static bool add_leaves(struct flow_builder *builder,
+                       uint32_t content,
+                       const struct wanted_part *wanted,
+                       bool *is_added)
+{
+    const struct flow_parts *parts = wanted->parts;
+
+    *is_added = parts != NULL && parts->count > 0;
+    for (uint32_t i = 0; *is_added && i < parts->count; i++) {
+        *is_added = flow_content_find(builder, content, parts->texts[i]) != FLOW_NONE;
+    }
+    for (uint32_t i = 0; *is_added && i < parts->count; i++) {
+        uint32_t raw = flow_content_find(builder, content, parts->texts[i]);
+
+        if (!add_value(builder, raw, wanted, wanted->is_form)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Adds what the content holds; all of it where none of its leaves is a wanted one. */
 static bool add_content(struct flow_builder *builder,
                         uint32_t index,
@@ -210,7 +238,7 @@ static bool add_content(struct flow_builder *builder,
     }
     is_form = wanted->is_form ||
               (!(has_part && wanted->rest.size > 0) && flow_is_form(wanted->rest));
-    for (uint32_t i = 0; i < content.now.count; i++) {
+    for (uint32_t i = 0; i < content.now.count && !is_full(builder); i++) {
         struct flow_leaf leaf = builder->leaves[content.now.first + i];
 
         if ((!has_part || is_wanted_part(builder, wanted, leaf.path)) &&
@@ -240,6 +268,7 @@ static bool add_read(struct flow_builder *builder,
                                  .rest = slice_part(name, part.size, name.size)};
     uint32_t content = builder->bindings[index].content;
     struct flow_parts parts;
+    bool is_added;
 
     if (content == FLOW_NONE) {
         return true;
@@ -258,7 +287,10 @@ static bool add_read(struct flow_builder *builder,
         }
         wanted.parts = &parts;
     }
-    return add_content(builder, content, &wanted);
+    if (!add_leaves(builder, content, &wanted, &is_added)) {
+        return false;
+    }
+    return is_added || add_content(builder, content, &wanted);
 }
 
 /* Whether `name`, written before, was forgotten because its root was bound to another object. */

@@ -47,7 +47,8 @@ bool flow_follow_visit(struct flow_builder *builder,
         .serial = serial,
         .before = before,
         .is_entered = event->site->kind == SITE_ENTER,
-        .edges_left = FLOW_EDGES_MAX,
+        .edges_left =
+            builder->edge_count < FLOW_PLENTY ? FLOW_SOURCES_MAX : FLOW_EDGES_FEW,
     };
     return flow_turns_follow(builder, event, call);
 }
