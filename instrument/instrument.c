@@ -266,7 +266,7 @@ static bool check_strip(const struct rewriter *rewriter,
     buffer_release(&back);
     if (!is_equal) {
         error_set_at(error, ERROR_INPUT, rewriter->path, 1, 1,
-                     "the inserted calls could not be told from the program again, "
+                     "the inserted calls could not be distinguished from the program, "
                      "the file is left alone");
     }
     return is_equal;

@@ -287,7 +287,7 @@ static void add_setting(struct buffer *text,
     for (unsigned side = 0; side < 2; side++) {
         buffer_add(text, side == 0 ? SLICE("A ") : SLICE(", B "));
         if (settings[side] == NULL) {
-            buffer_add(text, SLICE("does not tell"));
+            buffer_add(text, SLICE("does not say"));
         } else {
             text_add_shortened(text, settings[side]->value, SETTING_LIMIT);
         }

@@ -283,8 +283,8 @@ void diff_report_add(struct diff_report *report,
         diff_report_add_line(report, result, text);
         if (result->is_other_program && !report->options->is_quiet) {
             buffer_add(text,
-                       SLICE("  their events were not compared; --map OLD=NEW tells "
-                             "which file, function or name is which\n"));
+                       SLICE("  their events were not compared; name what was renamed "
+                             "with --map OLD=NEW: a file, a function or a variable\n"));
         }
         if (report->options->is_quiet || result->is_other_program) {
             return;

@@ -89,8 +89,8 @@ bool diff_saved_check(const struct diff_command_options *options, struct error *
     if (options->output != NULL) {
         error_set(
             error, ERROR_USAGE,
-            "-o %.80s: saved tensors cannot be drawn, nothing tells which was made "
-            "of which: expected two traces (--format mtrace saves such)",
+            "-o %.80s: saved tensors cannot be drawn, since nothing says which was "
+            "made of which: expected two traces (--format mtrace saves these)",
             options->output);
         return false;
     }
@@ -100,9 +100,10 @@ bool diff_saved_check(const struct diff_command_options *options, struct error *
             error);
     }
     if (options->has_inherited) {
-        return arguments_refuse("--inherited: of saved tensors nothing tells which was "
-                                "made of which: expected two traces",
-                                error);
+        return arguments_refuse(
+            "--inherited: nothing says which of the saved tensors was made of "
+            "which: expected two traces",
+            error);
     }
     return true;
 }

@@ -175,7 +175,7 @@ static void add_verdict(const struct diff_saved_report *report,
 
     if (both + result->ignored == 0 && result->only[0] > 0 && result->only[1] > 0) {
         buffer_add(text, SLICE("different: nothing that is saved here has one name in "
-                               "both (--map OLD=NEW tells what is called otherwise)"));
+                               "both (--map OLD=NEW names what was renamed)"));
     } else if (both == 0 && diff_saved_is_equal(result)) {
         buffer_add(text, SLICE("nothing to compare"));
     } else if (diff_saved_is_equal(result)) {
@@ -225,7 +225,7 @@ void diff_saved_report_add(const struct diff_saved_report *report,
         report, DIFF_SAVED_DIFFERENT,
         result->is_ordered
             ? "  different, in the order in which they were saved:\n"
-            : "  different, by name (the files do not tell when they were saved):\n",
+            : "  different, by name (the files do not hold when they were saved):\n",
         text);
     add_list(report, DIFF_SAVED_A_ALONE, "  in A alone:\n", text);
     add_list(report, DIFF_SAVED_B_ALONE, "  in B alone:\n", text);

@@ -124,7 +124,7 @@ static bool run_command(const struct prompt *prompt, char *line)
     } else if (strcmp(word, ".schema") == 0) {
         print_schema(prompt, argument);
     } else {
-        print_message(word, "no such command; .help tells what there is");
+        print_message(word, "no such command; .help lists them");
     }
     return true;
 }
@@ -176,7 +176,7 @@ enum exit_code sql_prompt(struct sql_run *run)
     run->is_prompt = true;
     interrupt_ask(take_signal, &prompt);
     print_text("Tables: events, sites, calls, edges. A query ends with `;`. "
-               ".schema tells the columns, .help more.\n");
+               ".schema lists the columns, .help the commands.\n");
     do {
         output_print(slice_of(prompt.query.size == 0 ? prompt_first : prompt_more));
     } while (read_line(&prompt, &line) && take_line(&prompt, &line) &&

@@ -135,7 +135,7 @@ static enum exit_code tell_problem(struct sql_run *run,
         add_place(&text, query, problem->offset);
     }
     if (!run->is_prompt && problem->unknown[0] != '\0') {
-        buffer_add(&text, SLICE("`monitorch sql --schema` tells what there is\n"));
+        buffer_add(&text, SLICE("`monitorch sql --schema` lists the tables and columns\n"));
     }
     output_print_error(buffer_slice(&text));
     buffer_release(&text);

@@ -50,6 +50,39 @@ static ternaryfunc original_type_call;
 
 /* ---- calling the originals ---- */
 
+/* NumPy's own functions, such as ones, fill what they get from empty, and an array has no version
+ * that shows it. So only calls from other code count. */
+static bool is_wanted(enum fresh_call which)
+{
+    PyObject *globals =
+        targets[which].holder == HOLDER_NUMPY ? PyEval_GetGlobals() : NULL;
+    PyObject *name = globals == NULL ? NULL : PyDict_GetItemString(globals, "__name__");
+    PyObject *start;
+    Py_ssize_t is_numpy;
+
+    if (name == NULL || !PyUnicode_Check(name)) {
+        return true;
+    }
+    start = PyUnicode_FromString("numpy.");
+    is_numpy =
+        start == NULL ? 1 : PyUnicode_Tailmatch(name, start, 0, PY_SSIZE_T_MAX, -1);
+    Py_XDECREF(start);
+    PyErr_Clear();
+    return is_numpy == 0;
+}
+
+static struct fresh_note expect(enum fresh_call which,
+                                PyObject *self,
+                                PyObject *const *arguments,
+                                Py_ssize_t count,
+                                PyObject *keywords)
+{
+    if (!is_wanted(which)) {
+        return (struct fresh_note){.effect = targets[which].effect};
+    }
+    return fresh_expect(targets[which].effect, self, arguments, count, keywords);
+}
+
 static PyObject *call_with_tuple(enum fresh_call which,
                                  PyObject *self,
                                  PyObject *arguments,
@@ -67,7 +100,7 @@ static PyObject *call_with_tuple(enum fresh_call which,
     for (Py_ssize_t i = 0; i < count; i++) {
         first[i] = PyTuple_GetItem(arguments, i);
     }
-    note = fresh_expect(targets[which].effect, self, first, count, keywords);
+    note = expect(which, self, first, count, keywords);
     result = original(self, arguments, keywords);
     fresh_notice(&note, self, result);
     return result;
@@ -87,8 +120,7 @@ static PyObject *call_with_vector(enum fresh_call which,
 {
     PyCFunction function = detours[which].original->ml_meth;
     vector_function original = (vector_function)(void (*)(void))function;
-    struct fresh_note note =
-        fresh_expect(targets[which].effect, self, arguments, count, NULL);
+    struct fresh_note note = expect(which, self, arguments, count, NULL);
     PyObject *result = original(self, arguments, count, names);
 
     fresh_notice(&note, self, result);

@@ -213,7 +213,7 @@ static const char *find_name(const struct log_event *event, struct log_event_vie
 {
     if ((view->flags & LOG_EVENT_READ) != 0) {
         if (event->write >= view->site->read_count) {
-            return "an event tells of a name that its site does not read";
+            return "an event names a variable that its site does not read";
         }
         view->name = view->site->reads[event->write].name;
         return NULL;

@@ -66,7 +66,7 @@ void log_reader_tell(struct log_reader *reader,
         damage_insert(reader, offset, slice_of(clean.text));
     } else if (reader->damage_count == DAMAGE_MAX) {
         damage_insert(reader, UINT64_MAX,
-                      SLICE("there is more damage than is told here"));
+                      SLICE("there is more damage than is listed here"));
     }
 }
 

@@ -18,7 +18,7 @@
 #define LEGEND_GAP   16.0
 /* The width that the lines get on any page, in points. */
 #define LINES_LEAST 20.0
-#define LEGEND_PART  0.42 /* of the page's width, at most */
+#define LEGEND_PART 0.42 /* of the page's width, at most */
 
 struct chart {
     struct chart_plot plot;

@@ -113,7 +113,7 @@ static void add_rows(const struct check *check, struct buffer *text)
         buffer_add_byte(text, '\n');
     }
     if (shown < check->group_count) {
-        buffer_add_format(text, "  and %lu more places (--json tells all)\n",
+        buffer_add_format(text, "  and %lu more places (--json lists all)\n",
                           (unsigned long)(check->group_count - shown));
     }
 }
@@ -137,7 +137,7 @@ static void add_ok(const struct check *check, struct buffer *text)
     }
     if (check->meant_count > 0) {
         buffer_add_format(
-            text, " but what lines write by name (%llu event%s; --no-inf tells)",
+            text, " but what lines write by name (%llu event%s; --no-inf lists them)",
             (unsigned long long)check->meant_count, check->meant_count == 1 ? "" : "s");
     }
     buffer_add_byte(text, '\n');

@@ -139,7 +139,7 @@ static void add_circumstances(const struct tree_log *log,
             buffer_add_number(text, call->parent_number);
             buffer_add(text, SLICE(", "));
         }
-        buffer_add(text, SLICE("which this trace does not tell"));
+        buffer_add(text, SLICE("which this trace does not hold"));
     }
 }
 

@@ -80,7 +80,7 @@ bool why_picture_add(struct why *why,
     if (is_done && options->node_limit > 0 && graph.node_count > options->node_limit) {
         error_set(error, ERROR_USAGE,
                   "there are %lu nodes to draw, more than %lu: the text of "
-                  "`monitorch why --all` tells them",
+                  "`monitorch why --all` lists them",
                   (unsigned long)graph.node_count, (unsigned long)options->node_limit);
         is_done = false;
     }

@@ -226,8 +226,8 @@ static void add_slice(const struct why *why, struct buffer *text)
         buffer_add(text, SLICE("  and "));
         buffer_add_number(text, why->hidden_rows);
         buffer_add(text, why->hidden_rows == 1
-                             ? SLICE(" more place (--all tells it)\n")
-                             : SLICE(" more places (--all tells them)\n"));
+                             ? SLICE(" more place (--all lists it)\n")
+                             : SLICE(" more places (--all lists them)\n"));
     }
 }
 

@@ -379,7 +379,7 @@ def test_infinities_that_are_meant(tmp_path):
     run = check(path)
     assert (run.returncode, run.stdout) == (
         0,
-        "ok: 2 events: no NaN, no Inf but what lines write by name (2 events; --no-inf tells)\n",
+        "ok: 2 events: no NaN, no Inf but what lines write by name (2 events; --no-inf lists them)\n",
     )
     assert check("--no-inf", path).returncode == 1
     assert first(check(trace(MASK, array(0, 1, neginf=2), array(0, 1, posinf=2)))) == (

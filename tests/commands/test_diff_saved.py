@@ -161,7 +161,7 @@ def test_files_that_tell_no_place(tmp_path):
         torch.save(noise() + shift, tmp_path / folder / "step0.enc.q.call2.pt")
     text = diff(tmp_path / "a", tmp_path / "b", exit_code=1)
     assert text.startswith("step0.enc.q.call2: first divergence: values at [")
-    assert "different, by name (the files do not tell when they were saved):" in text
+    assert "different, by name (the files do not hold when they were saved):" in text
 
 
 def test_older_files_are_matched_with_newer_ones(tmp_path):

@@ -148,7 +148,7 @@ def test_each_line(tmp_path, way, python):
         found = told[name]
         site = line - 1 if name in GIVEN else line
         assert found["kind"] == "monitorch.NonFinite"
-        command = f"`monitorch why {name}.mtrace` tells where it came from"
+        command = f"`monitorch why {name}.mtrace` names its origin"
         assert found["text"] == f"lines.py:{site}: {what}; {command}", name
         assert found["place"][1:] == [site, f"{name}.mtrace"]
         assert not found["active"] and found["stopped"] == f"lines.py:{site}: {what}"
@@ -169,7 +169,7 @@ def test_the_trace_ends_with_it(tmp_path):
     assert lines[0] == "Traceback (most recent call last):"
     assert f'  File "{tmp_path}/s.py", line 4, in <module>' in lines
     what = "s.py:1: x is NaN"
-    assert f"monitorch.NonFinite: {what}; `monitorch why run.mtrace` tells where it came from" in lines
+    assert f"monitorch.NonFinite: {what}; `monitorch why run.mtrace` names its origin" in lines
     assert lines[-1].startswith("monitorch: 1 events in run.mtrace")
     assert lines[-1].endswith(f"recording ended early: {what}: monitorch why run.mtrace")
     shown = viewer.run("show", tmp_path / "run.mtrace")

@@ -60,6 +60,9 @@ jj = ii[1000:]                                               # V
 kk = torch.empty(3); kk = torch.ones(3)                      # V
 ll = copy.deepcopy(nn.Linear(2, 2)).weight                   # V
 mm = torch.empty(5, dtype=torch.int32)                       # W
+oo = np.ones(40); del oo; pp = np.ones(40)                   # V
+qq = np.full(50, 2.0); del qq; rr = np.full(50, 2.0)         # V
+ss = np.ones_like(rr); del ss; tt = np.ones_like(rr)         # V
 """
 
 

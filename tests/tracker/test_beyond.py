@@ -120,7 +120,7 @@ def test_functions_without_a_source(kind: str, run: Run) -> None:
     )
     log = ran.log
     assert [
-        line.rest.endswith("only what goes in and comes out is told")
+        line.rest.endswith("only its inputs and outputs are logged")
         for line in log.of_kind("warning")
     ] == [True]
     assert [entry.rpartition(".")[2] for entry in log.entries()] == [name] * 2

@@ -174,7 +174,7 @@ def _announce_waiting() -> None:
         try:
             _announce(hook, mode)
         except Exception as error:
-            _note(f"torch.compile could not be told of the recorded lines: {error}", True)
+            _note(f"torch.compile could not be notified of the recorded lines: {error}", True)
 
 
 def _announce(hook: "Any", mode: str) -> None:

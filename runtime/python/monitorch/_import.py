@@ -220,7 +220,7 @@ def _change(name: str) -> None:
         importlib.import_module(_LATER[name]).change(sys.modules[name])
     except Exception as error:
         if _hook is not None:
-            _hook.tell(f"{name} could not be told of instrumented modules: {error}")
+            _hook.tell(f"{name} could not be notified of instrumented modules: {error}")
 
 
 # What is done with modules when they have been imported: name -> function.

@@ -47,7 +47,7 @@ def meet(file: str, line: int, what: str) -> "NonFinite | None":
     place = f"{_shorten(file)}:{line}"
     path = recording.end_at(f"{place}: {what}")
     error = NonFinite(
-        f"{place}: {what}; `monitorch why {_quote(path)}` tells where it came from"
+        f"{place}: {what}; `monitorch why {_quote(path)}` names its origin"
     )
     error.trace, error.file, error.line = path, file, line
     return error

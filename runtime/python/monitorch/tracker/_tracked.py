@@ -58,7 +58,7 @@ class Tracked:
         try:
             self.run = _function.compile_function(function, self._wish.needs_every_line)
         except _function.CannotCompile as error:
-            self._note = f"{error}: only what goes in and comes out is told"
+            self._note = f"{error}: only its inputs and outputs are logged"
             return
         self._code = _function.find_innermost(self.run).__code__
 
