@@ -119,6 +119,28 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     return is_done ? exit_code : EXIT_CODE_INPUT_FAILED;
 }
 
+/* Half of what the machine has; 0: not known, no limit. */
+static uint64_t half_of_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long size = sysconf(_SC_PAGESIZE);
+
+    return pages <= 0 || size <= 0 ? 0 : (uint64_t)pages * (uint64_t)size / 2;
+}
+
+static void announce(void *context, uint64_t values, uint64_t bytes)
+{
+    char line[160];
+
+    progress_clear(context);
+    snprintf(
+        line, sizeof line,
+        "remark: %llu values: this needs about %.1f GB of memory, and about %llu s",
+        (unsigned long long)values, (double)bytes / 1e9,
+        (unsigned long long)(values / 300000));
+    print_message(NAME, line);
+}
+
 enum exit_code why_run(int word_count, char **words)
 {
     struct error error = ERROR_INIT;
@@ -137,6 +159,9 @@ enum exit_code why_run(int word_count, char **words)
     options.ask.wants_texts = !options.is_json;
     options.ask.progress = tell_progress;
     options.ask.progress_context = &progress;
+    options.ask.announce = options.is_quiet ? NULL : announce;
+    options.ask.memory_limit =
+        options.ask.memory_limit > 0 ? options.ask.memory_limit : half_of_memory();
     progress_init(&progress, options.is_quiet);
     why_init(&why);
     is_found = why_find(&why, options.trace, &options.ask, &error);

@@ -8,6 +8,8 @@
 /* So far back is told where nothing else is asked for. */
 #define DEPTH_DEFAULT 8
 
+#include <stdlib.h>
+
 #define TABLE_OF_OPTIONS "runtime/command/why_options.def"
 #include "runtime/base/option_rules.h"
 
@@ -64,6 +66,28 @@ static bool read_number(enum option_id id,
     return true;
 }
 
+/* `8G`, `500M`: powers of 1,000. */
+static bool read_size(const char *argument, uint64_t *size, struct error *error)
+{
+    char *end;
+    double number = strtod(argument, &end);
+    double unit = *end == 'G'   ? 1e9
+                  : *end == 'M' ? 1e6
+                  : *end == 'T' ? 1e12
+                  : *end == 'k' ? 1e3
+                                : 1;
+
+    end += unit > 1;
+    end += unit > 1 && *end == 'B';
+    if (end == argument || *end != '\0' || !(number * unit >= 1) ||
+        number * unit > 1e18) {
+        return argument_refuse(&rules[OPTION_MEMORY], argument,
+                               "a size such as 8G or 500M", error);
+    }
+    *size = (uint64_t)(number * unit);
+    return true;
+}
+
 static bool
 take_option(void *context, int id, const char *argument, struct error *error)
 {
@@ -76,6 +100,8 @@ take_option(void *context, int id, const char *argument, struct error *error)
     case OPTION_ITERATION:
         options->ask.has_iteration = true;
         return read_number(id, argument, 0, &options->ask.iteration, error);
+    case OPTION_MEMORY:
+        return read_size(argument, &options->ask.memory_limit, error);
     case OPTION_DEPTH:
         return argument_read_count(&rules[id], argument, 0, UINT32_MAX,
                                    "a number from 0 on", &options->ask.depth, error);

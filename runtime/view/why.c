@@ -3,6 +3,8 @@
 
 #include "runtime/base/memory.h"
 
+#include <math.h>
+
 void why_init(struct why *why)
 {
     *why = (struct why){.target = FLOW_NONE};
@@ -75,6 +77,33 @@ static bool build(struct why *why, struct error *error)
     return true;
 }
 
+/* Each value of a trace is in the graph: so many bytes, with its edges and what `why` adds. Measured;
+ * values with many edges need more. */
+#define BYTES_OF_VALUE 1100
+/* Where so much is needed, it is announced. */
+#define ANNOUNCED_BYTES ((uint64_t)1 << 30)
+
+static bool check_memory(const struct why *why, const char *path, struct error *error)
+{
+    const struct why_ask *ask = &why->ask;
+    uint64_t bytes = why->value_count * BYTES_OF_VALUE;
+
+    if (ask->memory_limit > 0 && bytes > ask->memory_limit) {
+        error_set(error, ERROR_INPUT,
+                  "%.300s: %llu values: to explain one needs about %.3g GB of memory, "
+                  "above the "
+                  "limit of %.3g GB. Allow it with --memory %.0fG, or record less: "
+                  "fewer functions, or the newest events alone (last=1000000)",
+                  path, (unsigned long long)why->value_count, (double)bytes / 1e9,
+                  (double)ask->memory_limit / 1e9, ceil((double)bytes / 1e9));
+        return false;
+    }
+    if (ask->announce != NULL && bytes >= ANNOUNCED_BYTES) {
+        ask->announce(ask->progress_context, why->value_count, bytes);
+    }
+    return true;
+}
+
 bool why_find(struct why *why,
               const char *path,
               const struct why_ask *ask,
@@ -90,7 +119,8 @@ bool why_find(struct why *why,
     if (why->nonfinite_count == 0 && ask->event.size == 0) {
         return true; /* there is nothing to look for: no graph is needed */
     }
-    if (!build(why, error) || !why_choose(why, error)) {
+    if (!check_memory(why, path, error) || !build(why, error) ||
+        !why_choose(why, error)) {
         return false;
     }
     if (why->target != FLOW_NONE &&

@@ -37,6 +37,9 @@ struct why_ask {
     bool has_source; /* rows with the text of their lines */
     bool has_color;
     bool wants_texts; /* values in words and calls, for people */
+    uint64_t memory_limit; /* bytes: more is refused before it is used; 0: no limit */
+    /* Called before much memory is used; may be NULL. */
+    void (*announce)(void *context, uint64_t values, uint64_t bytes);
     source_strip strip;
     bool (*progress)(void *context, uint64_t events); /* may be NULL */
     void *progress_context;
@@ -109,6 +112,7 @@ struct why {
     uint32_t *first_edges;     /* by node: its first edge by target, and one more */
     struct number_map written; /* owned: sites whose infinities are meant, or not */
     uint64_t event_count;
+    uint64_t value_count; /* events with a value */
     uint64_t nonfinite_count;
     uint64_t first_event; /* the number of the first that the trace has */
     uint32_t target;      /* FLOW_NONE: there is none: everything is finite */

@@ -122,6 +122,7 @@ void why_count(struct why *why)
             if (why->event_count++ == 0) {
                 why->first_event = item.event.number;
             }
+            why->value_count += item.event.kind != VALUE_NOTHING;
             why->nonfinite_count += value_has_nonfinite(&item.event);
         }
     }

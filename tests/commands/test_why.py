@@ -702,8 +702,22 @@ def test_allocations_fail(nested, words, and_all_after):
     assert hostile.fail_allocations(run, and_all_after) > 20
 
 
+def test_a_limit_of_memory(nested):
+    run = why(nested, "--memory", "20k")
+    assert (run.returncode, run.stdout) == (3, "")
+    assert re.search(
+        r"\d+ values: to explain one needs about \S+ GB of memory, above the limit of 2e-05 GB\. "
+        r"Allow it with --memory 1G, or record less",
+        run.stderr,
+    )
+    assert why(nested, "--memory", "1G").returncode == 1
+    for word in ("0", "G", "8X", "-1", "nan", "1e40"):
+        run = why(nested, f"--memory={word}")
+        assert (run.returncode, run.stdout) == (2, "") and "expected a size such as 8G" in run.stderr
+
+
 def test_help_names_every_option():
     text = why("--help").stdout
-    for option in "call iteration depth all source output json quiet color version help".split():
+    for option in "call iteration memory depth all source output json quiet color version help".split():
         assert f"--{option}" in text
     assert all(len(line) <= 92 for line in text.splitlines())
