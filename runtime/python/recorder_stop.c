@@ -1,6 +1,9 @@
 /* Recordings that stop where a value is NaN or infinite. */
 #include "runtime/python/recorder_stop.h"
 
+#include "runtime/view/flow_build.h"
+#include "runtime/view/infinity_text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +18,20 @@ void stop_begin(struct stop *stop, unsigned wanted)
 
 void stop_release(struct stop *stop)
 {
+    buffer_release(&stop->name);
     buffer_release(&stop->file);
     buffer_release(&stop->what);
-    *stop = (struct stop){.file = BUFFER_INIT, .what = BUFFER_INIT};
+    *stop =
+        (struct stop){.name = BUFFER_INIT, .file = BUFFER_INIT, .what = BUFFER_INIT};
+}
+
+/* Looks on: what was met is meant. */
+static void forget(struct stop *stop)
+{
+    stop->is_met = false;
+    stop->name.size = 0;
+    stop->file.size = 0;
+    stop->what.size = 0;
 }
 
 /* ---- what was met, in words ---- */
@@ -48,9 +62,26 @@ static void begin(struct stop *stop,
     stop->is_met = true;
     stop->thread = thread;
     stop->line = visit->site->line;
+    stop->is_parameter = visit->site->kind == SITE_ENTER;
+    buffer_add(&stop->name, name);
     buffer_add(&stop->file, visit->module->table.path);
     buffer_add(&stop->what, is_returned ? SLICE("the returned value") : name);
     buffer_add(&stop->what, path);
+}
+
+/* What is known of the infinities without NaN. */
+static void
+note_infinite(struct stop *stop, bool is_infinite, bool is_negative, bool is_number)
+{
+    stop->is_infinite = is_infinite;
+    stop->is_negative = is_negative;
+    stop->is_number = is_number;
+}
+
+/* Whether a line has written -Inf by name before, and it may come of that. */
+static bool may_come_of_meant(const struct stop *stop, bool is_negative)
+{
+    return is_negative && stop->has_meant;
 }
 
 static void
@@ -94,11 +125,14 @@ bool stop_meet_array(struct stop *stop,
     bool has_inf = counts->posinf_count + counts->neginf_count > 0;
     bool is_first = true;
 
-    if (!stop_is_looking(stop) || !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
-                                    (has_inf && (stop->wanted & STOP_AT_INF) != 0))) {
+    if (!stop_is_looking(stop) ||
+        !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
+          (has_inf && (stop->wanted & STOP_AT_INF) != 0)) ||
+        (!has_nan && may_come_of_meant(stop, counts->posinf_count == 0))) {
         return false;
     }
     begin(stop, thread, visit, write, path);
+    note_infinite(stop, !has_nan, counts->posinf_count == 0, false);
     add_count(&stop->what, counts->nan_count, "NaN", &is_first);
     add_count(&stop->what, counts->posinf_count, "+Inf", &is_first);
     add_count(&stop->what, counts->neginf_count, "-Inf", &is_first);
@@ -133,22 +167,85 @@ bool stop_meet_number(struct stop *stop,
     bool has_nan = isnan(real) || isnan(imaginary);
     bool has_inf = isinf(real) || isinf(imaginary);
 
-    if (!stop_is_looking(stop) || !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
-                                    (has_inf && (stop->wanted & STOP_AT_INF) != 0))) {
+    if (!stop_is_looking(stop) ||
+        !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
+          (has_inf && (stop->wanted & STOP_AT_INF) != 0)) ||
+        (!has_nan && may_come_of_meant(stop, real < 0))) {
         return false;
     }
     begin(stop, thread, visit, write, path);
+    note_infinite(stop, !has_nan && imaginary == 0, real < 0, true);
     buffer_add(&stop->what, slice_of(number_text(real, imaginary)));
     return true;
 }
 
-/* ---- raising ---- */
+/* ---- what is meant ---- */
 
 static PyObject *make_text(const struct buffer *buffer)
 {
     return PyUnicode_DecodeUTF8(buffer->size > 0 ? buffer->bytes : "",
                                 (Py_ssize_t)buffer->size, "replace");
 }
+
+/* The lines of the statement as one, up to its last closing bracket. */
+static void add_statement(struct buffer *text, struct slice lines)
+{
+    int depth = 0;
+
+    for (size_t at = 0; at < lines.size;) {
+        size_t end = slice_find(lines, SLICE("\n"), at);
+        struct slice line = slice_part(lines, at, end);
+
+        buffer_add(text, line);
+        buffer_add_byte(text, ' ');
+        depth += flow_bracket_depth(line);
+        at = end + 1;
+        if (depth <= 0) {
+            return;
+        }
+    }
+}
+
+/* Whether the source names an infinity there, or hands on a number that another line named. Nothing
+ * is known where it cannot be read. */
+static bool is_named(const struct stop *stop, struct slice lines)
+{
+    struct buffer text = BUFFER_INIT;
+    struct slice named;
+    bool is_it;
+
+    add_statement(&text, lines);
+    named = buffer_slice(&text);
+    if (stop->is_parameter) {
+        named = parameter_default(named, buffer_slice(&stop->name));
+    }
+    is_it =
+        infinity_is_named(named) || (stop->is_number && stop->has_meant_number &&
+                                     (stop->is_parameter || statement_hands_on(named)));
+    is_it = is_it && !text.has_failed;
+    buffer_release(&text);
+    return is_it;
+}
+
+/* Whether the infinity stands in the line by its name, or as the default of the parameter. */
+static bool is_meant(struct stop *stop)
+{
+    PyObject *module = PyImport_ImportModule("monitorch._nonfinite");
+    PyObject *lines = module == NULL ? NULL
+                                     : PyObject_CallMethod(module, "lines", "Nk",
+                                                           make_text(&stop->file),
+                                                           (unsigned long)stop->line);
+    Py_ssize_t size = 0;
+    const char *bytes = lines == NULL ? NULL : PyUnicode_AsUTF8AndSize(lines, &size);
+    bool is_it = bytes != NULL && is_named(stop, (struct slice){bytes, (size_t)size});
+
+    PyErr_Clear();
+    Py_XDECREF(lines);
+    Py_XDECREF(module);
+    return is_it;
+}
+
+/* ---- raising ---- */
 
 /* The exception, after the recording has ended; NULL without one set where there is none. */
 static PyObject *make_exception(const struct stop *stop)
@@ -174,10 +271,18 @@ static PyObject *make_exception(const struct stop *stop)
 
 bool stop_raise(struct stop *stop)
 {
-    struct stop met = *stop;
+    struct stop met;
     PyObject *exception;
 
-    *stop = (struct stop){.file = BUFFER_INIT, .what = BUFFER_INIT};
+    if (stop->is_infinite && is_meant(stop)) {
+        stop->has_meant = stop->has_meant || stop->is_negative;
+        stop->has_meant_number = stop->has_meant_number || stop->is_number;
+        forget(stop);
+        return false;
+    }
+    met = *stop;
+    *stop =
+        (struct stop){.name = BUFFER_INIT, .file = BUFFER_INIT, .what = BUFFER_INIT};
     exception = make_exception(&met);
     stop_release(&met);
     if (exception != NULL && PyExceptionInstance_Check(exception)) {

@@ -25,8 +25,15 @@ struct stop {
     bool is_met; /* and not raised yet */
     uint64_t thread; /* the key of the thread that met it */
     uint32_t line;
-    struct buffer file; /* owned */
-    struct buffer what; /* owned: "scores holds 3 NaN of 16: float32 [4, 4]" */
+    bool is_infinite;  /* it holds no NaN: an infinity that the line names is meant */
+    bool is_negative;  /* -Inf alone */
+    bool is_number;    /* no array */
+    bool is_parameter; /* recorded at a function's entry: `name` is the parameter */
+    bool has_meant;    /* a line wrote -Inf by name: -Inf may come of it from then on */
+    bool has_meant_number; /* the same of a number that is Inf */
+    struct buffer name;    /* owned */
+    struct buffer file;    /* owned */
+    struct buffer what;    /* owned: "scores holds 3 NaN of 16: float32 [4, 4]" */
 };
 
 void stop_begin(struct stop *stop, unsigned wanted);
@@ -56,7 +63,8 @@ bool stop_meet_number(struct stop *stop,
                       double imaginary);
 
 /* Ends the recording and raises monitorch.NonFinite, with the interpreter's lock held and no hook
- * of this thread at work. False: nothing is raised. */
+ * of this thread at work. False: nothing is raised. An infinity that the line or a default names is
+ * meant: recording goes on, and -Inf that may come of it is let pass. */
 bool stop_raise(struct stop *stop);
 
 #endif

@@ -153,6 +153,7 @@ struct check {
     uint64_t checked[CHECK_KIND_COUNT]; /* values, or sites, that were looked at */
     uint64_t offender_count;            /* events */
     bool has_meant;                     /* a line wrote -Inf by name */
+    bool has_meant_number;              /* a line wrote a number by name that is Inf */
     uint64_t meant_count;               /* events that were let pass for it */
     uint64_t first_event;               /* the trace's first */
     struct buffer first; /* owned: value and calls of the first offender */

@@ -2,6 +2,7 @@
 #include "runtime/view/check.h"
 
 #include "runtime/view/flow_build.h"
+#include "runtime/view/infinity_text.h"
 #include "runtime/view/number_text.h"
 #include "runtime/view/tree_log.h"
 #include "runtime/view/value_text.h"
@@ -144,8 +145,10 @@ static bool has_inf(const struct log_event_view *event, struct buffer *words)
     return true;
 }
 
-/* Whether the event's statement names an infinity: `-torch.inf`, `float('-inf')`. */
-static bool names_infinity(struct check *check, const struct log_event_view *event)
+/* The text of the event's statement, over all its lines. */
+static void add_statement(struct check *check,
+                          const struct log_event_view *event,
+                          struct buffer *text)
 {
     int depth = 0;
 
@@ -153,22 +156,35 @@ static bool names_infinity(struct check *check, const struct log_event_view *eve
         struct slice line = source_lines_get(check->sources, event->module_number,
                                              event->site->line + i);
 
-        for (size_t at = slice_find(line, SLICE("inf"), 0); at < line.size;
-             at = slice_find(line, SLICE("inf"), at + 1)) {
-            char before = at > 0 ? line.bytes[at - 1] : ' ';
-            char after = at + 3 < line.size ? line.bytes[at + 3] : ' ';
-
-            if (memchr(".-+'\" (=", before, 8) != NULL &&
-                memchr("'\" ),]", after, 6) != NULL) {
-                return true;
-            }
-        }
+        buffer_add(text, line);
+        buffer_add_byte(text, ' ');
         depth += flow_bracket_depth(line);
         if (depth <= 0) {
-            break;
+            return;
         }
     }
-    return false;
+}
+
+/* Whether the event's statement names an infinity: `-torch.inf`, `float('-inf')`; of a parameter,
+ * its default. `is_handed_on`: whether it only hands values on. */
+static bool names_infinity(struct check *check,
+                           const struct log_event_view *event,
+                           bool *is_handed_on)
+{
+    struct buffer text = BUFFER_INIT;
+    struct slice named;
+    bool is_named;
+
+    add_statement(check, event, &text);
+    named = buffer_slice(&text);
+    *is_handed_on = event->site->kind == SITE_ENTER || statement_hands_on(named);
+    if (event->site->kind == SITE_ENTER) {
+        named = parameter_default(named, event->name);
+    }
+    is_named = infinity_is_named(named);
+    check->has_failed |= text.has_failed;
+    buffer_release(&text);
+    return is_named;
 }
 
 static bool has_posinf(const struct log_event_view *event)
@@ -177,21 +193,26 @@ static bool has_posinf(const struct log_event_view *event)
                                        : isinf(event->real) && event->real > 0;
 }
 
-/* What a line writes by name is let pass, and -Inf that may have come of it. */
+/* What a line or a default names is let pass, -Inf that may have come of it, and a number where it is
+ * handed on. Where every infinity is asked for, this is so of numbers alone. */
 static bool is_meant(struct check *check, const struct log_event_view *event)
 {
+    bool is_number = event->kind == VALUE_FLOAT;
     bool is_negative = !has_posinf(event) && event->kind != VALUE_COMPLEX;
+    bool is_handed_on;
     bool is_named;
 
-    if (!check->rules->lets_meant) {
+    if (!check->rules->lets_meant && !is_number) {
         return false;
     }
     if (is_negative && check->has_meant) {
         check->meant_count++;
         return true;
     }
-    is_named = names_infinity(check, event);
+    is_named = names_infinity(check, event, &is_handed_on);
     check->has_meant = check->has_meant || (is_named && is_negative);
+    is_named = is_named || (is_number && is_handed_on && check->has_meant_number);
+    check->has_meant_number = check->has_meant_number || (is_named && is_number);
     check->meant_count += is_named;
     return is_named;
 }

@@ -36,7 +36,7 @@ struct why_ask {
     bool has_all_rows;
     bool has_source; /* rows with the text of their lines */
     bool has_color;
-    bool wants_texts; /* values in words and calls, for people */
+    bool wants_texts;      /* values in words and calls, for people */
     uint64_t memory_limit; /* bytes: more is refused before it is used; 0: no limit */
     /* Called before much memory is used; may be NULL. */
     void (*announce)(void *context, uint64_t values, uint64_t bytes);
@@ -152,9 +152,6 @@ void why_json_add(const struct why *why, struct slice trace, struct buffer *text
 /* The statement that begins on that line, without comments and line ends. */
 struct slice
 why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first);
-
-/* why_default.c: the default of a parameter in the text of a `def`; "": it has none. */
-struct slice why_default(struct slice definition, struct slice name);
 
 /* ---- parts of it, for its own files ---- */
 

@@ -43,6 +43,7 @@ static struct range range_of_input(const struct why_input *input, struct slice t
         range.high = statistics_bound_real(input->dtype, statistics->max);
         range.is_bounded = isfinite(range.low) && isfinite(range.high);
         range.is_attained = range.is_bounded;
+        mask_of_input(&range);
     }
     return range;
 }
@@ -327,6 +328,7 @@ static struct range evaluate_unary(struct reasoner *reasoner, uint32_t index)
     result.high = -x.low;
     result.posinf = x.neginf;
     result.neginf = x.posinf;
+    result.is_masked = false;
     return result;
 }
 

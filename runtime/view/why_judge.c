@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/trace/uninitialised.h"
+#include "runtime/view/infinity_text.h"
 
 #include <assert.h>
 
@@ -146,7 +147,50 @@ static const struct flow_group *call_of(const struct why *why, uint32_t node)
     return group == FLOW_NONE ? NULL : &why->graph.groups[group];
 }
 
-static void fill_inputs(const struct why *why,
+#define MASK_STEPS_MAX 16
+
+/* A source that has the same least value: where that came from. FLOW_NONE: none. */
+static uint32_t find_least(const struct why *why, uint32_t node, double least)
+{
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        uint32_t source = why->graph.edges[i].source;
+        const struct flow_node *from = &why->graph.nodes[source];
+
+        if (from->has_statistics && source < node &&
+            statistics_bound_real(from->dtype, from->statistics.min) == least) {
+            return source;
+        }
+    }
+    return FLOW_NONE;
+}
+
+/* Whether the line where the value's least element came from wrote it into a mask. */
+static bool is_mask(struct why *why, uint32_t node)
+{
+    const struct flow_node *last = &why->graph.nodes[node];
+    double least;
+
+    if (!last->has_statistics || dtype_class(last->dtype) != DTYPE_CLASS_FLOATING) {
+        return false;
+    }
+    least = statistics_bound_real(last->dtype, last->statistics.min);
+    if (!(least < 0)) {
+        return false;
+    }
+    for (int i = 0; i < MASK_STEPS_MAX; i++) {
+        uint32_t source = find_least(why, node, least);
+
+        if (source == FLOW_NONE) {
+            break;
+        }
+        node = source;
+    }
+    last = &why->graph.nodes[node];
+    return why_writes_mask(
+        why_statement(why, why->facts[node].module, last->line, last->code), least);
+}
+
+static void fill_inputs(struct why *why,
                         const struct why_producer *producer,
                         struct why_input *inputs)
 {
@@ -158,6 +202,8 @@ static void fill_inputs(const struct why *why,
         inputs[i] = (struct why_input){
             .name = producer->names[i],
             .is_result = is_result(why, producer->inputs[i]),
+            .is_mask =
+                (producer->made & WHY_NEGINF) != 0 && is_mask(why, producer->inputs[i]),
             .call = fact->call,
             .callee = node->function,
             .path = call == NULL ? SLICE("") : call->path,
@@ -418,7 +464,7 @@ judge_default(struct why *why, struct why_producer *producer, struct buffer *tex
                       source_lines_get(&why->sources, fact->module, node->line));
     struct buffer ignored = BUFFER_INIT;
     struct why_question question = {
-        .statement = why_default(definition, bare_name(node->name)),
+        .statement = parameter_default(definition, bare_name(node->name)),
         .dtype = DTYPE_FLOAT64,
         .made = producer->made,
     };

@@ -124,6 +124,7 @@ struct range range_sum(struct reasoner *reasoner,
         result.low = a->low + low;
         result.high = a->high + high;
     }
+    mask_of_sum(&result, a, b, is_difference);
     set_zero(&result);
     range_overflow(reasoner, &result);
     return result;
@@ -165,6 +166,7 @@ struct range range_product(struct reasoner *reasoner,
             result.is_attained = a->is_attained && !has_both;
         }
     }
+    mask_of_product(&result, a, b);
     set_zero(&result);
     if (result.is_bounded && a->zero == CERTAINTY_NO && b->zero == CERTAINTY_NO) {
         result.zero = CERTAINTY_NO;

@@ -111,6 +111,7 @@ struct range range_either(const struct range *a, const struct range *b)
     either.posinf = weaken(certainty_either(a->posinf, b->posinf));
     either.neginf = weaken(certainty_either(a->neginf, b->neginf));
     either.dtype = a->dtype != DTYPE_OTHER ? a->dtype : b->dtype;
+    mask_of_either(&either, a, b);
     return either;
 }
 
@@ -124,6 +125,7 @@ range_mapped(const struct range *from, struct slice text, double low, double hig
     mapped.high = high;
     mapped.is_bounded = from->is_bounded && isfinite(low) && isfinite(high);
     mapped.input = NULL;
+    mapped.is_masked = mapped.has_two_values = false;
     mapped.zero = low > 0 || high < 0 ? CERTAINTY_NO : CERTAINTY_MAYBE;
     if (mapped.is_attained && (low == 0 || high == 0)) {
         mapped.zero = CERTAINTY_YES;
@@ -248,14 +250,38 @@ void add_zeros(struct buffer *words, const struct range *range)
     }
 }
 
+/* A mask's minimum becomes -Inf, and that is what it is for. */
+static void tell_mask(struct reasoner *reasoner, struct range *range)
+{
+    struct buffer *words = cause_begin(reasoner);
+
+    buffer_add(words, SLICE("the minimum of a mask, "));
+    add_real(words, range->low);
+    buffer_add(words, SLICE(", is -Inf in "));
+    buffer_add(words, slice_of(dtype_text(range->dtype)));
+    cause_end(reasoner, WHY_NEGINF, CERTAINTY_YES);
+    if (reasoner->count > 0) {
+        reasoner->causes[reasoner->count - 1].is_written = true;
+    }
+    range->neginf = CERTAINTY_YES;
+    range->low = range->plain_low;
+    range->high = range->plain_high;
+    range->is_attained = range->is_masked = range->has_two_values = false;
+}
+
 void range_overflow(struct reasoner *reasoner, struct range *range)
 {
     double greatest = dtype_greatest(range->dtype);
     double reached = fmax(fabs(range->low), fabs(range->high));
     struct buffer *words;
+    bool is_low;
 
     if (!range->is_tensor || !range->is_bounded || isinf(greatest) ||
         reached <= greatest || isnan(reached)) {
+        return;
+    }
+    if (mask_overflows(range, greatest)) {
+        tell_mask(reasoner, range);
         return;
     }
     words = cause_begin(reasoner);
@@ -263,10 +289,11 @@ void range_overflow(struct reasoner *reasoner, struct range *range)
     buffer_add(words, slice_of(dtype_text(range->dtype)));
     buffer_add(words, SLICE(": "));
     add_quoted(words, range->text);
+    is_low = -range->low > range->high;
     buffer_add(words, range->is_attained ? SLICE(" is ") : SLICE(" can reach "));
-    add_real(words, reached);
-    buffer_add(words, SLICE(", above "));
-    add_real(words, greatest);
+    add_real(words, is_low ? -reached : reached);
+    buffer_add(words, is_low ? SLICE(", below ") : SLICE(", above "));
+    add_real(words, is_low ? -greatest : greatest);
     cause_end(reasoner, WHY_INF, range->is_attained ? CERTAINTY_YES : CERTAINTY_MAYBE);
     range->posinf = certainty_either(range->posinf, CERTAINTY_MAYBE);
     range->neginf = certainty_either(range->neginf, CERTAINTY_MAYBE);

@@ -27,6 +27,10 @@ struct range {
     const int64_t *shape; /* NULL: not known */
     uint32_t dimension_count;
     const struct why_input *input; /* the value itself was recorded; else NULL */
+    bool has_two_values;           /* each element is `low` or `high` */
+    bool
+        is_masked; /* elements below `plain_low` are a mask's minimum, which a line wrote */
+    double plain_low, plain_high; /* bounds of the others */
 };
 
 /* Names that comprehensions bind, within each other. */
@@ -110,6 +114,19 @@ struct range range_evaluate(struct reasoner *reasoner, uint32_t index);
 void calls_match(struct reasoner *reasoner);
 /* The expression that gives the parameter that is asked for. */
 enum call_given calls_find_argument(struct reasoner *reasoner, uint32_t *argument);
+
+/* why_masks.c: what of a value is a mask's minimum. */
+void mask_of_input(struct range *range);
+void mask_of_either(struct range *either, const struct range *a, const struct range *b);
+void mask_of_sum(struct range *sum,
+                 const struct range *a,
+                 const struct range *b,
+                 bool is_difference);
+void mask_of_product(struct range *product,
+                     const struct range *a,
+                     const struct range *b);
+/* Whether the mask's minimum alone is beyond what a dtype holds. */
+bool mask_overflows(const struct range *range, double greatest);
 
 /* why_operators.c */
 struct range range_sum(struct reasoner *reasoner,

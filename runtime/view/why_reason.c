@@ -4,6 +4,8 @@
 
 #include "runtime/view/why_range.h"
 
+#include <math.h>
+
 #define TOLD_MAX 3
 
 /* A cast that stands in no text: what was assigned into has a narrower dtype. */
@@ -141,6 +143,32 @@ static uint32_t find_root(struct reasoner *reasoner, struct why_answer *answer)
         return EXPRESSION_NONE;
     }
     return root;
+}
+
+bool why_writes_mask(struct slice statement, double number)
+{
+    static const char *const words[] = {"masked_fill", "masked_fill_", "where", "full",
+                                        "full_like",   "new_full",     "fill_"};
+    struct expressions all;
+    bool has_number = false;
+    bool has_mask = slice_find(statement, SLICE("] = -"), 0) < statement.size;
+
+    if (expression_read(&all, statement) == EXPRESSION_NONE) {
+        return false;
+    }
+    for (uint32_t i = 0; i < all.count; i++) {
+        const struct expression *item = &all.items[i];
+
+        has_number = has_number ||
+                     (item->kind == EXPRESSION_NUMBER && item->number == fabs(number));
+        has_mask = has_mask || (item->kind == EXPRESSION_BINARY &&
+                                slice_equal(item->word, SLICE("*")));
+        for (size_t k = 0; k < sizeof words / sizeof *words && !has_mask; k++) {
+            has_mask = item->kind == EXPRESSION_CALL &&
+                       slice_equal(item->word, slice_of(words[k]));
+        }
+    }
+    return has_number && has_mask;
 }
 
 struct why_answer why_reason_add(struct buffer *text,

@@ -23,7 +23,7 @@ struct why_input {
     struct slice
         name; /* as the text spells it; of results where in the value: "", `[0]` */
     bool is_result;
-    bool is_weight;      /* a parameter or buffer of what the statement calls */
+    bool is_mask;        /* its least value is one that a line wrote into a mask */
     uint32_t call;       /* of results: the call's number */
     struct slice callee; /* of results: the function, `Norm.forward` */
     struct slice path;   /* and the nn.Module's path, `blocks.0.norm`; "" */
@@ -60,6 +60,10 @@ struct why_answer {
     bool is_default;   /* an argument that the call does not name: the default */
     struct slice text; /* where handed: the expression, borrowed from the statement */
 };
+
+/* Whether the statement writes that number where a mask says: `masked_fill(m, -1e9)`,
+ * `where(keep, 0.0, -1e9)`, `m * -1e9`, `m[0] = -1e9`. */
+bool why_writes_mask(struct slice statement, double number);
 
 /* Appends a reason to `text`, or nothing. */
 struct why_answer why_reason_add(struct buffer *text,

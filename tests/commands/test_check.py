@@ -299,8 +299,7 @@ def test_unused(program):
     }
     words = findings("--unused", program)["unused", at("twice = a * 2"), "twice"]
     assert words == (
-        "is given a value that nothing reads before "
-        f"line {at('twice = a * 5')} gives it another"
+        f"is given a value that nothing reads before line {at('twice = a * 5')} gives it another"
     )
 
 
@@ -360,6 +359,18 @@ def test_a_line_that_raised_did_run(tmp_path):
     assert found["dead", 2, "f"] == words.format(" to its end") + ", nor did line 3 run"
     assert found["dead", 8, "g"] == words.format(" to its end")
     assert found["dead", 17, "h"] == words.format("") + ", nor did line 18 run"
+
+
+def test_a_number_that_a_default_names_is_meant(tmp_path):
+    source = (
+        "class TopK:\n    def __init__(self, k, value: float = -float('inf'),\n"
+        "                 most=float('inf')):\n"
+        "        self.value, self.most = value, most\n        self.sum = k * k\n\n\n"
+        "TopK(2.0)\nTopK(1e200)\n"
+    )
+    assert recording.run_program(source, tmp_path).returncode == 0
+    run = check("--no-inf", tmp_path / "run.mtrace")
+    assert (run.returncode, first(run)) == (1, "program.py:5: self.sum: is Inf")
 
 
 MASK = "def f(x):\n    y = x.masked_fill(m, -math.inf)\n    z = y * 2\n    return z\n"
@@ -459,7 +470,7 @@ def test_help_names_every_option():
 def failing(tmp_path):
     """Two traces: a failing one, whose file has a name that every form must escape, and a good one."""
     trace = Trace()
-    path = 'odd <&"\',:%\n dir/mödel.py'
+    path = "odd <&\"',:%\n dir/mödel.py"
     trace.module(
         path,
         [("<module>", 1), ("f", 1)],

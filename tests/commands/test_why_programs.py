@@ -426,6 +426,71 @@ PROGRAMS += [
     ),
 ]
 
+MASKS = """
+import torch
+
+def both(keep):
+    one = torch.where(keep, 0.0, torch.finfo(torch.float16).min).half()
+    two = (1.0 - keep.half()) * torch.finfo(torch.float16).min
+    both = one + two
+    return (torch.zeros(4, 4).half() + both).softmax(-1)
+
+def added(keep):
+    scores = torch.ones(4, 4).half() * 8
+    scores += torch.where(keep, 0.0, -1e10)
+    return scores.softmax(-1)
+
+def cast(keep):
+    bias = torch.zeros(4, 4)
+    bias[~keep] = -1e9
+    late = bias.to(torch.float16)
+    return late
+
+keep = torch.ones(4, 4, dtype=torch.bool).tril()
+both(keep), added(keep), cast(keep)
+weights = torch.ones(4, 4).half() * 60000
+h = weights * 3
+x = torch.tensor([0.0, -70000.0])
+y = x.half()
+"""
+
+PROGRAMS += [
+    (
+        f"masks in half precision: {name}",
+        MASKS.replace(line, line + "  # HERE", 1),
+        words,
+        wanted,
+        None,
+    )
+    for name, line, words, wanted in [
+        ("none is an alarm", "h = weights * 3", [], "Inf made here: h: overflow of float16: .*"),
+        (
+            "two are added",
+            "both = one + two",
+            ["both"],
+            "-Inf written here: both: the minimum of a mask, -131008, is -Inf in float16",
+        ),
+        (
+            "scores are not",
+            "scores += torch.where(keep, 0.0, -1e10)",
+            ["scores"],
+            "-Inf written here: scores: the minimum of a mask, -1e10, is -Inf in float16",
+        ),
+        (
+            "a cast, of what an item was given",
+            "late = bias.to(torch.float16)",
+            ["late"],
+            "-Inf written here: late: the minimum of a mask, -1e9, is -Inf in float16",
+        ),
+        (
+            "values that look like one",
+            "y = x.half()",
+            ["y"],
+            r"-Inf made here: y: overflow of float16: `x.half\(\)` is -70000, below -65504",
+        ),
+    ]
+]
+
 
 def line_of(program):
     return 1 + next(n for n, line in enumerate(program.split("\n")) if line.endswith("# HERE"))

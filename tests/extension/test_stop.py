@@ -177,7 +177,7 @@ def test_the_trace_ends_with_it(tmp_path):
 
 
 def test_the_variable(tmp_path):
-    script = "x = [1.0]\nx = float('-inf')\ny = 2\n"
+    script = "x = [1.0]\nx = -1e308 * 10\ny = 2\n"
     make_files(tmp_path, {"s.py": script})
     subprocess.run([paths.COMMAND, "--all", "--in-place", "s.py"], cwd=tmp_path, check=True)
 
@@ -194,6 +194,33 @@ def test_the_variable(tmp_path):
     assert done.returncode == 0
     done = python("stop=nan,stats=no")
     assert "stop='nan' looks at statistics" in done.stderr and done.returncode == 0
+
+
+MEANT = """
+import monitorch
+class TopK:
+    def __init__(self, k, filter_value: float = -float("inf"), best=
+                 float("inf")):
+        self.k, self.filter_value, self.best = k, filter_value, best
+        worst = self.best
+    def __call__(self, scores):
+        least = {"at": float("inf")}
+        kept = [self.filter_value if s < self.k else s for s in scores]
+        return kept
+def made(k=float("inf")):
+    big = 1e308
+    over = big * 10
+with monitorch.record("r.mtrace", stop="inf") as recording:
+    print(TopK(2)([1, 2, 3]), recording.is_active)
+    made()
+"""
+
+
+def test_infinities_that_a_line_or_a_default_names_are_meant(tmp_path):
+    make_files(tmp_path, {"s.py": MEANT})
+    done = run(tmp_path, "run", "--no-record", "s.py")
+    assert done.stdout == "[-inf, 2, 3] True\n"
+    assert "NonFinite: s.py:13: over is +Inf" in done.stderr
 
 
 def test_what_catches_it_goes_on_unrecorded(tmp_path):
@@ -303,7 +330,7 @@ def make(n):
     return bad
 def inplace():
     t = torch.zeros(3)
-    t[1] = float("-inf")
+    t[1] = -torch.full((), 3e38) * 2
 def nested():
     out = {"logits": [torch.zeros(1), torch.full((2,), NAN, dtype=torch.float16)]}
 def inner(what, *arguments, **options):

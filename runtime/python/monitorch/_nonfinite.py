@@ -37,6 +37,13 @@ def read(stop: "Literal['nan', 'inf', 'nonfinite'] | None", has_statistics: bool
     return number
 
 
+def lines(file: str, line: int) -> str:
+    """The source from that line on, as far as a statement may go; "" where it cannot be read."""
+    import linecache
+
+    return "".join(linecache.getlines(file)[line - 1 : line + 29])
+
+
 def meet(file: str, line: int, what: str) -> "NonFinite | None":
     """Called by the recorder, in the thread that met it and outside of any hook."""
     from monitorch._automatic import _quote

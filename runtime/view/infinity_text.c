@@ -1,7 +1,32 @@
-/* The default of a parameter, as the text of its `def` has it. */
-#include "runtime/view/why.h"
+/* Infinities that a program's text names: in a statement, or as a parameter's default. */
+#include "runtime/view/infinity_text.h"
 
 #include "runtime/view/why_reading.h"
+
+bool infinity_is_named(struct slice text)
+{
+    for (size_t at = slice_find(text, SLICE("inf"), 0); at < text.size;
+         at = slice_find(text, SLICE("inf"), at + 1)) {
+        char before = at > 0 ? text.bytes[at - 1] : ' ';
+        char after = at + 3 < text.size ? text.bytes[at + 3] : ' ';
+
+        if (memchr(".-+'\" (=", before, 8) != NULL &&
+            memchr("'\" ),]:", after, 7) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool statement_hands_on(struct slice statement)
+{
+    for (size_t i = 0; i < statement.size; i++) {
+        if (memchr("+-*/%@(", statement.bytes[i], 7) != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* What stands behind the `=` of a parameter's text, `k: int = 3`; "": it has no default. */
 static struct slice default_of(struct slice parameter)
@@ -54,7 +79,7 @@ static size_t parameter_end(struct slice text, size_t start)
     return reading.at;
 }
 
-struct slice why_default(struct slice definition, struct slice name)
+struct slice parameter_default(struct slice definition, struct slice name)
 {
     size_t start = slice_find(definition, SLICE("("), 0) + 1;
 
