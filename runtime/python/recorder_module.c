@@ -30,6 +30,10 @@ PyDoc_STRVAR(
 PyDoc_STRVAR(stop_doc,
              "stop() -> dict\n\nEnds the recording; says what is in the file.");
 
+PyDoc_STRVAR(remove_trace_doc,
+             "remove_trace(path) -> bool\n\n"
+             "Removes a file, unless somebody is writing it; whether it was removed.");
+
 PyDoc_STRVAR(make_hook_doc,
              "make_hook(table, module_name, file, source, source_kind)\n\n"
              "The hook of a module with that site table: one for all recordings.");
@@ -293,6 +297,7 @@ PyDoc_STRVAR(is_nonfinite_doc,
 static PyMethodDef methods[] = {
     {"start", WITH_KEYWORDS(session_start), start_doc},
     {"stop", session_stop, METH_NOARGS, stop_doc},
+    {"remove_trace", session_remove_trace, METH_VARARGS, remove_trace_doc},
     {"is_recording", is_recording, METH_NOARGS, is_recording_doc},
     {"path", get_path, METH_NOARGS, path_doc},
     {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},

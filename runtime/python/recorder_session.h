@@ -101,6 +101,8 @@ bool session_is_recording(const struct session *session);
 /* The functions `start` and `stop` of the module. */
 PyObject *session_start(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *session_stop(PyObject *module, PyObject *unused);
+/* The function `remove_trace`: removes a file, unless somebody is writing it. */
+PyObject *session_remove_trace(PyObject *module, PyObject *arguments);
 
 /* Ends a recording that is there for tracked calls alone, or is another process's. False: the program
  * records already; an exception is set. */

@@ -1,7 +1,10 @@
 /* The function `start` of the module: what is recorded, and how. */
+#include "runtime/base/mapping.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/recorder_session.h"
 #include "runtime/trace/sample.h"
+
+#include <unistd.h>
 
 /* The names as C texts that live as long as `texts`, a tuple of bytes. */
 static const char **read_names(PyObject *texts)
@@ -60,9 +63,11 @@ static bool check_options(const struct recorder_options *options)
 }
 /* What the call asks for. */
 struct request {
-    PyObject *path;   /* owned: bytes */
-    PyObject *sample; /* borrowed from the call, as `globs`; may be NULL, as that */
+    PyObject *path; /* owned: bytes */
+    PyObject
+        *sample; /* borrowed from the call, as the next two; may be NULL, as those */
     PyObject *globs;
+    PyObject *origin;                /* a tuple */
     struct recorder_options options; /* names: owned */
     int is_one_thread, is_quiet, is_whole;
     unsigned stop;
@@ -72,20 +77,21 @@ static bool
 read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {
-        "path",  "sample",  "last",         "size_limit",  "stats", "hash",
-        "names", "every",   "max_elements", "one_thread",  "quiet", "sources",
-        "stop",  "imports", "whole",        "all_scalars", NULL};
+        "path",  "sample",  "last",         "size_limit",  "stats",  "hash",
+        "names", "every",   "max_elements", "one_thread",  "quiet",  "sources",
+        "stop",  "imports", "whole",        "all_scalars", "origin", NULL};
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
     int has_statistics = 1, has_hash = 1, has_sources = 0, has_imports = 0,
         has_all_scalars = 0;
     struct recorder_options *options = &request->options;
 
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|$OKKppO!KKpppIppp:start", names,
+            arguments, keywords, "O&|$OKKppO!KKpppIpppO!:start", names,
             PyUnicode_FSConverter, &request->path, &request->sample, &last, &size_limit,
             &has_statistics, &has_hash, &PyTuple_Type, &request->globs, &every,
             &element_limit, &request->is_one_thread, &request->is_quiet, &has_sources,
-            &request->stop, &has_imports, &request->is_whole, &has_all_scalars)) {
+            &request->stop, &has_imports, &request->is_whole, &has_all_scalars,
+            &PyTuple_Type, &request->origin)) {
         return false;
     }
     options->log.last = last;
@@ -100,10 +106,29 @@ read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
     return true;
 }
 
+/* (start and process of the recording that this one is a child's of, number of the job) */
+static bool read_origin(PyObject *tuple, struct log_origin *origin)
+{
+    unsigned long long start, job;
+    unsigned process;
+
+    if (!PyArg_ParseTuple(tuple, "KIK;origin must be three numbers", &start, &process,
+                          &job)) {
+        return false;
+    }
+    *origin =
+        (struct log_origin){.root_start = start, .root_process = process, .job = job};
+    return true;
+}
+
 static bool read_options(struct request *request)
 {
     struct recorder_options *options = &request->options;
 
+    if (request->origin != NULL &&
+        !read_origin(request->origin, &options->log.origin)) {
+        return false;
+    }
     options->log.sample = SAMPLE_DEFAULT | SAMPLE_WHOLE;
     if ((request->sample != NULL &&
          !read_sample(request->sample, &options->log.sample)) ||
@@ -150,4 +175,24 @@ PyObject *session_start(PyObject *module, PyObject *arguments, PyObject *keyword
     memory_free((void *)request.options.names);
     Py_DECREF(request.path);
     return result;
+}
+
+PyObject *session_remove_trace(PyObject *module, PyObject *arguments)
+{
+    struct error ignored = ERROR_INIT;
+    struct mapping file;
+    PyObject *path;
+    bool is_removed;
+
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O&:remove_trace", PyUnicode_FSConverter, &path)) {
+        return NULL;
+    }
+    is_removed = mapping_open_to_read(&file, PyBytes_AsString(path), &ignored);
+    if (is_removed) {
+        is_removed = mapping_lock(&file) && unlink(PyBytes_AsString(path)) == 0;
+        mapping_close(&file);
+    }
+    Py_DECREF(path);
+    return PyBool_FromLong(is_removed);
 }

@@ -31,6 +31,15 @@
 /* No record of the stream is longer. */
 #define LOG_RECORD_MAX (32 * 1024)
 
+/* Which other traces are of the same run: those of one origin, and the one that it names. */
+struct log_origin {
+    uint64_t
+        root_start; /* start_time of the recording that this one is a child's of, or 0 */
+    uint64_t job;   /* a number of the process that started all ranks, or 0 */
+    uint32_t root_process; /* the id of that recording's process, or 0 */
+    uint32_t unused;
+};
+
 struct log_header {
     char magic[8];
     uint32_t version;
@@ -45,6 +54,7 @@ struct log_header {
     uint64_t lost_count;  /* at closing: lost by the size limit or a full disk */
     uint64_t start_clock; /* the monotonic clock at start, ns: times count from it */
     uint64_t checksum;    /* XXH3-64 of the fields above up to `parent`, included */
+    struct log_origin origin;
 };
 
 enum log_chunk_kind {

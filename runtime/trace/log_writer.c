@@ -73,6 +73,7 @@ static void header_fill(struct log_header *header, const struct log_options *opt
         .sample = options->sample,
         .process = (uint32_t)getpid(),
         .parent = options->parent,
+        .origin = options->origin,
     };
     header->checksum = hash_64(
         (struct slice){(const char *)header, offsetof(struct log_header, is_closed)});
@@ -111,6 +112,18 @@ static bool writer_open(struct log_writer *writer, struct error *error)
     log_chunk_drop(&writer->definitions);
     mapping_close(&writer->file);
     return false;
+}
+
+struct log_origin log_writer_child_origin(const struct log_writer *writer)
+{
+    const struct log_header *header = &writer->header;
+    struct log_origin origin = header->origin;
+
+    if (origin.root_process == 0) {
+        origin.root_process = header->process;
+        origin.root_start = header->start_time;
+    }
+    return origin;
 }
 
 static size_t ring_choose_size(uint64_t last)

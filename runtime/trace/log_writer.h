@@ -16,6 +16,7 @@ struct log_options {
     uint64_t size_limit; /* of the file in bytes; 0: none. Beyond it recording stops */
     uint32_t sample;     /* noted in the header */
     uint32_t parent;     /* noted in the header */
+    struct log_origin origin; /* noted in the header */
     /* Called before a chunk of the stream is left: the last moment to fill in what its records
      * left room for. May be NULL; must not write records. */
     void (*before_seal)(void *context);
@@ -44,6 +45,8 @@ void *log_writer_begin_beside(struct log_writer *writer, size_t size);
 /* Publishes the record begun last. record.size may be smaller than what was asked for. */
 void log_writer_commit(struct log_writer *writer, struct log_record record);
 
+/* The origin of a recording that is made by a child of this one's process. */
+struct log_origin log_writer_child_origin(const struct log_writer *writer);
 /* What the header tells: times in records count from it. Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t log_writer_start_clock(const struct log_writer *writer);
 

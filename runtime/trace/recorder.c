@@ -256,6 +256,7 @@ static void forget_names(void *context, struct call *call)
 bool recorder_fork(struct recorder *recorder, const char *path, struct error *error)
 {
     if (recorder->log != NULL) {
+        recorder->options.log.origin = log_writer_child_origin(recorder->log);
         log_writer_abandon(recorder->log);
     }
     /* Numbers of texts, forms and events belong to the parent's file. */

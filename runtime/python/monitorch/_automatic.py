@@ -8,7 +8,7 @@ import posix
 import sys
 from atexit import register as _register_at_exit
 
-from monitorch import _options, _record, _registry, _summary, _trace_path
+from monitorch import _options, _record, _registry, _related, _summary, _trace_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,10 +41,11 @@ def _describe(error: Exception) -> str:
 
 
 def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.Recording":
-    def start(path: str) -> "_record.Recording":
+    def start(path: str, owner: "_related.Header | None" = None) -> "_record.Recording":
         recording = _record.record(path, **options)  # type: ignore[arg-type]
         recording.is_quiet = is_quiet
         recording.is_whole = True
+        recording.owner = owner
         return recording.start()
 
     # Workers share the variable; their parent may record nothing, so that nobody has the file.
@@ -55,7 +56,12 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.
             if error.errno != _EBUSY:
                 raise
         # Another process writes that file: one that this one was started by, as a rule.
-    return start(_trace_path.add_word(path, str(posix.getpid())))
+    owner = _related.read_header(_trace_path.add_rank(path))
+    recording = start(_trace_path.add_word(path, str(posix.getpid())), owner)
+    made = _related.read_header(recording.absolute_path)
+    if owner is not None and made is not None and not made.is_child:
+        recording.avoided = path, owner.process
+    return recording
 
 
 def _tell(recording: "_record.Recording", process: int) -> None:
@@ -81,6 +87,9 @@ def _tell(recording: "_record.Recording", process: int) -> None:
     if others:
         files = "trace of a child process" if others == 1 else "traces of child processes"
         text += f"; {others} {files}: {_trace_path.add_word(summary.path, '*')}"
+    if recording.avoided is not None:
+        path, writer = recording.avoided
+        text += f"; {path} was being written by another program, process {writer}"
     _say(f"{text}: monitorch {recording.viewer} {_quote(summary.path)}")
     if summary.left_out and summary.stopped is None:
         _say(_summary.describe_left_out(summary))

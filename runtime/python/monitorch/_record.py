@@ -4,9 +4,8 @@ import posix
 import sys
 from _thread import RLock
 from atexit import register as _register_at_exit
-from time import time_ns
 
-from monitorch import _hooks, _options, _trace_path
+from monitorch import _hooks, _options, _related, _trace_path
 from monitorch._summary import Summary as Summary
 from monitorch._summary import complain
 
@@ -47,6 +46,10 @@ class Recording:
     """Whether the recording that ended this one is written to the same file."""
     is_whole: bool
     """Whether it is of the whole program, and no import that goes on began before it."""
+    owner: "_related.Header | None"
+    """The recording that had the path which was asked for: its process may have made this one."""
+    avoided: "tuple[str, int] | None"
+    """The path that was asked for and the process, of another program, that was writing it."""
     last: int
     """About so many events are kept, the newest ones; 0: all."""
 
@@ -59,7 +62,6 @@ class Recording:
         self._options = options
         self.last = int(options["last"])  # type: ignore[call-overload]
         self._process = 0
-        self._start_time = 0
         self.path = path
         self.summary = None
         self.is_quiet = False
@@ -69,6 +71,8 @@ class Recording:
         self.is_replaced = False
         self.is_paused = False
         self.is_whole = False
+        self.owner = None
+        self.avoided = None
 
     @property
     def is_active(self) -> bool:
@@ -293,14 +297,16 @@ def _start(recording: Recording) -> None:
     from monitorch import _recorder, _settings
 
     _set_up_once()
-    # The clock of files is a little behind.
-    recording._start_time = time_ns() - 10_000_000
+    old = _related.read_header(recording._absolute)
     _recorder.start(
         recording._absolute,
         quiet=recording.is_quiet,
         whole=recording.is_whole,
+        origin=_related.find_origin(recording.owner),
         **recording._options,  # type: ignore[arg-type]
     )
+    if old is not None:
+        _related.remove_old(recording._absolute, old)
     _settings.tell_start()
     _active = recording
     recording._process = posix.getpid()
@@ -335,7 +341,7 @@ def _close(recording: Recording) -> None:
     path = recording.path
     if told["path"] != recording._absolute:
         path = told["path"]  # of a forked child
-    recording.summary = Summary(told, path, recording._start_time)
+    recording.summary = Summary(told, path)
 
 
 def _is_idle_child(recording: Recording) -> bool:

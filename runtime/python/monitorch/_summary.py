@@ -3,7 +3,7 @@
 import posix
 import sys
 
-from monitorch import _registry, _trace_path
+from monitorch import _registry, _related
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Summary:
     left_out_places: "list[tuple[str, int, int]]"
     """The lines with the most of them: file, line, how many."""
 
-    def __init__(self, told: "_Told", path: str, start_time: int) -> None:
+    def __init__(self, told: "_Told", path: str) -> None:
         self.path = path
-        self.paths = [path, *_find_children(path, told["path"], start_time)]
+        self.paths = [path, *_find_children(path, told["path"])]
         self.events = told["events"]
         self.lost = told["lost"]
         self.imports = told["imports"]
@@ -78,24 +78,11 @@ def _find_size(path: str) -> int:
         return 0
 
 
-def _find_children(path: str, absolute: str, start_time: int) -> "list[str]":
-    """The traces that children have written since then: `run.1234.mtrace` for `run.mtrace`.
-
-    Named like `path`, which may be relative to a folder that the program has left.
-    """
-    folder, slash, name = path.rpartition("/")
-    directory = absolute[: len(absolute) - len(name)]
-    start, _, end = _trace_path.add_word(name, "\0").partition("\0")
-    found = []
-    try:
-        for other in sorted(posix.listdir(directory)):
-            number = other[len(start) : len(other) - len(end)]
-            if other == start + number + end and number.isdigit():
-                if posix.stat(directory + other).st_mtime_ns >= start_time:
-                    found.append(folder + slash + other)
-    except OSError:
-        pass  # removed since, the folder or the file
-    return found
+def _find_children(path: str, absolute: str) -> "list[str]":
+    """Named like `path`, which may be relative to a folder that the program has left."""
+    folder, slash, _ = path.rpartition("/")
+    names = [other.rpartition("/")[2] for other in _related.find_children(absolute)]
+    return [folder + slash + name for name in names]
 
 
 def complain(summary: Summary) -> None:

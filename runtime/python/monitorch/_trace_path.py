@@ -8,7 +8,7 @@ _EEXIST = 17
 _EINVAL = 22
 _FORMAT_MASK = 0o170000
 _FORMAT_REGULAR = 0o100000
-_MAGIC = b"mtrace\r\n"  # what every trace begins with
+MAGIC = b"mtrace\r\n"  # what every trace begins with
 
 
 def decode(path: object) -> str:
@@ -29,11 +29,16 @@ def add_word(path: str, word: str) -> str:
     return f"{folder}{slash}{stem}.{word}{dot}{ending}"
 
 
-def add_rank(path: str) -> str:
+def find_world_size() -> int:
+    """How many ranks there are, where this process is one of several; else 0."""
     rank = posix.environ.get(b"RANK", b"")
     world = posix.environ.get(b"WORLD_SIZE", b"")
-    if rank.isdigit() and world.isdigit() and int(world) > 1:
-        return add_word(path, f"rank{int(rank)}")
+    return int(world) if rank.isdigit() and world.isdigit() and int(world) > 1 else 0
+
+
+def add_rank(path: str) -> str:
+    if find_world_size():
+        return add_word(path, f"rank{int(posix.environ[b'RANK'])}")
     return path
 
 
@@ -48,12 +53,12 @@ def check_writable(path: str) -> None:
         file = posix.open(path, posix.O_RDWR | posix.O_CLOEXEC | posix.O_NONBLOCK)
         try:
             is_regular = posix.fstat(file).st_mode & _FORMAT_MASK == _FORMAT_REGULAR
-            start = posix.pread(file, len(_MAGIC), 0) if is_regular else b""
+            start = posix.pread(file, len(MAGIC), 0) if is_regular else b""
         finally:
             posix.close(file)
         if not is_regular:
             raise OSError(_EINVAL, "Not a regular file", path)
-        if start and start != _MAGIC:
+        if start and start != MAGIC:
             # A slip, as a rule: MONITORCH=train.py
             raise FileExistsError(_EEXIST, "There is another file, which is no trace: not replaced", path)
     except FileNotFoundError:
