@@ -30,7 +30,7 @@ def add(code: "CodeType") -> None:
         _enter(linecache, filename)
     else:
         if not _waiting:
-            sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+            sys.meta_path.insert(0, _Finder)
         _waiting.append(filename)
 
 

@@ -70,7 +70,7 @@ class _Entry:
 
 
 _Module = type(sys)
-_read_dict = _Module.__dict__["__dict__"].__get__
+_read_dict: "Callable[[object], dict[str, object]]" = vars(_Module)["__dict__"].__get__
 
 
 def _read_globals(module: object) -> "dict[str, object] | None":

@@ -38,7 +38,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     the trace cannot be written. Does not return for what `python` itself would not run."""
     if _torchrun.is_launcher(kind, words[0]):
         words = _torchrun.change_words(words, options)
-        unwanted = {"output": None, "record": None, "imports": None, "spy": []}
+        unwanted: "dict[str, Any]" = {"output": None, "record": None, "imports": None, "spy": []}
         options = {**options, **unwanted, "no-record": True}
         options.pop("spy-to", None)
     seed, mode = _read_seed(options)
