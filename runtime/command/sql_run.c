@@ -135,7 +135,8 @@ static enum exit_code tell_problem(struct sql_run *run,
         add_place(&text, query, problem->offset);
     }
     if (!run->is_prompt && problem->unknown[0] != '\0') {
-        buffer_add(&text, SLICE("`monitorch sql --schema` lists the tables and columns\n"));
+        buffer_add(&text,
+                   SLICE("`monitorch sql --schema` lists the tables and columns\n"));
     }
     output_print_error(buffer_slice(&text));
     buffer_release(&text);

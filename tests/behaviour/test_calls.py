@@ -71,9 +71,8 @@ def test_recursion(tmp_path):
         (first, 3), (second, 2), (third, 1), (last, 0), (again, 1), (below, 0)
     ]
     assert values(trace, "down", "below") == [(third, 0), (second, 1), (first, 2), (again, 0)]
-    # A constant is not handed over.
     assert values(trace, "down", "return") == [
-        (last, None), (third, 1), (second, 2), (first, 3), (below, None), (again, 1)
+        (last, 0), (third, 1), (second, 2), (first, 3), (below, 0), (again, 1)
     ]
     assert [how for _, how in ends(trace)].count("returned") >= 6
 

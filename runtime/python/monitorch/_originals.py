@@ -98,7 +98,7 @@ def _strip(source: bytes, filename: str) -> bytes:
 
     try:
         return _instrument.strip(source, filename)
-    except (_instrument.InstrumentError, ValueError):
+    except (_instrument.InstrumentError, ValueError, MemoryError):
         return source
 
 
