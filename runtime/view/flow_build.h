@@ -86,6 +86,13 @@ struct flow_content {
     bool is_initialised; /* an object whose `__init__` is recorded */
 };
 
+/* Which subscript a name's value can be. */
+enum flow_subscript {
+    FLOW_SUBSCRIPT_NONE,
+    FLOW_SUBSCRIPT_NUMBER,
+    FLOW_SUBSCRIPT_TEXT,
+};
+
 /* What a name stands for. */
 struct flow_binding {
     uint32_t content;  /* FLOW_NONE: never bound */
@@ -93,10 +100,9 @@ struct flow_binding {
     uint32_t previous; /* the content before the visit that bound it */
     uint32_t serial;   /* of that visit */
     uint32_t scope;
-    uint32_t writer; /* the call that bound it */
-    /* A subscript that it may be: the path that it leads to, `[3]`, and how often its site had
-     * been visited then. 0: it is none. */
-    uint32_t subscript;
+    uint32_t writer;   /* the call that bound it */
+    uint32_t number;   /* as a subscript: itself, or a text */
+    uint8_t subscript; /* enum flow_subscript */
     bool is_init;      /* written in a call of `__init__` */
     bool is_ambiguous; /* by several of them: objects that share a scope */
 };
@@ -233,7 +239,6 @@ struct flow_builder {
     struct number_map binding_index; /* scope, name -> index */
     struct number_map scope_index;   /* what an owner is known by -> scope */
     struct number_map leaf_index;    /* content, path -> the leaf's place */
-    struct number_map scalar_visits; /* site -> how many of its scalars were read */
     struct number_map content_index; /* address -> the newest content there */
     struct number_map writings; /* a storage, as a number -> the raw node that wrote */
     struct number_map storages; /* a storage, as a number -> its newest raw node */

@@ -293,7 +293,7 @@ static void bind(struct flow_builder *builder, uint32_t index, uint32_t content)
     binding->content = content;
     binding->serial = builder->visit.serial;
     binding->writer = builder->visit.call;
-    binding->subscript = 0;
+    binding->subscript = FLOW_SUBSCRIPT_NONE;
     if (!is_live(builder, content)) {
         builder->contents[content].binding = index;
     }

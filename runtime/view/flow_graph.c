@@ -57,7 +57,6 @@ static void builder_release(struct flow_builder *builder)
     number_map_release(&builder->scope_index);
     number_map_release(&builder->content_index);
     number_map_release(&builder->leaf_index);
-    number_map_release(&builder->scalar_visits);
     number_map_release(&builder->writings);
     number_map_release(&builder->storages);
     number_map_release(&builder->written_sites);

@@ -216,24 +216,60 @@ static bool known_parts(struct flow_builder *builder,
 
 /* ---- subscripts that are computed ---- */
 
-/* The path that the name leads to as a subscript; "" where it is not known. */
-static struct slice
-value_of(const struct flow_builder *builder, const struct site *site, struct slice name)
+/* Whether visits were left out of a site of the module that writes the name: what it holds is not
+ * known then. */
+static bool is_left_out(const struct flow_builder *builder, struct slice name)
 {
-    for (uint32_t i = 0; i < site->read_count; i++) {
+    uint32_t number = builder->calls[builder->visit.call].module;
+    const struct log_module *module = builder->modules[number].module;
+    size_t count = log_reader_left_out_count(builder->reader);
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t site =
+            log_reader_left_out(builder->reader, i)->site - module->first_site;
+        const struct site *known = &module->table.sites[site];
+
+        for (uint32_t k = 0; site < module->table.site_count && k < known->write_count;
+             k++) {
+            if (slice_equal(known->writes[k].name, name)) {
+                return true;
+            }
+        }
+    }
+    return log_reader_header(builder->reader)->last != 0;
+}
+
+/* Adds the path that the name leads to as a subscript; nothing where its value is not known. */
+static void add_value_of(const struct flow_builder *builder,
+                         const struct site *site,
+                         struct slice name,
+                         struct buffer *path)
+{
+    uint32_t found = FLOW_NONE;
+    const struct flow_binding *binding;
+
+    for (uint32_t i = 0; i < site->read_count && found == FLOW_NONE; i++) {
         struct flow_place place;
-        uint32_t binding;
 
         if (slice_equal(site->reads[i].name, name)) {
             flow_find_place(builder, builder->visit.call, site->reads[i].scope, name,
                             &place);
-            binding = flow_find_at(builder, &place);
-            return binding == FLOW_NONE
-                       ? SLICE("")
-                       : builder->texts.texts[builder->bindings[binding].subscript];
+            found = flow_find_at(builder, &place);
         }
     }
-    return SLICE("");
+    if (found == FLOW_NONE || is_left_out(builder, name)) {
+        return;
+    }
+    binding = &builder->bindings[found];
+    if (binding->subscript == FLOW_SUBSCRIPT_TEXT) {
+        buffer_add(path, SLICE("['"));
+        buffer_add(path, builder->texts.texts[binding->number]);
+        buffer_add(path, SLICE("']"));
+    } else if (binding->subscript == FLOW_SUBSCRIPT_NUMBER) {
+        buffer_add_byte(path, '[');
+        buffer_add_number(path, binding->number);
+        buffer_add_byte(path, ']');
+    }
 }
 
 /* `[-1]` of a container of that length; false where it has no such item. */
@@ -274,8 +310,8 @@ static void add_resolved(const struct flow_builder *builder,
         size_t before = path->size;
 
         if (slice_starts(subscript, SLICE("[$"))) {
-            buffer_add(path, value_of(builder, site,
-                                      slice_part(subscript, 2, subscript.size - 1)));
+            add_value_of(builder, site, slice_part(subscript, 2, subscript.size - 1),
+                         path);
         } else if (!slice_starts(subscript, SLICE("[-"))) {
             buffer_add(path, subscript);
         } else if (before > 0 ||
@@ -316,43 +352,27 @@ bool flow_parts_of(struct flow_builder *builder,
 
 /* ---- names that are subscripts ---- */
 
-/* Sites whose values are no tensors may be recorded for so many visits alone: what a name holds
- * after these is not known. */
-#define SCALAR_VISITS_MAX 10000
-
 bool flow_note_subscript(struct flow_builder *builder,
                          uint32_t index,
                          const struct log_event_view *event)
 {
-    uint32_t seen = number_map_get(&builder->scalar_visits, event->site_number);
-    bool is_text = event->kind == VALUE_TEXT;
-    struct buffer path = BUFFER_INIT;
-    bool is_done;
+    uint32_t number = 0;
 
-    if ((event->kind != VALUE_INT && !is_text) || event->path.size > 0) {
+    if (event->path.size > 0) {
         return true;
     }
-    seen = seen == NUMBER_MAP_NONE ? 1 : seen + 1;
-    if (!number_map_put(&builder->scalar_visits, event->site_number, seen)) {
-        return flow_out_of_memory(builder);
+    if (event->kind == VALUE_TEXT && event->text.size == (uint64_t)event->integer) {
+        if (!flow_text(builder, event->text, &number)) {
+            return false;
+        }
+        builder->bindings[index].subscript = FLOW_SUBSCRIPT_TEXT;
+        builder->bindings[index].number = number;
+    } else if (event->kind == VALUE_INT && event->integer >= 0 &&
+               event->integer <= UINT32_MAX) {
+        builder->bindings[index].subscript = FLOW_SUBSCRIPT_NUMBER;
+        builder->bindings[index].number = (uint32_t)event->integer;
     }
-    if (seen + 1 >= SCALAR_VISITS_MAX || event->visit + 2 >= SCALAR_VISITS_MAX ||
-        log_reader_header(builder->reader)->last != 0 ||
-        (is_text && event->text.size != (uint64_t)event->integer) ||
-        (!is_text && event->integer < 0)) {
-        return true;
-    }
-    buffer_add(&path, is_text ? SLICE("['") : SLICE("["));
-    if (is_text) {
-        buffer_add(&path, event->text);
-    } else {
-        buffer_add_number(&path, (uint64_t)event->integer);
-    }
-    buffer_add(&path, is_text ? SLICE("']") : SLICE("]"));
-    is_done = !path.has_failed && flow_text(builder, buffer_slice(&path),
-                                            &builder->bindings[index].subscript);
-    buffer_release(&path);
-    return is_done || flow_out_of_memory(builder);
+    return true;
 }
 
 bool flow_is_part(const struct flow_builder *builder,

@@ -240,6 +240,31 @@ static inline uint64_t flow_trace_add_other(struct flow_trace *trace,
     return log_writer_event_count(trace->writer);
 }
 
+/* A container at that address, of so many items; `flags` as LOG_EVENT_CONTINUED. */
+static inline void flow_trace_add_container(struct flow_trace *trace,
+                                            const struct flow_value *value,
+                                            int64_t item_count)
+{
+    struct record {
+        struct log_event event;
+        struct log_scalar scalar;
+    } * record;
+    uint32_t type = log_writer_text(trace->writer, SLICE("list"));
+
+    record = log_writer_begin(trace->writer, sizeof *record);
+    record->event.site = value->site;
+    record->event.call = value->call;
+    record->event.visit = value->visit;
+    record->event.type = type;
+    record->scalar.integer = item_count;
+    record->scalar.object = value->address;
+    log_writer_commit(trace->writer, (struct log_record){.size = sizeof *record,
+                                                         .kind = LOG_EVENT,
+                                                         .tag = VALUE_CONTAINER,
+                                                         .mark = (uint8_t)value->change,
+                                                         .flags = value->flags});
+}
+
 static inline void flow_trace_note(struct flow_trace *trace, const char *text)
 {
     size_t size = sizeof(struct log_note) + strlen(text);

@@ -86,6 +86,119 @@ static void test_containers_and_targets(void)
     flow_trace_remove(&trace);
 }
 
+/* d and v are one container where they have one address: what was put in by v is read by d. */
+static void check_two_names(uint64_t second, const char *wanted)
+{
+    struct flow_trace trace;
+    struct begun begun = begin(&trace);
+    struct flow_value list = {.call = begun.module, .change = CHANGE_NEW};
+
+    list.site = FLOW_SITE_D;
+    list.address = 0x9000;
+    flow_trace_add_container(&trace, &list, 1);
+    flow_trace_add(&trace, &(struct flow_value){.site = FLOW_SITE_D,
+                                                .call = begun.module,
+                                                .path = "['k']",
+                                                .address = 0x300});
+    list.site = FLOW_SITE_V;
+    list.address = second;
+    flow_trace_add_container(&trace, &list, 1);
+    flow_trace_add(&trace, &(struct flow_value){.site = FLOW_SITE_V,
+                                                .call = begun.module,
+                                                .path = "['k']",
+                                                .address = 0x400});
+    flow_trace_add(&trace, &(struct flow_value){.site = FLOW_SITE_E,
+                                                .call = begun.module,
+                                                .address = 0x500});
+    flow_trace_end(&trace);
+    check_words(&trace, &unfolded, wanted);
+    flow_trace_remove(&trace);
+}
+
+static void test_one_container_under_two_names(void)
+{
+    check_two_names(0x9000, "0 w x1 in -1:\n"
+                            "1 a x1 in -1:\n"
+                            "2 d['k'] x1 in -1:\n"
+                            "3 v['k'] x1 in -1: 1\n"
+                            "4 e x1 in -1: 3\n");
+    check_two_names(0xa000, "0 w x1 in -1:\n"
+                            "1 a x1 in -1:\n"
+                            "2 d['k'] x1 in -1:\n"
+                            "3 v['k'] x1 in -1: 1\n"
+                            "4 e x1 in -1: 2\n");
+}
+
+/* Items that are not recorded again stay, up to the container's new length. */
+static void test_container_goes_on(void)
+{
+    static const char *const paths[] = {"[0]", "[1]", "[2]"};
+    struct flow_trace trace;
+    struct begun begun = begin(&trace);
+    struct flow_value list = {.site = FLOW_SITE_D,
+                              .call = begun.module,
+                              .change = CHANGE_NEW,
+                              .address = 0x9000};
+
+    flow_trace_add_container(&trace, &list, 3);
+    for (uint64_t i = 0; i < 3; i++) {
+        flow_trace_add(&trace, &(struct flow_value){.site = FLOW_SITE_D,
+                                                    .call = begun.module,
+                                                    .path = paths[i],
+                                                    .address = 0x300 + 0x100 * i});
+    }
+    list.visit = 1;
+    list.change = CHANGE_MUTATED;
+    list.flags = LOG_EVENT_CONTINUED;
+    flow_trace_add_container(&trace, &list, 2);
+    flow_trace_add(&trace, &(struct flow_value){.site = FLOW_SITE_D,
+                                                .call = begun.module,
+                                                .visit = 1,
+                                                .path = "[0]",
+                                                .change = CHANGE_REBOUND,
+                                                .address = 0x700});
+    flow_trace_add(&trace, &(struct flow_value){.site = FLOW_SITE_E,
+                                                .call = begun.module,
+                                                .address = 0x500});
+    flow_trace_end(&trace);
+    check_words(&trace, &unfolded,
+                "0 w x1 in -1:\n"
+                "1 a x1 in -1:\n"
+                "2 d[0] x1 in -1:\n"
+                "3 d[1] x1 in -1:\n"
+                "4 d[2] x1 in -1:\n"
+                "5 d[0] x1 in -1:\n"
+                "6 e x1 in -1: 3 5\n");
+    flow_trace_remove(&trace);
+}
+
+/* v = a; v.zero_(): who reads a then reads what was written, and nothing of what was there. */
+static void test_memory_written_over(void)
+{
+    struct flow_trace trace;
+    struct begun begun = begin(&trace);
+    struct flow_value v = {
+        .site = FLOW_SITE_V, .call = begun.module, .address = 0x280, .data = 0x200};
+
+    v.origin = flow_trace_add(&trace, &v);
+    v.site = FLOW_SITE_ZERO;
+    v.change = CHANGE_MUTATED;
+    v.version = 1;
+    flow_trace_add(&trace, &v);
+    flow_trace_add(&trace, &(struct flow_value){.site = FLOW_SITE_BC,
+                                                .call = begun.module,
+                                                .write = 1,
+                                                .address = 0x300});
+    flow_trace_end(&trace);
+    check_words(&trace, &unfolded,
+                "0 w x1 in -1:\n"
+                "1 a x1 in -1:\n"
+                "2 v x1 in -1: 1\n"
+                "3 v x1 in -1 in place: !2\n"
+                "4 c x1 in -1: 0 3\n");
+    flow_trace_remove(&trace);
+}
+
 /* v = a[0]; v.zero_(): then a is seen to have changed by it. */
 static void test_memory(void)
 {
@@ -472,7 +585,10 @@ int main(void)
 {
     test_calls();
     test_containers_and_targets();
+    test_one_container_under_two_names();
+    test_container_goes_on();
     test_memory();
+    test_memory_written_over();
     test_unchanged();
     test_sources();
     test_filter();
