@@ -98,7 +98,7 @@ def main(way, trace):
         run()
     else:
         with monitorch.record(trace, sample=0):
-            _follow.begin(sys._getframe(), lambda name: name == HERE)
+            _follow.begin(sys._getframe(), lambda name, _: name == HERE)
             run()
             _follow.end()
             assert sys.settrace is original

@@ -25,7 +25,7 @@ def main(way, path, trace):
     outcome = None
     with monitorch.record(trace, sample=0):
         if way == "followed":
-            _follow.begin(sys._getframe(), lambda name: name == path)
+            _follow.begin(sys._getframe(), lambda name, _: name == path)
         try:
             with contextlib.redirect_stdout(printed):
                 exec(code, names)

@@ -27,7 +27,7 @@ import monitorch
 from monitorch import _follow
 HERE = __file__
 exec(compile('''
-def begin(is_followed=lambda name: name == HERE):
+def begin(is_followed=lambda name, _: name == HERE):
     _follow.begin(sys._getframe(1), is_followed)
 ''', "<begin>", "exec"))
 recording = monitorch.record(sys.argv[1], sample=0)
@@ -257,7 +257,7 @@ def test_a_file_that_changed(python, tmp_path):
 @each_python
 def test_what_is_wrong_is_noted_and_the_program_goes_on(python, tmp_path):
     printed, trace = run(python, """
-        def refuse(name):
+        def refuse(name, module):
             if name == HERE:
                 raise KeyError("nobody knows")
             return False
@@ -278,7 +278,7 @@ def test_code_without_a_source(python, tmp_path):
     printed, trace = run(python, """
         names = {}
         exec(compile("def f(x):\\n    y = x\\n    return y\\n", "<nowhere>", "exec"), names)
-        begin(lambda name: True if name == "<nowhere>" else False)
+        begin(lambda name, _: True if name == "<nowhere>" else False)
         print(names["f"](1))
         _follow.end()
     """, tmp_path)  # fmt: skip
@@ -299,7 +299,7 @@ def test_cells_of_a_notebook(python, tmp_path):
         def cell():
             for node in ast.parse(text).body:
                 exec(compile(ast.Module([node], []), name, "exec"), names)
-        begin(lambda path: path == name)
+        begin(lambda path, _: path == name)
         cell()
         _follow.end()
     """, tmp_path)  # fmt: skip
@@ -317,7 +317,7 @@ def test_instrumented_code_is_told_once(python, tmp_path):
         with open("made.py", "w") as file:
             file.write(text)
         code, _ = _instrument.compile_source(text, "made.py", all=True)
-        begin(lambda name: name == "made.py")
+        begin(lambda name, _: name == "made.py")
         exec(code, {"__name__": "made"})
         _follow.end()
     """, tmp_path)  # fmt: skip
@@ -332,7 +332,7 @@ def test_lines_may_be_chosen(python, tmp_path):
             x = n
             y = x
             return y
-        begin(lambda name: (({first + 2}, {first + 2}),) if name == HERE else False)
+        begin(lambda name, _: (({first + 2}, {first + 2}),) if name == HERE else False)
         r = work(1)
         _follow.end()
     """, tmp_path)  # fmt: skip

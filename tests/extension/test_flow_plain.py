@@ -2,7 +2,9 @@
 in the way."""
 
 import math
+import os
 import re
+import subprocess
 import sys
 import textwrap
 import threading
@@ -407,3 +409,107 @@ def test_limits_larger_than_anything(monitorch, tmp_path):
     monitorch.on(max_nodes=10**12, max_vector=10**12, max_matrix=10**12, max_slices=10**12)
     x = torch.ones(3, 3)
     assert monitorch.off(filename="all.svg").node_count == 1 and x.sum() == 9
+
+
+# Nothing to draw
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A module `netlib.model` outside of the working directory, as an installed one is."""
+    folder = tmp_path / "elsewhere" / "site-packages"
+    (folder / "netlib").mkdir(parents=True)
+    (folder / "netlib" / "__init__.py").write_text("")
+    (folder / "netlib" / "model.py").write_text(
+        "def double(x):\n    twice = x * 2\n    return twice\n"
+    )
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    environment = recording.environment("off")
+    environment["PYTHONPATH"] += os.pathsep + str(folder)
+
+    def run(program):
+        (work / "program.py").write_text(textwrap.dedent(program))
+        done = subprocess.run(
+            [sys.executable, "program.py"], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        said = [line for line in done.stderr.splitlines() if "Warning: " in line]
+        return done.stdout, [line.partition("monitorch: ")[2] for line in said]
+
+    return run
+
+
+INSTALLED = """
+    import numpy as np, monitorch
+    {before}
+    def go():
+        netlib.model.double(np.ones(2))
+    {imported}
+    monitorch.on({words})
+    go()
+    print(monitorch.off(filename="drawn.dot"))
+"""
+
+
+def test_code_of_an_installed_package_is_named(installed):
+    program = INSTALLED.format(before="import netlib.model", imported="", words="")
+    out, said = installed(program)
+    assert out == "None\n"
+    assert said == [
+        "nothing to draw: no line that was followed assigned a tensor. Code outside of the working "
+        "directory ran and is not followed: netlib.model; to follow it: "
+        "monitorch.on(include='netlib.model')"
+    ]
+
+
+@pytest.mark.parametrize(
+    "words", ["include='netlib.model'", "include='netlib'", "include=['x', 'net*']",
+              "include='model.py'", "include='../elsewhere'"],
+)  # fmt: skip
+@pytest.mark.parametrize("is_late", [False, True])
+def test_an_installed_package_is_followed_where_it_is_included(installed, words, is_late):
+    """Whether it was imported before or not."""
+    program = INSTALLED.format(
+        before="" if is_late else "import netlib.model", imported="", words=words
+    )
+    if is_late:
+        program = program.replace("        netlib", "        import netlib.model\n        netlib")
+    out, said = installed(program)
+    assert "node_count=3" in out  # x, twice and what is returned
+    assert said == (["include='x': no code of such a module ran"] if "'x'" in words else [])
+
+
+def test_an_include_that_matches_nothing(installed):
+    words = "include='netlib.modle'"
+    out, said = installed(INSTALLED.format(before="import netlib.model", imported="", words=words))
+    assert out == "None\n" and len(said) == 2
+    assert said[0] == (
+        "include='netlib.modle': no code of such a module ran; did you mean 'netlib.model'?"
+    )
+
+
+def test_nothing_was_on(installed):
+    program = """
+        import numpy as np, monitorch
+        monitorch.off()
+        for _ in range(3):
+            monitorch.flush()
+        monitorch.on()
+        x = np.ones(2)
+        monitorch.off(render=False)
+        monitorch.off(filename="x.dot")
+        monitorch.off()
+        monitorch.on()
+        number = 1
+        monitorch.lines(1, 2)
+        monitorch.off()
+    """
+    assert installed(program)[1] == [
+        "nothing to draw: monitorch.on() was not called before",
+        "nothing to draw: monitorch.on() was not called before",
+        "nothing to draw: nothing was recorded since the last picture; monitorch.on() begins",
+        "nothing to draw: lines 1-2 of program.py assigned no tensor. Other lines were recorded; "
+        "call monitorch.lines() to include them",
+    ]

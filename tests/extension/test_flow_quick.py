@@ -100,7 +100,7 @@ def test_script_style_alone(tmp_path):
     """As it stands it is over before line 10."""
     said, saved = run(tmp_path, LINES)
     assert saved == []
-    assert "no tensor was assigned in the lines 10 to 40 of quick.py" in said
+    assert "lines 10-40 of quick.py assigned no tensor" in said
 
 
 def test_inferred_arguments(tmp_path):

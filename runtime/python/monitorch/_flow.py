@@ -9,7 +9,7 @@ import sys
 from _thread import RLock
 from atexit import register as _register_at_exit
 
-from monitorch import _automatic, _flow_draw, _options, _registry
+from monitorch import _automatic, _flow_draw, _flow_nothing, _options, _registry
 from monitorch._display import RenderOutput as RenderOutput
 from monitorch._flow_caller import find_caller, warn
 from monitorch._flow_offer import offer, refuse_unknown
@@ -19,7 +19,7 @@ from monitorch._scope import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import FrameType, TracebackType
     from typing import Any, Literal
 
@@ -37,6 +37,7 @@ class Runtime:
         self._settings = Settings()
         self._trace: "Trace | None" = None
         self._is_on = False
+        self._has_been_on = False
         self._scope = Scope()
         self._hints: "dict[str, Any]" = {}
         self.output = None
@@ -59,6 +60,7 @@ class Runtime:
         fold: "Literal['auto', 'all', 'none']" = "auto",
         theme: "Literal['light', 'dark']" = "light",
         last: int = 100_000,
+        include: "str | Iterable[str]" = (),
     ) -> "Runtime":
         """Begins to record; while it goes on, changes the settings and keeps what was recorded.
 
@@ -80,6 +82,8 @@ class Runtime:
         fold          "auto": repetitions that are alike are one node; "all": others too; "none"
         theme         "light" or "dark"
         last          about so many events are kept while nothing is drawn
+        include       modules or files that are followed too, wherever they lie:
+                      "transformers.models.llama", or several such globs
         """
         settings = Settings(
             show=show,
@@ -93,6 +97,7 @@ class Runtime:
             fold=fold,
             theme=theme,
             last=last,
+            include=include,
         )
         return self._begin(find_caller(), settings)
 
@@ -106,8 +111,9 @@ class Runtime:
                 _set_up_once()
             elif not was_on:
                 self._trace.resume()
-            self._is_on = True
+            self._is_on = self._has_been_on = True
             self._scope.begin(frame)
+            self._scope.include(settings.include)
             try:
                 self._follow(frame)
             except BaseException:
@@ -204,6 +210,7 @@ class Runtime:
         clear = _options.check_switch("clear", clear)
         trace = self._trace
         if trace is None:
+            _flow_nothing.warn_of_no_trace(self._has_been_on)
             return None
         end = trace.next_event
         drawn = None
@@ -211,6 +218,9 @@ class Runtime:
             drawn = _flow_draw.draw(trace, self._settings, self._scope, name, show, save)
         if drawn is not None:
             self.output = drawn
+        _flow_nothing.warn_of_unused(self._scope)
+        if drawn is None:
+            _flow_nothing.warn_of_no_picture(self._scope, trace.is_empty)
         # What other lines would show is kept for them.
         if clear and (drawn is not None or trace.is_empty or not self._scope.has_lines):
             self._clear(trace, end)
@@ -271,6 +281,7 @@ class Runtime:
             self._settings = Settings()
             self._scope = Scope()
             self._hints = {}
+            self._has_been_on = False
             self.output = None
             guess = sys.modules.get("monitorch._guess")
             if guess is not None:
@@ -357,6 +368,7 @@ class watch:
             # What it stands in goes on as it was.
             if around is not None:
                 _runtime._settings = around
+                _runtime._scope.include(around.include)
 
     def __call__(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
         from functools import wraps

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
 
 # What may stand between a program and what it calls.
 _PRIVATE = (
-    "monitorch._flow", "monitorch._flow_draw", "monitorch._flow_caller", "monitorch._flow_offer",
+    "monitorch._flow", "monitorch._flow_draw", "monitorch._flow_caller", "monitorch._flow_nothing",
+    "monitorch._flow_offer",
     "contextlib",
 )
 
@@ -26,5 +27,9 @@ def warn(text: str) -> None:
 
     frame = find_caller()
     warnings.warn_explicit(
-        f"monitorch: {text}", RuntimeWarning, frame.f_code.co_filename, frame.f_lineno
+        f"monitorch: {text}",
+        RuntimeWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )

@@ -4,7 +4,6 @@ import os
 
 from monitorch import _automatic, _display, _flow_file
 from monitorch._display import RenderOutput
-from monitorch._flow_caller import warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ def draw(
     picture = _render(trace, settings, scope, format)
     data = picture["data"]
     if not picture["nodes"]:
-        _warn_of_lines(scope)
         return None
     if save:
         _flow_file.write(path, data)
@@ -83,14 +81,6 @@ def _render(
         title=_display.find_notebook(),
         **more,
     )
-
-
-def _warn_of_lines(scope: "Scope") -> None:
-    if scope.has_lines:
-        warn(
-            f"nothing to draw: no tensor was assigned in {scope}; what was recorded in other "
-            "lines is kept: monitorch.lines() takes the limits away"
-        )
 
 
 def _tell_place(path: str, data: bytes, is_saved: bool) -> None:

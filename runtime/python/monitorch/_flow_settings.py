@@ -6,6 +6,7 @@ from monitorch import _options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from os import PathLike
     from typing import Literal
 
@@ -27,6 +28,7 @@ class Settings:
         "fold",
         "theme",
         "last",
+        "include",
     )
 
     def __init__(
@@ -43,6 +45,7 @@ class Settings:
         fold: "Literal['auto', 'all', 'none']" = "auto",
         theme: "Literal['light', 'dark']" = "light",
         last: int = 100_000,
+        include: "str | Iterable[str]" = (),
     ) -> None:
         self.show = check_optional("show", show)
         self.save = _options.check_switch("save", save)
@@ -57,6 +60,7 @@ class Settings:
         self.fold = fold
         self.theme = theme
         self.last = _options.check_number("last", last, 1)
+        self.include = _check_globs("include", include)
 
     def sample(self) -> "tuple[int, int, int]":
         """What is recorded of each tensor for its table."""
@@ -73,6 +77,15 @@ NAMES = Settings.__slots__
 def _check_limit(name: str, value: object) -> int:
     """As large as anybody likes: what draws counts in 32 bits."""
     return min(_options.check_number(name, value, 0), 2**31 - 1)
+
+
+def _check_globs(name: str, value: object) -> "tuple[str, ...]":
+    globs = (value,) if isinstance(value, str) else value
+    expected = f"{name} must be names of modules or files, such as 'transformers.models.*'"
+    found = tuple(_options.check_names(expected, globs))  # type: ignore[arg-type]
+    if not all(found):
+        raise ValueError(f"{expected}; one is empty")
+    return found
 
 
 def check_optional(name: str, value: object) -> "bool | None":

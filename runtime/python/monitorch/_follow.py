@@ -1,7 +1,7 @@
 """Following code that was not instrumented: a plain script, a notebook, what they call.
 
 `begin(frame, is_followed)` and `end()`. The running frame, those that called it and every
-function that is called meanwhile are followed where `is_followed(filename)` says so, and
+function that is called meanwhile are followed where `is_followed(filename, module)` says so, and
 recorded as if their files had been instrumented: by the compiler's sites, through the same
 hook. In Python 3.10 and 3.11 by a trace function in C, which passes on to the one that was set;
 from 3.12 on by sys.monitoring.
@@ -48,12 +48,12 @@ class _Followed:
 
 
 _sources: "dict[tuple[Any, ...], _Followed | None]" = {}  # the newest ones
-_is_followed: "Callable[[str], Decision] | None" = None
+_is_followed: "Callable[[str, str], Decision] | None" = None
 _told: "set[str]" = set()  # what was noted since following began
 _tracer: "_Tracer | _Monitor | None" = None
 
 
-def begin(frame: FrameType, is_followed: "Callable[[str], Decision]") -> None:
+def begin(frame: FrameType, is_followed: "Callable[[str, str], Decision]") -> None:
     """Follows `frame`, its callers, and what is called from now on. May be called again."""
     global _is_followed, _tracer
     if _tracer is not None:
@@ -98,6 +98,11 @@ def is_on() -> bool:
     return _tracer is not None
 
 
+def list_notes() -> "list[str]":
+    """What could not be followed, and why, since following began last."""
+    return sorted(_told)
+
+
 def _learn_layout() -> None:
     value = object()
     _recorder.learn_layout(value)
@@ -127,7 +132,10 @@ def _decide(code: CodeType, module_globals: "dict[str, object]") -> "Any":
 
 def _find_followed(code: CodeType, module_globals: "dict[str, object]") -> "_Followed | None":
     filename = code.co_filename
-    decision = _is_followed(filename) if _is_followed is not None else False
+    name = module_globals.get("__name__")
+    decision: "Decision" = False
+    if _is_followed is not None:
+        decision = _is_followed(filename, name if isinstance(name, str) else "")
     if not decision or module_globals is globals() or _is_instrumented(code, module_globals):
         return None
     lines = () if decision is True else tuple(decision)  # type: ignore[arg-type]

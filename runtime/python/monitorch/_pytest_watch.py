@@ -47,7 +47,7 @@ class Watch:
         if _follow.is_on() or _import.get() is not None:
             return
         selected = _pytest_record.select(self._request.config, [])
-        _follow.begin(sys._getframe(), lambda path: os.path.isabs(path) and selected.has("", path))
+        _follow.begin(sys._getframe(), lambda path, _: os.path.isabs(path) and selected.has("", path))
         self._follows = True
 
     def end(self) -> str:

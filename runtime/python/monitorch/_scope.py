@@ -3,7 +3,7 @@
 import os
 import re
 
-from monitorch import _display, _options, _registry, _source
+from monitorch import _display, _options, _registry, _selected, _source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _CELL = re.compile(r"<(?:ipython|python)-input-|[/\\]ipykernel_\d+[/\\]")
 _INSTALLED = ("site-packages", "dist-packages")
 _OURS = os.path.dirname(os.path.realpath(__file__))
+_COMMON = ("torch", "numpy")
+_LEFT_OUT_LIMIT = 1000
 _LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 
 
@@ -26,6 +28,8 @@ class Scope:
         self._folder = ""
         self._callers: "set[str]" = set()
         self._environments: "dict[str, bool]" = {}
+        self._include: "tuple[_selected.Glob, ...]" = ()
+        self._left_out: "dict[str, None]" = {}
 
     @property
     def has_lines(self) -> bool:
@@ -34,7 +38,23 @@ class Scope:
     def begin(self, frame: "FrameType") -> None:
         """`on` was called from this frame."""
         self._folder = os.path.realpath(os.getcwd())
+        self._left_out.clear()
         self._callers.add(os.path.realpath(frame.f_code.co_filename))
+
+    def include(self, globs: "tuple[str, ...]") -> None:
+        """Follows these modules and files too, wherever they lie."""
+        if globs != tuple(glob.text for glob in self._include):
+            self._include = tuple(_selected.Glob(text) for text in globs)
+
+    def unused_globs(self) -> "list[str]":
+        """Those that no code which ran so far was found for."""
+        return [glob.text for glob in self._include if not glob.is_used]
+
+    def left_out(self) -> "list[str]":
+        """Modules whose code ran since `on` and is not followed, in the order of their first calls;
+        what every model calls only if there is nothing else."""
+        own = [name for name in self._left_out if _commonness(name) == 0]
+        return own or sorted(self._left_out, key=_commonness)
 
     def end(self) -> None:
         """`off` was called."""
@@ -72,8 +92,15 @@ class Scope:
                 names.add(source)
         return (f"{self._first}-{self._last}",), tuple(sorted(map(_escape, names)))
 
-    def is_followed(self, filename: str) -> bool:
+    def is_followed(self, filename: str, module: str = "") -> bool:
         """Whether functions of that file are recorded, where nothing was instrumented."""
+        is_followed = self._is_followed(filename, module)
+        if not is_followed and module and len(self._left_out) < _LEFT_OUT_LIMIT:
+            if not filename.startswith("<") and not _is_of_python(os.path.realpath(filename)):
+                self._left_out[module] = None
+        return is_followed
+
+    def _is_followed(self, filename: str, module: str) -> bool:
         if _CELL.search(filename):
             return True
         if filename.startswith("<"):
@@ -81,6 +108,8 @@ class Scope:
         path = os.path.realpath(filename)
         if _is_below(path, _OURS):
             return False
+        if any([glob.matches(module, os.path.abspath(filename)) for glob in self._include]):
+            return True
         if path in self._callers or (self._file and path == os.path.realpath(self._file)):
             return True
         return _is_below(path, self._folder) and not self._is_library(path)
@@ -105,7 +134,7 @@ class Scope:
 
     def __str__(self) -> str:
         name = _display.name_cell(self._file) or os.path.basename(self._file)
-        return f"the lines {self._first} to {self._last} of {name}"
+        return f"lines {self._first}-{self._last} of {name}"
 
 
 def _make_absolute(file: str) -> str:
@@ -114,6 +143,19 @@ def _make_absolute(file: str) -> str:
 
 def _is_below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _is_of_python(path: str) -> bool:
+    """Whether it is part of the standard library, or ours."""
+    is_installed = any(f"{os.sep}{folder}{os.sep}" in path for folder in _INSTALLED)
+    return _is_below(path, _OURS) or (_is_below(path, _LIBRARY) and not is_installed)
+
+
+def _commonness(module: str) -> int:
+    """0 of a model's own module; more of what all models call."""
+    if module.startswith("torch.nn.modules.") and module != "torch.nn.modules.module":
+        return 1
+    return 2 if module.partition(".")[0] in _COMMON else 0
 
 
 def _is_same(path: object, other: str) -> bool:

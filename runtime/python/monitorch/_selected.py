@@ -19,9 +19,9 @@ class Selected:
         self.settings = settings
         self.paths: "dict[str, None]" = {}  # of files that were asked for and are selected
         self._roots = [_as_folder(root) for root in settings["roots"]]
-        self._include = [_Glob(text) for text in settings["include"]]
-        self._exclude = [_Glob(text) for text in settings["exclude"]]
-        self._lines = [(_Glob(file), first, last) for file, first, last in settings["lines"]]
+        self._include = [Glob(text) for text in settings["include"]]
+        self._exclude = [Glob(text) for text in settings["exclude"]]
+        self._lines = [(Glob(file), first, last) for file, first, last in settings["lines"]]
         self._foreign = _find_foreign_folders()
         self._installed: "dict[str, bool]" = {}  # of folders that were asked for
 
@@ -137,7 +137,7 @@ def has_installed_packages(folder: str) -> bool:
         return False
 
 
-class _Glob:
+class Glob:
     """A pattern of a module's name, a file's name or a path; it knows whether it was of use.
 
     `model` is a module and what is in that package, `model.py` any file of that name, and what
