@@ -3,13 +3,19 @@
 
 #include "runtime/base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define NAME_FORMAT ".monitorch-%ld-%lu.tmp"
 
 /* Those that exist just now, for the one who has to remove them all. The lock is held while one
  * is made, renamed or removed. */
@@ -50,6 +56,94 @@ void file_abandon_all(void)
     /* The lock stays taken. */
 }
 
+static size_t folder_size(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* ---- what was left by processes that were killed ---- */
+
+#define CLEANED_COUNT 16
+#define LEFT_SECONDS  60
+
+/* Folders that were looked through, so that a process does it once for each. The lock is held. */
+static struct {
+    dev_t device;
+    ino_t inode;
+} cleaned[CLEANED_COUNT];
+static unsigned cleaned_count;
+
+static bool is_cleaned(const struct stat *folder)
+{
+    for (unsigned i = 0; i < cleaned_count && i < CLEANED_COUNT; i++) {
+        if (cleaned[i].device == folder->st_dev && cleaned[i].inode == folder->st_ino) {
+            return true;
+        }
+    }
+    cleaned[cleaned_count % CLEANED_COUNT].device = folder->st_dev;
+    cleaned[cleaned_count % CLEANED_COUNT].inode = folder->st_ino;
+    cleaned_count++;
+    return false;
+}
+
+/* Whether its writer is gone: the process is not there, nobody holds the file (a process of another
+ * machine or container), and it was not written to just now. */
+static bool is_left(int folder, const char *name, long process)
+{
+    struct stat status;
+    int descriptor =
+        openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool is_free;
+
+    if (descriptor < 0) {
+        return false;
+    }
+    is_free = kill((pid_t)process, 0) != 0 && errno == ESRCH &&
+              fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+              time(NULL) - status.st_mtime >= LEFT_SECONDS &&
+              flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    close(descriptor);
+    return is_free;
+}
+
+/* Removes temporary files in the folder whose writers were killed. */
+static void clean_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        long process;
+        unsigned long number;
+        int size = 0;
+
+        if (sscanf(entry->d_name, NAME_FORMAT "%n", &process, &number, &size) == 2 &&
+            size > 0 && entry->d_name[size] == '\0' && process > 0 &&
+            is_left(dirfd(folder), entry->d_name, process)) {
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+}
+
+/* `path` names a file in the folder. The lock is held. */
+static void clean_beside(const char *path)
+{
+    char folder[PATH_MAX];
+    size_t size = folder_size(path);
+    struct stat status;
+
+    memcpy(folder, size == 0 ? "." : path, size == 0 ? 1 : size);
+    folder[size == 0 ? 1 : size] = '\0';
+    if (stat(folder, &status) == 0 && !is_cleaned(&status)) {
+        clean_folder(folder);
+    }
+}
+
 static void temporary_forget(struct file_temporary *temporary)
 {
     struct file_temporary **link = &temporaries;
@@ -60,12 +154,7 @@ static void temporary_forget(struct file_temporary *temporary)
     *link = temporary->next;
 }
 
-static size_t folder_size(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
+/* ---- making one ---- */
 
 /* Makes the folders above a file, as far as they are missing. */
 static bool make_folders(const char *path)
@@ -102,8 +191,8 @@ int file_temporary_open(struct file_temporary *temporary, const char *beside)
     pthread_once(&fork_once, watch_forks);
     pthread_mutex_lock(&temporaries_lock);
     do {
-        int size = snprintf(temporary->path + folder, room, ".monitorch-%ld-%lu.tmp",
-                            (long)getpid(), temporary_count++);
+        int size = snprintf(temporary->path + folder, room, NAME_FORMAT, (long)getpid(),
+                            temporary_count++);
 
         if (size < 0 || (size_t)size >= room) {
             errno = ENAMETOOLONG;
@@ -118,8 +207,10 @@ int file_temporary_open(struct file_temporary *temporary, const char *beside)
         }
     } while (descriptor < 0 && errno == EEXIST);
     if (descriptor >= 0) {
+        (void)flock(descriptor, LOCK_EX | LOCK_NB); /* says that somebody writes it */
         temporary->next = temporaries;
         temporaries = temporary;
+        clean_beside(temporary->path);
     }
     pthread_mutex_unlock(&temporaries_lock);
     return descriptor;

@@ -18,7 +18,7 @@ struct file_temporary {
 };
 
 /* Makes one in the folder of `beside`, and that folder where it is missing. Gives back the open
- * file, or -1 with errno. */
+ * file, or -1 with errno. Those that killed processes have left in the folder are removed. */
 int file_temporary_open(struct file_temporary *temporary, const char *beside);
 /* The file takes the name `path`; on failure, with errno, it is gone. */
 bool file_temporary_rename(struct file_temporary *temporary, const char *path);

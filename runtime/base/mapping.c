@@ -6,11 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -309,6 +312,43 @@ static bool write_zeros(int descriptor, uint64_t offset, size_t size)
         offset += count;
         size -= count;
     }
+    return true;
+}
+
+/* What tests say of the disk. */
+static bool
+read_test_disk(const struct mapping *mapping, uint64_t *size, uint64_t *free)
+{
+    const char *text = getenv("MONITORCH_TEST_DISK");
+    unsigned long long given_size, given_free;
+    struct stat status;
+
+    if (text == NULL || sscanf(text, "%llu:%llu", &given_size, &given_free) != 2 ||
+        fstat(mapping->descriptor, &status) != 0) {
+        return false;
+    }
+    *size = given_size;
+    *free = given_free > (uint64_t)status.st_size
+                ? given_free - (uint64_t)status.st_size
+                : 0;
+    return true;
+}
+
+bool mapping_disk(const struct mapping *mapping, uint64_t *size, uint64_t *free)
+{
+    struct statvfs status;
+
+    if (!is_ours(mapping)) {
+        return false;
+    }
+    if (read_test_disk(mapping, size, free)) {
+        return true;
+    }
+    if (fstatvfs(mapping->descriptor, &status) != 0 || status.f_blocks == 0) {
+        return false;
+    }
+    *size = (uint64_t)status.f_blocks * status.f_frsize;
+    *free = (uint64_t)status.f_bavail * status.f_frsize;
     return true;
 }
 

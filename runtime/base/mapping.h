@@ -1,5 +1,5 @@
 /* A file that grows and is written through memory, piece by piece, by one process at a time.
- * The only place that calls mmap, munmap, ftruncate, fallocate and flock. Errors begin with
+ * The only place that calls mmap, munmap, ftruncate and fallocate. Errors begin with
  * `path: `. Offsets and sizes of pieces are multiples of MAPPING_UNIT. */
 #ifndef MONITORCH_BASE_MAPPING_H
 #define MONITORCH_BASE_MAPPING_H
@@ -41,6 +41,11 @@ bool mapping_lock(struct mapping *mapping);
 void mapping_unlock(struct mapping *mapping);
 
 bool mapping_size(const struct mapping *mapping, uint64_t *size, struct error *error);
+
+/* The size of the disk that the file is on, and how much of it programs may still use. False where the
+ * system does not know. Tests set both, in bytes, for an empty file:
+ * MONITORCH_TEST_DISK=SIZE:FREE. */
+bool mapping_disk(const struct mapping *mapping, uint64_t *size, uint64_t *free);
 
 /* Makes the file end at `size`. */
 bool mapping_cut(struct mapping *mapping, uint64_t size, struct error *error);

@@ -96,6 +96,7 @@ read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
     }
     options->log.last = last;
     options->log.size_limit = size_limit;
+    options->log.leaves_space = true;
     options->has_statistics = has_statistics;
     options->has_hash = has_hash;
     options->every = every;

@@ -13,6 +13,8 @@
 
 _Static_assert(LOG_CHUNK_UNIT % MAPPING_UNIT == 0, "a chunk can be mapped");
 
+#define LEAST_KEPT_FREE UINT64_C(1000000000)
+
 void log_record_publish(void *place, struct log_record record)
 {
     uint64_t head;
@@ -85,6 +87,38 @@ static void chunk_publish(struct log_open_chunk *chunk,
     __atomic_store_n(&header->magic, LOG_CHUNK_MAGIC, __ATOMIC_RELEASE);
 }
 
+/* A tenth of the disk, but half of what is free where that is less already; at least 1 GB. */
+void log_chunks_find_space(struct log_writer *writer)
+{
+    uint64_t size, free;
+
+    if (writer->leaves_space && mapping_disk(&writer->file, &size, &free)) {
+        writer->kept_free = free > size / 10 ? size / 10 : free / 2;
+        if (writer->kept_free < LEAST_KEPT_FREE) {
+            writer->kept_free = LEAST_KEPT_FREE;
+        }
+    }
+}
+
+/* Whether the disk has as much left as other programs are to have, when the file has grown. Short
+ * recordings end before this is asked: their chunks were there from the start. */
+static bool
+check_space(const struct log_writer *writer, size_t growth, struct error *error)
+{
+    uint64_t size, free;
+
+    if (writer->kept_free == 0 || writer->stream_size == 0 ||
+        !mapping_disk(&writer->file, &size, &free) ||
+        free >= writer->kept_free + growth) {
+        return true;
+    }
+    error_set(error, ERROR_SYSTEM,
+              "%s: the last %.1f GB of the disk are left to other files; the option "
+              "size_limit lets the recording use them",
+              writer->path, (double)writer->kept_free / 1e9);
+    return false;
+}
+
 /* Makes the file longer by a chunk. */
 static bool chunk_append(struct log_writer *writer,
                          size_t size,
@@ -93,7 +127,8 @@ static bool chunk_append(struct log_writer *writer,
 {
     uint64_t offset = writer->file_size;
 
-    if (!mapping_reserve(&writer->file, offset, size, error) ||
+    if (!check_space(writer, size, error) ||
+        !mapping_reserve(&writer->file, offset, size, error) ||
         !chunk_map(writer, offset, size, chunk, error)) {
         return false;
     }

@@ -83,8 +83,11 @@ static void header_fill(struct log_header *header, const struct log_options *opt
  * what is found after a kill is empty or a trace. */
 static bool writer_start(struct log_writer *writer, struct error *error)
 {
-    return mapping_cut(&writer->file, 0, error) &&
-           mapping_write(&writer->file, 0, &writer->header, sizeof writer->header,
+    if (!mapping_cut(&writer->file, 0, error)) {
+        return false;
+    }
+    log_chunks_find_space(writer);
+    return mapping_write(&writer->file, 0, &writer->header, sizeof writer->header,
                          error) &&
            log_chunks_start(writer, error) && log_chunks_next_stream(writer, error);
 }
@@ -181,6 +184,7 @@ log_writer_new(const char *path, const struct log_options *options, struct error
     }
     memcpy(writer->path, path, path_size);
     writer->size_limit = options->size_limit;
+    writer->leaves_space = options->leaves_space && options->size_limit == 0;
     writer->ring_chunk_size = options->last == 0 ? 0 : ring_choose_size(options->last);
     header_fill(&writer->header, options);
     writer->before_seal = options->before_seal;

@@ -14,8 +14,10 @@
 struct log_options {
     uint64_t last;       /* keep about this many newest events; 0: all */
     uint64_t size_limit; /* of the file in bytes; 0: none. Beyond it recording stops */
-    uint32_t sample;     /* noted in the header */
-    uint32_t parent;     /* noted in the header */
+    /* Without a size_limit, recording stops before the disk is full: see docs/recording.md. */
+    bool leaves_space;
+    uint32_t sample;          /* noted in the header */
+    uint32_t parent;          /* noted in the header */
     struct log_origin origin; /* noted in the header */
     /* Called before a chunk of the stream is left: the last moment to fill in what its records
      * left room for. May be NULL; must not write records. */

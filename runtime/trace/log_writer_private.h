@@ -53,6 +53,8 @@ struct log_writer {
     uint64_t last_chunk; /* the offset of that chunk */
     struct log_header header;
     uint64_t size_limit;
+    uint64_t kept_free; /* so much of the disk is left to others; 0: nothing */
+    bool leaves_space;
     void (*before_seal)(void *context); /* may be NULL */
     void *seal_context;
 
@@ -87,6 +89,8 @@ static inline void *log_open_chunk_place(const struct log_open_chunk *chunk)
 }
 
 /* Opens the file's first chunk, for definitions. The header has been written. */
+/* Before the first chunk: how much of the disk is left to others. */
+void log_chunks_find_space(struct log_writer *writer);
 bool log_chunks_start(struct log_writer *writer, struct error *error);
 /* Seals the chunk that is written to and opens another with room for a record. */
 bool log_chunks_next_stream(struct log_writer *writer, struct error *error);

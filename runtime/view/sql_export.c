@@ -3,7 +3,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/file_inputs.h"
-#include "runtime/base/interrupt.h"
+#include "runtime/base/file_temporary.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/sql_memory.h"
 #include "runtime/view/sql_tables.h"
@@ -29,8 +29,8 @@ struct export_state {
     struct sql_traces traces;                 /* owned */
     sqlite3 *database;                        /* owned; may be NULL */
     char *path;                               /* owned; what is replaced */
-    char *temporary;                          /* owned */
-    bool is_stopped;                          /* by progress */
+    struct file_temporary temporary;
+    bool is_stopped; /* by progress */
 };
 
 static const char *const indices[] = {
@@ -84,13 +84,13 @@ static bool may_replace(const struct export_state *export, struct error *error)
     return false;
 }
 
-static char *copy_text(const char *text, const char *suffix)
+static char *copy_text(const char *text)
 {
-    size_t size = strlen(text) + strlen(suffix) + 1;
+    size_t size = strlen(text) + 1;
     char *copy = memory_allocate(size, 1);
 
     if (copy != NULL) {
-        snprintf(copy, size, "%s%s", text, suffix);
+        memcpy(copy, text, size);
     }
     return copy;
 }
@@ -100,25 +100,10 @@ static bool
 find_names(struct export_state *export, const char *path, struct error *error)
 {
     char *real = realpath(path, NULL);
-    char suffix[40];
 
-    snprintf(suffix, sizeof suffix, ".%ld.part", (long)getpid());
-    export->path = copy_text(real == NULL ? path : real, "");
+    export->path = copy_text(real == NULL ? path : real);
     free(real);
-    export->temporary = export->path == NULL ? NULL : copy_text(export->path, suffix);
-    if (export->temporary == NULL) {
-        return error_set_memory(error);
-    }
-    return true;
-}
-
-static bool remove_temporary(void *context, int signal_number)
-{
-    const struct export_state *export = context;
-
-    (void)signal_number;
-    unlink(export->temporary);
-    return false; /* the process ends as it would have */
+    return export->path != NULL || error_set_memory(error);
 }
 
 /* ---- SQLite ---- */
@@ -212,21 +197,12 @@ static bool write_tables(struct export_state *export, struct error *error)
            run(export, "commit", error);
 }
 
-static bool write_file(struct export_state *export, struct error *error)
+static bool fill_database(struct export_state *export, struct error *error)
 {
-    int flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC;
-    int file = file_operation_fails() ? -1 : open(export->temporary, flags, 0666);
     bool is_done = false;
-    int code;
+    int code = sqlite3_open_v2(export->temporary.path, &export->database,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 
-    if (file < 0) {
-        error_set(error, ERROR_SYSTEM, "%s: %s", export->path, strerror(errno));
-        return false;
-    }
-    close(file);
-    interrupt_ask(remove_temporary, export);
-    code = sqlite3_open_v2(export->temporary, &export->database,
-                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     code = code == SQLITE_OK
                ? sql_tables_register(export->database, &export->traces, PREFIX)
                : code;
@@ -238,17 +214,31 @@ static bool write_file(struct export_state *export, struct error *error)
         fail(export, code & 0xFF, error);
     }
     sqlite3_close(export->database);
-    is_done = is_done && file_inputs_refuse(export->path, error);
-    if (is_done &&
-        (file_operation_fails() || rename(export->temporary, export->path) != 0)) {
-        error_set(error, ERROR_SYSTEM, "%s: %s", export->path, strerror(errno));
-        is_done = false;
-    }
-    if (!is_done) {
-        unlink(export->temporary);
-    }
-    interrupt_ask(NULL, NULL);
     return is_done;
+}
+
+static bool fail_errno(struct export_state *export, struct error *error)
+{
+    error_set(error, ERROR_SYSTEM, "%s: %s", export->path, strerror(errno));
+    return false;
+}
+
+static bool write_file(struct export_state *export, struct error *error)
+{
+    int file = file_temporary_open(&export->temporary, export->path);
+    bool is_done;
+
+    if (file < 0) {
+        return fail_errno(export, error);
+    }
+    is_done = fill_database(export, error) && file_inputs_refuse(export->path, error);
+    close(file); /* not before: SQLite's locks of the file would go with it */
+    if (!is_done) {
+        file_temporary_remove(&export->temporary);
+        return false;
+    }
+    return file_temporary_rename(&export->temporary, export->path) ||
+           fail_errno(export, error);
 }
 
 static void tell_damage(struct export_state *export, struct sql_export_result *result)
@@ -288,6 +278,5 @@ bool export_sqlite(const char *const *traces,
     tell_damage(&export, result);
     sql_traces_release(&export.traces);
     memory_free(export.path);
-    memory_free(export.temporary);
     return is_done;
 }

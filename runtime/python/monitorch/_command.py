@@ -55,9 +55,15 @@ def _run(words: "list[str]") -> None:
         except Usage as error:
             _refuse(f"monitorch run: {error}", 2)
         except OSError as error:
-            place = error.filename or options.get("output", "the current folder")
-            _refuse(f"monitorch run: {place}: {error.strerror}", 3)
+            _refuse(f"monitorch run: {_describe(error)}", 3)
         _program.execute(found)
+
+
+def _describe(error: OSError) -> str:
+    """What the recorder raises names the trace and the system's message in one text."""
+    if error.filename is None:
+        return error.strerror or str(error)
+    return f"{error.filename}: {error.strerror}"
 
 
 def read_words(words: "list[str]") -> "tuple[dict[str, Any], str, list[str]]":
