@@ -125,7 +125,13 @@ def make_training():
         x = torch.tensor(ids[:20_480]).view(-1, 512)
         return [(row, row.roll(1)) for row in x]
 
-    return text, model, torch.optim.SGD(model.parameters(), lr=0.1), make_batches, torch.nn.functional.cross_entropy
+    return (
+        text,
+        model,
+        torch.optim.SGD(model.parameters(), lr=0.1),
+        make_batches,
+        torch.nn.functional.cross_entropy,
+    )
 
 
 def training_ratios(path):
@@ -146,7 +152,9 @@ def growing_ratios(path, name):
     for _ in range(ROUNDS):
         times = []
         with recording.record(path):
-            load(GROWING, True)[name]([torch.ones(16) for _ in range(1000)], times, time.perf_counter)
+            load(GROWING, True)[name](
+                [torch.ones(16) for _ in range(1000)], times, time.perf_counter
+            )
         steps = [b - a for a, b in zip(times, times[1:])]
         ratios.append(statistics.median(steps[-100:]) / statistics.median(steps[:100]))
     return ratios

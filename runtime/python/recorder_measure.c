@@ -186,7 +186,7 @@ static int fill(PyObject *dict,
         return 0;
     }
     if (wanted != 0) {
-        value_measure(tensor, wanted, threads, &statistics, &hash);
+        wanted = value_measure(tensor, wanted, threads, &statistics, &hash);
     }
     if ((wanted & STATISTICS_WANT_VALUES) != 0 &&
         put_statistics(dict, tensor->array.dtype, &statistics) < 0) {

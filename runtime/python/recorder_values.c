@@ -5,34 +5,56 @@
 #include "runtime/python/recorder_container.h"
 #include "runtime/trace/log_late.h"
 
-/* Up to so many elements an expanded array is measured; beyond, where it was not expanded by more
- * than this factor. */
-#define EXPANDED_COUNT_MAX ((uint64_t)1 << 26)
-#define EXPANSION_MAX      64
+/* Up to so many elements an array whose elements overlap is measured; beyond, where memory holds at
+ * least a part of them that is as large as this. */
+#define OVERLAPPING_COUNT_MAX ((uint64_t)1 << 26)
+#define OVERLAPPING_PART      64
 
-void value_measure(const struct tensor *tensor,
-                   unsigned wanted,
-                   unsigned thread_limit,
-                   struct statistics *statistics,
-                   uint64_t *hash)
+/* Whether Ctrl-C was pressed. Python's own handler runs when the hook is done. */
+static bool is_interrupted(void)
 {
-    statistics_measure(&tensor->array, wanted, thread_limit, statistics, hash);
-}
-
-/* An expanded array can have far more elements than memory: reading them all would hold up the
- * program for nothing. */
-static bool is_too_large(const struct array *array)
-{
-    uint64_t count = array_count(array);
-    uint64_t held = 1;
-
-    if (count <= EXPANDED_COUNT_MAX) {
+    if (!PyOS_InterruptOccurred()) {
         return false;
     }
-    for (uint32_t i = 0; array->strides != NULL && i < array->dimension_count; i++) {
-        held *= array->strides[i] != 0 ? (uint64_t)array->shape[i] : 1;
+    PyErr_SetInterrupt();
+    return true;
+}
+
+unsigned value_measure(const struct tensor *tensor,
+                       unsigned wanted,
+                       unsigned thread_limit,
+                       struct statistics *statistics,
+                       uint64_t *hash)
+{
+    return statistics_measure_until(&tensor->array, wanted, thread_limit,
+                                    is_interrupted, statistics, hash);
+}
+
+/* Windows over an array can have far more elements than memory: reading them all would hold up the
+ * program for nothing. What stands at several places by a stride of 0 is read once. */
+static bool is_too_large(const struct array *array)
+{
+    uint64_t count = 1;
+    uint64_t span = 1; /* from the first element to the last, in elements */
+    int64_t size = (int64_t)dtype_size(array->dtype);
+
+    if (array->strides == NULL || size == 0) {
+        return false;
     }
-    return array->strides != NULL && count / held > EXPANSION_MAX;
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        uint64_t length = (uint64_t)array->shape[i];
+        uint64_t stride =
+            (uint64_t)(array->strides[i] < 0 ? -array->strides[i] : array->strides[i]);
+
+        if (length == 0) {
+            return false;
+        }
+        if (stride != 0 && __builtin_mul_overflow(count, length, &count)) {
+            return true;
+        }
+        span += (length - 1) * (stride / (uint64_t)size);
+    }
+    return count > OVERLAPPING_COUNT_MAX && count / span > OVERLAPPING_PART;
 }
 
 static bool is_measured(const struct recorder_options *options,
@@ -131,6 +153,29 @@ static bool find_fresh(struct session *session,
     }
 }
 
+/* What the recording asks for; false where there are no statistics. The hash goes into the array. */
+static bool measure_array(struct session *session,
+                          const struct tensor *tensor,
+                          bool is_wanted,
+                          struct statistics *statistics,
+                          struct recorded_array *array)
+{
+    const struct recorder_options *options = recorder_options(session->recorder);
+    unsigned wanted = (options->has_statistics ? STATISTICS_WANT_VALUES : 0) |
+                      (options->has_hash && is_wanted ? STATISTICS_WANT_HASH : 0);
+    unsigned found = 0;
+
+    if (wanted != 0) {
+        found = value_measure(tensor, wanted, session->thread_limit, statistics,
+                              &array->hash);
+        if (found == 0) {
+            array->note = SLICE("interrupted, not measured");
+        }
+    }
+    array->has_hash = (found & STATISTICS_WANT_HASH) != 0;
+    return (found & STATISTICS_WANT_VALUES) != 0;
+}
+
 static void tell_array(struct session *session,
                        const struct visit *visit,
                        uint32_t write,
@@ -149,7 +194,7 @@ static void tell_array(struct session *session,
     bool is_looked_at = (is_wanted || is_stopping) && !is_fresh;
     if (is_looked_at && is_too_large(&tensor->array)) {
         is_looked_at = false;
-        array.note = SLICE("expanded, not measured");
+        array.note = SLICE("overlapping, not measured");
     }
     array.is_late = is_looked_at && tensor->is_on_device && options->has_statistics;
     if (array.is_late) {
@@ -157,18 +202,13 @@ static void tell_array(struct session *session,
         return;
     }
     if (is_looked_at && tensor->array.data != NULL) {
-        bool has_hash = options->has_hash && is_wanted;
-        unsigned wanted = (options->has_statistics ? STATISTICS_WANT_VALUES : 0) |
-                          (has_hash ? STATISTICS_WANT_HASH : 0);
-        if (wanted != 0) {
-            value_measure(tensor, wanted, session->thread_limit, &statistics,
-                          &array.hash);
-        }
-        if (is_stopping && stops_at(session, visit, write, path, &array, &statistics)) {
+        bool has_statistics =
+            measure_array(session, tensor, is_wanted, &statistics, &array);
+        if (is_stopping && has_statistics &&
+            stops_at(session, visit, write, path, &array, &statistics)) {
             is_wanted = true;
         }
-        array.statistics = options->has_statistics && is_wanted ? &statistics : NULL;
-        array.has_hash = has_hash;
+        array.statistics = has_statistics && is_wanted ? &statistics : NULL;
         array.is_sampled = is_wanted;
     }
     array.is_sampled = array.is_sampled || (is_wanted && array.fresh != NULL);

@@ -41,11 +41,13 @@ void value_describe(const struct type_info *info,
 struct recorded_array value_array(const struct tensor *tensor);
 
 /* Measures a tensor that was described: statistics and hash, as far as they are wanted and its
- * values can be read. The GIL stays held: see tensor_describe. */
-void value_measure(const struct tensor *tensor,
-                   unsigned wanted,
-                   unsigned thread_limit,
-                   struct statistics *statistics,
-                   uint64_t *hash);
+ * values can be read. Returns what was found (enum statistics_want): no hash of an expanded tensor
+ * that does not repeat soon; nothing where Ctrl-C was pressed meanwhile, which Python then handles. The
+ * GIL stays held: see tensor_describe. */
+unsigned value_measure(const struct tensor *tensor,
+                       unsigned wanted,
+                       unsigned thread_limit,
+                       struct statistics *statistics,
+                       uint64_t *hash);
 
 #endif

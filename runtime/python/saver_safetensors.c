@@ -1,6 +1,7 @@
 /* The class SafetensorsWriter: many tensors, one file. */
 #include "runtime/python/module_add.h"
 #include "runtime/python/saver.h"
+#include "runtime/trace/expanded.h"
 #include "runtime/trace/safetensors_file.h"
 
 #include <errno.h>
@@ -78,6 +79,15 @@ static bool is_ours(const struct saver_file *file)
     return false;
 }
 
+/* The format has no strides: an expanded tensor would be written as large as it looks. */
+static bool is_too_large(const struct array *array)
+{
+    struct expanded_array expanded;
+
+    return expanded_find(array, &expanded) &&
+           array_count(array) > ((uint64_t)1 << 30) / dtype_size(array->dtype);
+}
+
 static PyObject *add(struct saver_file *file, const struct saver_item *item)
 {
     struct error error = ERROR_INIT;
@@ -87,6 +97,12 @@ static PyObject *add(struct saver_file *file, const struct saver_item *item)
     if (!safetensors_has_dtype(item->value.array.dtype)) {
         PyErr_Format(PyExc_TypeError, "the format safetensors has no dtype %s",
                      dtype_text(item->value.array.dtype));
+        return NULL;
+    }
+    if (is_too_large(&item->value.array)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "it is expanded to more than 1 GiB, and the format safetensors "
+                        "would hold each element as often: save it as \"pt\"");
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;

@@ -86,8 +86,7 @@ static bool find_hash(const struct tensor *tensor, uint64_t *hash)
                               (tensor->flags & LOG_FORM_PARAMETER) != 0)) {
         return false;
     }
-    value_measure(tensor, STATISTICS_WANT_HASH, 1, &statistics, hash);
-    return true;
+    return value_measure(tensor, STATISTICS_WANT_HASH, 1, &statistics, hash) != 0;
 }
 
 HOT static bool is_last(const struct traced_state *state, const PyObject *value)

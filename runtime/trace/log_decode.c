@@ -339,6 +339,7 @@ decode_data(const char *bytes, uint64_t next_event, struct log_item *item)
         return "values lie at an impossible place";
     }
     item->data.event = next_event - 1;
+    item->data.is_once = (data->record.flags & LOG_DATA_ONCE) != 0;
     item->data.offset = data->offset;
     item->data.bytes = (struct slice){rest.bytes, rest.size};
     return NULL;

@@ -327,8 +327,14 @@ struct log_nonfinite {
     uint64_t neginf_count;
 };
 
+enum log_data_flag {
+    LOG_DATA_ONCE =
+        1, /* of an expanded array: the values with lengths of 1 along dimensions of
+                          stride 0, which stand in its form */
+};
+
 struct log_data {
-    struct log_record record;
+    struct log_record record; /* flags: enum log_data_flag */
     uint32_t reserved;
     uint32_t reserved_2;
     uint64_t offset; /* of this piece in the values' bytes, logical order */

@@ -107,6 +107,7 @@ struct log_item {
         } tracked;
         struct {
             uint64_t event; /* the number of the event whose values these are */
+            bool is_once;   /* LOG_DATA_ONCE */
             uint64_t offset;
             struct slice bytes;
         } data;

@@ -2,6 +2,8 @@
  * `weights_only=True` takes. */
 #include "runtime/trace/pickle_write.h"
 
+#include "runtime/trace/expanded.h"
+
 #define PROTOCOL         "\x80\x02"
 #define MARK             "("
 #define TUPLE            "t"
@@ -78,18 +80,24 @@ static void add_shape(struct buffer *pickle, const struct array *array)
 }
 
 /* In elements; a dimension of size 0 counts as 1, as in torch. */
-static void add_strides(struct buffer *pickle, const struct array *array)
+static void add_strides(struct buffer *pickle,
+                        const struct array *array,
+                        const struct expanded_array *expanded)
 {
     uint64_t strides[ARRAY_DIMENSION_MAX];
     uint64_t stride = 1;
 
-    for (uint32_t i = array->dimension_count; i-- > 0;) {
+    if (expanded != NULL) {
+        expanded_pack_strides(expanded, (int64_t *)strides);
+    }
+    for (uint32_t i = array->dimension_count; i-- > 0 && expanded == NULL;) {
         strides[i] = stride;
         stride *= array->shape[i] == 0 ? 1 : (uint64_t)array->shape[i];
     }
     buffer_add(pickle, SLICE(MARK));
     for (uint32_t i = 0; i < array->dimension_count; i++) {
-        add_integer(pickle, strides[i]);
+        add_integer(pickle, expanded == NULL ? strides[i]
+                                             : strides[i] / dtype_size(array->dtype));
     }
     buffer_add(pickle, SLICE(TUPLE));
 }
@@ -97,7 +105,9 @@ static void add_strides(struct buffer *pickle, const struct array *array)
 void pickle_add_tensor(struct buffer *pickle, const struct array *array)
 {
     const char *storage = storage_of(array->dtype);
-    uint64_t count = array_count(array);
+    struct expanded_array expanded;
+    bool is_once = expanded_find(array, &expanded);
+    uint64_t count = array_count(is_once ? &expanded.once : array);
 
     buffer_add(pickle, SLICE(PROTOCOL));
     if (storage != NULL) {
@@ -116,7 +126,7 @@ void pickle_add_tensor(struct buffer *pickle, const struct array *array)
     add_integer(pickle, count);
     buffer_add(pickle, SLICE(TUPLE PERSISTENT ZERO));
     add_shape(pickle, array);
-    add_strides(pickle, array);
+    add_strides(pickle, array, is_once ? &expanded : NULL);
     buffer_add(pickle, SLICE(NO GLOBAL("collections", "OrderedDict")));
     buffer_add(pickle, SLICE(EMPTY_TUPLE REDUCE));
     if (storage == NULL) {

@@ -21,7 +21,8 @@ enum pt_write_result {
  * whose elements are no whole bytes. */
 bool pt_has_dtype(enum dtype dtype);
 
-/* Writes tensor->array (its values, packed, whatever its strides; conjugation and negation
+/* Writes tensor->array (its values, packed, whatever its strides, but those of a large expanded array
+ * once, with strides of 0; conjugation and negation
  * resolved) beside `path` and renames. Where the array is contiguous nothing is copied. No lock
  * is needed: several threads may write at once. */
 enum pt_write_result pt_write(const char *path,

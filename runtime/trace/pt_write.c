@@ -3,6 +3,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/file_draft.h"
 #include "runtime/trace/array_pieces.h"
+#include "runtime/trace/expanded.h"
 #include "runtime/trace/pickle_write.h"
 #include "runtime/trace/pt_file.h"
 #include "runtime/trace/zip_write.h"
@@ -111,12 +112,15 @@ static bool write_all(struct zip_writer *zip,
                       const struct saved_tensor *tensor,
                       struct error *error)
 {
-    uint64_t size = array_count(&tensor->array) * dtype_size(tensor->array.dtype);
+    struct expanded_array expanded;
+    const struct array *array =
+        expanded_find(&tensor->array, &expanded) ? &expanded.once : &tensor->array;
+    uint64_t size = array_count(array) * dtype_size(array->dtype);
     struct array_pieces pieces;
     bool is_written;
 
     add_head(zip, tensor, size);
-    if (!array_pieces_init(&pieces, &tensor->array)) {
+    if (!array_pieces_init(&pieces, array)) {
         file_draft_abandon(draft);
         return error_set_memory(error);
     }

@@ -1,5 +1,6 @@
 /* One value of a visit: what happened to its name, and its event in the trace. */
 #include "runtime/base/hash.h"
+#include "runtime/trace/expanded.h"
 #include "runtime/trace/left_out.h"
 #include "runtime/trace/log_late.h"
 #include "runtime/trace/recorder_state.h"
@@ -147,9 +148,12 @@ static void fill_scalar_part(char *place, const struct value *value)
     }
 }
 
-static void
-keep_values(struct recorder *recorder, const struct array *array, uint64_t count)
+static void keep_values(struct recorder *recorder, const struct array *whole)
 {
+    struct expanded_array expanded;
+    bool is_once = expanded_find(whole, &expanded);
+    const struct array *array = is_once ? &expanded.once : whole;
+    uint64_t count = array_count(array);
     size_t element = dtype_size(array->dtype);
     uint64_t step = element > 0 ? PIECE_SIZE / element : 0;
 
@@ -162,8 +166,10 @@ keep_values(struct recorder *recorder, const struct array *array, uint64_t count
         }
         data->offset = first * element;
         array_read(array, first, piece, data + 1);
-        log_writer_commit(recorder->log, (struct log_record){.size = (uint32_t)size,
-                                                             .kind = LOG_DATA});
+        log_writer_commit(recorder->log,
+                          (struct log_record){.size = (uint32_t)size,
+                                              .kind = LOG_DATA,
+                                              .flags = is_once ? LOG_DATA_ONCE : 0});
     }
 }
 
@@ -280,6 +286,6 @@ void recorder_tell(struct recorder *recorder,
     }
     if (is_written && value->kind == VALUE_TENSOR && array->is_kept &&
         array->array->data != NULL) {
-        keep_values(recorder, array->array, array_count(array->array));
+        keep_values(recorder, array->array);
     }
 }

@@ -4,6 +4,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
+#include "runtime/trace/expanded.h"
 #include "runtime/trace/log_reader.h"
 #include "runtime/trace/saved_trace_calls.h"
 
@@ -36,9 +37,12 @@ struct scan {
     const struct site *site;
     enum dtype dtype;
     int64_t shape[ARRAY_DIMENSION_MAX];
+    int64_t strides[ARRAY_DIMENSION_MAX]; /* in bytes, where `is_once` */
+    const struct log_shape *told;         /* the event's form */
     uint32_t dimension_count;
     uint32_t call;
     uint64_t event;
+    bool is_once;   /* each element of an expanded tensor was kept once */
     uint64_t size;  /* of its values, in bytes */
     uint64_t count; /* of them, as many as have come */
     bool is_open;   /* all pieces have come so far, and it was not kept yet */
@@ -77,14 +81,45 @@ static void scan_event(struct scan *scan, const struct log_event_view *event)
     scan->call = event->call;
     scan->event = event->number;
     scan->count = 0;
+    scan->is_once = false;
+    scan->told = shape;
     scan->is_open = !__builtin_mul_overflow(
         array_count(&(struct array){.dimension_count = scan->dimension_count,
                                     .shape = scan->shape}),
         (uint64_t)dtype_size(scan->dtype), &scan->size);
 }
 
+/* The values that follow are those that memory held: how many that are, and with which strides they are
+ * the whole tensor. False: the form does not say. */
+static bool scan_once(struct scan *scan)
+{
+    struct expanded_array expanded;
+    int64_t unit = scan->told->strides_are_bytes ? 1 : (int64_t)dtype_size(scan->dtype);
+    struct array array = {.dtype = scan->dtype,
+                          .dimension_count = scan->dimension_count,
+                          .shape = scan->shape,
+                          .strides = scan->strides};
+
+    if (scan->told->strides == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < scan->dimension_count; i++) {
+        scan->strides[i] = scan->told->strides[i] == 0 ? 0 : unit;
+    }
+    if (!expanded_find(&array, &expanded)) {
+        return false;
+    }
+    expanded_pack_strides(&expanded, scan->strides);
+    scan->size = array_count(&expanded.once) * dtype_size(scan->dtype);
+    scan->is_once = true;
+    return true;
+}
+
 static void scan_data(struct scan *scan, const struct log_item *item)
 {
+    if (item->data.is_once && scan->is_open && scan->count == 0 && !scan_once(scan)) {
+        scan->is_open = false;
+    }
     if (item->data.event != scan->event || item->data.offset != scan->count) {
         scan->is_open = false; /* a piece is missing */
     }
@@ -95,10 +130,13 @@ static void scan_data(struct scan *scan, const struct log_item *item)
 static struct saved_tensor tensor_of(const struct scan *scan)
 {
     struct arena *arena = &scan->trace->arena;
-    int64_t *shape = arena_allocate(arena, scan->dimension_count, sizeof *shape);
+    int64_t *shape =
+        arena_allocate(arena, 2 * (size_t)scan->dimension_count + 1, sizeof *shape);
+    int64_t *strides = shape == NULL ? NULL : shape + scan->dimension_count;
 
     for (uint32_t i = 0; shape != NULL && i < scan->dimension_count; i++) {
         shape[i] = scan->shape[i];
+        strides[i] = scan->strides[i];
     }
     return (struct saved_tensor){
         .key = {.prefix = SLICE(""),
@@ -110,7 +148,8 @@ static struct saved_tensor tensor_of(const struct scan *scan)
         .line = scan->site->line,
         .array = {.dtype = scan->dtype,
                   .dimension_count = scan->dimension_count,
-                  .shape = shape},
+                  .shape = shape,
+                  .strides = scan->is_once ? strides : NULL},
     };
 }
 

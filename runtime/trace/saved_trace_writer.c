@@ -266,10 +266,11 @@ static void tell_tensor(struct saved_trace_writer *writer,
     struct value value = {.kind = VALUE_TENSOR, .object = object, .array = &told};
     struct visit visit;
 
-    statistics_measure(array->array, STATISTICS_WANT_VALUES | STATISTICS_WANT_HASH, 1,
-                       &statistics, &told.hash);
+    unsigned found = statistics_measure_until(
+        array->array, STATISTICS_WANT_VALUES | STATISTICS_WANT_HASH, 1, NULL,
+        &statistics, &told.hash);
     told.statistics = &statistics;
-    told.has_hash = true;
+    told.has_hash = (found & STATISTICS_WANT_HASH) != 0;
     told.is_sampled = true;
     told.is_kept = true;
     recorder_begin_visit(writer->recorder, site, 0, call, &visit);

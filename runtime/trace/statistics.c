@@ -11,6 +11,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/trace/array_walk.h"
+#include "runtime/trace/expanded.h"
 #include "runtime/trace/float_mode.h"
 #include "runtime/trace/statistics_part.h"
 
@@ -36,10 +37,13 @@ struct job {
     const struct array *array;
     const struct array_walk *walk; /* NULL where the elements lie together */
     const struct kernels *kernels;
-    size_t size;          /* of an element */
-    uint64_t count;       /* of all elements */
-    uint64_t piece_count; /* elements of a piece */
-    size_t block_count;   /* elements of a block */
+    size_t size;             /* of an element */
+    uint64_t count;          /* of all elements */
+    uint64_t piece_count;    /* elements of a piece */
+    size_t block_count;      /* elements of a block */
+    bool (*must_stop)(void); /* may be NULL */
+    bool *is_stopped;
+    bool is_complete; /* the hash is found however long it takes */
     bool wants_values;
     bool wants_hash;
 };
@@ -210,6 +214,11 @@ static __attribute__((noinline)) void measure_pieces(const struct job *job,
     hash_stream_init(&hashes);
     for (uint64_t first = 0; first < piece_count; first += BATCH_PIECE_COUNT) {
         uint64_t left = piece_count - first;
+
+        if (job->must_stop != NULL && job->must_stop()) {
+            *job->is_stopped = true;
+            return;
+        }
         struct batch batch = {
             .job = job,
             .pieces = pieces,
@@ -265,40 +274,183 @@ static void measure(struct job *job, unsigned thread_limit, struct piece *whole)
     }
 }
 
+/* The job's parts that depend on the array alone. False: there is nothing to read. */
+static bool job_init(struct job *job, const struct array *array)
+{
+    job->array = array;
+    job->walk = NULL;
+    job->size = dtype_size(array->dtype);
+    job->count = array_count(array);
+    if (array->data == NULL || job->size == 0 || job->count == 0 ||
+        job->count == UINT64_MAX) {
+        return false;
+    }
+    job->kernels = kernels_in_use();
+    job->block_count = statistics_block_count(array->dtype);
+    job->piece_count = PIECE_SIZE / job->size;
+    return true;
+}
+
+/* ---- expanded arrays ---- */
+
+/* So many pieces at most are hashed of an expanded array, and so many hashes of pieces put together. */
+#define EXPANDED_PIECE_MAX  BATCH_PIECE_COUNT
+#define EXPANDED_HASHES_MAX ((uint64_t)1 << 24)
+
+static uint64_t find_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* After how many elements those of an expanded array repeat: its leading dimensions of stride 0 do
+ * nothing else. */
+static uint64_t find_period(const struct array *array, uint64_t count)
+{
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        if (array->strides[i] != 0 && array->shape[i] != 1) {
+            break;
+        }
+        count /= (uint64_t)array->shape[i];
+    }
+    return count;
+}
+
+/* The hash of each piece, where pieces repeat: the same as of all, from the different ones. False: there
+ * are too many. */
+static __attribute__((noinline)) bool hash_expanded(struct job *job, uint64_t *hash)
+{
+    uint64_t piece_count = (job->count - 1) / job->piece_count + 1;
+    uint64_t period = find_period(job->array, job->count);
+    uint64_t different = period / find_divisor(period, job->piece_count);
+    uint64_t hashes[EXPANDED_PIECE_MAX];
+    struct hash_stream stream;
+    struct array_walk walk;
+    struct piece piece;
+
+    different = different < piece_count ? different : piece_count;
+    if (different > EXPANDED_PIECE_MAX || piece_count > EXPANDED_HASHES_MAX) {
+        return false;
+    }
+    array_walk_init(&walk, job->array);
+    job->walk = &walk;
+    for (uint64_t i = 0; i < different; i++) {
+        measure_piece(job, i, &piece);
+        hashes[i] = piece.hash;
+    }
+    hash_stream_init(&stream);
+    for (uint64_t first = 0; first + 1 < piece_count; first += different) {
+        uint64_t left = piece_count - 1 - first;
+        uint64_t here = left < different ? left : different;
+
+        hash_stream_add(&stream,
+                        (struct slice){(const char *)hashes, here * sizeof *hashes});
+    }
+    /* The last one may be shorter. */
+    measure_piece(job, piece_count - 1, &piece);
+    hash_stream_add(&stream,
+                    (struct slice){(const char *)&piece.hash, sizeof piece.hash});
+    *hash = hash_stream_finish(&stream);
+    return true;
+}
+
+/* The statistics of `once`, as many times; the hash of the whole. */
+static __attribute__((noinline)) unsigned
+measure_expanded(struct job *job,
+                 const struct expanded_array *expanded,
+                 unsigned thread_limit,
+                 struct piece *whole)
+{
+    struct job once = *job;
+    unsigned found = 0;
+
+    if (job->wants_values && job_init(&once, &expanded->once)) {
+        once.wants_hash = false;
+        measure(&once, thread_limit, whole);
+        statistics_part_repeat(&whole->part, expanded->times);
+        found |= STATISTICS_WANT_VALUES;
+    }
+    job->wants_values = false;
+    if (job->wants_hash && hash_expanded(job, &whole->hash)) {
+        found |= STATISTICS_WANT_HASH;
+    } else if (job->wants_hash &&
+               (job->is_complete ||
+                job->count <= EXPANDED_PIECE_MAX * job->piece_count)) {
+        struct piece hashed = {0};
+
+        measure(job, thread_limit, &hashed);
+        whole->hash = hashed.hash;
+        found |= STATISTICS_WANT_HASH;
+    }
+    return found;
+}
+
+static unsigned measure_job(struct job *job,
+                            const struct array *array,
+                            unsigned wanted,
+                            unsigned thread_limit,
+                            struct statistics *statistics,
+                            uint64_t *hash)
+{
+    enum dtype_class class = dtype_class(array->dtype);
+    struct expanded_array expanded;
+    struct piece whole = {0};
+
+    job->wants_values = wanted & STATISTICS_WANT_VALUES && class != DTYPE_CLASS_OPAQUE;
+    job->wants_hash = wanted & STATISTICS_WANT_HASH;
+    if (job_init(job, array)) {
+        struct float_mode mode = float_mode_enter();
+
+        if (expanded_find(array, &expanded)) {
+            wanted &= measure_expanded(job, &expanded, thread_limit, &whole) |
+                      (class == DTYPE_CLASS_OPAQUE ? STATISTICS_WANT_VALUES : 0u);
+        } else {
+            measure(job, thread_limit, &whole);
+        }
+        float_mode_leave(mode);
+    } else {
+        whole.hash = hash_64((struct slice){NULL, 0});
+    }
+    if (wanted & STATISTICS_WANT_VALUES) {
+        statistics_part_finish(&whole.part, class, job->count, statistics);
+    }
+    if (wanted & STATISTICS_WANT_HASH) {
+        *hash = whole.hash;
+    }
+    return wanted;
+}
+
+unsigned statistics_measure_until(const struct array *array,
+                                  unsigned wanted,
+                                  unsigned thread_limit,
+                                  bool (*must_stop)(void),
+                                  struct statistics *statistics,
+                                  uint64_t *hash)
+{
+    bool is_stopped = false;
+    struct job job = {.must_stop = must_stop, .is_stopped = &is_stopped};
+    unsigned found = measure_job(&job, array, wanted, thread_limit, statistics, hash);
+
+    if (is_stopped && wanted & STATISTICS_WANT_VALUES) {
+        *statistics = (struct statistics){0};
+    }
+    return is_stopped ? 0 : found;
+}
+
 void statistics_measure(const struct array *array,
                         unsigned wanted,
                         unsigned thread_limit,
                         struct statistics *statistics,
                         uint64_t *hash)
 {
-    enum dtype_class class = dtype_class(array->dtype);
-    struct job job = {
-        .array = array,
-        .size = dtype_size(array->dtype),
-        .count = array_count(array),
-        .wants_values = wanted & STATISTICS_WANT_VALUES && class != DTYPE_CLASS_OPAQUE,
-        .wants_hash = wanted & STATISTICS_WANT_HASH,
-    };
-    struct piece whole = {0};
+    struct job job = {.is_complete = true};
 
-    if (array->data != NULL && job.size > 0 && job.count > 0 &&
-        job.count < UINT64_MAX) {
-        struct float_mode mode = float_mode_enter();
-
-        job.kernels = kernels_in_use();
-        job.block_count = statistics_block_count(array->dtype);
-        job.piece_count = PIECE_SIZE / job.size;
-        measure(&job, thread_limit, &whole);
-        float_mode_leave(mode);
-    } else {
-        whole.hash = hash_64((struct slice){NULL, 0});
-    }
-    if (wanted & STATISTICS_WANT_VALUES) {
-        statistics_part_finish(&whole.part, class, job.count, statistics);
-    }
-    if (wanted & STATISTICS_WANT_HASH) {
-        *hash = whole.hash;
-    }
+    measure_job(&job, array, wanted, thread_limit, statistics, hash);
 }
 
 const char *statistics_kernels(void)

@@ -64,6 +64,17 @@ void statistics_measure(const struct array *array,
                         struct statistics *statistics,
                         uint64_t *hash);
 
+/* The same, but `must_stop` (may be NULL) is asked before each 256 MiB. Returns what was found, enum
+ * statistics_want: nothing where it was stopped, and `statistics` are those of no element. A large expanded array is measured by the elements
+ * that memory holds; its hash is that of all elements in logical order, and is found where those
+ * repeat after at most 256 MiB. */
+unsigned statistics_measure_until(const struct array *array,
+                                  unsigned wanted,
+                                  unsigned thread_limit,
+                                  bool (*must_stop)(void),
+                                  struct statistics *statistics,
+                                  uint64_t *hash);
+
 /* The kernels that are in use: "avx512", "avx2", "neon" or "portable". Chosen at the first
  * call from what the processor has; MONITORCH_KERNELS=portable (or avx2 …) asks for another. */
 const char *statistics_kernels(void);

@@ -277,6 +277,16 @@ void statistics_part_merge(struct statistics_part *part,
     moments_add(&part->moments, &added->moments);
 }
 
+void statistics_part_repeat(struct statistics_part *part, uint64_t times)
+{
+    part->moments.count *= times;
+    part->moments.squares *= (double)times;
+    part->zero_count *= times;
+    part->nan_count *= times;
+    part->posinf_count *= times;
+    part->neginf_count *= times;
+}
+
 void statistics_part_finish(const struct statistics_part *part,
                             enum dtype_class class,
                             uint64_t count,

@@ -30,6 +30,8 @@ void statistics_part_measure(struct statistics_part *part,
 void statistics_part_merge(struct statistics_part *part,
                            const struct statistics_part *added,
                            enum dtype_class class);
+/* Of as many elements, each of them so often. */
+void statistics_part_repeat(struct statistics_part *part, uint64_t times);
 void statistics_part_finish(const struct statistics_part *part,
                             enum dtype_class class,
                             uint64_t count,

@@ -31,6 +31,8 @@ static void meet(struct diff_work *work, const struct diff_step *step)
     if (item->kind == LOG_DATA) {
         for (unsigned side = 0; side < 2; side++) {
             if (step->items[side] != NULL) {
+                /* Elements that stand once in one file may stand often in the other. */
+                work->values.is_broken |= step->items[side]->data.is_once;
                 diff_values_add(&work->values, side, step->items[side]->data.offset,
                                 step->items[side]->data.bytes);
             }

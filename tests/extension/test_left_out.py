@@ -84,7 +84,9 @@ def test_options_in_every_way_of_recording(tmp_path):
     print(s.left_out, [(line, n) for _, line, n in s.left_out_places])
     """
     (tmp_path / "plain.py").write_text(LOOP.replace("f(70_000)", ""))
-    subprocess.run([paths.COMMAND, "--all", "plain.py", "-o", "model.py", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [paths.COMMAND, "--all", "plain.py", "-o", "model.py", "-q"], cwd=tmp_path, check=True
+    )
     (tmp_path / "main.py").write_text(textwrap.dedent(source))
     done = subprocess.run(
         [warm.python(), "main.py"],
@@ -246,7 +248,9 @@ def test_diff_reports_nothing_that_was_left_out(tmp_path):
     assert viewer.run("diff", a, a).returncode == 0
     text = viewer.run("diff", a, b).stdout
     assert "another way was taken 1 time" in text, text  # the seven turns more of the first call
-    assert re.search(r"B alone came to:\n.*:5 +w +\(7 times\)\n.*:6 .*\(7 times\)\n.*:7 .*\(7 times\)", text)
+    assert re.search(
+        r"B alone came to:\n.*:5 +w +\(7 times\)\n.*:6 .*\(7 times\)\n.*:7 .*\(7 times\)", text
+    )
     text = viewer.run("diff", a, c).stdout
     assert "control flow" not in text and "alone" not in text and ":11:" not in text.split("\n")[0]
 

@@ -74,6 +74,80 @@ def test_names(value, wanted):
     assert [path for path, _ in find_leaves(value)] == wanted
 
 
+class Answering:
+    """Answers for any attribute, as torch.fx's proxies do; whoever asks it is noted."""
+
+    asked = []
+
+    def __getattribute__(self, name):
+        Answering.asked.append(name)
+        return Answering()
+
+    def __getattr__(self, name):
+        raise AssertionError(name)
+
+
+class Asked(type):
+    def __getattribute__(cls, name):
+        if name != "__class__":
+            Answering.asked.append(name)
+        return super().__getattribute__(name)
+
+
+class WithMeta(metaclass=Asked):
+    pass
+
+
+class OwnDict(dict):
+    def __iter__(self):
+        raise AssertionError
+
+    __getitem__ = keys = items = __iter__
+
+
+class OwnPair(Pair):
+    @property
+    def first(self):
+        raise AssertionError
+
+    def __iter__(self):
+        raise AssertionError
+
+
+@dataclasses.dataclass
+class Computed:
+    logits: object
+    loss: object = None
+
+    def __getattribute__(self, name):
+        Answering.asked.append(name)
+        return object.__getattribute__(self, name)
+
+
+@dataclasses.dataclass(slots=True)
+class Slots:
+    logits: object
+    cache: object = 3
+
+
+@pytest.mark.parametrize(
+    "value, wanted",
+    [
+        (Answering(), []),
+        ([Answering(), T, {"k": Answering(), "t": T}], ["[1]", "[2]['t']"]),
+        (WithMeta(), []),
+        (OwnDict(a=T), ["['a']"]),
+        (OwnPair(T, [T]), [".first", ".second[0]"]),
+        (Computed(T, {"x": T}), [".logits", ".loss['x']"]),
+        (Slots(T, [T]), [".logits", ".cache[0]"]),
+    ],
+)
+def test_no_code_of_the_program_is_run(value, wanted):
+    Answering.asked.clear()
+    assert [path for path, _ in find_leaves(value)] == wanted
+    assert Answering.asked == []
+
+
 def test_the_tensors_themselves():
     first, second = Tensor(), Tensor()
     assert find_leaves({"a": [first], "b": second}) == [("['a'][0]", first), ("['b']", second)]

@@ -3,20 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MemberDescriptorType
 from typing import Any
+
+_MRO = type.__dict__["__mro__"].__get__  # what a metaclass or a class says of itself is not asked
+_DICT = type.__dict__["__dict__"].__get__
+_MISSING = object()
+
+
+def _find_static(kind: type, name: str) -> object:
+    """What the class or one of its bases holds under that name; no code of theirs is run."""
+    for base in _MRO(kind):
+        found = _DICT(base).get(name, _MISSING)
+        if found is not _MISSING:
+            return found
+    return _MISSING
 
 
 def is_tensor(value: object) -> bool:
     """Whether the value is a tensor of torch or another library, or an array."""
     kind = type(value)
-    return hasattr(kind, "__dlpack__") or hasattr(kind, "__array_interface__")
+    return any(
+        _find_static(kind, name) is not _MISSING for name in ("__dlpack__", "__array_interface__")
+    )
 
 
 def is_container(value: object) -> bool:
-    """Whether tensors are looked for in the value."""
-    if is_tensor(value) or isinstance(value, type):
+    """Whether tensors are looked for in the value.
+
+    Only its type is asked: an object may answer for any attribute, as torch.fx's proxies do, and
+    isinstance() asks it for its class.
+    """
+    kind = type(value)
+    if issubclass(kind, type) or is_tensor(value):
         return False
-    return isinstance(value, (tuple, list, Mapping)) or hasattr(value, "__dataclass_fields__")
+    return issubclass(kind, (tuple, list, Mapping)) or _fields(kind) is not None
+
+
+def _fields(kind: type) -> "list[str] | None":
+    """Of a dataclass."""
+    fields = _find_static(kind, "__dataclass_fields__")
+    return list(fields) if isinstance(fields, dict) else None
 
 
 def find_leaves(value: object) -> list[tuple[str, Any]]:
@@ -37,19 +64,43 @@ def find_leaves(value: object) -> list[tuple[str, Any]]:
 
 
 def _steps(container: Any) -> Iterator[tuple[str, object]]:
-    if isinstance(container, Mapping):
-        for index, key in enumerate(container):
-            yield f"[{_key_text(key, index)}]", container[key]
-    elif hasattr(container, "_fields"):
-        for field in container._fields:
-            yield "." + field, getattr(container, field)
-    elif isinstance(container, (tuple, list)):
-        for index, item in enumerate(container):
-            yield f"[{index}]", item
+    kind = type(container)
+    if issubclass(kind, Mapping):
+        pairs = dict.items(container) if issubclass(kind, dict) else _pairs(container)
+        for index, (key, item) in enumerate(list(pairs)):
+            yield f"[{_key_text(key, index)}]", item
+    elif issubclass(kind, (tuple, list)):
+        own: Any = tuple if issubclass(kind, tuple) else list
+        names = _find_static(kind, "_fields")
+        fields = names if own is tuple and isinstance(names, tuple) else ()
+        for index, item in enumerate(list(own.__iter__(container))):
+            yield f".{fields[index]}" if index < len(fields) else f"[{index}]", item
     else:
-        for field in container.__dataclass_fields__:
-            if hasattr(container, field):
-                yield "." + field, getattr(container, field)
+        for field in _fields(kind) or ():
+            item = _field_value(container, field)
+            if item is not _MISSING:
+                yield "." + field, item
+
+
+def _pairs(container: Any) -> Iterator[tuple[object, object]]:
+    for key in container:
+        yield key, container[key]
+
+
+def _field_value(container: object, field: str) -> object:
+    """From the instance's dictionary or its slot; no property is called. _MISSING: it is not there."""
+    found = _find_static(type(container), field)
+    if isinstance(found, MemberDescriptorType):
+        try:
+            return found.__get__(container)
+        except AttributeError:
+            return _MISSING
+    try:
+        inside = object.__getattribute__(container, "__dict__")
+    except AttributeError:
+        inside = {}
+    default = _MISSING if hasattr(type(found), "__get__") else found
+    return inside.get(field, default) if isinstance(inside, dict) else default
 
 
 def _key_text(key: object, index: int) -> str:
