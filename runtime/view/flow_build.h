@@ -129,6 +129,7 @@ struct flow_raw {
     uint32_t unit;
     uint32_t name;    /* text, without the path */
     uint32_t path;    /* text */
+    uint32_t place;   /* text: the path in its content; items may have moved since */
     uint32_t content; /* FLOW_NONE: none */
     uint32_t serial;  /* of its visit */
     uint32_t written; /* where it wrote to its storage: who did before; FLOW_NONE */
@@ -158,6 +159,7 @@ struct flow_parts {
     uint32_t count; /* 0: the whole */
     uint32_t texts[FLOW_PARTS_MAX];
     bool is_unused; /* the statement writes to the container, and reads nothing in it */
+    bool is_taken;  /* the only part is taken out by `pop`, whatever else happens */
 };
 
 struct flow_raw_edge {
@@ -220,6 +222,8 @@ struct flow_visit {
     uint32_t serial;
     uint32_t before; /* the serial of the visit that the thread made before it */
     bool is_resolved;
+    uint32_t taken;        /* the content that an item is taken out of; FLOW_NONE */
+    uint32_t taken_path;   /* text: where the item is in it */
     bool is_entered;       /* the site is a function's entry */
     uint32_t source_count; /* in builder.sources: what its reads stand for */
     uint32_t read_count;   /* the first of these; behind them: what calls returned */
@@ -356,6 +360,10 @@ bool flow_content_put(struct flow_builder *builder,
                       uint32_t content,
                       uint32_t path,
                       uint32_t raw);
+/* The item at that path is no longer in the container; those behind it move up in a list. */
+bool flow_content_take_out(struct flow_builder *builder,
+                           uint32_t content,
+                           uint32_t path);
 /* The node at that path; FLOW_NONE. */
 uint32_t
 flow_content_find(const struct flow_builder *builder, uint32_t content, uint32_t path);

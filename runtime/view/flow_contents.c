@@ -181,6 +181,86 @@ static void content_continue(struct flow_builder *builder,
     }
 }
 
+/* The text of a path whose first index is less by one. */
+static bool
+move_up(struct flow_builder *builder, uint32_t path, uint64_t index, uint32_t *moved)
+{
+    struct slice text = builder->texts.texts[path];
+    size_t end = slice_find(text, SLICE("]"), 0);
+    struct buffer built = BUFFER_INIT;
+    bool is_done;
+
+    buffer_add_byte(&built, '[');
+    buffer_add_number(&built, index - 1);
+    buffer_add(&built, slice_part(text, end, text.size));
+    is_done = !built.has_failed && flow_text(builder, buffer_slice(&built), moved);
+    buffer_release(&built);
+    return is_done || flow_out_of_memory(builder);
+}
+
+/* The leaf stands at that place from now on. */
+static bool leaf_set(struct flow_builder *builder,
+                     uint32_t index,
+                     uint32_t place,
+                     struct flow_leaf leaf)
+{
+    builder->leaves[builder->contents[index].now.first + place] = leaf;
+    if (builder->raws[leaf.raw].content == index) {
+        builder->raws[leaf.raw].place = leaf.path;
+    }
+    return place < LEAVES_SEARCHED ||
+           number_map_put(&builder->leaf_index, number_map_key(index, leaf.path),
+                          place) ||
+           flow_out_of_memory(builder);
+}
+
+/* So many leaves at most move up when one in their middle is taken out. */
+#define LEAVES_MOVED_MAX 1024
+
+static bool has_places(const struct flow_builder *builder, uint32_t index)
+{
+    struct slice type = builder->texts.texts[builder->contents[index].type];
+
+    return slice_equal(type, SLICE("list")) ||
+           slice_equal(type, SLICE("collections.deque"));
+}
+
+bool flow_content_take_out(struct flow_builder *builder, uint32_t index, uint32_t path)
+{
+    struct flow_leaves *leaves = &builder->contents[index].now;
+    uint32_t taken = leaves_find(builder, leaves, index, path);
+    uint32_t kept = taken;
+    uint64_t number = 0;
+    uint64_t other;
+    bool is_moved =
+        read_index(builder->texts.texts[path], &number) && has_places(builder, index);
+
+    /* Recorded since: it is known without. */
+    if (builder->contents[index].serial == builder->visit.serial) {
+        return true;
+    }
+    if (builder->contents[index].length != FLOW_NONE &&
+        builder->contents[index].length > 0) {
+        builder->contents[index].length--;
+    }
+    if (taken == leaves->count || leaves->count - taken > LEAVES_MOVED_MAX) {
+        return true;
+    }
+    for (uint32_t i = taken + 1; i < leaves->count; i++) {
+        struct flow_leaf leaf = builder->leaves[leaves->first + i];
+
+        if (is_moved && read_index(builder->texts.texts[leaf.path], &other) &&
+            other > number && !move_up(builder, leaf.path, other, &leaf.path)) {
+            return false;
+        }
+        if (!leaf_set(builder, index, kept++, leaf)) {
+            return false;
+        }
+    }
+    leaves->count = kept;
+    return true;
+}
+
 /* Whether a name has the content still, as the visiting call's thread can tell. */
 static bool is_live(const struct flow_builder *builder, uint32_t index)
 {
@@ -215,9 +295,9 @@ bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
     if (!is_live(builder, node->content)) {
         return false;
     }
-    return raw_at(builder, &content->now, node->content, node->path) == raw ||
+    return raw_at(builder, &content->now, node->content, node->place) == raw ||
            (content->serial == builder->visit.serial &&
-            raw_at(builder, &content->before, node->content, node->path) == raw);
+            raw_at(builder, &content->before, node->content, node->place) == raw);
 }
 
 /* ---- which content ---- */
@@ -361,6 +441,7 @@ bool flow_bind_leaf(struct flow_builder *builder, uint32_t index, uint32_t raw)
         return false;
     }
     builder->raws[raw].content = builder->bindings[index].content;
+    builder->raws[raw].place = path;
     return flow_content_put(builder, builder->bindings[index].content, path, raw);
 }
 

@@ -60,6 +60,20 @@ static size_t skip_subscript(struct slice text, size_t start)
     return at > start ? at : start - (first == '-');
 }
 
+static void add_subscript(struct slice found, struct buffer *part)
+{
+    buffer_add_byte(part, '[');
+    if (found.bytes[0] == '"' || found.bytes[0] == '\'') {
+        buffer_add_byte(part, '\'');
+        buffer_add(part, slice_part(found, 1, found.size - 1));
+        buffer_add_byte(part, '\'');
+    } else {
+        buffer_add(part, is_letter(found.bytes[0]) ? SLICE("$") : SLICE(""));
+        buffer_add(part, found);
+    }
+    buffer_add_byte(part, ']');
+}
+
 /* Reads `[12]`, `['key']`, `[-1]` or `[name]` at `*at` and goes behind it; adds it as paths in
  * traces spell it, a name as `[$name]`. false: there is no subscript, or another one. */
 static bool read_subscript(struct slice text, size_t *at, struct buffer *part)
@@ -79,17 +93,48 @@ static bool read_subscript(struct slice text, size_t *at, struct buffer *part)
         return false;
     }
     *at = end + 1;
-    buffer_add_byte(part, '[');
-    if (found.bytes[0] == '"' || found.bytes[0] == '\'') {
-        buffer_add_byte(part, '\'');
-        buffer_add(part, slice_part(found, 1, found.size - 1));
-        buffer_add_byte(part, '\'');
-    } else {
-        buffer_add(part, is_letter(found.bytes[0]) ? SLICE("$") : SLICE(""));
-        buffer_add(part, found);
-    }
-    buffer_add_byte(part, ']');
+    add_subscript(found, part);
     return true;
+}
+/* Reads `.pop()`, `.pop(1)`, `.pop('key', None)` or `.popleft()`: adds the part that it takes out.
+ * false: it is nothing of these. */
+static bool read_pop(struct slice text, size_t at, struct buffer *part)
+{
+    struct slice rest = slice_part(text, at, text.size);
+    size_t end;
+
+    part->size = 0;
+    if (slice_starts(rest, SLICE(".popleft()"))) {
+        buffer_add(part, SLICE("[0]"));
+        return true;
+    }
+    if (slice_starts(rest, SLICE(".pop()"))) {
+        buffer_add(part, SLICE("[-1]"));
+        return true;
+    }
+    if (!slice_starts(rest, SLICE(".pop(")) || rest.size == 5) {
+        return false;
+    }
+    end = skip_subscript(rest, 5);
+    if (end == 5 || end >= rest.size || memchr("),", rest.bytes[end], 2) == NULL) {
+        return false;
+    }
+    add_subscript(slice_part(rest, 5, end), part);
+    return true;
+}
+
+/* Whether all of the statement is done once, or none of it. */
+static bool is_done_once(struct slice text)
+{
+    static const char *const words[] = {" if ",  " and ",  " or ",
+                                        " for ", "lambda", "while "};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_find(text, slice_of(words[i]), 0) < text.size) {
+            return false;
+        }
+    }
+    return !slice_starts(text, SLICE("for "));
 }
 
 /* The subscripts behind one use of the name. false: it is used as a whole. */
@@ -163,6 +208,7 @@ static bool find_parts(struct flow_builder *builder,
     struct slice whole;
     size_t at;
     bool is_done = true;
+    bool is_pop;
 
     flow_statement_add(builder, site, &text);
     whole = slice_trim(buffer_slice(&text));
@@ -170,14 +216,17 @@ static bool find_parts(struct flow_builder *builder,
     at = flow_find_use(whole, name, parts->is_unused ? name.size : 0);
     for (; at < whole.size && is_done; at = flow_find_use(whole, name, at + 1)) {
         parts->is_unused = false;
+        is_pop = !parts->is_taken && read_pop(whole, at + name.size, &part);
         if (parts->count == FLOW_PARTS_MAX ||
-            !read_part(whole, at + name.size, &part)) {
+            (!is_pop && !read_part(whole, at + name.size, &part))) {
             parts->count = 0;
             break;
         }
+        parts->is_taken = is_pop;
         is_done = flow_text(builder, buffer_slice(&part), &parts->texts[parts->count]);
         parts->count += is_done;
     }
+    parts->is_taken = parts->is_taken && parts->count == 1 && is_done_once(whole);
     is_done = is_done && !text.has_failed && !part.has_failed;
     buffer_release(&text);
     buffer_release(&part);
