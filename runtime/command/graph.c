@@ -50,6 +50,36 @@ static const char *why_nothing(const struct graph_options *options,
     return "no events in it";
 }
 
+/* What is not drawn, and how to see it. */
+static void tell_outline(const struct graph_options *options,
+                         const struct render_result *result)
+{
+    char depth[80] = "";
+    char line[300];
+
+    if (!options->render.is_fitted) {
+        return;
+    }
+    if (result->depth != FLOW_NONE && result->step.closed_count > 0) {
+        snprintf(depth, sizeof depth, "%s%llu calls deeper than %lu are one box each",
+                 result->step.number > 0 ? "; " : "",
+                 (unsigned long long)result->step.closed_count,
+                 (unsigned long)result->depth);
+    }
+    if (result->step.number > 0) {
+        snprintf(
+            line, sizeof line,
+            "drawn is step %llu of %llu%s. --step N and --depth N choose; --step all "
+            "--depth all draws everything",
+            (unsigned long long)result->step.number,
+            (unsigned long long)result->step.count, depth);
+    } else {
+        snprintf(line, sizeof line,
+                 "%s. --depth N chooses; --depth all draws everything", depth);
+    }
+    print_message(options->trace, line);
+}
+
 static void tell_remarks(const struct graph_options *options,
                          const struct render_result *result)
 {
@@ -62,6 +92,10 @@ static void tell_remarks(const struct graph_options *options,
         trace_tell_unfinished(options->trace, "drawn");
     }
     trace_tell_lost(options->trace, result->left_out.lost_events);
+    if (result->node_count > 0 &&
+        (result->step.number > 0 || result->step.closed_count > 0)) {
+        tell_outline(options, result);
+    }
     if (result->node_count > 0 && isatty(STDERR_FILENO)) {
         snprintf(line, sizeof line, "%lu node%s of %llu event%s",
                  (unsigned long)result->node_count, result->node_count == 1 ? "" : "s",

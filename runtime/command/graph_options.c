@@ -23,12 +23,13 @@ const struct help graph_help = {
     "Draws a trace: a box for each value with its figures and the line that made it,\n"
     "an arrow from each value that was read to make it, and frames for calls and\n"
     "loops.\n",
-    .common = "output function max-nodes",
+    .common = "output function step depth",
     .rules = rules,
     .rule_count = OPTION_COUNT,
     .details =
     "Examples:\n"
     "  monitorch graph run.mtrace -o flow.svg\n"
+    "  monitorch graph run.mtrace -o flow.svg --step 100 --depth 2\n"
     "  monitorch graph run.mtrace -o attention.png --function 'Attention.*' --dpi 192\n"
     "  monitorch graph run.mtrace -o all.pdf --fold none --max-nodes 0 --pages A4\n"
     "  monitorch graph run.mtrace -o - --format dot | dot -Tsvg > flow.svg\n"
@@ -72,6 +73,36 @@ read_pages(struct graph_options *options, const char *argument, struct error *er
            argument_refuse(&rules[OPTION_PAGES], argument, PAGE_SIZE_EXPECTED, error);
 }
 
+static bool
+read_step(struct graph_options *options, const char *argument, struct error *error)
+{
+    struct flow_options *flow = &options->render.flow;
+
+    options->given.step = true;
+    flow->has_step = strcmp(argument, "all") != 0;
+    return !flow->has_step ||
+           argument_read_count(&rules[OPTION_STEP], argument, 1, UINT64_MAX,
+                               "the number of a step, from 1, or all", &flow->step,
+                               error);
+}
+
+static bool
+read_depth(struct graph_options *options, const char *argument, struct error *error)
+{
+    struct flow_options *flow = &options->render.flow;
+    uint64_t depth = 0;
+
+    options->given.depth = true;
+    flow->has_depth = strcmp(argument, "all") != 0;
+    if (flow->has_depth &&
+        !argument_read_count(&rules[OPTION_DEPTH], argument, 0, UINT32_MAX - 1,
+                             "a number of levels, from 0, or all", &depth, error)) {
+        return false;
+    }
+    flow->depth = (uint32_t)depth;
+    return true;
+}
+
 /* For struct argument_taker. */
 static bool
 option_take(void *context, int id, const char *argument, struct error *error)
@@ -90,7 +121,12 @@ option_take(void *context, int id, const char *argument, struct error *error)
     case OPTION_SCALARS:
         render->flow.has_scalars = true;
         return true;
+    case OPTION_STEP:
+        return read_step(options, argument, error);
+    case OPTION_DEPTH:
+        return read_depth(options, argument, error);
     case OPTION_FOLD:
+        given->fold = true;
         return read_fold(options, argument, error);
     case OPTION_MAX_NODES:
         given->max_nodes = true;
@@ -163,6 +199,12 @@ static bool check(struct graph_options *options, struct error *error)
         return arguments_refuse("--theme and --proportion do not go with dot", error);
     }
     options->render.node_limit = options->given.max_nodes ? 0 : GRAPH_NODE_LIMIT;
+    options->render.is_fitted = !options->given.max_nodes && !options->given.fold &&
+                                !options->given.pages &&
+                                !(options->given.step && options->given.depth) &&
+                                event_filter_is_empty(&options->filter);
+    options->render.keeps_steps = options->given.step;
+    options->render.keeps_depth = options->given.depth;
     return output_files_check(&(struct output_file){"-o", options->output}, 1,
                               &options->trace, 1, error);
 }

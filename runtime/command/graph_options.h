@@ -19,6 +19,9 @@ struct graph_given {
     bool dpi;
     bool pages;
     bool look; /* the theme or the proportion */
+    bool step;
+    bool depth;
+    bool fold;
 };
 
 struct graph_options {

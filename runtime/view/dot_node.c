@@ -87,7 +87,7 @@ static void add_marks(struct buffer *text, const struct flow_node *node)
     } marks[] = {
         {FLOW_NODE_SOURCE, "source"},       {FLOW_NODE_ARGUMENT, "argument"},
         {FLOW_NODE_RESULT, "result"},       {FLOW_NODE_IN_PLACE, "in place"},
-        {FLOW_NODE_PARAMETER, "parameter"},
+        {FLOW_NODE_PARAMETER, "parameter"}, {FLOW_NODE_CALL, "call"},
     };
     bool is_first = true;
 

@@ -57,6 +57,9 @@ struct flow_call {
     bool is_ended;
     bool is_joined;
     bool is_wanted; /* by the filter */
+    /* Not wanted, but made by a call that is, or by such a one: what it is given and what it returns
+     * are a way between values that are wanted. */
+    bool is_between;
 };
 
 /* A value in a container, or, with the path "", the value of a name itself. */
@@ -151,6 +154,12 @@ struct flow_raw {
     bool
         is_hidden; /* the filter does not want it, or it is too old: a source at most */
     bool is_promoted; /* was hidden until something was made from it */
+    bool has_nan;
+    /* flow_outline.c: */
+    uint32_t
+        inside; /* the raw node that stands for the call that it is in; FLOW_NONE */
+    uint32_t closed_call;                 /* the call that it stands for; FLOW_NONE */
+    uint32_t inside_values, inside_calls; /* in that call */
 };
 
 /* Constant subscripts, as paths in traces spell them. */
@@ -281,6 +290,7 @@ struct flow_builder {
     uint32_t scope_count;
     uint32_t thread_count;
     struct flow_visit visit;
+    uint32_t root; /* the unit that is drawn alone; FLOW_NONE: all */
     uint32_t cluster_count;
     struct flow_cluster *clusters; /* of nodes */
     struct slice *kept_texts;      /* by number: copies in the graph's arena */
@@ -435,6 +445,10 @@ void flow_drop_guesses(struct flow_builder *builder, const struct flow_call *cal
 /* flow_events.c: the first reading. */
 bool flow_read(struct flow_builder *builder);
 bool flow_tell_progress(struct flow_builder *builder, uint64_t events);
+
+/* flow_outline.c: hides what is not in the step that is asked for, and makes one node of each call
+ * that is too deep, or that a filter leaves out between values that it wants. */
+bool flow_outline(struct flow_builder *builder);
 
 /* flow_fold.c: raw nodes to clusters. */
 bool flow_fold(struct flow_builder *builder);

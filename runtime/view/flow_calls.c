@@ -142,6 +142,11 @@ call_add(struct flow_builder *builder, const struct open_call *open, uint32_t *i
     };
     uint32_t parent_unit = FLOW_NONE;
 
+    if (call.parent != FLOW_NONE && !call.is_wanted) {
+        const struct flow_call *caller = &builder->calls[call.parent];
+
+        call.is_between = caller->is_wanted || caller->is_between;
+    }
     if (!flow_text(builder, open->path, &call.path) ||
         !flow_text(builder, open->class_name, &call.class_name) ||
         !find_scopes(builder, &call)) {

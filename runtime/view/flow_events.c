@@ -244,7 +244,9 @@ static bool take_value(struct flow_builder *builder,
     if (is_array || ((builder->options->has_scalars || is_guessed) &&
                      flow_is_scalar(event->kind))) {
         left_out->filtered += !is_old && !is_wanted;
-        return take_array(builder, event, name, is_old || !is_wanted);
+        return take_array(
+            builder, event, name,
+            is_old || !(is_wanted || builder->calls[builder->visit.call].is_between));
     }
     if (event->kind != VALUE_CONTAINER && event->kind != VALUE_MISSING && !is_old) {
         left_out->filtered += !is_wanted;

@@ -163,6 +163,52 @@ static struct slice remark_of(struct flow_builder *builder, const struct flow_ra
                            options->remark(options->mark_context, node->event));
 }
 
+/* `h.0 … h.3, 41 values inside` */
+static struct slice inside_of(struct flow_builder *builder,
+                              const struct flow_raw *first,
+                              const struct flow_raw *last)
+{
+    struct slice from = builder->texts.texts[builder->calls[first->closed_call].path];
+    struct slice to = builder->texts.texts[builder->calls[last->closed_call].path];
+    struct buffer text = BUFFER_INIT;
+    struct slice kept;
+
+    buffer_add(&text, from);
+    if (!slice_equal(from, to)) {
+        buffer_add(&text, SLICE(" \xE2\x80\xA6 "));
+        buffer_add(&text, to);
+    }
+    buffer_add(&text, from.size > 0 ? SLICE(", ") : SLICE(""));
+    buffer_add_number(&text, first->inside_values);
+    buffer_add(&text, first->inside_values == 1 ? SLICE(" value inside")
+                                                : SLICE(" values inside"));
+    builder->graph->arena.has_failed |= text.has_failed;
+    kept = flow_keep(builder, buffer_slice(&text));
+    buffer_release(&text);
+    return kept;
+}
+
+/* A call that is one node stands in its caller's lines. */
+static void fill_call(struct flow_builder *builder,
+                      const struct flow_raw *first,
+                      const struct flow_raw *last,
+                      struct flow_node *node)
+{
+    const struct flow_call *call = &builder->calls[first->closed_call];
+    uint32_t module = builder->calls[call->parent].module;
+
+    node->inside = inside_of(builder, first, last);
+    node->file = flow_keep(builder, builder->modules[module].module->table.path);
+    node->line = call->line;
+    node->code =
+        call->line == 0
+            ? (struct slice){"", 0}
+            : flow_keep(builder, source_lines_get(builder->lines, module, call->line));
+    node->change = CHANGE_NEW;
+    node->difference = 0;
+    node->changed_by = (struct slice){"", 0};
+}
+
 static void fill_node(struct flow_builder *builder,
                       const struct flow_cluster *cluster,
                       struct flow_node *node)
@@ -192,6 +238,8 @@ static void fill_node(struct flow_builder *builder,
         .difference = last->difference,
         .changed_by = {"", 0},
         .kind = (enum value_kind)last->kind,
+        .inside = {"", 0},
+        .takes = {"", 0},
         .text = {"", 0},
         .type = {"", 0},
         .dtype_text = {"", 0},
@@ -201,6 +249,9 @@ static void fill_node(struct flow_builder *builder,
     };
     if (last->change == CHANGE_ALIASED) {
         node->changed_by = writer_of(builder, last);
+    }
+    if (first->closed_call != FLOW_NONE) {
+        fill_call(builder, first, last, node);
     }
 }
 

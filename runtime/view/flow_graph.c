@@ -7,7 +7,7 @@
 
 void flow_graph_init(struct flow_graph *graph)
 {
-    *graph = (struct flow_graph){.file = {"", 0}};
+    *graph = (struct flow_graph){.file = {"", 0}, .step.name = {"", 0}};
     arena_init(&graph->arena);
 }
 
@@ -95,9 +95,11 @@ bool flow_graph_build(struct flow_graph *graph,
         .options = options,
         .graph = graph,
         .error = error,
+        .root = FLOW_NONE,
     };
     bool is_done = builder_init(&builder) && flow_read(&builder) &&
-                   flow_fold(&builder) && flow_finish(&builder) && flow_fill(&builder);
+                   flow_outline(&builder) && flow_fold(&builder) &&
+                   flow_finish(&builder) && flow_fill(&builder);
 
     builder_release(&builder);
     if (is_done && graph->arena.has_failed) {

@@ -51,6 +51,16 @@ struct flow_options {
     uint64_t first_event;              /* number of the first event that counts */
     const struct event_filter *filter; /* borrowed; may be NULL */
     bool has_scalars; /* numbers, strings, bools too; else arrays alone are nodes */
+    /* One step alone: a turn of the loop that calls the outermost nn.Module, or such a call. `step`
+     * counts from 1; 0: the first with a NaN in it, or the first. A trace that calls no module is
+     * drawn as a whole. */
+    bool has_step;
+    bool is_step_call; /* the call alone, though a loop makes it */
+    uint64_t step;
+    /* Calls nested deeper are one node each, FLOW_NODE_CALL; 0: all calls that the outermost one, or
+     * the one with the step, makes. */
+    bool has_depth;
+    uint32_t depth;
     /* The mark of each event, by its number, where not NULL. Turns and calls whose marks differ
      * are not alike. */
     enum flow_mark (*mark)(void *mark_context, uint64_t event);
@@ -81,6 +91,9 @@ enum flow_node_flag {
         32, /* shares memory with another value, which was written through it */
     FLOW_NODE_PARAMETER = 64,  /* a torch.nn.Parameter */
     FLOW_NODE_NONFINITE = 128, /* NaN or an infinity is in it, whatever was sampled */
+    FLOW_NODE_CALL =
+        256, /* stands for a whole call: its figures are of what that returned, or of
+                           * another value in it; NONFINITE: a NaN is somewhere inside */
 };
 
 struct flow_node {
@@ -101,6 +114,9 @@ struct flow_node {
     unsigned difference;     /* enum log_difference */
     struct slice changed_by; /* where ALIASED: `model.py:31 by y` */
 
+    /* CALL: `h.0 … h.3, 41 values inside`, and the first array that it was given, `float32 [4, 8]`. */
+    struct slice inside;
+    struct slice takes;
     enum value_kind kind;
     struct slice text; /* where kind is no TENSOR: the value for people */
     /* kind TENSOR: as the last event told it. */
@@ -174,6 +190,16 @@ struct flow_left_out {
     uint64_t lost_events; /* never recorded: a full disk, a limit */
 };
 
+/* The step that is drawn, of how many. */
+struct flow_step {
+    uint64_t number; /* from 1; 0: the whole trace is drawn */
+    uint64_t count;
+    uint32_t call;         /* its first call of the module */
+    bool is_turn;          /* of a loop; else that call alone */
+    struct slice name;     /* the module's class */
+    uint64_t closed_count; /* calls that are one node each, before folding */
+};
+
 struct flow_graph {
     struct flow_node *nodes;
     uint32_t node_count;
@@ -183,6 +209,7 @@ struct flow_graph {
     struct flow_group *groups;
     uint32_t group_count;
     struct flow_left_out left_out;
+    struct flow_step step;
     uint64_t event_count; /* events that are nodes, before folding */
     struct slice file;    /* the file that most nodes are of; "" where there are none */
     uint32_t file_count;

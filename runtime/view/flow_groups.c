@@ -28,12 +28,27 @@ static void mark_needed(const struct flow_builder *builder, uint8_t *is_needed)
     }
 }
 
+/* Whether the unit that is drawn alone is the call or stands in it: the picture is that. */
+static bool is_around_root(const struct flow_builder *builder,
+                           const struct flow_unit *unit)
+{
+    for (uint32_t i = builder->root; i != FLOW_NONE; i = builder->units[i].parent) {
+        if (unit == &builder->units[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A module's own lines have no box where nothing recorded imported it: the picture is that. A
  * turn that stands alone has none, though what is around it is folded. */
 static bool has_box(const struct flow_builder *builder, const struct flow_unit *unit)
 {
     const struct flow_call *call = &builder->calls[unit->call];
 
+    if (unit->loop == FLOW_NONE && is_around_root(builder, unit)) {
+        return false;
+    }
     if (unit->loop != FLOW_NONE) {
         return unit->count > builder->units[builder->units[unit->parent].cluster].count;
     }

@@ -134,6 +134,9 @@ bool flow_raw_add(struct flow_builder *builder,
         .mark = (uint8_t)mark_of(builder, event->number),
         .is_read = (event->flags & LOG_EVENT_READ) != 0,
         .is_hidden = is_hidden,
+        .has_nan = event->has_statistics && event->statistics.nan_count > 0,
+        .inside = FLOW_NONE,
+        .closed_call = FLOW_NONE,
     };
 
     if (builder->raw_count >= LIMIT_OF_NODES) {

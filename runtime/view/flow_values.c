@@ -135,6 +135,40 @@ static void add_event(struct flow_builder *builder,
     }
 }
 
+/* A value inside a call that is one node: what that was given first, and whether it is NaN. */
+static void add_inside(struct flow_builder *builder,
+                       const struct flow_raw *raw,
+                       const struct log_event_view *event)
+{
+    const struct flow_raw *whole = &builder->raws[raw->inside];
+    struct buffer text = BUFFER_INIT;
+    struct flow_node *node;
+
+    if (whole->cluster == FLOW_NONE ||
+        builder->clusters[whole->cluster].node == FLOW_NONE ||
+        event->kind != VALUE_TENSOR) {
+        return;
+    }
+    node = &builder->graph->nodes[builder->clusters[whole->cluster].node];
+    if (raw->has_nan) {
+        node->flags |= FLOW_NODE_NONFINITE;
+    }
+    if ((raw->flags & FLOW_NODE_ARGUMENT) == 0 || raw->call != whole->closed_call ||
+        node->takes.size > 0) {
+        return;
+    }
+    buffer_add(&text, event->shape->dtype_text);
+    buffer_add(&text, SLICE(" ["));
+    for (uint32_t i = 0; i < event->shape->dimension_count; i++) {
+        buffer_add_format(&text, i > 0 ? ", %lld" : "%lld",
+                          (long long)event->shape->shape[i]);
+    }
+    buffer_add_byte(&text, ']');
+    builder->graph->arena.has_failed |= text.has_failed;
+    node->takes = flow_keep(builder, buffer_slice(&text));
+    buffer_release(&text);
+}
+
 bool flow_fill(struct flow_builder *builder)
 {
     struct log_item item;
@@ -159,6 +193,8 @@ bool flow_fill(struct flow_builder *builder)
 
             if (cluster != FLOW_NONE && builder->clusters[cluster].node != FLOW_NONE) {
                 add_event(builder, &builder->clusters[cluster], raw, &item.event);
+            } else if (builder->raws[raw].inside != FLOW_NONE) {
+                add_inside(builder, &builder->raws[raw], &item.event);
             }
             raw++;
         }

@@ -373,6 +373,7 @@ bool picture_draw(struct picture *picture,
     picture->background = drawing.sheet.palette->background;
     drawing.detail = graph->node_count > LONG_NODE_MAX    ? BOX_SHORT
                      : graph->node_count > TABLE_NODE_MAX ? BOX_WITHOUT_TABLE
+                     : options->has_no_tables             ? BOX_WITHOUT_TABLE
                                                           : BOX_FULL;
     is_done = draw(&drawing, error);
     layout_release(&drawing.layout);

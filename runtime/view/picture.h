@@ -78,6 +78,8 @@ struct picture_options {
     double page_width;
     double page_height;
     /* What a table shows at most, of what the sample has. */
+    bool has_no_tables; /* though there are few boxes */
+    struct slice how;   /* "": how to see what was folded, told in the head */
     uint32_t max_vector;
     uint32_t max_matrix;
     uint32_t max_slices;

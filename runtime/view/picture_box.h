@@ -43,6 +43,7 @@ enum box_role {
     ROLE_IN_PLACE,
     ROLE_ALIAS,
     ROLE_GUESS,
+    ROLE_CALL,
     ROLE_COUNT
 };
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define BAR_WIDTH 3.0
+#define BEHIND    2.5
 
 enum box_role role_of(const struct flow_node *node)
 {
@@ -11,9 +12,10 @@ enum box_role role_of(const struct flow_node *node)
         unsigned flag;
         enum box_role role;
     } roles[] = {
-        {FLOW_NODE_GUESSED, ROLE_GUESS},     {FLOW_NODE_IN_PLACE, ROLE_IN_PLACE},
-        {FLOW_NODE_ALIAS, ROLE_ALIAS},       {FLOW_NODE_RESULT, ROLE_RESULT},
-        {FLOW_NODE_ARGUMENT, ROLE_ARGUMENT}, {FLOW_NODE_SOURCE, ROLE_SOURCE},
+        {FLOW_NODE_CALL, ROLE_CALL},         {FLOW_NODE_GUESSED, ROLE_GUESS},
+        {FLOW_NODE_IN_PLACE, ROLE_IN_PLACE}, {FLOW_NODE_ALIAS, ROLE_ALIAS},
+        {FLOW_NODE_RESULT, ROLE_RESULT},     {FLOW_NODE_ARGUMENT, ROLE_ARGUMENT},
+        {FLOW_NODE_SOURCE, ROLE_SOURCE},
     };
 
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
@@ -30,7 +32,7 @@ static uint32_t role_color(const struct picture_palette *palette, enum box_role 
         [ROLE_VALUE] = palette->value,       [ROLE_SOURCE] = palette->source,
         [ROLE_ARGUMENT] = palette->argument, [ROLE_RESULT] = palette->result,
         [ROLE_IN_PLACE] = palette->in_place, [ROLE_ALIAS] = palette->alias,
-        [ROLE_GUESS] = palette->guess,
+        [ROLE_GUESS] = palette->guess,       [ROLE_CALL] = palette->result,
     };
 
     return colors[role];
@@ -47,6 +49,18 @@ void card_draw(struct sheet *sheet,
     struct picture_item *item = sheet_rectangle(sheet, x, y, width, height);
     bool comes_from_outside = card->role == ROLE_SOURCE || card->role == ROLE_ARGUMENT;
     double inset = comes_from_outside ? 7.0 : 4.0;
+
+    if (card->role == ROLE_CALL) { /* a second card behind it: there is more inside */
+        struct picture_item behind = *item;
+
+        item->x += BEHIND;
+        item->y += BEHIND;
+        item->radius = 3.5;
+        item->fill = palette->code_fill;
+        item->stroke = palette->border;
+        item->stroke_width = 0.75;
+        item = sheet_rectangle(sheet, behind.x, behind.y, behind.width, behind.height);
+    }
 
     /* What comes from outside is rounder than what was made here. */
     item->radius = comes_from_outside ? 9.0 : 3.5;

@@ -84,9 +84,38 @@ static void add_counts(struct head *head,
     }
 }
 
+/* `step 1 of 20: a turn of the loop that calls GPT, call #3` */
+static void add_step(struct head *head,
+                     struct sheet *sheet,
+                     const struct flow_graph *graph,
+                     double width)
+{
+    const struct flow_step *step = &graph->step;
+    struct buffer *text = &sheet->scratch;
+
+    if (step->number > 0) {
+        buffer_add(text, SLICE("step "));
+        buffer_add_number(text, step->number);
+        buffer_add(text, SLICE(" of "));
+        buffer_add_number(text, step->count);
+        buffer_add(text, step->is_turn ? SLICE(": a turn of the loop that calls ")
+                                       : SLICE(": a call of "));
+        buffer_add(text, sheet_clean(sheet, step->name));
+        buffer_add(text, SLICE(", call #"));
+        buffer_add_number(text, step->call);
+        head_add(head, sheet, width);
+    }
+    if (step->closed_count > 0) {
+        add_counted(text, step->closed_count, "call is one box, without what is inside",
+                    "calls are one box each, without what is inside");
+        head_add(head, sheet, width);
+    }
+}
+
 static void add_left_out(struct head *head,
                          struct sheet *sheet,
                          const struct flow_graph *graph,
+                         const struct picture_options *options,
                          enum box_detail detail,
                          double width)
 {
@@ -115,7 +144,7 @@ static void add_left_out(struct head *head,
             head_add(head, sheet, width);
         }
     }
-    if (detail != BOX_FULL) {
+    if (detail != BOX_FULL && !options->has_no_tables) {
         buffer_add(text, detail == BOX_WITHOUT_TABLE
                              ? SLICE("so many boxes have no tables of values")
                              : SLICE("so many boxes show name and shape alone"));
@@ -171,7 +200,12 @@ void head_prepare(struct head *head,
         head_add(head, sheet, width);
     }
     add_counts(head, sheet, graph, width);
-    add_left_out(head, sheet, graph, detail, width);
+    add_step(head, sheet, graph, width);
+    add_left_out(head, sheet, graph, options, detail, width);
+    if (options->how.size > 0) {
+        buffer_add(&sheet->scratch, options->how);
+        head_add(head, sheet, width);
+    }
     head->width = style_width(title_style(sheet), head->title);
     for (uint32_t i = 0; i < head->line_count; i++) {
         head->width = fmax(head->width, style_width(line_style(sheet), head->lines[i]));

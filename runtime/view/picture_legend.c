@@ -40,6 +40,7 @@ static const char *const role_texts[ROLE_COUNT] = {
     [ROLE_IN_PLACE] = "written in place",
     [ROLE_ALIAS] = "changed through another name",
     [ROLE_GUESS] = "argument guessed by monitorch",
+    [ROLE_CALL] = "a whole call",
 };
 
 static struct text_style entry_style(const struct sheet *sheet)

@@ -63,6 +63,10 @@ struct slice box_form(struct sheet *sheet, const struct flow_node *node)
     if (node->kind != VALUE_TENSOR) {
         return sheet_clean(sheet, node->text);
     }
+    if (node->takes.size > 0) {
+        add_part(text, node->takes);
+        buffer_add(text, SLICE(" \xE2\x86\x92"));
+    }
     if (node->type.size > 0 && !is_scalar) {
         add_part(text, type_without_main(node->type));
     } else if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
@@ -95,6 +99,9 @@ static bool is_empty(const struct flow_node *node)
 
 struct slice box_note(struct sheet *sheet, const struct flow_node *node)
 {
+    if ((node->flags & FLOW_NODE_CALL) != 0) {
+        return sheet_clean(sheet, node->inside);
+    }
     if (node->kind != VALUE_TENSOR) {
         return SLICE("");
     }
@@ -141,7 +148,8 @@ struct pill box_alarm(struct sheet *sheet, const struct flow_node *node)
         buffer_add_number(text, one->count);
     }
     if (text->size == 0 && (node->flags & FLOW_NODE_NONFINITE) != 0) {
-        buffer_add(text, SLICE("not finite"));
+        buffer_add(text, (node->flags & FLOW_NODE_CALL) != 0 ? SLICE("NaN inside")
+                                                             : SLICE("not finite"));
     }
     pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->alarm,
              sheet->palette->on_alarm);

@@ -148,6 +148,7 @@ struct render {
     struct log_reader *reader;            /* owned */
     struct source_lines sources;          /* owned */
     struct flow_graph graph;              /* owned */
+    uint32_t depth;                       /* as in render_result */
 };
 
 static bool tell_reading(void *context, uint64_t events)
@@ -157,17 +158,23 @@ static bool tell_reading(void *context, uint64_t events)
     return options->progress(options->progress_context, RENDER_READING, events);
 }
 
-static bool build_graph(struct render *render, struct error *error)
+static bool
+read_graph(struct render *render, struct flow_options flow, struct error *error)
 {
     const struct render_options *options = render->options;
-    struct flow_options flow = options->flow;
 
     flow.progress = options->progress == NULL ? NULL : tell_reading;
     flow.progress_context = (void *)options;
-    if (!flow_graph_build(&render->graph, render->reader, &render->sources, &flow,
-                          error)) {
-        return false;
-    }
+    flow_graph_release(&render->graph);
+    log_reader_rewind(render->reader);
+    return flow_graph_build(&render->graph, render->reader, &render->sources, &flow,
+                            error);
+}
+
+static bool check_node_count(const struct render *render, struct error *error)
+{
+    const struct render_options *options = render->options;
+
     if (options->node_limit > 0 && render->graph.node_count > options->node_limit) {
         error_set(
             error, ERROR_USAGE,
@@ -182,6 +189,153 @@ static bool build_graph(struct render *render, struct error *error)
     return true;
 }
 
+static bool build_graph(struct render *render, struct error *error)
+{
+    const struct render_options *options = render->options;
+
+    if (!read_graph(render, options->flow, error)) {
+        return false;
+    }
+    return check_node_count(render, error);
+}
+
+/* ---- of a trace, so that it is read on about a screen ---- */
+
+/* Two screens of 1,280 x 800 pixels, one below the other; in points. */
+#define FITTED_WIDTH  960.0
+#define FITTED_HEIGHT 1200.0
+/* So few are drawn as they are. */
+#define FITTED_NODE_FEW 24
+/* More nodes than that fit in no way. */
+#define FITTED_NODE_MAX 150
+/* The deepest calls that are tried, where the whole does not fit. */
+#define FITTED_DEPTH 3
+
+/* One way to draw the trace. */
+struct fitting {
+    struct flow_options flow;
+    struct picture_options picture;
+};
+
+static bool is_fitting(struct render *render,
+                       const struct fitting *fitting,
+                       bool *fits,
+                       struct error *error)
+{
+    struct picture picture;
+    bool is_done = true;
+
+    *fits = false;
+    if (render->graph.node_count > FITTED_NODE_MAX) {
+        return true;
+    }
+    picture_init(&picture);
+    is_done = picture_draw(&picture, &render->graph, &fitting->picture, error);
+    *fits = is_done && picture.width <= FITTED_WIDTH && picture.height <= FITTED_HEIGHT;
+    picture_release(&picture);
+    return is_done;
+}
+
+/* With tables of values, and without. */
+static bool try_tables(struct render *render,
+                       struct fitting *fitting,
+                       bool *fits,
+                       struct error *error)
+{
+    for (int i = 0; i < 2 && !*fits; i++) {
+        fitting->picture.has_no_tables = i > 0;
+        if (!is_fitting(render, fitting, fits, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Tries depths from `depth` down to `least`, as long as something is drawn; or the one that is
+ * fixed. */
+static bool try_depths(struct render *render,
+                       struct fitting *fitting,
+                       uint32_t depth,
+                       uint32_t least,
+                       bool *fits,
+                       struct error *error)
+{
+    bool keeps_depth = render->options->keeps_depth;
+
+    for (uint32_t i = depth + 1; i > least && !*fits; i--) {
+        if (!keeps_depth) {
+            fitting->flow.has_depth = true;
+            fitting->flow.depth = i - 1;
+        }
+        if (!read_graph(render, fitting->flow, error) ||
+            !try_tables(render, fitting, fits, error)) {
+            return false;
+        }
+        if (keeps_depth || render->graph.node_count == 0) {
+            break;
+        }
+    }
+    if (!keeps_depth && render->graph.node_count == 0) {
+        fitting->flow.depth++; /* nothing is drawn of the outermost calls */
+        return read_graph(render, fitting->flow, error);
+    }
+    return true;
+}
+
+/* Leaves the first graph that fits: the whole; a step; the call of the module in it alone; else the
+ * last of these that was tried, with all its calls closed. */
+static bool
+fit_graph(struct render *render, struct fitting *fitting, struct error *error)
+{
+    const struct render_options *options = render->options;
+    bool is_free = !options->keeps_steps && !options->keeps_depth;
+    bool fits = false;
+
+    if (!read_graph(render, fitting->flow, error) ||
+        !is_fitting(render, fitting, &fits, error)) {
+        return false;
+    }
+    if (fits || render->graph.node_count <= FITTED_NODE_FEW) {
+        return true;
+    }
+    fitting->picture.how =
+        SLICE("choose with --step N and --depth N; everything: --step all --depth all");
+    fitting->flow.has_step = fitting->flow.has_step || !options->keeps_steps;
+    if (!try_depths(render, fitting, FITTED_DEPTH, is_free ? 1 : 0, &fits, error)) {
+        return false;
+    }
+    if (fits || !is_free) {
+        return true;
+    }
+    fitting->flow.is_step_call = render->graph.step.number > 0;
+    return try_depths(render, fitting, FITTED_DEPTH, 0, &fits, error);
+}
+
+static bool
+draw_fitted(struct render *render, struct buffer *bytes, struct error *error)
+{
+    struct render_options options = *render->options;
+    struct fitting fitting = {options.flow, options.picture};
+
+    if (!fit_graph(render, &fitting, error) || !check_node_count(render, error) ||
+        (render->sources.has_failed && !error_set_memory(error))) {
+        return false;
+    }
+    render->depth = fitting.flow.has_depth ? fitting.flow.depth : FLOW_NONE;
+    options.picture = fitting.picture;
+    return render_graph(&render->graph, &options, bytes, error);
+}
+
+static bool draw_whole(struct render *render, struct buffer *bytes, struct error *error)
+{
+    const struct render_options *options = render->options;
+
+    render->depth = options->flow.has_depth ? options->flow.depth : FLOW_NONE;
+    return build_graph(render, error) &&
+           (!render->sources.has_failed || error_set_memory(error)) &&
+           render_graph(&render->graph, options, bytes, error);
+}
+
 static void tell_result(const struct render *render, struct render_result *result)
 {
     size_t damage_count = log_reader_damage_count(render->reader);
@@ -190,9 +344,12 @@ static void tell_result(const struct render *render, struct render_result *resul
         .node_count = render->graph.node_count,
         .event_count = render->graph.event_count,
         .left_out = render->graph.left_out,
+        .step = render->graph.step,
+        .depth = render->depth,
         .is_recording = log_reader_header(render->reader)->is_closed == 0,
         .damage_count = damage_count,
     };
+    result->step.name = SLICE("");
     if (damage_count > 0) {
         snprintf(result->damage, sizeof result->damage, "%s",
                  log_reader_damage(render->reader, 0));
@@ -214,9 +371,9 @@ bool render_trace(const char *trace_path,
     }
     source_lines_init(&render.sources, render.reader, options->strip);
     flow_graph_init(&render.graph);
-    is_done = build_graph(&render, error) &&
-              (!render.sources.has_failed || error_set_memory(error)) &&
-              render_graph(&render.graph, options, bytes, error);
+    is_done = options->is_fitted && options->format != RENDER_DOT
+                  ? draw_fitted(&render, bytes, error)
+                  : draw_whole(&render, bytes, error);
     if (is_done) {
         tell_result(&render, result);
     }

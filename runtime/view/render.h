@@ -36,6 +36,11 @@ struct render_options {
     /* More nodes than that are refused, with an error that names the options to use. 0: no
      * limit. */
     uint32_t node_limit;
+    /* Where the whole is larger than about a screen: one step alone, unless keeps_steps; calls
+     * closed to the depth that fits, unless keeps_depth; tables left out if need be. Not for DOT. */
+    bool is_fitted;
+    bool keeps_steps; /* flow.has_step and flow.step count as they are */
+    bool keeps_depth; /* and these: flow.has_depth, flow.depth */
     /* flow.progress is set by render_trace, from `progress`. */
     struct flow_options flow;
     struct picture_options picture;
@@ -60,6 +65,8 @@ struct render_result {
     uint32_t node_count;
     uint64_t event_count;
     struct flow_left_out left_out;
+    struct flow_step step;        /* its name is not kept */
+    uint32_t depth;               /* to which calls are drawn; FLOW_NONE: all */
     bool is_recording;            /* the trace was not finished when it was read */
     size_t damage_count;          /* places where the trace could not be read */
     char damage[ERROR_TEXT_SIZE]; /* what is wrong at the first of them; "" */

@@ -1,0 +1,170 @@
+"""`monitorch graph` of more than a screen: one step, deep calls as one box each; ways through calls
+that a filter leaves out."""
+
+import html
+import pathlib
+import re
+
+import pytest
+
+from tests.support import compiler, dot, png, recording, svg, viewer, warm
+
+pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
+PROGRAM = pathlib.Path(__file__).parent / "gpt_training.py"
+
+#: In pixels: two screens of 1,280 x 800.
+WIDTH, HEIGHT = 1280, 1600
+
+
+def graph(trace, path, *words):
+    return viewer.run("graph", trace, "-o", path, *words)
+
+
+# ---- a training ----
+
+
+def record(folder, *words):
+    pytest.importorskip("torch")
+    trace = folder / "run.mtrace"
+    done = recording.run_python(
+        "-m", "monitorch", "run", "-q", "-o", trace, PROGRAM, *words,
+        python=warm.python(), folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return trace
+
+
+@pytest.fixture(scope="module")
+def training(tmp_path_factory):
+    return record(tmp_path_factory.mktemp("training"), "20")
+
+
+def texts(path):
+    return " ".join(text.value for text in svg.read(path.read_bytes()).all_texts())
+
+
+@pytest.mark.torch
+def test_a_training_fits_on_a_screen_or_two(training, tmp_path):
+    path = tmp_path / "a.png"
+    done = graph(training, path)
+    assert done.returncode == 0
+    assert "drawn is step 1 of 40" in done.stderr and "--step N" in done.stderr
+    height, width = png.read(path.read_bytes()).shape[:2]
+    assert width <= WIDTH and height <= HEIGHT
+
+
+@pytest.mark.torch
+def test_what_is_drawn_of_it(training, tmp_path):
+    path = tmp_path / "a.svg"
+    assert graph(training, path, "-q").stderr == ""
+    told = texts(path)
+    assert "step 1 of 40: a call of GPT" in told and "--step N" in told
+    assert "5 calls are one box each" in told
+    # The model's own lines, and its blocks as one box with its shapes, its paths and how many.
+    for word in ("tok_emb", "loss", "LayerNorm", "Block", "× 4", "h.0 … h.3, 27 values inside"):
+        assert word in told, word
+    assert re.search(r"float32 \[4, 16, 32\] → +float32 \[4, 16, 32\]", told)
+    for word in ("c_attn", "__init__", "get_lr", "estimate_loss"):
+        assert word not in told, word
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("step", [1, 2, 39, 40])
+def test_a_step_is_a_turn_of_the_loop(training, tmp_path, step):
+    path = tmp_path / "a.svg"
+    assert graph(training, path, "--step", step).returncode == 0
+    told = texts(path)
+    assert f"step {step} of 40: a turn of the loop that calls GPT" in told
+    assert "get_batch(…)" in told and "loss = loss / 2" in told
+
+
+@pytest.mark.torch
+def test_steps_and_depths_that_are_given(training, tmp_path):
+    described = {}
+    for depth in ("0", "1", "2", "all"):
+        path = tmp_path / "a.dot"
+        done = graph(training, path, "--step=3", "--depth", depth)
+        assert (done.returncode, done.stderr) == (0, "")
+        described[depth] = dot.read(path.read_text())
+    counts = [len(graph.nodes) for graph in described.values()]
+    assert counts == sorted(counts) and counts[0] < 12 < counts[1] < 40 < counts[3]
+    done = graph(training, tmp_path / "b.svg", "--step=41")
+    assert done.returncode == 2 and "--step 41: the trace has 40 steps" in done.stderr
+    for words in (["--step=0"], ["--step=x"], ["--depth=-1"], ["--depth=x"]):
+        assert graph(training, tmp_path / "b.svg", *words).returncode == 2
+    assert not (tmp_path / "b.svg").exists()
+
+
+@pytest.mark.torch
+def test_explicit_options_draw_as_before(training, tmp_path):
+    path = tmp_path / "a.svg"
+    for words in (["--function=*Attention.forward"], ["--fold=all"], ["--max-nodes=0"]):
+        done = graph(training, path, *words)
+        assert (done.returncode, done.stderr) == (0, ""), words
+        assert "step 1" not in texts(path)
+    assert len(svg.read(path.read_bytes()).find("node")) > 300
+
+
+@pytest.mark.torch
+def test_the_first_step_with_a_nan_is_drawn(tmp_path):
+    trace = record(tmp_path, "4", "2")
+    path = tmp_path / "a.svg"
+    assert "drawn is step 5 of 8" in graph(trace, path).stderr
+    assert "NaN" in texts(path)
+    described = dot.read(viewer.run("graph", trace, "-o", "-", "--format=dot", "--step=5", "--depth=1").stdout)
+    labels = [attributes["label"] for _, attributes in described.nodes.values()]
+    assert any("<b>Block</b>" in label and "NaN" in label for label in labels)
+
+
+# ---- ways through calls that are left out ----
+
+
+def name_of(attributes):
+    return html.unescape(re.search(r"<b>(.*?)</b>", attributes["label"]).group(1))
+
+
+def edges(tmp_path, source, *words):
+    """{(name, name)} of a picture of what is left of the program."""
+    trace = tmp_path / "run.mtrace"
+    recording.trace_of(source, trace)
+    done = viewer.run("graph", trace, "-o", "-", "--format=dot", *words)
+    assert done.returncode == 0, done.stderr
+    found = dot.read(done.stdout)
+    names = {key: name_of(attributes) for key, (_, attributes) in found.nodes.items()}
+    return {(names[source], names[target]) for source, target, _ in found.edges}
+
+
+PRELUDE = """
+    import numpy as np
+    def g(z):
+        w = z * 2
+        return w
+    def h(z):
+        v = g(z) + 1
+        return v
+    class A:
+        def act(self, z):
+            return z - 1
+"""
+WAYS = {
+    "one": ("b = g(a)\n", {("a", "g(…)"), ("g(…)", "b")}),
+    "deep": ("b = h(a)\n", {("a", "h(…)"), ("h(…)", "b")}),
+    "nested": ("b = h(g(a))\n", {("a", "g(…)"), ("g(…)", "h(…)"), ("h(…)", "b")}),
+    "method": ("b = A().act(a)\n", {("a", "A.act(…)"), ("A.act(…)", "b")}),
+    "in an expression": ("b = g(a) + x\n", {("a", "g(…)"), ("g(…)", "b"), ("x", "b")}),
+    "twice": ("b = g(a)\n        c = g(b)\n", {("a", "g(…)"), ("g(…)", "b"), ("b", "g(…)"), ("g(…)", "c")}),
+    "in a loop": ("for i in range(3):\n            a = g(a)\n", {("a", "g(…)"), ("g(…)", "a")}),
+    "nothing comes out": ("g(a)\n        b = x\n", {("x", "b")}),
+    "nothing goes in": ("b = g(np.ones(3))\n", {("return", "b"), ("x", "a")}),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_way_leads_through_a_function_that_is_left_out(tmp_path, name):
+    body, wanted = WAYS[name]
+    source = PRELUDE + f"    def f(x):\n        a = x + 1\n        {body}\n    f(np.ones(3))\n"
+    found = edges(tmp_path, source, "--function=f")
+    assert wanted <= found
+    assert not {edge for edge in found if "w" in edge or "z" in edge or "v" in edge}
+    if name.startswith("nothing"):
+        assert not any("g(…)" in edge for edge in found)
