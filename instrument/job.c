@@ -6,6 +6,7 @@
 #include "instrument/listing.h"
 #include "instrument/message.h"
 #include "instrument/selection.h"
+#include "instrument/unmatched.h"
 #include "runtime/base/file.h"
 #include "runtime/base/hash.h"
 
@@ -149,6 +150,34 @@ void job_count_functions(struct job *job)
     job->outcome->skipped_count = result->skipped_count;
 }
 
+/* A warning for each glob that selects nothing. Those of many files are no slips: each file has
+ * other functions. */
+static bool warn_of_unmatched(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct buffer text = BUFFER_INIT;
+    size_t start = 0;
+    bool is_done = true;
+
+    if (worker->is_alone && !worker->options->is_quiet) {
+        is_done = unmatched_write(buffer_slice(&worker->source), job->name,
+                                  &worker->options->selection, &text, &job->error);
+    }
+    while (is_done && start < text.size) {
+        size_t end = slice_find(buffer_slice(&text), SLICE("\n"), start);
+        struct note note = {NOTE_WARNING, 1, 1,
+                            slice_part(buffer_slice(&text), start, end)};
+
+        job_add_notes(job, &note, 1);
+        start = end + 1;
+    }
+    if (is_done && text.has_failed) {
+        is_done = error_set_memory(&job->error);
+    }
+    buffer_release(&text);
+    return is_done;
+}
+
 static bool run_instrument(struct job *job)
 {
     struct worker *worker = job->worker;
@@ -163,6 +192,9 @@ static bool run_instrument(struct job *job)
     if (!result->is_changed && worker->is_alone) {
         job_remark(job, NOTE_REMARK,
                    "nothing is selected, the output equals the source");
+    }
+    if (!warn_of_unmatched(job)) {
+        return false;
     }
     job_count_functions(job);
     return job_write(job, &result->text, result->is_changed);

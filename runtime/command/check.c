@@ -6,6 +6,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/output.h"
 #include "runtime/command/check_options.h"
+#include "runtime/command/no_match.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/trace_remarks.h"
 
@@ -107,6 +108,9 @@ static enum exit_code judge(const struct check *check,
             exit_code = EXIT_CODE_INPUT_FAILED;
         }
         print_lines(path, buffer_slice(&nothing));
+        if (check->matched_count == 0) {
+            print_nearest(path, &options->rules.filter);
+        }
     }
     buffer_release(&nothing);
     tell_remarks(check, options, path);

@@ -3,6 +3,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/command/export_annotate.h"
 #include "runtime/command/export_job.h"
+#include "runtime/command/no_match.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/trace/log_reader.h"
 #include "runtime/view/perfetto_log.h"
@@ -195,6 +196,9 @@ static enum exit_code export_all(struct export_job *job)
     if (job->matched == 0 && exit_code == EXIT_CODE_DONE) {
         print_message(options->traces.count == 1 ? options->traces.words[0] : "",
                       job->seen > 0 ? "no event matches" : "no events in it");
+        for (size_t i = 0; i < (size_t)options->traces.count; i++) {
+            print_nearest(options->traces.words[i], &options->filter);
+        }
         return EXIT_CODE_CHECK_FAILED;
     }
     return job->is_empty && exit_code == EXIT_CODE_DONE ? EXIT_CODE_CHECK_FAILED

@@ -4,6 +4,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/output.h"
 #include "runtime/command/graph_options.h"
+#include "runtime/command/no_match.h"
 #include "runtime/command/progress.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/trace_remarks.h"
@@ -155,6 +156,7 @@ static enum exit_code draw(const struct graph_options *options)
     tell_remarks(options, &result);
     if (result.node_count == 0 && damage == EXIT_CODE_DONE) {
         print_message(options->trace, why_nothing(options, &result));
+        print_nearest(options->trace, &options->filter);
         return EXIT_CODE_CHECK_FAILED;
     }
     return damage;

@@ -1,5 +1,6 @@
 /* What `monitorch show` says beside the events. */
 #include "runtime/base/output.h"
+#include "runtime/command/no_match.h"
 #include "runtime/command/show_state.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/trace_remarks.h"
@@ -23,6 +24,7 @@ enum exit_code show_tell_rest(const struct show *show)
                                   : show->seen > 0 || show->options->head == 0
                                       ? "no event matches"
                                       : "no events in it");
+        print_nearest(show->path, &show->options->filter);
         return EXIT_CODE_CHECK_FAILED;
     }
     return exit_code;

@@ -234,6 +234,27 @@ def test_nothing_selected(folder):
     assert folder.run("-q", "blank.py").told == ""
 
 
+@pytest.mark.parametrize(
+    "words, warnings",
+    [
+        (["--function", "Attention.forwrd"],
+         ["--function Attention.forwrd selects nothing; did you mean Attention.forward?"]),
+        (["--function", "free", "--function", "*.helpr"],
+         ["--function *.helpr selects nothing; did you mean Attention.helper?"]),
+        (["--function", "zzzzzzzz"], ["--function zzzzzzzz selects nothing"]),
+        (["--function", "free", "--spy", "qq,y,free*"],
+         ["--spy qq selects nothing", "--spy free* selects nothing"]),
+        (["--function", "*", "--spy", "y"], []),
+        (["--all"], []),
+    ],
+)  # fmt: skip
+def test_globs_that_select_nothing(folder, words, warnings):
+    told = folder.run(*words, "model.py").told
+    found = [line for line in told.splitlines() if " selects nothing" in line]
+    assert found == [f"model.py:1:1: warning: {text}" for text in warnings]
+    assert folder.run("-q", *words, "model.py").told == ""
+
+
 # Other modes
 
 

@@ -157,6 +157,71 @@ def test_none_of_them(nested):
         assert run.returncode == 1 and "no event matches" in run.stderr
 
 
+@pytest.mark.parametrize(
+    "words, meant",
+    [
+        (["--function", "Inner.forwrd"], "--function Inner.forwrd matches nothing; did you mean Inner.forward?"),
+        (["--module", "layrs.*"], "--module layrs.* matches nothing; did you mean layers.0 or layers.1?"),
+        (["--file", "progam.py"], "--file progam.py matches nothing; did you mean program.py?"),
+        (["--name", "hiddn"], "--name hiddn matches nothing; did you mean hidden?"),
+        (["--name", "hidden", "--function", "Outer.*", "--file", "progam.py"],
+         "--file progam.py matches nothing; did you mean program.py?"),
+        (["--name", "hidden", "--function", "Outer.*"], None),
+        (["--name", "zzzzzzzz"], None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["show", "graph", "check", "export"])
+def test_filters_that_match_nothing_name_the_nearest(command, words, meant, slips):
+    more = {"graph": ["-o", os.devnull, "--format", "svg"], "check": ["--no-nan"], "export": ["--csv", "-"]}
+    if command == "check" and "--module" in words:
+        pytest.skip("check has no such filter for values")
+    run = viewer.run(command, *more.get(command, []), *words, slips)
+    assert run.returncode == 1, run.stderr
+    said = [line.removeprefix(f"{slips}: ") for line in run.stderr.splitlines()]
+    assert [line for line in said if "matches nothing" in line] == ([meant] if meant else [])
+    assert any("no event matches" in line for line in said)
+
+
+SLIPS = """\
+import sys, types
+
+class Module:
+    def __init__(self):
+        self._modules = {}
+
+for name in ("torch", "torch.nn", "torch.nn.modules", "torch.nn.modules.module"):
+    sys.modules[name] = types.ModuleType(name)
+Module.__module__ = name
+sys.modules[name].Module = Module
+
+class Inner(Module):
+    def forward(self, x):
+        hidden = [x]
+        return hidden
+
+class Outer(Module):
+    def __init__(self):
+        self._modules = {"layers": Module()}
+        self._modules["layers"]._modules = {"0": Inner(), "1": Inner()}
+
+    def forward(self, x):
+        for part in self._modules["layers"]._modules.values():
+            part.forward(x)
+
+Outer().forward(1)
+"""
+
+
+@pytest.fixture(scope="module")
+def slips(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("slips")
+    (folder / "program.py").write_text(SLIPS)
+    words = ["-m", "monitorch", "run", "-o", "run.mtrace", "program.py"]
+    done = recording.run_python(*words, folder=folder, env=recording.environment("off"))
+    assert done.returncode == 0, done.stderr
+    return folder / "run.mtrace"
+
+
 @pytest.mark.parametrize("head", [0, 1, 5, 1000])
 @pytest.mark.parametrize("tail", [0, 1, 3, 1000])
 def test_head_and_tail(nested, head, tail):

@@ -43,7 +43,7 @@ def _explain_functions(selected: "Selected") -> "Iterator[str]":
     for glob in unused:
         if not any(fnmatchcase(name, glob) for name in there):
             near = _nearest.suggest(glob, there)
-            yield f"--function {glob}: no function in the selected files matches{near}"
+            yield f"--function {glob} selects nothing in the files that ran{near}"
 
 
 def _list_sites() -> "Iterator[Any]":
