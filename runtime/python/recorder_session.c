@@ -4,6 +4,7 @@
 #include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/fresh.h"
+#include "runtime/python/recorder_weights.h"
 #include "runtime/trace/left_out.h"
 #include "runtime/trace/log_late.h"
 #include "runtime/trace/sample.h"
@@ -110,6 +111,7 @@ static void close_recorder(struct session *session, struct error *error)
     recorder_close(recorder, error);
     device_queue_free(session->devices);
     session->devices = NULL;
+    weights_forget(session);
 }
 
 void session_abandon(struct session *session)
@@ -123,6 +125,7 @@ void session_abandon(struct session *session)
     device_queue_forget(session->devices);
     device_queue_free(session->devices);
     session->devices = NULL;
+    weights_forget(session);
 }
 
 HOT bool session_enter(struct session *session)

@@ -6,6 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "runtime/base/number_map.h"
 #include "runtime/python/device.h"
 #include "runtime/python/recorder_imports.h"
 #include "runtime/python/recorder_stop.h"
@@ -56,6 +57,7 @@ struct session {
     struct plain_container plain_containers[PLAIN_CONTAINER_COUNT]; /* by address */
     struct uninitialised
         *fresh; /* owned: see fresh.h; NULL while nothing is recorded */
+    struct number_map weight_looks; /* by site: see recorder_weights.h */
     struct type_cache types;
     PyObject *module_paths; /* owned: a dict, see recorder_paths.h */
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */

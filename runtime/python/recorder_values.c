@@ -3,6 +3,7 @@
 
 #include "runtime/python/fresh.h"
 #include "runtime/python/recorder_container.h"
+#include "runtime/python/recorder_weights.h"
 #include "runtime/trace/log_late.h"
 
 /* Up to so many elements an array whose elements overlap is measured; beyond, where memory holds at
@@ -176,6 +177,18 @@ static bool measure_array(struct session *session,
     return (found & STATISTICS_WANT_VALUES) != 0;
 }
 
+/* Before a written value that is not finite: the weights that were not. */
+static void tell_weights(struct session *session,
+                         const struct visit *visit,
+                         uint32_t write,
+                         const struct statistics *statistics)
+{
+    if (statistics != NULL && write < visit->site->write_count &&
+        statistics_finite_count(statistics) != statistics->count) {
+        weights_tell(session, visit);
+    }
+}
+
 static void tell_array(struct session *session,
                        const struct visit *visit,
                        uint32_t write,
@@ -209,6 +222,7 @@ static void tell_array(struct session *session,
             is_wanted = true;
         }
         array.statistics = has_statistics && is_wanted ? &statistics : NULL;
+        tell_weights(session, visit, write, array.statistics);
         array.is_sampled = is_wanted;
     }
     array.is_sampled = array.is_sampled || (is_wanted && array.fresh != NULL);

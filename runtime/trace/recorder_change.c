@@ -160,6 +160,15 @@ bool recorder_is_same_since(const struct recorder *recorder,
     return first != 0 && first <= event;
 }
 
+/* Whether the call keeps what was last seen of the name: of names that are read that is so where
+ * sources are recorded, or the call writes them too. */
+static bool is_numbered(const struct visit *visit, uint32_t place)
+{
+    return place < visit->site->write_count ||
+           recorded_module_read(visit->module, visit->index,
+                                place - visit->site->write_count) != SITE_NONE;
+}
+
 bool recorder_follow_name(struct recorder *recorder,
                           const struct visit *visit,
                           uint32_t place,
@@ -168,12 +177,15 @@ bool recorder_follow_name(struct recorder *recorder,
                           struct log_event *head,
                           struct verdict *verdict)
 {
-    struct name_state *state = find_state(visit, place, head->path);
+    struct name_state unknown = {.object = 0};
+    struct name_state *state =
+        is_numbered(visit, place) ? find_state(visit, place, head->path) : &unknown;
 
     if (state != NULL && state->object == NAME_PASSED) {
         state->object = 0;
     }
-    if (visit->is_look && (state == NULL || is_as_before(state, now))) {
+    if (visit->is_look &&
+        (state == NULL || state == &unknown || is_as_before(state, now))) {
         return false;
     }
     if (state == NULL) {

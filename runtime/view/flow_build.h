@@ -231,9 +231,10 @@ struct flow_visit {
     uint32_t serial;
     uint32_t before; /* the serial of the visit that the thread made before it */
     bool is_resolved;
-    uint32_t taken;        /* the content that an item is taken out of; FLOW_NONE */
-    uint32_t taken_path;   /* text: where the item is in it */
-    bool is_entered;       /* the site is a function's entry */
+    uint32_t taken;      /* the content that an item is taken out of; FLOW_NONE */
+    uint32_t taken_path; /* text: where the item is in it */
+    bool is_entered;     /* the site is a function's entry */
+    uint32_t container; /* text: the name of the container that it read last; 0: none */
     uint32_t source_count; /* in builder.sources: what its reads stand for */
     uint32_t read_count;   /* the first of these; behind them: what calls returned */
     uint32_t edges_left;   /* edges from all of them that may still be made */

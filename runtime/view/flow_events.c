@@ -1,4 +1,5 @@
 /* The first reading of a trace: each value becomes a raw node, bound to its name. */
+#include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/flow_build.h"
 
@@ -43,6 +44,52 @@ static bool join_told(struct flow_builder *builder,
     }
     return number_map_put(&builder->told_again, event->number, told) ||
            flow_out_of_memory(builder);
+}
+
+/* The number of the text of a name and a place in it. */
+static bool whole_name(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t *name)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_done;
+
+    buffer_add(&text, event->name);
+    buffer_add(&text, event->path);
+    is_done = text.has_failed ? flow_out_of_memory(builder)
+                              : flow_text(builder, buffer_slice(&text), name);
+    buffer_release(&text);
+    return is_done;
+}
+
+/* A weight of a module that this visit's statement used: `self.lin.weight` of `self.lin(x)`. It is
+ * what this visit read, and no value of the name `self`. */
+static bool take_weight(struct flow_builder *builder,
+                        const struct log_event_view *event,
+                        uint32_t raw)
+{
+    uint32_t origin = flow_origin_of(builder, event);
+    bool is_told = origin != FLOW_NONE &&
+                   flow_is_unchanged(&builder->raws[origin], &builder->raws[raw]);
+    struct flow_source source = {.raw = is_told ? origin : raw, .read = FLOW_NONE};
+
+    if (!whole_name(builder, event, &source.name)) {
+        return false;
+    }
+    if (is_told) {
+        builder->raw_count--;
+        return flow_source_add(builder, &source, false) &&
+               (number_map_put(&builder->told_again, event->number, origin) ||
+                flow_out_of_memory(builder));
+    }
+    if (origin != FLOW_NONE && !builder->raws[origin].is_hidden) {
+        builder->raws[raw].object = builder->raws[origin].object;
+        if (!flow_edge_add(builder, FLOW_EDGE_WRITE, origin, raw)) {
+            return false;
+        }
+    }
+    return flow_source_add(builder, &source, false) &&
+           flow_raw_note_storage(builder, raw);
 }
 
 /* A value that is told because it is read: it was there before. */
@@ -156,7 +203,9 @@ static bool take_array(struct flow_builder *builder,
         return false;
     }
     if ((event->flags & LOG_EVENT_READ) != 0) {
-        return take_read(builder, event, name, raw);
+        return slice_starts(event->path, SLICE(".")) && builder->visit.container != name
+                   ? take_weight(builder, event, raw)
+                   : take_read(builder, event, name, raw);
     }
     index = flow_binding_of_write(builder, builder->visit.call, name);
     if (index == FLOW_NONE) {
@@ -186,6 +235,9 @@ static bool take_other(struct flow_builder *builder,
     bool is_read = (event->flags & LOG_EVENT_READ) != 0;
     uint32_t index;
 
+    if (is_read && event->path.size == 0) {
+        builder->visit.container = name;
+    }
     if (event->path.size > 0 || (is_read && event->kind != VALUE_CONTAINER)) {
         return true;
     }

@@ -21,6 +21,7 @@ void why_release(struct why *why)
     arena_release(&why->arena);
     number_map_release(&why->written);
     memory_free(why->rows);
+    memory_free(why->steps);
     why_init(why);
 }
 

@@ -66,6 +66,13 @@ struct why_fact {
     uint8_t passes; /* what of its holdings leads to the event asked for */
 };
 
+/* A line that writes to parameters ran: `optimizer.step()`. */
+struct why_step {
+    uint64_t event;
+    uint32_t module;
+    uint32_t line;
+};
+
 enum why_how {
     WHY_MADE,    /* here, of what went in */
     WHY_CAME_IN, /* it was there when it was first seen: an argument, a parameter */
@@ -109,7 +116,10 @@ struct why {
     struct slice *calls;         /* by producer: the calls around it */
     struct slice target_call;
     struct slice target_statement;
-    uint32_t *first_edges;     /* by node: its first edge by target, and one more */
+    uint32_t *first_edges;  /* by node: its first edge by target, and one more */
+    struct why_step *steps; /* owned: in the order of the trace */
+    size_t step_capacity;
+    uint32_t step_count;
     struct number_map written; /* owned: sites whose infinities are meant, or not */
     uint64_t event_count;
     uint64_t value_count; /* events with a value */
@@ -161,6 +171,8 @@ void why_count(struct why *why);
 bool why_read_facts(struct why *why, struct error *error);
 /* Values and calls in words, of what is told. */
 bool why_read_texts(struct why *why, struct error *error);
+/* The last optimizer's step that ran before that event; NULL: none is recorded. */
+const struct why_step *why_last_step(const struct why *why, uint64_t event);
 /* why_choose.c: sets the target. */
 bool why_choose(struct why *why, struct error *error);
 /* why_walk.c: sets producers and rows. */

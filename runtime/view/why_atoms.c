@@ -188,6 +188,26 @@ static uint32_t read_rest(struct expressions *all, size_t start)
     return add_two(all, EXPRESSION_REST, start, left, EXPRESSION_NONE);
 }
 
+/* Goes behind the key of a dictionary's item, a string and a colon, where one stands there. */
+static void skip_key(struct expressions *all)
+{
+    size_t start = all->at;
+    char quote = reading_peek(all, 0);
+
+    if (quote != '"' && quote != '\'') {
+        return;
+    }
+    all->at++;
+    reading_skip_string(all, quote);
+    reading_skip_blanks(all);
+    if (reading_peek(all, 0) == ':') {
+        all->at++;
+        reading_skip_blanks(all);
+    } else {
+        all->at = start;
+    }
+}
+
 void reading_skip_bracket(struct expressions *all)
 {
     uint32_t depth = 0;
@@ -205,6 +225,13 @@ void reading_skip_bracket(struct expressions *all)
             return;
         }
     }
+}
+
+static uint32_t read_argument(struct expressions *all, size_t start, bool has_key)
+{
+    skip_key(all);
+    return !has_key && reading_peek(all, 0) == '*' ? read_rest(all, start)
+                                                   : reading_whole(all);
 }
 
 uint32_t reading_arguments(struct expressions *all)
@@ -233,8 +260,7 @@ uint32_t reading_arguments(struct expressions *all)
             all->at = start;
             key = SLICE("");
         }
-        argument = key.size == 0 && reading_peek(all, 0) == '*' ? read_rest(all, start)
-                                                                : reading_whole(all);
+        argument = read_argument(all, start, key.size > 0);
         if (argument != EXPRESSION_NONE) {
             all->items[argument].key = key;
             if (last == EXPRESSION_NONE) {

@@ -123,6 +123,12 @@ static bool refuse_number(struct why *why, uint64_t number, struct error *error)
     return false;
 }
 
+/* Of a line, what it made and not what it read, as long as there is such a value. */
+static bool is_better(const struct why *why, uint32_t last, uint32_t node)
+{
+    return last == FLOW_NONE || !why->facts[node].is_read || why->facts[last].is_read;
+}
+
 static bool choose_asked(struct why *why, struct error *error)
 {
     struct wanted wanted = read_wanted(why->ask.event);
@@ -135,8 +141,10 @@ static bool choose_asked(struct why *why, struct error *error)
             continue;
         }
         why->match_count++;
-        last = i;
-        if (why->target == FLOW_NONE && why->facts[i].holds != 0) {
+        last = is_better(why, last, i) ? i : last;
+        if (why->facts[i].holds != 0 &&
+            (why->target == FLOW_NONE ||
+             (why->facts[why->target].is_read && !why->facts[i].is_read))) {
             why->target = i;
         }
     }

@@ -2,6 +2,7 @@
 #include "runtime/view/why.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 #include "runtime/view/open_calls.h"
 #include "runtime/view/tree_log.h"
 #include "runtime/view/value_text.h"
@@ -73,6 +74,7 @@ static void fill(struct why_fact *fact,
 struct walk {
     struct why *why;
     struct open_calls calls;
+    struct number_map step_sites; /* owned: site -> whether its line runs a step */
     uint32_t node;
     bool has_failed;
 };
@@ -129,6 +131,54 @@ void why_count(struct why *why)
     log_reader_rewind(why->reader);
 }
 
+/* Whether the site's line calls `step()` of something: asked once for each site. */
+static bool is_step(struct walk *walk, const struct log_event_view *event)
+{
+    uint32_t known = number_map_get(&walk->step_sites, event->site_number);
+
+    if (known == NUMBER_MAP_NONE) {
+        struct slice line = source_lines_get(&walk->why->sources, event->module_number,
+                                             event->site->line);
+
+        known = slice_find(line, SLICE(".step("), 0) < line.size;
+        walk->has_failed |=
+            !number_map_put(&walk->step_sites, event->site_number, known);
+    }
+    return known != 0;
+}
+
+/* An optimizer's step writes to parameters, and no event says so. */
+static void note_step(struct walk *walk, const struct log_event_view *event)
+{
+    struct why *why = walk->why;
+    void *steps = why->steps;
+
+    if (event->site->kind != SITE_MUTATE || (event->flags & LOG_EVENT_READ) != 0 ||
+        !is_step(walk, event)) {
+        return;
+    }
+    if (!memory_grow(&steps, &why->step_capacity, (size_t)why->step_count + 1,
+                     sizeof *why->steps)) {
+        walk->has_failed = true;
+        return;
+    }
+    why->steps = steps;
+    why->steps[why->step_count++] =
+        (struct why_step){event->number, event->module_number, event->site->line};
+}
+
+static bool is_before(const void *steps, size_t place, uint64_t event)
+{
+    return ((const struct why_step *)steps)[place].event < event;
+}
+
+const struct why_step *why_last_step(const struct why *why, uint64_t event)
+{
+    size_t place = sorted_place(why->steps, why->step_count, is_before, event);
+
+    return place == 0 ? NULL : &why->steps[place - 1];
+}
+
 bool why_read_facts(struct why *why, struct error *error)
 {
     struct walk walk = {.why = why};
@@ -141,6 +191,7 @@ bool why_read_facts(struct why *why, struct error *error)
     }
     memset(why->facts, 0, why->graph.node_count * sizeof *why->facts);
     open_calls_init(&walk.calls);
+    number_map_init(&walk.step_sites);
     log_reader_rewind(why->reader);
     while (!walk.has_failed && log_reader_next(why->reader, &item)) {
         struct open_call *call = follow(&walk, &item);
@@ -153,7 +204,9 @@ bool why_read_facts(struct why *why, struct error *error)
         if (node != FLOW_NONE) {
             fill(&why->facts[node], &item.event, call);
         }
+        note_step(&walk, &item.event);
     }
+    number_map_release(&walk.step_sites);
     open_calls_release(&walk.calls);
     return !walk.has_failed || why_out_of_memory(error);
 }

@@ -365,6 +365,22 @@ static void tell_first_event(const struct why *why, struct buffer *text)
     }
 }
 
+/* What wrote to the parameter before the event, as far as the trace has it. */
+static void tell_step(const struct why *why, uint64_t event, struct buffer *text)
+{
+    const struct why_step *step = why_last_step(why, event);
+
+    if (step == NULL) {
+        buffer_add(text, SLICE("; no step() of an optimizer is recorded before it"));
+        return;
+    }
+    buffer_add(text, SLICE("; backward() and the step() on line "));
+    buffer_add_number(text, step->line);
+    buffer_add(text, SLICE(" (#"));
+    buffer_add_number(text, step->event);
+    buffer_add(text, SLICE(") made it so, or it was so before"));
+}
+
 static void tell_came_in(const struct why *why,
                          const struct why_producer *producer,
                          struct buffer *text)
@@ -375,6 +391,7 @@ static void tell_came_in(const struct why *why,
     add_name(text, node->name);
     if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
         buffer_add(text, SLICE(", a parameter of the model"));
+        tell_step(why, node->event, text);
     } else if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
         buffer_add(text, SLICE(", an argument"));
         if (why->facts[producer->node].from_line != 0) {
@@ -500,6 +517,51 @@ tell_handed(const struct why *why, const struct why_answer *answer, struct buffe
     tell_first_event(why, text);
 }
 
+/* A value that is seen to have been written to: by this line, or since it was recorded last. */
+static void tell_meanwhile(const struct why *why,
+                           const struct why_producer *producer,
+                           struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+
+    for (uint32_t i = why->first_edges[producer->node];
+         i < why->first_edges[producer->node + 1] &&
+         (node->flags & FLOW_NODE_IN_PLACE) != 0;
+         i++) {
+        const struct flow_edge *edge = &why->graph.edges[i];
+
+        if (edge->kind == FLOW_EDGE_WRITE) {
+            buffer_add(text, SLICE("; or what is not recorded wrote to it after "));
+            add_place(why, edge->source, text);
+            return;
+        }
+    }
+}
+
+/* What is said beside, or instead of, the steps of the statement. */
+static void tell_rest(const struct why *why,
+                      struct why_producer *producer,
+                      const struct why_answer *answer,
+                      struct buffer *text)
+{
+    if (answer->is_outside || answer->is_handed || answer->is_default) {
+        producer->how = WHY_CAME_IN;
+    }
+    if (answer->is_handed) {
+        tell_handed(why, answer, text);
+    } else if (answer->is_default) {
+        tell_came_in(why, producer, text);
+    } else if (answer->is_impossible && producer->input_count > 0 &&
+               !hold_inputs(why, producer)) {
+        producer->how = WHY_SEEN;
+        tell_written_since(why, producer, text);
+    } else if (!answer->is_told) {
+        tell_inputs(why, producer, text);
+    } else if (!answer->is_certain) {
+        tell_meanwhile(why, producer, text);
+    }
+}
+
 static void
 judge_statement(struct why *why, struct why_producer *producer, struct buffer *text)
 {
@@ -517,7 +579,6 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
     buffer_add(text, buffer_slice(&reason));
     text->has_failed = text->has_failed || reason.has_failed;
     buffer_release(&reason);
-
     producer->has_reason = answer.is_told;
     producer->is_certain = answer.is_certain;
     producer->is_soft =
@@ -531,20 +592,8 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
         }
         text->size = size;
     }
-    if (answer.is_outside || answer.is_handed) {
-        producer->how = WHY_CAME_IN;
-    }
-    if (answer.is_handed) {
-        tell_handed(why, &answer, text);
-    } else if (answer.is_default) {
-        producer->how = WHY_CAME_IN;
-        tell_came_in(why, producer, text);
-    } else if (answer.is_impossible && producer->input_count > 0 &&
-               !hold_inputs(why, producer)) {
-        producer->how = WHY_SEEN;
-        tell_written_since(why, producer, text);
-    } else if (!answer.is_told && !is_uninitialised) {
-        tell_inputs(why, producer, text);
+    if (!is_uninitialised || answer.is_told || answer.is_handed) {
+        tell_rest(why, producer, &answer, text);
     }
 }
 

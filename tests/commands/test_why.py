@@ -44,7 +44,7 @@ def sample(name):
 CASES = [
     (
         "d = {'w': [torch.tensor([0.0, 1.0])]}",
-        "r = 1.0 / d[\"w\"][0]",
+        'r = 1.0 / d["w"][0]',
         'division by zero: `d["w"][0]` has 1 zero',
     ),
     (
@@ -496,8 +496,9 @@ def test_a_gradient_that_was_nan(tmp_path):
     pytest.importorskip("torch")
     first, code = head(record(tmp_path, BACKWARD), "loss")
     assert re.search(
-        r"finite when it was told last, but what is not recorded may have written to `weight` "
-        rf"after line {line_of('weight =', BACKWARD)} \(#\d+\)$",
+        rf"NaN first seen here: weight: between line {line_of('weight =', BACKWARD)} \(#\d+\), where "
+        r"`weight` was finite, and line \d+ \(#\d+\) nothing is recorded that made it; an optimizer's "
+        r"step\(\) writes so$",
         first,
     )
     assert code == 1
@@ -713,11 +714,16 @@ def test_a_limit_of_memory(nested):
     assert why(nested, "--memory", "1G").returncode == 1
     for word in ("0", "G", "8X", "-1", "nan", "1e40"):
         run = why(nested, f"--memory={word}")
-        assert (run.returncode, run.stdout) == (2, "") and "expected a size such as 8G" in run.stderr
+        assert (run.returncode, run.stdout) == (
+            2,
+            "",
+        ) and "expected a size such as 8G" in run.stderr
 
 
 def test_help_names_every_option():
     text = why("--help").stdout
-    for option in "call iteration memory depth all source output json quiet color version help".split():
+    for (
+        option
+    ) in "call iteration memory depth all source output json quiet color version help".split():
         assert f"--{option}" in text
     assert all(len(line) <= 92 for line in text.splitlines())

@@ -321,7 +321,7 @@ PROGRAMS += [
                 return y
         m = M()
         with torch.no_grad(): m.s.fill_(100.0)
-        out = m(torch.randn(3))
+        out = m(torch.ones(3))
         """,
         [],
         "Inf made here: y: exp overflows above 88.72 in float32: `self.s` has max 100",
@@ -489,6 +489,105 @@ PROGRAMS += [
             r"-Inf made here: y: overflow of float16: `x.half\(\)` is -70000, below -65504",
         ),
     ]
+]
+
+PROGRAMS += [
+    (
+        "weights of a module that a step made infinite",
+        """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = nn.Linear(4, 4)
+                self.lin = nn.Linear(4, 4)
+
+            def forward(self, x):
+                x = x + 1
+                h = self.lin(x)  # HERE
+                return h.pow(2).sum()
+
+        net = Net()
+        opt = torch.optim.SGD(net.parameters(), lr=1e38)
+        for i in range(2):
+            loss = net(torch.full((2, 4), 2.0)) * 1e20
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        [],
+        r"(NaN|-?Inf) came in here: self\.lin\.(weight|bias): it came in with `self\.lin\.\w+`, a parameter of "
+        r"the model; backward\(\) and the step\(\) on line 21 .*",
+        "made here",
+    ),
+    (
+        "the same of an embedding, under a local name",
+        """
+        import torch
+
+        def train(emb):
+            opt = torch.optim.SGD(emb.parameters(), lr=3e38)
+            for step in range(2):
+                out = emb(torch.arange(4))  # HERE
+                loss = out.sum() * 1e6
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+
+        train(torch.nn.Embedding(4, 3))
+        """,
+        [],
+        r"-Inf came in here: emb\.weight: .* on line 10 .*",
+        "made here",
+    ),
+    (
+        "weights that were loaded so",
+        """
+        import torch
+
+        def load(): # monitorch: off
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+            model.load_state_dict({"0.weight": torch.eye(2), "0.bias": torch.full((2,), torch.nan)})
+            return model
+
+        model = load()
+        x = torch.ones(3, 2)
+        y = model(x)  # HERE
+        """,
+        [],
+        r"NaN came in here: model\.0\.bias: .*, a parameter of the model; no step\(\) of an optimizer is "
+        r"recorded before it",
+        None,
+    ),
+    (
+        "a number that a dictionary is given by its name",
+        """
+        import torch
+
+        state = {"weight": torch.eye(2), "bias": torch.full((2,), float("nan"))}  # HERE
+        y = state["bias"] + 1
+        """,
+        [],
+        r"NaN made here: state\['bias'\]: the statement names it: `float\(\"nan\"\)`",
+        None,
+    ),
+    (
+        "weights that are finite are no cause",
+        """
+        import torch
+
+        lin = torch.nn.Linear(2, 2)
+        x = torch.full((3, 2), 3e38)
+        with torch.no_grad():
+            lin.weight.fill_(2.0)
+        y = lin(x)  # HERE
+        """,
+        ["y"],
+        r"Inf made here: y: inside `lin\(x\)`",
+        "weight",
+    ),
 ]
 
 
