@@ -62,7 +62,7 @@ def _run(words: "list[str]") -> None:
 def _describe(error: OSError) -> str:
     """What the recorder raises names the trace and the system's message in one text."""
     if error.filename is None:
-        return error.strerror or str(error)
+        return f"the current folder: {error.strerror}" if error.strerror else str(error)
     return f"{error.filename}: {error.strerror}"
 
 
