@@ -29,7 +29,7 @@ const struct help graph_help = {
     .details =
     "Examples:\n"
     "  monitorch graph run.mtrace -o flow.svg\n"
-    "  monitorch graph run.mtrace -o flow.svg --step 100 --depth 2\n"
+    "  monitorch graph run.mtrace -o flow.svg --step 20 --depth 2\n"
     "  monitorch graph run.mtrace -o attention.png --function 'Attention.*' --dpi 192\n"
     "  monitorch graph run.mtrace -o all.pdf --fold none --max-nodes 0 --pages A4\n"
     "  monitorch graph run.mtrace -o - --format dot | dot -Tsvg > flow.svg\n"

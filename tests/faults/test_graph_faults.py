@@ -12,8 +12,13 @@ from tests.trace import scenarios
 ATTEMPTS = 2000
 
 
-def run(folder, trace, suffix, **variables):
-    words = [trace, "--scalars", "--fold=none", "-o", folder / f"out.{suffix}"]
+ALL = ("--scalars", "--fold=none")
+#: A step and closed calls; calls between those that are wanted.
+PARTS = (("--scalars", "--step=1", "--depth=0"), ("--scalars", "--function=Block*"))
+
+
+def run(folder, trace, suffix, words=ALL, **variables):
+    words = [trace, *words, "-o", folder / f"out.{suffix}"]
     return viewer.run("graph", *words, env=variables, encoding=None)
 
 
@@ -45,6 +50,26 @@ def test_allocations_fail(suffix, and_all_after, tmp_path):
             if output.exists():  # what could be read of the trace is drawn, and told to be a part
                 assert "offset" in told and is_whole(output.read_bytes(), suffix), attempt
             assert set(os.listdir(tmp_path)) <= {"run.mtrace", output.name}
+            failed += 1
+        if done.returncode == 0 and attempt > failed + 10:
+            break
+    assert failed > 10
+
+
+@pytest.mark.parametrize("words", PARTS)
+def test_allocations_fail_for_a_part(words, tmp_path):
+    trace = scenarios.nested_calls().write(tmp_path / "run.mtrace")
+    output = tmp_path / "out.dot"
+    assert run(tmp_path, trace, "dot", words).returncode == 0
+    whole = output.read_bytes()
+    failed = 0
+    for attempt in range(1, ATTEMPTS):
+        output.unlink(missing_ok=True)
+        done = run(tmp_path, trace, "dot", words, MONITORCH_TEST_FAIL_ALLOCATION=str(attempt))
+        if done.returncode == 0:
+            assert output.read_bytes() == whole, attempt
+        else:
+            assert done.returncode == 3 and b"memory" in done.stderr, (attempt, done.stderr)
             failed += 1
         if done.returncode == 0 and attempt > failed + 10:
             break
