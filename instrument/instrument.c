@@ -415,7 +415,8 @@ bool instrument_strip(struct slice text,
         is_done && encoding_encode(&decoded, buffer_slice(&stripped), original, error);
     if (is_done) {
         *is_exact = is_original(
-            text, slice_part(buffer_slice(original), before, original->size), &arena);
+            decoded.utf8, slice_part(buffer_slice(original), before, original->size),
+            &arena);
     }
     buffer_release(&stripped);
     arena_release(&arena);

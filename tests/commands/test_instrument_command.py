@@ -730,3 +730,14 @@ def test_ignored_signal_stays_ignored(folder):
     (folder.path / "pipe.py").write_text(MODEL)
     assert process.wait(timeout=120) == 0
     assert selected_functions(folder.read("made.py")) == {"Attention.forward"}
+
+
+def test_names_in_another_encoding_are_stripped_without_a_warning(tmp_path):
+    source = "# -*- coding: latin-1 -*-\nclass \xc4:\n          def forward(self, \xf6):\n"
+    source += "        \xfc = '\xdf' + \xf6  # \xe9\n        return \xfc + \xf6\n"
+    (tmp_path / "m.py").write_bytes(source.encode("latin-1"))
+    words = [str(paths.COMMAND), "--all", "m.py", "-o", "traced.py"]
+    assert subprocess.run(words, cwd=tmp_path).returncode == 0
+    words = [str(paths.COMMAND), "--strip", "traced.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True)
+    assert (done.stdout, done.stderr) == (source.encode("latin-1"), b"")
