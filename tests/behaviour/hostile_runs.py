@@ -11,10 +11,15 @@ from tests.support import compiler, paths, recording
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 # The line of the source below a frame's line, and the carets below that.
-SHOWN = re.compile(r'^(  File ".*", line \d+.*|\S+:\d+: \w+Warning: .*)\n(?:  (?!File ").*\n)+', re.M)
+SHOWN = re.compile(
+    r'^(  File ".*", line \d+.*|\S+:\d+: \w+Warning: .*)\n(?:  (?!File ").*\n)+', re.M
+)
 TEMPORARY = re.compile(r"/(named|folder|kept)\w{8}\b")
 # What is said at the end of a recording or drawing that the program itself began.
-OURS = re.compile(r"^(monitorch:1: RuntimeWarning: )?monitorch: .*\n", re.M)
+OURS = re.compile(
+    r"^(\S+:\d+: RuntimeWarning: )?monitorch: .*\n(  __name__ == '__main__' and _monitorch\.off.*\n)?",
+    re.M,
+)
 # What Python says of modules in C when it dies by a signal.
 EXTENSIONS = re.compile(r"^\s*\nExtension modules: .*\n", re.M)
 RUN = ["-m", "monitorch", "run"]
@@ -41,7 +46,9 @@ def text_of(program, way, folder):
     """The program's text in that way."""
     text = program.text
     if way in FIRST_LINES:
-        text = text.replace(f"# {program.name}", FIRST_LINES[way].format(trace=str(folder / "run.mtrace")), 1)
+        text = text.replace(
+            f"# {program.name}", FIRST_LINES[way].format(trace=str(folder / "run.mtrace")), 1
+        )
     text += LAST_LINES.get(way, "").format(picture=str(folder / "flow.dot"))
     if way in ("written", "record"):
         return compiler.instrument(text.encode(), "program.py", all=True).text.decode()
@@ -118,7 +125,11 @@ def differences(program, way, plain, recorded):
     """Lines that say what differs."""
     found = []
     # differences.md: the text of lines, in written files; where the first line is another, it is not the same either.
-    left_out = ("stdout", "stderr") if WAYS[way][0] else ("stdout, with source lines", "stderr, with source lines")
+    left_out = (
+        ("stdout", "stderr")
+        if WAYS[way][0]
+        else ("stdout, with source lines", "stderr, with source lines")
+    )
     for what in sorted({*plain, *recorded} - {*left_out}):
         was, now = (seen.get(what, "not there") for seen in (plain, recorded))
         if was != now:
@@ -137,5 +148,7 @@ def compare(program, ways, folder, python=sys.executable):
         kind = WAYS[way][1]
         if kind not in plain:
             plain[kind] = run(program, None, kind, folder / kind, python)
-        found += differences(program, way, plain[kind], run(program, way, kind, folder / way, python))
+        found += differences(
+            program, way, plain[kind], run(program, way, kind, folder / way, python)
+        )
     return found
