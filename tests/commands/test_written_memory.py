@@ -64,8 +64,14 @@ def trace(tmp_path_factory):
     return container_trace.record(tmp_path_factory.mktemp("memory"), PRELUDE, [way[:2] for way in WAYS])
 
 
+# Ways that are still answered wrong, each with what is said.
+WRONG = {"attribute": "the NaN is said to have come in with the parameter"}
+
+
 @pytest.mark.parametrize("name, body, wanted", WAYS, ids=[way[0] for way in WAYS])
-def test_the_newest_write_counts(trace, name, body, wanted):
+def test_the_newest_write_counts(trace, name, body, wanted, request):
+    if name in WRONG:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=WRONG[name]))
     result = trace.named(f"way_{name}", "r")[-1]
     run = hostile.run("why", trace.path, f"#{result['seq']}")
     first = run.stdout.split("\n", 1)[0]
