@@ -69,9 +69,9 @@ def test_a_ring_of_several_chunks(read, tmp_path):
     script = tmp_path / "many.py"
     script.write_text("x = 1\nfor i in range(60_000):\n    x = i / 2\n    y = [x]\n")
     trace = tmp_path / "run.mtrace"
-    record(trace, script)
+    record(trace, script, options="scalars=all")
     assert len(compare(read, trace)) > 60_000
-    record(trace, script, options="last=2000")
+    record(trace, script, options="last=2000,scalars=all")
     assert len(compare(read, trace)) == 2000
 
 
