@@ -315,7 +315,7 @@ $(MODELS): tools/requirements-models.txt | environment
 	@touch $@
 
 test-all: all unit-programs layers environment $(MODELS) ## all tests, whole corpora included (long)
-	@$(RUN_PYTEST) --slow tests
+	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile --slow tests
 
 # Packages that a benchmark is measured against; not in the way of anything else.
 PEERS := $(BUILD)/peers/.installed
