@@ -1,4 +1,4 @@
-# monitorch: `make help` lists the targets; docs/building.md tells the rest.
+# monitorch: `make help` lists the targets; docs/internals/building.md tells the rest.
 
 MODE   ?= release
 BUILD  ?= build
@@ -323,7 +323,7 @@ $(PEERS): tools/requirements-bench.txt | environment
 	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
 	@touch $@
 
-# All of them make docs/benchmarks.md; some, named, leave it as it is.
+# All of them make docs/explanation/benchmarks.md; some, named, leave it as it is.
 BENCHMARKS ?= $(call sources,bench/bench_*.py)
 CLAIMS     := $(BUILD_PATH)/bench
 # Benchmarks use tests/support.
@@ -335,7 +335,7 @@ bench: all environment $(PEERS) ## measure each claim of speed against its peer
 	    echo "== $$file"; \
 	    MONITORCH_BENCH_RESULTS='$(CLAIMS)' $(RUN_PYTHON) "$$file" || failed="$$failed $$file"; done; \
 	if [ -z '$(filter-out $(BENCHMARKS),$(call sources,bench/bench_*.py))' ]; then \
-	    $(RUN_PYTHON) bench/page.py '$(CLAIMS)' docs/benchmarks.md || failed="$$failed docs/benchmarks.md"; fi; \
+	    $(RUN_PYTHON) bench/page.py '$(CLAIMS)' docs/explanation/benchmarks.md || failed="$$failed docs/explanation/benchmarks.md"; fi; \
 	if [ -n "$$failed" ]; then echo "claims that did not hold:$$failed" >&2; exit 1; fi
 
 FUZZ_SECONDS ?= 60

@@ -1,4 +1,4 @@
-"""What the benchmarks have in common: claims, told in one form, and kept for docs/benchmarks.md.
+"""What the benchmarks have in common: claims, told in one form, and kept for docs/explanation/benchmarks.md.
 
     claims = Claims("What spy_save costs outside a context")
     claims.at_most(2.0, "a call of spy_save", median(ratios), peer="a Python function that does nothing")
@@ -8,7 +8,7 @@
 A figure is a number, `median(ratios)` of rounds in which the peers took turns, or `best(a, b)`: the
 shortest time of the one over the shortest of the other, for whatever only adds to a time. The
 last two know their spread: the middle half of the rounds' ratios. Exit code 1 where a claim does
-not hold. `make bench` runs all files here, and makes docs/benchmarks.md of what they claimed.
+not hold. `make bench` runs all files here, and makes docs/explanation/benchmarks.md of what they claimed.
 """
 
 from __future__ import annotations

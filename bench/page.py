@@ -1,4 +1,4 @@
-"""Makes docs/benchmarks.md of what the benchmarks claimed; `make bench` runs it last.
+"""Makes docs/explanation/benchmarks.md of what the benchmarks claimed; `make bench` runs it last.
 
 usage: python bench/page.py FOLDER PAGE      FOLDER holds a file of each benchmark (claims.py)
 

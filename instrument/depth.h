@@ -9,7 +9,7 @@
  * - brackets: the tokenizer stops at 200;
  * - rules of the parser, which stops at 6,000. A bracket takes up to 30, a block 8, others 2.
  *
- * The counts are upper bounds, so what passes here compiles. docs/compiler.md has the table. */
+ * The counts are upper bounds, so what passes here compiles. docs/internals/compiler.md has the table. */
 #ifndef MONITORCH_INSTRUMENT_DEPTH_H
 #define MONITORCH_INSTRUMENT_DEPTH_H
 

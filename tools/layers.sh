@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that each part includes only what docs/building.md allows it: the parts below it.
+# Checks that each part includes only what docs/internals/building.md allows it: the parts below it.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 

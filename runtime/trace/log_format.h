@@ -8,7 +8,7 @@
  * (events, calls, notes: in ring mode the oldest chunk is used again). A record is written into
  * zeros, body first, and its head is stored last and at once, so a reader meets either a whole
  * record or a size of 0, whatever happens to the writer. A definition is in the file before the
- * first record that refers to it. docs/trace.md tells it to those who write a reader. */
+ * first record that refers to it. docs/internals/trace.md tells it to those who write a reader. */
 #ifndef MONITORCH_TRACE_LOG_FORMAT_H
 #define MONITORCH_TRACE_LOG_FORMAT_H
 

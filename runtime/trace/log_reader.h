@@ -159,7 +159,7 @@ void log_reader_rename(struct log_reader *reader, uint32_t number, struct slice 
 /* "" where there is no such thread. */
 struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread);
 
-/* What the run was made with: "python.version", "seed" … (docs/rerun.md). In the order in which
+/* What the run was made with: "python.version", "seed" … (docs/reference/rerun.md). In the order in which
  * they were first told; complete after the stream was read to its end. */
 struct log_setting {
     struct slice name;

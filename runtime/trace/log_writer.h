@@ -14,7 +14,7 @@
 struct log_options {
     uint64_t last;       /* keep about this many newest events; 0: all */
     uint64_t size_limit; /* of the file in bytes; 0: none. Beyond it recording stops */
-    /* Without a size_limit, recording stops before the disk is full: see docs/recording.md. */
+    /* Without a size_limit, recording stops before the disk is full: see docs/reference/recording.md. */
     bool leaves_space;
     uint32_t sample;          /* noted in the header */
     uint32_t parent;          /* noted in the header */

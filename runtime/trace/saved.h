@@ -1,5 +1,5 @@
 /* Tensors saved one by one: what each is known by, and the names of its files. Knows nothing of
- * Python. docs/spy.md tells what stands in a folder of them. */
+ * Python. docs/reference/spy.md tells what stands in a folder of them. */
 #ifndef MONITORCH_TRACE_SAVED_H
 #define MONITORCH_TRACE_SAVED_H
 

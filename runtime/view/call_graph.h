@@ -1,5 +1,5 @@
 /* The graph that is drawn of a call tree: a box for each node, an arrow from each to those below
- * it. docs/calls.md tells the rules. */
+ * it. docs/reference/calls.md tells the rules. */
 #ifndef MONITORCH_VIEW_CALL_GRAPH_H
 #define MONITORCH_VIEW_CALL_GRAPH_H
 

@@ -1,5 +1,5 @@
 /* Which modules a forward pass went through: a tree of the segments of their paths.
- * docs/calls.md tells the rules. */
+ * docs/reference/calls.md tells the rules. */
 #ifndef MONITORCH_VIEW_CALL_TREE_H
 #define MONITORCH_VIEW_CALL_TREE_H
 

@@ -1,5 +1,5 @@
 /* What a trace must not hold: checks on its values, their forms, and on lines that never ran.
- * One pass; memory grows with the program's lines, not with the events. docs/check.md tells the
+ * One pass; memory grows with the program's lines, not with the events. docs/reference/check.md tells the
  * rules.
  *
  *     check_init(&check, &rules, reader, sources);
@@ -59,7 +59,7 @@ struct check_shape {
 struct check_rules {
     struct arena arena;
     bool is_wanted[CHECK_KIND_COUNT];
-    bool lets_meant; /* infinities that lines write by name: docs/check.md */
+    bool lets_meant; /* infinities that lines write by name: docs/reference/check.md */
     double max_abs;
     enum dtype dtypes[DTYPE_COUNT];
     uint32_t dtype_count;

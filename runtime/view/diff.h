@@ -3,7 +3,7 @@
  *
  *     if (diff_traces(path_a, path_b, &options, &result, &error)) { … }
  *
- * Each difference is told to `options.found` as it is met. docs/diff.md tells the rules. */
+ * Each difference is told to `options.found` as it is met. docs/reference/diff.md tells the rules. */
 #ifndef MONITORCH_VIEW_DIFF_H
 #define MONITORCH_VIEW_DIFF_H
 

@@ -3,7 +3,7 @@
  *
  *     if (diff_saved(folders, &options, &result, &error)) { … }
  *
- * docs/diff.md tells the rules. */
+ * docs/reference/diff.md tells the rules. */
 #ifndef MONITORCH_VIEW_DIFF_SAVED_H
 #define MONITORCH_VIEW_DIFF_SAVED_H
 

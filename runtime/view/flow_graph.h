@@ -1,6 +1,6 @@
 /* A trace as a graph: which value was made from which. A node is an event, or several that were
  * folded to one; an edge says that the one value went into the other, or is the other. Knows
- * nothing of pictures: docs/graph.md tells how it is found.
+ * nothing of pictures: docs/internals/graph.md tells how it is found.
  *
  *     struct flow_graph graph;
  *

@@ -1,4 +1,4 @@
-/* A trace as JSON, an object a line: docs/show.md tells the fields. */
+/* A trace as JSON, an object a line: docs/reference/show.md tells the fields. */
 #ifndef MONITORCH_VIEW_JSON_LOG_H
 #define MONITORCH_VIEW_JSON_LOG_H
 

@@ -1,6 +1,6 @@
 /* Places boxes, edges and nested groups on a page: layers from top to bottom, few crossings,
  * edges round the boxes. Knows sizes alone: what a box shows is its caller's matter.
- * docs/layout.md tells how it works.
+ * docs/internals/layout.md tells how it works.
  *
  *     struct layout layout;
  *

@@ -1,5 +1,5 @@
 /* Asking traces in SQL: queries over the tables events, sites, calls and edges, which are read
- * from the traces while they are asked (docs/sql.md).
+ * from the traces while they are asked (docs/reference/sql.md).
  *
  * Nothing but temporary tables can be written. */
 #ifndef MONITORCH_VIEW_SQL_SESSION_H

@@ -7,7 +7,7 @@
  *   │   └─ output shape=torch.Size([4, 2]) | …
  *   │   └─ elapsed 0.0123s
  *
- * docs/tracker_log.md tells the lines. Memory grows with the calls that are open and with the
+ * docs/reference/tracker_log.md tells the lines. Memory grows with the calls that are open and with the
  * names in them, up to a limit each; not with the length of the run. */
 #ifndef MONITORCH_VIEW_TRACK_LOG_H
 #define MONITORCH_VIEW_TRACK_LOG_H

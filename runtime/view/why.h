@@ -1,5 +1,5 @@
 /* Where a NaN, an infinity or any value of a trace comes from: which statement made it of what,
- * and which only passed it on. docs/why.md tells the rules.
+ * and which only passed it on. docs/reference/why.md tells the rules.
  *
  *     why_init(&why);
  *     if (why_find(&why, path, &ask, &error)) { why_text_add(&why, …); }
@@ -152,7 +152,7 @@ bool why_find(struct why *why,
 /* Whether what was asked for is bad: a NaN, or an infinity that nobody meant. */
 bool why_is_bad(const struct why *why);
 
-/* For people; the first line has the form that docs/why.md tells. */
+/* For people; the first line has the form that docs/reference/why.md tells. */
 void why_text_add(const struct why *why, struct buffer *text);
 /* Its first line alone, without colours and line end. */
 void why_head_add(const struct why *why, struct buffer *text);

@@ -1,4 +1,4 @@
-/* Where a NaN comes from, as one JSON object: docs/why.md tells the fields. */
+/* Where a NaN comes from, as one JSON object: docs/reference/why.md tells the fields. */
 #include "runtime/view/why.h"
 
 #include "runtime/view/json_fields.h"

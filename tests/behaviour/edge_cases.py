@@ -17,9 +17,9 @@ class Case:
     python: tuple = (3, 8)  # the first version that knows the syntax
     # Which ways of running have their line events compared: both, or only code made by
     # compile_source (a record behind a statement of several lines stands on its last line, which
-    # had no event: docs/differences.md), or none.
+    # had no event: docs/explanation/differences.md), or none.
     events: str = "both"
-    # CPythons that see one more event, of a line that they are on already (docs/differences.md).
+    # CPythons that see one more event, of a line that they are on already (docs/explanation/differences.md).
     one_more_event_on: tuple = ()
     visited: bool = True  # at least one site is reached
 

@@ -101,7 +101,7 @@ def test_a_debugger_in_a_followed_program(python, tmp_path):
     assert "(Pdb) 3" in printed and "(Pdb) 11" in printed
     expected = [("n", 3), ("x", 3), ("y", 11), ("z", 22), ("return", 22), ("r", 22), ("s", 23)]
     if HAS_MONITORING[python]:
-        # One line's may be lost where the debugger changes what it is told of (docs/follow.md).
+        # One line's may be lost where the debugger changes what it is told of (docs/internals/follow.md).
         assert len(told(trace)) >= len(expected) - 1
         assert set(told(trace)) <= set(expected)
         assert {("r", 22), ("s", 23)} <= set(told(trace))

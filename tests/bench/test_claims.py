@@ -1,4 +1,4 @@
-"""What the benchmarks share: claims decide the exit code, and make docs/benchmarks.md."""
+"""What the benchmarks share: claims decide the exit code, and make docs/explanation/benchmarks.md."""
 
 import json
 import os

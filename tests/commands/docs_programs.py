@@ -85,7 +85,7 @@ x = inputs = tokens = torch.randn(2, 4, 8)
 """
 # What single pages speak of besides.
 PAGES = {
-    "docs/tracer.md": """\
+    "docs/reference/tracer.md": """\
 class Layer(nn.Module):
     def forward(self, x):
         scores = x * 2
@@ -110,7 +110,7 @@ model = Encoder()
 def train(model):
     model(x)
 """,
-    "docs/monitor.md": """\
+    "docs/reference/monitor.md": """\
 import types
 
 
@@ -128,7 +128,7 @@ batches = [torch.randn(2, 8) for _ in range(12)]
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 """,
 }
-PAGES["docs/tracer_gather.md"] = PAGES["docs/tracer.md"]
+PAGES["docs/reference/tracer_gather.md"] = PAGES["docs/reference/tracer.md"]
 
 # Of the command line, in a folder that holds the above.
 TRACES = """\

@@ -268,7 +268,7 @@ TOLERANCES = {
 
 
 def slow_model(a: torch.Tensor, b: torch.Tensor) -> tuple[int, float]:
-    """How many elements are beyond tolerance, and how far the farthest is, by docs/diff.md."""
+    """How many elements are beyond tolerance, and how far the farthest is, by docs/reference/diff.md."""
     rtol, atol = TOLERANCES[a.dtype]
     numbers = [(x, y) for x, y in zip(a.tolist(), b.tolist()) if x != y and (x == x or y == y)]
     sizes = [abs(y) for _, y in numbers if math.isfinite(abs(y))] if rtol else []

@@ -14,7 +14,7 @@ from tests.support import pages, paths, recording, warm
 
 # README.md's snippets stand alone: test_readme.py runs them.
 PAGES = ["CONTRIBUTING.md", "samples/README.md"]
-PAGES += sorted(f"docs/{page.name}" for page in (paths.ROOT / "docs").glob("*.md"))
+PAGES += sorted(str(page.relative_to(paths.ROOT)) for page in (paths.ROOT / "docs").rglob("*.md"))
 BLOCKS = [block for page in PAGES for block in pages.blocks(page)]
 
 

@@ -92,7 +92,7 @@ def test_demo():
 
 
 def test_links_lead_somewhere():
-    names = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in DOCS.glob("*.md"))]
+    names = ["README.md", "CONTRIBUTING.md", *(str(page.relative_to(paths.ROOT)) for page in DOCS.rglob("*.md"))]
     names += [str(page.relative_to(paths.ROOT)) for page in FOLDERS]
     for name in names:
         page = paths.ROOT / name

@@ -701,7 +701,7 @@ def test_memory_does_not_grow_with_the_trace(folder, long):
 
 
 def test_every_field_is_in_the_docs(folder, nested, threads, parts):
-    text = (made.paths.ROOT / "docs/show.md").read_text()
+    text = (made.paths.ROOT / "docs/reference/show.md").read_text()
     values = scenarios.values().write(folder / "values_again.mtrace")
     notes = scenarios.notes().write(folder / "notes.mtrace")
     keys = set()

@@ -16,7 +16,7 @@ NAMES = sorted(path.stem for path in PICTURES.glob("*.svg"))
 QUICK = [name for name in NAMES if name.startswith("quick_")]
 # Their numbers come from tanh, exp and long sums: the last digit is the processor's.
 INEXACT = {"lstm_steps", "transformer_block", "diff_gru_pooling"}
-PAGE = (paths.ROOT / "docs" / "pictures.md").read_text()
+PAGE = (paths.ROOT / "docs" / "reference" / "pictures.md").read_text()
 
 pytestmark = [
     pytest.mark.torch,

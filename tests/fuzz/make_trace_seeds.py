@@ -1,7 +1,7 @@
 """Seeds for fuzz_trace: python tests/fuzz/make_trace_seeds.py [FOLDER]
 
 Short forms of traces (tests/fuzz/short_trace.h says how they are put together), written after
-docs/trace.md and without the project's own writer. They are kept in tests/fuzz/inputs/fuzz_trace,
+docs/internals/trace.md and without the project's own writer. They are kept in tests/fuzz/inputs/fuzz_trace,
 where `make fuzz` finds them."""
 
 import pathlib

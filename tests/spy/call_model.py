@@ -1,4 +1,4 @@
-"""The rules of call trees and graphs (docs/calls.md), as plain as they can be written: slow, on
+"""The rules of call trees and graphs (docs/reference/calls.md), as plain as they can be written: slow, on
 paths alone. What the package makes of the same paths has to be equal."""
 
 from __future__ import annotations

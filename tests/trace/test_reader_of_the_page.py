@@ -1,4 +1,4 @@
-"""The reader that docs/trace.md shows gives what `monitorch show --json` gives."""
+"""The reader that docs/internals/trace.md shows gives what `monitorch show --json` gives."""
 
 import json
 import subprocess
@@ -8,14 +8,14 @@ import pytest
 
 from tests.support import pages, paths
 
-READER = next(b.text for b in pages.blocks("docs/trace.md") if "def read(path)" in b.text)
+READER = next(b.text for b in pages.blocks("docs/internals/trace.md") if "def read(path)" in b.text)
 SAMPLES = paths.ROOT / "samples"
 
 
 @pytest.fixture(scope="module")
 def read():
     names = {}
-    exec(compile(READER, "docs/trace.md", "exec"), names)
+    exec(compile(READER, "docs/internals/trace.md", "exec"), names)
     return names["read"]
 
 

@@ -4,7 +4,7 @@
     render_graph(construct_graph(tree), "calls")         # calls.png
 
 `trace_to_graph` is the same as a command; so is `monitorch calls`, which needs no Python. The
-rules are in docs/calls.md.
+rules are in docs/reference/calls.md.
 """
 
 from __future__ import annotations
