@@ -287,7 +287,7 @@ RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
 # Tests of one file run in one process, in order.
 TEST_JOBS ?= 2
 
-.PHONY: environment demo pictures test check test-all bench fuzz faults coverage
+.PHONY: environment demo pictures test check test-all bench docs fuzz faults coverage
 environment: ## find or make a Python with torch, pytest and the rest
 	@mkdir -p $(BUILD)
 	@PYTHON='$(PYTHON)' tools/setup.sh $(TEST_PYTHON_FILE)
@@ -337,6 +337,16 @@ bench: all environment $(PEERS) ## measure each claim of speed against its peer
 	if [ -z '$(filter-out $(BENCHMARKS),$(call sources,bench/bench_*.py))' ]; then \
 	    $(RUN_PYTHON) bench/page.py '$(CLAIMS)' docs/explanation/benchmarks.md || failed="$$failed docs/explanation/benchmarks.md"; fi; \
 	if [ -n "$$failed" ]; then echo "claims that did not hold:$$failed" >&2; exit 1; fi
+
+# mkdocs, which nothing else needs.
+SITE_TOOLS := $(BUILD)/site-tools/.installed
+$(SITE_TOOLS): tools/requirements-docs.txt | environment
+	@$(TEST_PYTHON) -m pip install --quiet --require-hashes --upgrade --target $(@D) -r $<
+	@touch $@
+
+docs: PYTHON_FOLDERS = $(BUILD_PATH)/site-tools
+docs: $(SITE_TOOLS) ## make the site of the documentation, in BUILD/docs/site; a dead link fails
+	@$(RUN_PYTHON) tools/website.py '$(BUILD_PATH)/docs'
 
 FUZZ_SECONDS ?= 60
 fuzz: environment ## fuzz each target for FUZZ_SECONDS (default 60), with clang, ASan and UBSan

@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import sys
+import textwrap
 
 from claims import Figure, short
 
@@ -20,14 +21,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 HEAD = """\
 # Benchmarks
 
-Every claim of speed, with the peer that it is measured against in the same run. `make bench` measures all of
-them, makes this page, and fails where a claim does not hold. One alone:
-`make bench BENCHMARKS=bench/bench_sql.py`, which leaves the page as it is.
+This page lists every claim of speed, with the peer that was measured in the same run.
 
-A ratio is the median of rounds in which both took turns, or that of the shortest times where all that disturbs
-only adds to a time; the spread is the middle half of the rounds' ratios. A figure without a spread was counted
-(bytes, events), or is the same in each round. Times alone say little on another machine, so none is claimed where
-there is a peer; the benchmarks print them.
+<!-- not run: measuring takes an hour -->
+```sh
+make bench                                       # measure all, write this page
+make bench BENCHMARKS=bench/bench_sql.py         # measure one, leave the page as it is
+```
+
+`make bench` fails if a claim does not hold. A ratio is the median of rounds in which both sides
+took turns, or the ratio of the shortest times where a disturbance can only add time. The spread is
+the middle half of the rounds. A figure without a spread was counted (bytes, events) or is the same
+in each round. A bare time says little about another machine, so no claim is a bare time if there is
+a peer; the benchmarks print the times.
 
 """
 
@@ -80,7 +86,7 @@ def section(results: dict) -> list[str]:
 
 def main() -> int:
     folder, page = map(pathlib.Path, sys.argv[1:])
-    lines = [HEAD + f"Measured on: {machine()}.", ""]
+    lines = [HEAD + textwrap.fill(f"Measured on: {machine()}.", 100), ""]
     failed = []
     for benchmark in sorted(HERE.glob("bench_*.py")):
         file = folder / f"{benchmark.stem}.json"

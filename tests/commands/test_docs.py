@@ -1,7 +1,8 @@
 """The pages in docs/ stay true: every command and every piece of Python in them runs.
 
-A block that cannot run says why, invisibly (tests/support/pages.py). What the pages' examples are about stands
-in docs_programs.py.
+A block that cannot run says why, invisibly (tests/support/pages.py). A page stands alone: its blocks run in their order
+in a folder that holds samples/ and nothing else, each block of Python as a program of its own. The pages in `PREPARED`
+speak of programs and traces that docs_programs.py makes.
 """
 
 import re
@@ -16,11 +17,26 @@ from tests.support import pages, paths, recording, warm
 PAGES = ["CONTRIBUTING.md", "samples/README.md"]
 PAGES += sorted(str(page.relative_to(paths.ROOT)) for page in (paths.ROOT / "docs").rglob("*.md"))
 BLOCKS = [block for page in PAGES for block in pages.blocks(page)]
+PREPARED = {"CONTRIBUTING.md", "samples/README.md"}
+PREPARED |= {
+    f"docs/reference/{name}.md"
+    for name in (
+        "calls check diff export graph instrument monitor monitor_checks monitor_files monitor_plot pictures pytest "
+        "recording rerun run saved show spy sql tracer tracer_gather tracker tracker_log why"
+    ).split()
+}
+PREPARED |= {
+    f"docs/internals/{name}.md"
+    for name in "adding building compiler follow graph layout picture recorder tensors trace".split()
+}
 
 
 def pages_with(*languages):
     found = [b.page for b in BLOCKS if b.language in languages and not b.reason]
-    return list(dict.fromkeys(found))
+    return [page for page in dict.fromkeys(found) if page in PREPARED]
+
+
+ALONE = sorted({b.page for b in BLOCKS if not b.reason} - PREPARED)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +73,31 @@ def run_command(folder, command, output, place):
         assert done.returncode in (0, 1) and "Traceback" not in done.stdout, told
 
 
+def run_block(folder, block):
+    if block.language == "python":
+        name = f"block_{block.line}.py"
+        (folder / name).write_text("\n" * (block.line - 1) + block.text)
+        done = recording.run_python(
+            name, python=warm.python(), folder=folder, env=pages.environment()
+        )
+        assert done.returncode == 0, f"{block.id}: {done.stderr}"
+    elif block.language == "console":
+        for command, output in pages.steps(block):
+            run_command(folder, command, output, block.id)
+    else:
+        for command in pages.commands(block):
+            run_command(folder, command, None, block.id)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("page", ALONE)
+def test_a_page_stands_alone(tmp_path, page):
+    shutil.copytree(paths.ROOT / "samples", tmp_path / "samples")
+    for block in pages.blocks(page):
+        if not block.reason:
+            run_block(tmp_path, block)
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("page", pages_with("console", "sh"))
 def test_commands(folder, page):
@@ -87,3 +128,52 @@ def test_python(folder, page):
         "blocks.py", python=warm.python(), folder=folder, env=pages.environment()
     )
     assert done.returncode == 0, done.stderr
+
+
+def prose(page):
+    """The lines that a reader reads as text: (number, line). No code, tables, pictures or comments."""
+    text = (paths.ROOT / page).read_text()
+    text = pages.FENCE.sub(lambda found: "\n" * found[0].count("\n"), text)
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith(("|", "![", "<!--")):
+            yield number, line
+
+
+UNWRAPPED = {
+    f"docs/reference/{name}.md"
+    for name in (
+        "monitor monitor_checks monitor_files monitor_plot pytest spy tracer tracer_gather tracker tracker_log"
+    ).split()
+}
+UNWRAPPED.add("docs/internals/follow.md")
+
+
+@pytest.mark.parametrize("page", sorted({*PAGES} - UNWRAPPED))
+def test_no_line_of_prose_is_longer_than_a_page_is_wide(page):
+    assert [f"{page}:{number}" for number, line in prose(page) if len(line) > 100] == []
+
+
+def listed():
+    """The pages in the navigation of the site, in its order."""
+    text = (paths.ROOT / "docs" / "mkdocs.yml").read_text()
+    return re.findall(r"^ +- (?:[^:\n]+: )?([\w/]+\.md)$", text, re.MULTILINE)
+
+
+def test_the_site_lists_every_page_once():
+    found = listed()
+    assert len(found) == len(set(found)) and {"README.md", *PAGES} == set(found)
+
+
+def anchors(text):
+    """The names of a page's headings, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.+)$", pages.FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", ["README.md", *PAGES])
+def test_links_within_pages_lead_to_a_heading(page):
+    file = paths.ROOT / page
+    text = pages.FENCE.sub("", file.read_text())
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)#([^)]+)\)", text):
+        other = (file.parent / target).resolve() if target else file
+        assert anchor in anchors(other.read_text()), f"{target}#{anchor}"
