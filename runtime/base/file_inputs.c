@@ -72,18 +72,26 @@ bool file_inputs_add(int descriptor, struct error *error)
 
 bool file_inputs_add_path(const char *path, struct error *error)
 {
-    struct file_info info = file_inspect(path);
+    struct file_info info;
 
-    return !is_kept || !info.is_there || !info.is_regular ||
+    if (!is_kept) {
+        return true;
+    }
+    info = file_inspect(path);
+    return !info.is_there || !info.is_regular ||
            keep((struct file_identity){info.device, info.inode}, error);
 }
 
 bool file_inputs_refuse(const char *path, struct error *error)
 {
-    struct file_info info = file_inspect(path);
+    struct file_info info;
     bool is_input;
 
-    if (!is_kept || !info.is_there || !info.is_regular) {
+    if (!is_kept) {
+        return true;
+    }
+    info = file_inspect(path);
+    if (!info.is_there || !info.is_regular) {
         return true;
     }
     pthread_mutex_lock(&inputs_lock);
