@@ -4,9 +4,10 @@ Two RAM disks: one whose pages are large (a tmpfs of its own, mounted where nobo
 /dev/shm, where the system takes long for each page of 4 KB. What the system alone takes for such a file
 (the same bytes by os.write, then renamed) is measured beside it: nobody can be faster.
 
-Claims: on large pages TensorSaver's writers, that of .pt files and that of one safetensors file, are
-at least 5 times faster than torch.save in the same run; on /dev/shm the .pt files take at most 1.4
-times what the system takes. Beside them: spy_save in a context, and a view that shows 8 KB of 4 MB.
+Claims: on large pages TensorSaver writes .pt files at least 2.5 times faster than torch.save in the same
+run, and one safetensors file at least 5 times faster; on /dev/shm the .pt files take at most 1.4
+times what the system takes. The first ratio depends on the machine: torch.save needed 66 to 192 us for a
+file, and the system alone 16 to 38 us. Beside them: spy_save in a context, and a view that shows 8 KB of 4 MB.
 Each round makes new files; the smallest of the rounds counts. Exit code 1 where a claim does not hold.
 """
 
@@ -34,7 +35,7 @@ if ALONE not in os.environ and shutil.which("unshare"):
         os.environ[ALONE] = "1"
         os.execvp(alone[0], [*alone, sys.executable, *sys.argv])
 
-CLAIM = 5.0
+PT_CLAIM, TOGETHER_CLAIM = 2.5, 5.0
 SYSTEM_CLAIM = 1.4
 COUNT = 1000
 ROUNDS = 7
@@ -142,9 +143,12 @@ def mount_large_pages() -> str | None:
 
 def claim_against_torch(claims: Claims) -> None:
     folder = mount_large_pages()
-    ways = {PT: "TensorSaver's .pt files", TOGETHER: "one safetensors file"}
+    ways = {
+        PT: ("TensorSaver's .pt files", PT_CLAIM),
+        TOGETHER: ("one safetensors file", TOGETHER_CLAIM),
+    }
     if folder is None:
-        for what in ways.values():
+        for what, _ in ways.values():
             claims.not_measured(what, "no RAM disk with large pages may be mounted here")
         return
     print("a RAM disk with large pages")
@@ -153,9 +157,9 @@ def claim_against_torch(claims: Claims) -> None:
     finally:
         subprocess.run(["umount", folder], check=True)
         os.rmdir(folder)
-    for name, what in ways.items():
+    for name, (what, claim) in ways.items():
         faster = best(times[TORCH], times[name])
-        claims.at_least(CLAIM, what, faster, peer="torch.save", unit="times faster")
+        claims.at_least(claim, what, faster, peer="torch.save", unit="times faster")
 
 
 def claim_against_system(claims: Claims) -> None:
