@@ -96,17 +96,18 @@ SQLITE_LIBRARY ?= $(or $(SQLITE_ARCHIVE),-Wl$(comma)--as-needed -lsqlite3)
 
 comma     := ,
 sources    = $(sort $(wildcard $(1)))
+# All C sources in these folders and below them.
+below      = $(shell find $(1) -name '*.c' 2>/dev/null | LC_ALL=C sort)
 objects    = $(patsubst %.c,$(OBJ)/%.o,$(1))
 
-BASE       := $(call sources,runtime/base/*.c)
-TRACE      := $(call sources,runtime/trace/*.c)
-VIEW       := $(call sources,runtime/view/*.c)
-INSTRUMENT := $(filter-out instrument/main.c,$(call sources,instrument/*.c))
-VIEWER     := $(call sources,runtime/command/*.c)
+CORE       := $(call below,$(addprefix runtime/,base array site trace record saved))
+VIEW       := $(call below,runtime/view)
+INSTRUMENT := $(filter-out instrument/command/main.c,$(call below,instrument))
+VIEWER     := $(call below,runtime/command)
 # Three extension modules, so that the recorder loads neither the parser nor cairo.
-COMPILER_EXTENSION := $(call sources,runtime/python/instrument_*.c runtime/python/position_map.c)
-VIEW_EXTENSION     := $(call sources,runtime/python/view_*.c)
-RECORDER_EXTENSION := $(filter-out $(COMPILER_EXTENSION) $(VIEW_EXTENSION),$(call sources,runtime/python/*.c))
+COMPILER_EXTENSION := $(call below,runtime/python/compile)
+VIEW_EXTENSION     := $(call below,runtime/python/view)
+RECORDER_EXTENSION := $(filter-out $(COMPILER_EXTENSION) $(VIEW_EXTENSION),$(call below,runtime/python))
 UNIT       := $(call sources,tests/unit/*.c)
 FUZZ       := $(call sources,tests/fuzz/*.c)
 PACKAGE    := $(shell find runtime/python/monitorch -name '*.py' -o -name '*.pyi' \
@@ -114,8 +115,7 @@ PACKAGE    := $(shell find runtime/python/monitorch -name '*.py' -o -name '*.pyi
 
 PARSER_OBJECTS  := $(OBJ)/third_party/tree-sitter.o $(OBJ)/third_party/python-parser.o \
                    $(OBJ)/third_party/python-scanner.o
-CORE_OBJECTS    := $(call objects,$(BASE) $(TRACE))
-LIBRARY_OBJECTS := $(CORE_OBJECTS) $(call objects,$(VIEW) $(INSTRUMENT)) $(PARSER_OBJECTS)
+LIBRARY_OBJECTS := $(call objects,$(CORE) $(VIEW) $(INSTRUMENT)) $(PARSER_OBJECTS)
 
 LIBRARY        := $(OBJ)/libmonitorch.a
 COMMANDS       := $(BUILD)/bin/monitorch-instrument $(if $(VIEWER),$(BUILD)/bin/monitorch)
@@ -184,12 +184,12 @@ endef
 $(OBJ)/%.o: %.c $(FLAGS_FILE) | $(FETCHED)
 	$(call compile,$(OUR_CFLAGS),$<)
 
-$(OBJ)/runtime/view/cairo_%.o: runtime/view/cairo_%.c $(FLAGS_FILE) | $(FETCHED)
+$(OBJ)/runtime/view/picture/paint/cairo/%.o: runtime/view/picture/paint/cairo/%.c $(FLAGS_FILE) | $(FETCHED)
 	@pkg-config --exists pangocairo || \
 	    { echo 'the headers of pangocairo were not found: run tools/setup_system.sh' >&2; exit 1; }
 	$(call compile,$(OUR_CFLAGS) $(PAINTER_CFLAGS),$<)
 
-$(OBJ)/runtime/view/sql_%.o: runtime/view/sql_%.c $(FLAGS_FILE) | $(FETCHED)
+$(OBJ)/runtime/view/sql/%.o: runtime/view/sql/%.c $(FLAGS_FILE) | $(FETCHED)
 	@echo '#include <sqlite3.h>' | $(CC) -E - >/dev/null 2>&1 || \
 	    { echo 'the header of SQLite was not found: run tools/setup_system.sh' >&2; exit 1; }
 	$(call compile,$(OUR_CFLAGS),$<)
@@ -209,7 +209,7 @@ $(OBJ)/third_party/python-%.o: $(FETCHED) $(OBJ)/parser-flags
 $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/library-list
 	$(call show,AR   )
 	@rm -f $@
-	@ar rcs $@ $(LIBRARY_OBJECTS)
+	@ar qcs $@ $(LIBRARY_OBJECTS)
 	@twice=$$(nm -g --defined-only $@ 2>/dev/null | awk 'NF == 3 { print $$3 }' | \
 	    sort | uniq -d | grep -v '^__\|^_ZT'); if [ -n "$$twice" ]; then \
 	    echo "defined in two files, and the linker would not say so: $$twice" >&2; exit 1; fi
@@ -220,7 +220,7 @@ define link
 	@$(CC) $(1) $(OUR_LDFLAGS) $(filter %.o %.a,$^) $(2) -lm -ldl -o $@
 endef
 
-$(OBJ)/monitorch-instrument: $(call objects,instrument/main.c) $(LIBRARY)
+$(OBJ)/monitorch-instrument: $(call objects,instrument/command/main.c) $(LIBRARY)
 	$(call link)
 $(OBJ)/monitorch: $(call objects,$(VIEWER)) $(LIBRARY)
 	$(call link,,$(SQLITE_LIBRARY))
@@ -368,7 +368,7 @@ C_FILES = $(shell find instrument runtime tests -name '*.c' -o -name '*.h')
 
 .PHONY: layers format format-check lint wheel sdist install clean help
 layers: ## check that each part includes only what it may
-	@sh tools/layers.sh
+	@'$(PYTHON)' tools/layers.py
 
 format: ## lay out the C files
 	@$(CLANG_FORMAT) -i $(C_FILES)

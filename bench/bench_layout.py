@@ -75,7 +75,7 @@ def random_graph(count, seed):
 
 def build(folder):
     program = folder / "layout_only"
-    sources = sorted((ROOT / "runtime" / "view").glob("layout*.c"))
+    sources = sorted((ROOT / "runtime" / "view" / "layout").glob("*.c"))
     sources += [
         ROOT / "runtime" / "base" / f"{name}.c" for name in ("arena", "memory", "error", "utf8")
     ]

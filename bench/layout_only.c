@@ -3,7 +3,7 @@
  * Reads from standard input: `boxes groups edges proportion repeats`; for each box `width height
  * group`, for each group `parent title_width title_height padding`, for each edge `source target`;
  * -1 is no group. Writes the seconds of the fastest run, the page, then boxes, groups and routes. */
-#include "runtime/view/layout.h"
+#include "runtime/view/layout/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>

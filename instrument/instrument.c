@@ -1,13 +1,13 @@
 /* From source to source: the order of the stages. */
 #include "instrument/instrument.h"
 
-#include "instrument/edits.h"
-#include "instrument/encoding.h"
-#include "instrument/forms.h"
-#include "instrument/rewriter.h"
-#include "instrument/selection.h"
-#include "instrument/strip.h"
-#include "runtime/base/hash.h"
+#include "instrument/output/edits.h"
+#include "instrument/output/forms.h"
+#include "instrument/output/strip.h"
+#include "instrument/rewrite/rewrite.h"
+#include "instrument/select/selection.h"
+#include "instrument/text/encoding.h"
+#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
-#include "runtime/trace/site_table.h"
+#include "runtime/site/site.h"
 
 #include <stdbool.h>
 #include <stddef.h>

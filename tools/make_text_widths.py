@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes runtime/view/text_width.def: the advance widths of the DejaVu fonts.
+"""Writes runtime/view/words/text_width.def: the advance widths of the DejaVu fonts.
 
-    python3 tools/make_text_widths.py /usr/share/fonts/truetype/dejavu >runtime/view/text_width.def
+    python3 tools/make_text_widths.py /usr/share/fonts/truetype/dejavu >runtime/view/words/text_width.def
 
 Reads the fonts' own tables (cmap, hmtx), so that nothing has to be installed. Runs of characters
 of equal widths are one line. The monospaced face needs no table: all its characters are alike.

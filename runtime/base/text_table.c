@@ -1,7 +1,7 @@
 /* Numbers for texts. */
 #include "runtime/base/text_table.h"
 
-#include "runtime/base/hash.h"
+#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
 bool text_table_init(struct text_table *table)

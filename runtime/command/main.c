@@ -1,11 +1,11 @@
 /* The command monitorch: finds the subcommand and runs it. */
 #include "instrument/instrument.h"
-#include "runtime/base/arguments.h"
+#include "runtime/base/arguments/arguments.h"
 #include "runtime/base/buffer.h"
-#include "runtime/base/file_inputs.h"
-#include "runtime/base/interrupt.h"
+#include "runtime/base/file/inputs.h"
+#include "runtime/base/file/interrupt.h"
+#include "runtime/base/file/output.h"
 #include "runtime/base/nearest_name.h"
-#include "runtime/base/output.h"
 #include "runtime/command/subcommand.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef MONITORCH_COMMAND_SUBCOMMAND_H
 #define MONITORCH_COMMAND_SUBCOMMAND_H
 
+#include "runtime/base/arguments/exit_code.h"
+#include "runtime/base/arguments/help.h"
 #include "runtime/base/error.h"
-#include "runtime/base/exit_code.h"
-#include "runtime/base/help.h"
 
 /* What each subcommand's own file defines: its --help with its options, and the function that
  * runs it. words[0] is its name. */

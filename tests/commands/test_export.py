@@ -135,7 +135,7 @@ def test_csv_columns_are_chosen(traces):
 
 
 def test_csv_header_is_the_list_of_columns(traces):
-    text = (paths.ROOT / "runtime/view/event_columns.def").read_text()
+    text = (paths.ROOT / "runtime/view/walk/event_columns.def").read_text()
     names = re.findall(r"^EVENT_COLUMN\((\w+),", text, re.M)
     assert exported(traces["values"], "--csv").split(b"\r\n")[0].decode() == ",".join(names)
 

@@ -273,7 +273,7 @@ def test_help():
     run = graph("--help")
     assert (told(run), run.returncode) == ("", 0)
     text = run.stdout.decode()
-    tables = (pathlib.Path("runtime/command", f"{name}_options.def") for name in ("filter", "graph"))
+    tables = (pathlib.Path("runtime/command", name) for name in ("shared/filter_options.def", "graph/options.def"))
     definitions = "".join(table.read_text() for table in tables)
     options = re.findall(r'OPTION\(\w+, \S+ "([\w-]+)"', definitions)
     assert len(options) > 15

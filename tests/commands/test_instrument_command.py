@@ -369,7 +369,7 @@ def test_refuse(folder):
 def test_version_and_help(folder):
     assert re.fullmatch(r"monitorch-instrument \d+\.\d+\.\d+\n", folder.run("--version").out)
     text = folder.run("--help", "--nonsense").out
-    for word in re.findall(r'"([a-z-]+)"', (paths.ROOT / "instrument/options.def").read_text()):
+    for word in re.findall(r'"([a-z-]+)"', (paths.ROOT / "instrument/command/options.def").read_text()):
         assert f"--{word}" in text
     assert max(map(len, text.splitlines())) <= 88
     assert folder.run("-qh", "-x").out == folder.run("--strip", "-rhz").out == text

@@ -558,7 +558,7 @@ def test_help():
 def test_every_option_is_in_the_help():
     text = command("show", "--help").stdout
     folder = made.paths.ROOT / "runtime/command"
-    rules = (folder / "filter_options.def").read_text() + (folder / "show_options.def").read_text()
+    rules = (folder / "shared/filter_options.def").read_text() + (folder / "show/options.def").read_text()
     for line in rules.splitlines():
         if line.startswith("OPTION("):
             assert f"--{line.split(chr(34))[1]}" in text

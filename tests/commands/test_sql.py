@@ -33,7 +33,7 @@ SCENARIOS = [
 ]
 COLUMNS = [
     line.split("(")[1].split(",")[0]
-    for line in open("runtime/view/event_columns.def", encoding="utf-8")
+    for line in open("runtime/view/walk/event_columns.def", encoding="utf-8")
     if line.startswith("EVENT_COLUMN")
 ]
 

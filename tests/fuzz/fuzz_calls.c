@@ -1,8 +1,8 @@
 /* Any bytes as a list of module paths, or as a trace (short_trace.h says how): what is made of
  * them keeps what its headers promise. The first byte chooses. */
-#include "runtime/view/call_graph.h"
-#include "runtime/view/call_trace.h"
-#include "runtime/view/svg_text.h"
+#include "runtime/view/calls/graph.h"
+#include "runtime/view/calls/trace.h"
+#include "runtime/view/picture/paint/svg_text.h"
 #include "tests/fuzz/claim.h"
 #include "tests/fuzz/short_trace.h"
 

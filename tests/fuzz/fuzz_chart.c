@@ -1,8 +1,8 @@
 /* Charts of any numbers and names: a picture whose items make sense. The input is a byte of
  * options, then for each line a byte of its name's size, a byte of its count, name, and doubles. */
 #include "runtime/base/utf8.h"
-#include "runtime/view/chart.h"
-#include "runtime/view/svg_text.h"
+#include "runtime/view/picture/chart/chart.h"
+#include "runtime/view/picture/paint/svg_text.h"
 #include "tests/fuzz/claim.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Any bytes as a Python source: refused, or decoded to UTF-8 that encodes to the same bytes. */
-#include "instrument/encoding.h"
+#include "instrument/text/encoding.h"
 #include "runtime/base/utf8.h"
 
 #include <stdint.h>

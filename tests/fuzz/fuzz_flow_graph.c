@@ -3,11 +3,11 @@
  * is lines of printable characters with a box closed for each one opened. */
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/dot_text.h"
-#include "runtime/view/event_filter.h"
-#include "runtime/view/flow_graph.h"
-#include "runtime/view/flow_near.h"
-#include "runtime/view/source_lines.h"
+#include "runtime/view/flow/flow.h"
+#include "runtime/view/flow/near.h"
+#include "runtime/view/picture/dot/dot.h"
+#include "runtime/view/walk/event_filter.h"
+#include "runtime/view/walk/source_lines.h"
 #include "tests/fuzz/claim.h"
 #include "tests/fuzz/short_trace.h"
 

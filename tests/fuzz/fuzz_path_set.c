@@ -1,6 +1,6 @@
 /* Any bytes as paths, a line each, and as the segments that are held against them: refused, or
  * matched. A name that is written as a path's segment matches itself and nothing else. */
-#include "runtime/trace/path_set.h"
+#include "runtime/record/path_set.h"
 #include "tests/fuzz/claim.h"
 
 #define PATH_MAX_COUNT 64

@@ -1,6 +1,6 @@
 /* Any bytes as a location table, any insertions: refused or mapped, and what was written can
  * be read again. The position map belongs to the extension module, which is in no library. */
-#include "runtime/python/position_map.c"
+#include "runtime/python/compile/position_map.c"
 
 #include <stdlib.h>
 

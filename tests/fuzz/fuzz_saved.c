@@ -4,9 +4,9 @@
  * The first byte chooses: 0, the rest is the file; 1, the size of a pickle in two bytes, the
  * pickle, and the bytes of a storage, put together as torch.save does; 2, the header of a
  * safetensors file with some values behind it; 3, a trace (short_trace.h says how). */
-#include "runtime/base/hash.h"
-#include "runtime/trace/saved_folder.h"
-#include "runtime/trace/zip_write.h"
+#include "runtime/base/hash/hash.h"
+#include "runtime/saved/folder.h"
+#include "runtime/saved/pt/zip_write.h"
 #include "tests/fuzz/claim.h"
 #include "tests/fuzz/short_trace.h"
 

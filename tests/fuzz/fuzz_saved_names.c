@@ -2,7 +2,7 @@
  * read; what is written of it reads the same, and its file's name is one. */
 #include "runtime/base/arena.h"
 #include "runtime/base/utf8.h"
-#include "runtime/trace/saved.h"
+#include "runtime/saved/saved.h"
 #include "tests/fuzz/claim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

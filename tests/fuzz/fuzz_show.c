@@ -1,12 +1,12 @@
 /* Any bytes as a trace (short_trace.h says how), shown as a tree, as JSON and as the tree log:
  * nothing that a terminal could obey comes out, and of JSON only whole objects. */
-#include "runtime/view/event_filter.h"
-#include "runtime/view/json_log.h"
-#include "runtime/view/open_calls.h"
-#include "runtime/view/site_list.h"
-#include "runtime/view/source_lines.h"
-#include "runtime/view/track_log.h"
-#include "runtime/view/tree_log.h"
+#include "runtime/view/list/json_log.h"
+#include "runtime/view/list/site_list.h"
+#include "runtime/view/list/tree_log.h"
+#include "runtime/view/tracklog/tracklog.h"
+#include "runtime/view/walk/event_filter.h"
+#include "runtime/view/walk/open_calls.h"
+#include "runtime/view/walk/source_lines.h"
 #include "tests/fuzz/short_trace.h"
 
 #include <stdio.h>

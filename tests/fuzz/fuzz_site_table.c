@@ -1,5 +1,5 @@
 /* Any bytes as a site table: refused, or read, and what is written of it reads the same. */
-#include "runtime/trace/site_table.h"
+#include "runtime/site/site.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Any bytes as a trace (short_trace.h says how), asked in SQL by scans, look-ups and joins: no
  * query fails, and nothing that a terminal could obey comes out. */
-#include "runtime/view/sql_session.h"
+#include "runtime/view/sql/session.h"
 #include "tests/fuzz/short_trace.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "tests/fuzz/short_trace.h"
 #include "tests/unit/test_log.h"
 
-#include "runtime/base/hash.h"
+#include "runtime/base/hash/hash.h"
 
 #include <stdint.h>
 #include <stdlib.h>

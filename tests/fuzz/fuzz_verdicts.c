@@ -3,9 +3,9 @@
  * The first byte chooses: its bit 0, two inputs as in short_trace.h, the first as long as the next
  * two bytes say. Else one input of that length, and behind it places to change for the second
  * trace: an offset in two bytes and what to put there. Bits 1 and 2 are options of diff. */
-#include "runtime/view/check.h"
-#include "runtime/view/diff.h"
-#include "runtime/view/why.h"
+#include "runtime/view/check/check.h"
+#include "runtime/view/diff/diff.h"
+#include "runtime/view/why/why.h"
 #include "tests/fuzz/claim.h"
 #include "tests/fuzz/short_trace.h"
 

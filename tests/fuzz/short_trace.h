@@ -7,8 +7,8 @@
 #ifndef MONITORCH_TESTS_FUZZ_SHORT_TRACE_H
 #define MONITORCH_TESTS_FUZZ_SHORT_TRACE_H
 
-#include "runtime/base/hash.h"
-#include "runtime/trace/log_reader.h"
+#include "runtime/base/hash/hash.h"
+#include "runtime/trace/reader.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -165,7 +165,7 @@ def test_metadata_is_read_alike_by_every_python():
 
 def test_the_sdist_holds_sources_and_grammar(sdist):
     names = {name.split("/", 1)[1] for name in tarfile.open(sdist).getnames()}
-    for name in ("Makefile", "README.md", "PKG-INFO", "tools/fetch.sh", "instrument/main.c"):
+    for name in ("Makefile", "README.md", "PKG-INFO", "tools/fetch.sh", "instrument/command/main.c"):
         assert name in names
     releases = (paths.ROOT / "grammar" / "releases.txt").read_text().splitlines()
     components = {line.split()[0] for line in releases if line and not line.startswith("#")}

@@ -3,8 +3,8 @@
 #define MONITORCH_TESTS_UNIT_FLOW_TRACES_H
 
 #include "runtime/base/buffer.h"
-#include "runtime/trace/log_writer.h"
-#include "runtime/view/flow_graph.h"
+#include "runtime/trace/writer.h"
+#include "runtime/view/flow/flow.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

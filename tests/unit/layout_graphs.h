@@ -2,7 +2,7 @@
 #ifndef MONITORCH_TESTS_UNIT_LAYOUT_GRAPHS_H
 #define MONITORCH_TESTS_UNIT_LAYOUT_GRAPHS_H
 
-#include "runtime/view/layout.h"
+#include "runtime/view/layout/layout.h"
 
 #include <math.h>
 #include <stdio.h>

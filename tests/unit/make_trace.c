@@ -3,9 +3,9 @@
  * bytes of values may be written %XX. Without an argument a script of its own is written and
  * read again. */
 #include "runtime/base/arena.h"
-#include "runtime/base/file.h"
-#include "runtime/trace/log_reader.h"
-#include "runtime/trace/log_writer.h"
+#include "runtime/base/file/file.h"
+#include "runtime/trace/reader.h"
+#include "runtime/trace/writer.h"
 #include "tests/unit/check.h"
 #include "tests/unit/script_line.h"
 

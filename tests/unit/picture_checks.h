@@ -3,7 +3,7 @@
 #define MONITORCH_TESTS_UNIT_PICTURE_CHECKS_H
 
 #include "runtime/base/utf8.h"
-#include "runtime/view/picture.h"
+#include "runtime/view/picture/picture.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
 #ifndef MONITORCH_TESTS_UNIT_PICTURE_GRAPHS_H
 #define MONITORCH_TESTS_UNIT_PICTURE_GRAPHS_H
 
-#include "runtime/trace/sample.h"
-#include "runtime/trace/statistics.h"
-#include "runtime/view/flow_graph.h"
+#include "runtime/array/sample.h"
+#include "runtime/array/statistics/statistics.h"
+#include "runtime/view/flow/flow.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
-#include "runtime/base/hash.h"
+#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/slice.h"
 #include "runtime/base/utf8.h"

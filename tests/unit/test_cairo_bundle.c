@@ -1,10 +1,10 @@
 /* Bundled libraries: opened in the order of their list, or not at all. Runs in a folder of its own. */
-#include "runtime/view/cairo_bundle.h"
+#include "runtime/view/picture/paint/cairo/bundle.h"
 
 #include "tests/unit/check.h"
 
 #include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/base/file/file.h"
 
 #include <dlfcn.h>
 #include <limits.h>

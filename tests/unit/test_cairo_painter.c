@@ -1,8 +1,8 @@
 /* The painter: what stands where in a PNG, the pages of a PDF, and what it does without fonts,
  * without memory, and with pictures that are too large or make no sense. */
 #include "runtime/base/memory.h"
-#include "runtime/view/cairo_painter.h"
-#include "runtime/view/text_width.h"
+#include "runtime/view/picture/paint/cairo/painter.h"
+#include "runtime/view/words/text_width.h"
 #include "tests/unit/check.h"
 #include "tests/unit/leaks.h"
 

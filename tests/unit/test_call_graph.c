@@ -1,8 +1,8 @@
 /* Call trees, graphs and their pictures: nothing leaves its place, and each failing allocation is
  * an error. The rules of trees and labels are held against a model by tests/spy. */
 #include "runtime/base/memory.h"
-#include "runtime/view/call_graph.h"
-#include "runtime/view/call_trace.h"
+#include "runtime/view/calls/graph.h"
+#include "runtime/view/calls/trace.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

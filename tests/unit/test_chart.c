@@ -1,7 +1,7 @@
 /* Charts: axes and their ticks, what is drawn of a line, memory that runs out. What stands in a
  * whole picture is looked at by tests/monitor/test_plot.py. */
 #include "runtime/base/memory.h"
-#include "runtime/view/chart_parts.h"
+#include "runtime/view/picture/chart/parts.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The checksum of zip archives, against the rule of its polynomial, bit by bit. */
-#include "runtime/base/crc32.h"
+#include "runtime/base/hash/crc32.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

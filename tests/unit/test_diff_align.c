@@ -1,10 +1,10 @@
 /* Two traces side by side. With the names of two traces and `OLD=NEW` words it prints the steps,
  * for tests/trace/test_diff_align.py: a line a step, with a tab between kind, site's place, name,
  * visit, call and why it is odd, for A and then for B. */
-#include "instrument/strip.h"
-#include "runtime/base/file.h"
+#include "instrument/output/strip.h"
+#include "runtime/base/file/file.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/diff_align.h"
+#include "runtime/view/diff/align/align.h"
 #include "tests/unit/test_log.h"
 
 #include <stdlib.h>

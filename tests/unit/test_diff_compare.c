@@ -1,7 +1,7 @@
 /* Two values: which difference comes first, and what is within tolerance. */
 #include "runtime/base/memory.h"
-#include "runtime/view/diff_compare.h"
-#include "runtime/view/diff_words.h"
+#include "runtime/view/diff/report/words.h"
+#include "runtime/view/diff/values/compare.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What diff finds, as a picture and as a page: findings are made up here. */
-#include "runtime/view/diff_picture.h"
+#include "runtime/view/diff/report/picture.h"
 
 #include "runtime/base/memory.h"
 #include "tests/unit/flow_program.h"

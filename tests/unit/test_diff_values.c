@@ -1,5 +1,5 @@
 /* Whole values compared in pieces: every figure against one that is found by hand. */
-#include "runtime/view/diff_values.h"
+#include "runtime/view/diff/values/values.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

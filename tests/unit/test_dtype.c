@@ -1,5 +1,5 @@
 /* The types of elements: their names, and each value that the small ones can have. */
-#include "runtime/trace/dtype.h"
+#include "runtime/array/dtype.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Python sources in every encoding: found, decoded, encoded again, or refused by position. */
-#include "instrument/coding_comment.h"
-#include "instrument/encoding.h"
+#include "instrument/text/coding_comment.h"
+#include "instrument/text/encoding.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Whole files: read, replaced in one step, and nothing left behind when that fails. */
-#include "runtime/base/file.h"
+#include "runtime/base/file/file.h"
 #include "tests/unit/check.h"
 #include "tests/unit/folder.h"
 

@@ -1,10 +1,10 @@
 /* The graph of a trace: what leads to what, and what is folded, of one small program whose
  * values these tests make up. In the words of flow_graph_tell: `=` the same value, `!` written in
  * place, `~` written through another name, `^` from one turn to the next. */
-#include "runtime/view/flow_graph.h"
+#include "runtime/view/flow/flow.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/dot_text.h"
+#include "runtime/view/picture/dot/dot.h"
 #include "tests/unit/flow_program.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* Statistics of several arrays, merged, and the spread of their magnitudes. */
-#include "runtime/trace/gauge.h"
+#include "runtime/array/statistics/gauge.h"
 
 #include "tests/unit/check.h"
 

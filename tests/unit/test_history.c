@@ -1,5 +1,5 @@
 /* What is known of objects and storages must not depend on where a program's memory lies. */
-#include "runtime/trace/history.h"
+#include "runtime/record/history.h"
 #include "tests/unit/check.h"
 
 #define OBJECT_COUNT 500

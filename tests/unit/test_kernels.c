@@ -1,8 +1,8 @@
 /* The kernels that this processor has, compared with each other: on each dtype, on all short
  * and some long runs, at all alignments, with and without what is not finite. */
-#include "runtime/trace/kernels.h"
-#include "runtime/trace/number.h"
-#include "runtime/trace/statistics.h"
+#include "runtime/array/number.h"
+#include "runtime/array/statistics/kernels.h"
+#include "runtime/array/statistics/statistics.h"
 #include "tests/unit/check.h"
 #include "tests/unit/child.h"
 #include "tests/unit/random.h"

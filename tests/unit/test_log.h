@@ -4,8 +4,8 @@
 #define MONITORCH_TESTS_UNIT_TEST_LOG_H
 
 #include "runtime/base/memory.h"
-#include "runtime/trace/log_reader.h"
-#include "runtime/trace/log_writer.h"
+#include "runtime/trace/reader.h"
+#include "runtime/trace/writer.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * told, and nothing crashes. */
 #include "tests/unit/test_log.h"
 
-#include "runtime/base/file.h"
+#include "runtime/base/file/file.h"
 
 #define PATH   "whole.mtrace"
 #define BROKEN "broken.mtrace"

@@ -5,7 +5,7 @@
  *   test_log_faults read PATH SEED                 prints what is read */
 #include "tests/unit/test_log.h"
 
-#include "runtime/base/file.h"
+#include "runtime/base/file/file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

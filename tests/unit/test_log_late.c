@@ -1,6 +1,6 @@
 /* Statistics that come late: filled into events as long as their chunk is open, told of before it
  * is left, found by readers whenever the writer ends. */
-#include "runtime/trace/log_late.h"
+#include "runtime/trace/late.h"
 #include "tests/unit/test_log.h"
 
 #include <math.h>

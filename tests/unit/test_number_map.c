@@ -1,5 +1,5 @@
 /* Numbers by keys, and numbers for texts, also where memory runs out. */
-#include "runtime/base/hash.h"
+#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/number_map.h"
 #include "runtime/base/text_table.h"

@@ -1,5 +1,5 @@
 /* Numbers as text: the short ones against printf's rounding, the exact ones read again. */
-#include "runtime/view/number_text.h"
+#include "runtime/view/words/number_text.h"
 #include "tests/unit/check.h"
 
 #include <float.h>

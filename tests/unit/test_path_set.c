@@ -1,5 +1,5 @@
 /* Paths of variables: what they say, what they match, and what is refused. */
-#include "runtime/trace/path_set.h"
+#include "runtime/record/path_set.h"
 #include "tests/unit/check.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Pictures of graphs made by hand: what must hold of all of them, and what each part shows. */
 #include "runtime/base/memory.h"
-#include "runtime/view/picture.h"
+#include "runtime/view/picture/picture.h"
 #include "tests/unit/check.h"
 #include "tests/unit/picture_checks.h"
 #include "tests/unit/picture_graphs.h"

@@ -1,7 +1,7 @@
 /* The cells of tables: every dtype, and how numbers are written beside each other. */
 #include "runtime/base/memory.h"
-#include "runtime/view/picture_selection.h"
-#include "runtime/view/picture_table.h"
+#include "runtime/view/picture/box/selection.h"
+#include "runtime/view/picture/box/table.h"
 #include "tests/unit/check.h"
 #include "tests/unit/picture_graphs.h"
 

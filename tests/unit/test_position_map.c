@@ -1,6 +1,6 @@
 /* Positions of instrumented text, and CPython's location tables. The position map belongs to
  * the extension module, which is in no library that a test could link. */
-#include "runtime/python/position_map.c"
+#include "runtime/python/compile/position_map.c"
 
 #include "tests/unit/check.h"
 

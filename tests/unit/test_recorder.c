@@ -1,8 +1,8 @@
 /* The recorder without Python: which call a visit belongs to, what happened to a name, and what
  * is read back from the trace. */
-#include "runtime/base/file.h"
-#include "runtime/trace/log_reader.h"
-#include "runtime/trace/recorder.h"
+#include "runtime/base/file/file.h"
+#include "runtime/record/recorder.h"
+#include "runtime/trace/reader.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The grid of a sample: which indices it has, and that the values are those there. */
-#include "runtime/trace/sample.h"
+#include "runtime/array/sample.h"
 #include "tests/unit/check.h"
 
 #include <string.h>

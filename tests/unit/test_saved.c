@@ -1,6 +1,6 @@
 /* What saved tensors are called: full names, files' names, lines of JSON. */
-#include "runtime/base/hash.h"
-#include "runtime/trace/saved.h"
+#include "runtime/base/hash/hash.h"
+#include "runtime/saved/saved.h"
 #include "tests/unit/check.h"
 
 #include <stdio.h>

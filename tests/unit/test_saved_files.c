@@ -1,9 +1,9 @@
 /* Tensors written to files and read again: their values whatever the strides, what they are known
  * by, files that are there, and nothing left behind where memory or the disk fails. */
-#include "runtime/base/file.h"
+#include "runtime/base/file/file.h"
 #include "runtime/base/memory.h"
-#include "runtime/trace/pt_file.h"
-#include "runtime/trace/safetensors_file.h"
+#include "runtime/saved/pt/pt.h"
+#include "runtime/saved/safetensors/safetensors.h"
 #include "tests/unit/check.h"
 #include "tests/unit/folder.h"
 

@@ -1,11 +1,11 @@
 /* Folders of saved tensors: what was written in each format is read, in the order of saving,
  * whatever allocation fails, and nothing but it. */
 #include "runtime/base/arena.h"
-#include "runtime/base/file.h"
+#include "runtime/base/file/file.h"
 #include "runtime/base/memory.h"
-#include "runtime/trace/pt_file.h"
-#include "runtime/trace/safetensors_file.h"
-#include "runtime/trace/saved_folder.h"
+#include "runtime/saved/folder.h"
+#include "runtime/saved/pt/pt.h"
+#include "runtime/saved/safetensors/safetensors.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

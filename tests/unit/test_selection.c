@@ -1,5 +1,5 @@
 /* Selections as text, and line ranges. */
-#include "instrument/selection.h"
+#include "instrument/select/selection.h"
 #include "tests/unit/check.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The text form of site tables: what is written is read again, and no text can do harm. */
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
-#include "runtime/trace/site_table.h"
+#include "runtime/site/site.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

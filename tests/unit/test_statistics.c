@@ -1,8 +1,8 @@
 /* Statistics and hash of arrays of all layouts against a model that visits one element after the
  * other. */
-#include "runtime/trace/statistics.h"
+#include "runtime/array/statistics/statistics.h"
 
-#include "runtime/base/hash.h"
+#include "runtime/base/hash/hash.h"
 #include "tests/unit/check.h"
 #include "tests/unit/random.h"
 

@@ -1,6 +1,6 @@
 /* Arrays of many blocks and pieces: threads, forks, and how their hash is made. */
-#include "runtime/base/hash.h"
-#include "runtime/trace/statistics.h"
+#include "runtime/array/statistics/statistics.h"
+#include "runtime/base/hash/hash.h"
 #include "tests/unit/check.h"
 #include "tests/unit/random.h"
 

@@ -1,7 +1,7 @@
 /* Statistics of numbers for which the right answer is known: extremes, constants, few of them. */
-#include "runtime/trace/statistics.h"
+#include "runtime/array/statistics/statistics.h"
 
-#include "runtime/base/hash.h"
+#include "runtime/base/hash/hash.h"
 #include "tests/unit/check.h"
 
 #include <fenv.h>

@@ -1,7 +1,7 @@
 /* Pictures as SVG. With the argument `-` a graph is drawn whose names are what standard input
  * holds, separated by NUL bytes, and the SVG is written: for tests/draw/test_svg.py. */
 #include "runtime/base/memory.h"
-#include "runtime/view/svg_text.h"
+#include "runtime/view/picture/paint/svg_text.h"
 #include "tests/unit/check.h"
 #include "tests/unit/picture_graphs.h"
 

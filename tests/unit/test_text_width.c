@@ -1,5 +1,5 @@
 /* Widths of text without a font. */
-#include "runtime/view/text_width.h"
+#include "runtime/view/words/text_width.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

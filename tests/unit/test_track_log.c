@@ -2,9 +2,9 @@
  * memory, sums, and that each failing allocation is told. The lines' forms are held by golden
  * texts (tests/trace). */
 #include "runtime/base/memory.h"
-#include "runtime/view/track_log.h"
-#include "runtime/view/track_value.h"
-#include "runtime/view/track_wish.h"
+#include "runtime/view/tracklog/tracklog.h"
+#include "runtime/view/tracklog/value.h"
+#include "runtime/view/tracklog/wish.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Memory that nothing has written to yet. */
+#include "runtime/array/uninitialised.h"
 #include "runtime/base/memory.h"
-#include "runtime/trace/uninitialised.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Causes that statements show, by what went in; statements of any bytes at all. */
 #include "runtime/base/memory.h"
-#include "runtime/view/why_reason.h"
+#include "runtime/view/why/reason/reason.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

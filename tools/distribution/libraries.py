@@ -2,7 +2,7 @@
 
 The libraries lie in monitorch/_libraries, with a list of them, `order`, in which each stands after those
 that it needs: opened in that order, the loader looks for none of them elsewhere
-(runtime/view/cairo_bundle.c). The machine's own are used where it has them.
+(runtime/view/picture/paint/cairo/bundle.c). The machine's own are used where it has them.
 """
 
 from __future__ import annotations

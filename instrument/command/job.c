@@ -1,0 +1,338 @@
+/* The work on one file. */
+#include "instrument/command/job.h"
+
+#include "instrument/command/job_parts.h"
+#include "instrument/command/listing.h"
+#include "instrument/command/message.h"
+#include "instrument/select/selection.h"
+#include "instrument/select/unmatched.h"
+#include "instrument/text/encoding.h"
+#include "runtime/base/file/file.h"
+#include "runtime/base/hash/hash.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Room for what is inserted too, and for an encoding that takes more bytes than UTF-8. */
+#define TRACED_SIZE_LIMIT ((INSTRUMENT_SIZE_LIMIT + INSTRUMENT_INSERTED_LIMIT) * 2)
+
+void outcome_init(struct outcome *outcome)
+{
+    *outcome = (struct outcome){.out = BUFFER_INIT, .messages = BUFFER_INIT};
+}
+
+void outcome_release(struct outcome *outcome)
+{
+    buffer_release(&outcome->out);
+    buffer_release(&outcome->messages);
+}
+
+void worker_init(struct worker *worker, const struct options *options)
+{
+    *worker = (struct worker){.options = options};
+    instrumented_init(&worker->result);
+    arena_init(&worker->arena);
+}
+
+void worker_release(struct worker *worker)
+{
+    instrumented_release(&worker->result);
+    arena_release(&worker->arena);
+    buffer_release(&worker->source);
+    buffer_release(&worker->other);
+    buffer_release(&worker->words);
+}
+
+/* ---- telling ---- */
+
+void job_raise_code(struct job *job, enum exit_code code)
+{
+    if (code > job->outcome->exit_code) {
+        job->outcome->exit_code = code;
+    }
+}
+
+static void job_fail(struct job *job)
+{
+    message_add_error(&job->outcome->messages, job->name, &job->error,
+                      job->worker->has_message_color);
+    job_raise_code(job, EXIT_CODE_INPUT_FAILED);
+}
+
+void job_add_notes(struct job *job, const struct note *notes, size_t count)
+{
+    if (job->worker->options->is_quiet) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        message_add_note(&job->outcome->messages, job->name, &notes[i],
+                         job->worker->has_message_color);
+    }
+}
+
+static void job_remark(struct job *job, enum note_kind kind, const char *text)
+{
+    struct note note = {kind, 1, 1, slice_of(text)};
+
+    job_add_notes(job, &note, 1);
+}
+
+void job_fail_check(struct job *job,
+                    const char *path,
+                    const char *what,
+                    const char *source)
+{
+    struct error place;
+
+    error_set_at(&place, ERROR_INPUT, path, 1, 1, "%s%s", what, source);
+    message_add_text(&job->outcome->messages, slice_of(place.text),
+                     job->worker->has_message_color);
+    job_raise_code(job, EXIT_CODE_CHECK_FAILED);
+}
+
+/* ---- reading and writing ---- */
+
+bool job_read(struct job *job, size_t limit)
+{
+    struct worker *worker = job->worker;
+
+    worker->source.size = 0;
+    worker->source.has_failed = false;
+    if (strcmp(job->item->path, "-") == 0) {
+        return file_read_descriptor(STDIN_FILENO, job->name, limit, &worker->source,
+                                    &job->error);
+    }
+    return file_read(job->item->path, limit, &worker->source, &job->error);
+}
+
+bool job_read_other(struct job *job, const char *path)
+{
+    struct worker *worker = job->worker;
+
+    worker->other.size = 0;
+    worker->other.has_failed = false;
+    return file_read(path, TRACED_SIZE_LIMIT, &worker->other, &job->error);
+}
+
+bool job_write(struct job *job, struct buffer *text, bool is_changed)
+{
+    const struct item *item = job->item;
+    struct buffer taken = *text;
+
+    if (text->has_failed) {
+        return error_set_memory(&job->error);
+    }
+    if (item->output == NULL) {
+        *text = job->outcome->out;
+        job->outcome->out = taken;
+        return true;
+    }
+    if (job->worker->options->is_in_place && !is_changed) {
+        return true;
+    }
+    if (!file_write(item->output, buffer_slice(text), item->mode, &job->error)) {
+        return false;
+    }
+    job->outcome->is_written = true;
+    return true;
+}
+
+/* ---- tables of traced files ---- */
+
+/* ---- the modes ---- */
+
+void job_count_functions(struct job *job)
+{
+    const struct instrumented *result = &job->worker->result;
+
+    job->outcome->function_count = result->function_count;
+    job->outcome->selected_count = result->selected_count;
+    job->outcome->skipped_count = result->skipped_count;
+}
+
+/* A warning for each glob that selects nothing. Those of many files are no slips: each file has
+ * other functions. */
+static bool warn_of_unmatched(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct buffer text = BUFFER_INIT;
+    size_t start = 0;
+    bool is_done = true;
+
+    if (worker->is_alone && !worker->options->is_quiet) {
+        is_done = unmatched_write(buffer_slice(&worker->source), job->name,
+                                  &worker->options->selection, &text, &job->error);
+    }
+    while (is_done && start < text.size) {
+        size_t end = slice_find(buffer_slice(&text), SLICE("\n"), start);
+        struct note note = {NOTE_WARNING, 1, 1,
+                            slice_part(buffer_slice(&text), start, end)};
+
+        job_add_notes(job, &note, 1);
+        start = end + 1;
+    }
+    if (is_done && text.has_failed) {
+        is_done = error_set_memory(&job->error);
+    }
+    buffer_release(&text);
+    return is_done;
+}
+
+static bool run_instrument(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct instrumented *result = &worker->result;
+
+    if (!job_read(job, INSTRUMENT_SIZE_LIMIT) ||
+        !instrument(buffer_slice(&worker->source), job->name,
+                    &worker->options->selection, result, &job->error)) {
+        return false;
+    }
+    job_add_notes(job, result->notes, result->note_count);
+    if (!result->is_changed && worker->is_alone) {
+        job_remark(job, NOTE_REMARK,
+                   "nothing is selected, the output equals the source");
+    }
+    if (!warn_of_unmatched(job)) {
+        return false;
+    }
+    job_count_functions(job);
+    return job_write(job, &result->text, result->is_changed);
+}
+
+static bool run_strip(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct slice text;
+    bool is_exact;
+
+    if (!job_read(job, TRACED_SIZE_LIMIT)) {
+        return false;
+    }
+    text = buffer_slice(&worker->source);
+    worker->other.size = 0;
+    worker->other.has_failed = false;
+    if (!instrument_strip(text, job->name, &worker->other, &is_exact, &job->error)) {
+        return false;
+    }
+    if (!is_exact) {
+        job_remark(
+            job, NOTE_WARNING,
+            "was edited after it was instrumented: this is not the source that it "
+            "was made from");
+    }
+    return job_write(job, &worker->other,
+                     !slice_equal(text, buffer_slice(&worker->other)));
+}
+
+static bool run_list(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct instrumented *result = &worker->result;
+    struct buffer *out = &job->outcome->out;
+    struct site_table table = {0};
+    struct slice source;
+
+    if (!job_read(job, TRACED_SIZE_LIMIT)) {
+        return false;
+    }
+    source = buffer_slice(&worker->source);
+    if (instrument_is_instrumented(source)) {
+        bool has_table;
+
+        if (!job_read_table(job, source, job->name, &table, &has_table)) {
+            return false;
+        }
+        if (!has_table) {
+            error_set_at(&job->error, ERROR_INPUT, job->name, 1, 1,
+                         "instrumented, but its site table cannot be found");
+            return false;
+        }
+    } else {
+        if (!instrument(source, job->name, &worker->options->selection, result,
+                        &job->error)) {
+            return false;
+        }
+        table = result->table;
+    }
+    if (worker->options->is_json) {
+        listing_add_json(&table, job->name, result->notes, result->note_count, out);
+    } else {
+        job_add_notes(job, result->notes, result->note_count);
+        listing_add_text(&table, job->name, worker->has_out_color, out);
+    }
+    job_count_functions(job);
+    return true;
+}
+
+static bool run_refuse(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct note *notes;
+    size_t count;
+
+    if (!job_read(job, TRACED_SIZE_LIMIT) ||
+        !instrument_find_debug_code(buffer_slice(&worker->source), job->name,
+                                    &worker->arena, &notes, &count, &job->error)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct error place;
+
+        error_set_at(&place, ERROR_INPUT, job->name, notes[i].line, notes[i].column,
+                     "%.*s", (int)notes[i].text.size, notes[i].text.bytes);
+        message_add_text(&job->outcome->messages, slice_of(place.text),
+                         worker->has_message_color);
+        job_raise_code(job, EXIT_CODE_CHECK_FAILED);
+    }
+    return true;
+}
+
+static bool run_mode(struct job *job)
+{
+    switch (job->worker->options->mode) {
+    case MODE_STRIP:
+        return run_strip(job);
+    case MODE_CHECK:
+        return job_check(job);
+    case MODE_LIST:
+        return run_list(job);
+    case MODE_UPDATE:
+        return job_update(job);
+    case MODE_REFUSE:
+        return run_refuse(job);
+    default:
+        return run_instrument(job);
+    }
+}
+
+void worker_run(struct worker *worker, const struct item *item, struct outcome *outcome)
+{
+    bool is_standard_input = strcmp(item->path, "-") == 0;
+    struct job job = {.worker = worker,
+                      .item = item,
+                      .name = is_standard_input ? "<stdin>" : item->path,
+                      .outcome = outcome};
+
+    if (item->is_repeated) {
+        return;
+    }
+    if (item->refusal != NULL) {
+        message_add_text(&outcome->messages, slice_of(item->refusal),
+                         worker->has_message_color);
+        job_raise_code(&job, EXIT_CODE_INPUT_FAILED);
+        return;
+    }
+    instrumented_reset(&worker->result);
+    arena_reset(&worker->arena);
+    if (!run_mode(&job)) {
+        job_fail(&job);
+    } else if (outcome->out.has_failed) {
+        error_set_memory(&job.error);
+        outcome->out.size = 0;
+        job_fail(&job);
+    }
+    if (outcome->messages.has_failed) {
+        job_raise_code(&job, EXIT_CODE_INPUT_FAILED);
+    }
+}

@@ -1,0 +1,24 @@
+/* The sites of a file, told to people and to programs. */
+#ifndef MONITORCH_INSTRUMENT_COMMAND_LISTING_H
+#define MONITORCH_INSTRUMENT_COMMAND_LISTING_H
+
+#include "instrument/instrument.h"
+#include "runtime/base/buffer.h"
+#include "runtime/site/site.h"
+
+#include <stdbool.h>
+
+/* A line a site, columns aligned: `file:line:column kind function writes <- reads key`. */
+void listing_add_text(const struct site_table *table,
+                      const char *path,
+                      bool has_color,
+                      struct buffer *text);
+
+/* One JSON object on one line: the table, and the notes as "notes". */
+void listing_add_json(const struct site_table *table,
+                      const char *path,
+                      const struct note *notes,
+                      size_t note_count,
+                      struct buffer *text);
+
+#endif

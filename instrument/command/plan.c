@@ -1,0 +1,288 @@
+/* Which files are worked on, and where each output goes. */
+#include "instrument/command/plan.h"
+
+#include "instrument/command/folder.h"
+#include "instrument/command/plan_parts.h"
+#include "runtime/base/file/file.h"
+#include "runtime/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TRACED "_traced"
+
+void plan_release(struct plan *plan)
+{
+    memory_free(plan->items);
+    arena_release(&plan->arena);
+    *plan = (struct plan){0};
+}
+
+const char *plan_copy(struct plan *plan, const struct buffer *text)
+{
+    if (text->has_failed) {
+        plan->arena.has_failed = true;
+        return NULL;
+    }
+    return arena_copy(&plan->arena, buffer_slice(text)).bytes;
+}
+
+/* Memory that ran out shows in the arena: it is checked once, when the plan is made. */
+static struct item *plan_add(struct plan *plan, struct item item)
+{
+    void *items = plan->items;
+
+    if (!memory_grow(&items, &plan->capacity, plan->count + 1, sizeof *plan->items)) {
+        plan->arena.has_failed = true;
+        return NULL;
+    }
+    plan->items = items;
+    plan->items[plan->count] = item;
+    return &plan->items[plan->count++];
+}
+
+void plan_refuse(struct plan *plan,
+                 struct item *item,
+                 const char *path,
+                 const char *what,
+                 const char *other)
+{
+    struct error error;
+
+    error_set_at(&error, ERROR_INPUT, path, 1, 1, "%s%s", what, other);
+    item->refusal = arena_copy(&plan->arena, slice_of(error.text)).bytes;
+}
+
+/* ---- names of outputs ---- */
+
+void plan_add_below(struct buffer *text, const char *path)
+{
+    while (*path != '\0') {
+        size_t size = strcspn(path, "/");
+        bool is_name = size > 0 && !(size == 1 && path[0] == '.') &&
+                       !(size == 2 && path[0] == '.' && path[1] == '.');
+
+        if (is_name) {
+            buffer_add_byte(text, '/');
+            buffer_add_bytes(text, path, size);
+        }
+        path += size + (path[size] == '/');
+    }
+}
+
+static const char *
+mirrored_path(struct plan *plan, const char *directory, const char *relative)
+{
+    struct buffer text = BUFFER_INIT;
+    const char *result;
+
+    buffer_add(&text, slice_of(directory));
+    while (text.size > 1 && text.bytes[text.size - 1] == '/') {
+        text.size--;
+    }
+    if (text.size == 1 && text.bytes[0] == '/') {
+        text.size = 0;
+    }
+    plan_add_below(&text, relative);
+    result = plan_copy(plan, &text);
+    buffer_release(&text);
+    return result;
+}
+
+/* `model.py` -> `model_traced.py` */
+static const char *traced_path(struct plan *plan, const char *path)
+{
+    struct slice whole = slice_of(path);
+    struct buffer text = BUFFER_INIT;
+    const char *result;
+
+    if (slice_ends(whole, SLICE(".py"))) {
+        whole.size -= 3;
+    }
+    buffer_add(&text, whole);
+    buffer_add(&text, SLICE(TRACED ".py"));
+    result = plan_copy(plan, &text);
+    buffer_release(&text);
+    return result;
+}
+
+/* `model_traced.py` -> `model.py` */
+static const char *source_path(struct plan *plan, const char *path)
+{
+    struct buffer text = BUFFER_INIT;
+    const char *result;
+
+    buffer_add_bytes(&text, path, strlen(path) - strlen(TRACED ".py"));
+    buffer_add(&text, SLICE(".py"));
+    result = plan_copy(plan, &text);
+    buffer_release(&text);
+    return result;
+}
+
+static const char *output_path(struct plan *plan,
+                               const struct options *options,
+                               const char *path,
+                               const char *relative)
+{
+    if (options->output != NULL) {
+        return strcmp(options->output, "-") == 0 ? NULL : options->output;
+    }
+    if (options->directory != NULL) {
+        return mirrored_path(plan, options->directory, relative);
+    }
+    if (options->is_in_place) {
+        return path;
+    }
+    return options->mode == MODE_CHECK ? traced_path(plan, path) : NULL;
+}
+
+/* ---- inputs ---- */
+
+/* A source and its traced file, from the name of either; nothing where there is no pair. */
+static void add_pair(struct plan *plan, const char *path)
+{
+    struct slice name = slice_of(path);
+    struct item item = {.path = path};
+
+    if (slice_ends(name, SLICE(TRACED ".py"))) {
+        item.path = source_path(plan, path);
+        item.output = path;
+    } else {
+        item.output = traced_path(plan, path);
+    }
+    if (item.path == NULL || item.output == NULL) {
+        return;
+    }
+    item.mode = file_inspect(item.path).mode;
+    if (file_inspect(item.output).is_there) {
+        plan_add(plan, item);
+    } else if (!file_inspect(path).is_there) {
+        struct item *added = plan_add(plan, item);
+
+        if (added != NULL) {
+            plan_refuse(plan, added, path, "cannot be read: ", "no such file");
+        }
+    }
+}
+
+/* `relative` is the path that a mirrored tree keeps. */
+static void add_file(struct plan *plan,
+                     const struct options *options,
+                     const char *path,
+                     const char *relative)
+{
+    struct file_info info = file_inspect(path);
+
+    if (options->mode == MODE_UPDATE) {
+        add_pair(plan, path);
+        return;
+    }
+    plan_add(plan,
+             (struct item){
+                 .path = path,
+                 .output = output_path(plan, options, path, relative),
+                 .mode = info.is_there && strcmp(path, "-") != 0 ? info.mode
+                                                                 : FILE_MODE_DEFAULT,
+             });
+}
+
+struct walk {
+    struct plan *plan;
+    const struct options *options;
+    size_t root_size;        /* of the folder's name and the slash behind it */
+    struct file_info output; /* the folder of -d, which is passed over */
+};
+
+static bool walk_enters(void *context, const char *path)
+{
+    const struct walk *walk = context;
+    struct file_info info;
+
+    if (!walk->output.is_there) {
+        return true;
+    }
+    info = file_inspect(path);
+    return info.device != walk->output.device || info.inode != walk->output.inode;
+}
+
+static void walk_takes_file(void *context, const char *path)
+{
+    const struct walk *walk = context;
+    enum mode mode = walk->options->mode;
+    bool wants_traced =
+        mode == MODE_STRIP || mode == MODE_UPDATE || mode == MODE_REFUSE;
+    const char *copy;
+
+    if (!slice_ends(slice_of(path), SLICE(".py")) ||
+        (!wants_traced && slice_ends(slice_of(path), SLICE(TRACED ".py")))) {
+        return;
+    }
+    copy = arena_copy(&walk->plan->arena, slice_of(path)).bytes;
+    if (copy != NULL) {
+        add_file(walk->plan, walk->options, copy, copy + walk->root_size);
+    }
+}
+
+static void walk_fails(void *context, const char *path, const struct error *error)
+{
+    const struct walk *walk = context;
+    struct plan *plan = walk->plan;
+    const char *copy = arena_copy(&plan->arena, slice_of(path)).bytes;
+
+    plan_add(plan, (struct item){
+                       .path = copy,
+                       .refusal = arena_copy(&plan->arena, slice_of(error->text)).bytes,
+                   });
+}
+
+static void
+add_folder(struct plan *plan, const struct options *options, const char *path)
+{
+    struct walk walk = {plan, options, strlen(path), {0}};
+
+    if (options->directory != NULL) {
+        walk.output = file_inspect(options->directory);
+    }
+    walk.root_size += path[walk.root_size - 1] != '/';
+    if (strcmp(path, ".") == 0) { /* `folder_walk` leaves "./" away */
+        walk.root_size = 0;
+    }
+    if (!folder_walk(path, &(struct folder_visitor){walk_enters, walk_takes_file,
+                                                    walk_fails, &walk})) {
+        plan->arena.has_failed = true;
+    }
+}
+
+static void
+add_input(struct plan *plan, const struct options *options, const char *path)
+{
+    bool is_folder = strcmp(path, "-") != 0 && file_inspect(path).is_directory;
+    struct item *item;
+
+    if (!is_folder) {
+        add_file(plan, options, path, path);
+        return;
+    }
+    if (options->is_recursive) {
+        add_folder(plan, options, path);
+        return;
+    }
+    item = plan_add(plan, (struct item){.path = path});
+    if (item != NULL) {
+        plan_refuse(plan, item, path, "is a directory, expected a file, or -r", "");
+    }
+}
+
+bool plan_make(struct plan *plan, const struct options *options, struct error *error)
+{
+    *plan = (struct plan){0};
+    arena_init(&plan->arena);
+    for (size_t i = 0; i < options->file_count; i++) {
+        add_input(plan, options, options->files[i]);
+    }
+    if (plan->arena.has_failed || !plan_check_conflicts(plan, options) ||
+        plan->arena.has_failed) {
+        return error_set_memory(error);
+    }
+    return true;
+}

@@ -1,0 +1,56 @@
+/* The texts that are inserted. What is written here is what strip.c looks for. */
+#ifndef MONITORCH_INSTRUMENT_OUTPUT_FORMS_H
+#define MONITORCH_INSTRUMENT_OUTPUT_FORMS_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* `_mt`, or another name that no word of the file starts with. */
+struct forms {
+    struct slice hook;      /* `_mt` */
+    struct slice value;     /* `_mt_v` */
+    struct slice temporary; /* `_mt_t` */
+};
+
+/* One call of the hook: `_mt and _mt(site, arguments…)`. */
+struct record {
+    uint32_t site;           /* SITE_NONE: nothing is inserted */
+    struct slice *arguments; /* borrowed from the arena */
+    uint32_t argument_count;
+};
+
+/* The start of what every instrumented file holds; both quotes can be told from a person's. */
+#define FORM_IMPORT "__import__('monitorch' or '"
+#define FORM_IMPORT_HELP                                                               \
+    "this file was instrumented: install monitorch, or take the calls out with "       \
+    "monitorch-instrument --strip"
+#define FORM_IMPORT_END "')._instrumented"
+#define FORM_TABLE      "(globals(), '"
+#define FORM_TABLE_END  "')"
+#define FORM_SPY_IMPORT "from monitorch.spy import spy_save"
+#define FORM_SPY_VALUE  "__import__('monitorch.spy').spy.spy_save"
+
+/* Whether names may begin so: `_mt`, or `_mt`, digits and `x`. */
+bool forms_is_prefix(struct slice prefix);
+
+/* Chooses the names. False where memory ran out. */
+bool forms_choose(struct forms *forms, struct slice text, struct arena *arena);
+
+/* The names for a given hook. */
+bool forms_name(struct forms *forms, struct slice hook, struct arena *arena);
+
+/* `_mt and _mt(3, a, b)` */
+void forms_record(const struct forms *forms,
+                  const struct record *record,
+                  struct buffer *text);
+
+/* `not (_mt and _mt(3, a, b))`: the form that fires no line event of its own. */
+void forms_quiet(const struct forms *forms,
+                 const struct record *record,
+                 struct buffer *text);
+
+#endif

@@ -1,0 +1,414 @@
+/* Taking out what the matcher recognises, and the partners of inserted brackets. */
+#include "instrument/output/strip.h"
+
+#include "instrument/output/matcher.h"
+#include "instrument/text/lexer.h"
+#include "runtime/base/memory.h"
+#include "runtime/site/site.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum open_kind {
+    OPEN_PLAIN,    /* the original's, or inserted: its partner tells */
+    OPEN_INSERTED, /* goes, and its partner too */
+    OPEN_VALUE,    /* the same, and what follows a returned value */
+};
+
+struct open_bracket {
+    size_t offset;
+    enum open_kind kind;
+};
+
+struct range {
+    size_t start;
+    size_t end;
+};
+
+struct strip {
+    struct matcher matcher;
+    struct range *ranges; /* owned */
+    size_t range_count;
+    size_t range_capacity;
+    struct open_bracket *open; /* owned; a stack */
+    size_t open_count;
+    size_t open_capacity;
+    bool has_failed;
+};
+
+static void remove_range(struct strip *strip, size_t start, size_t end)
+{
+    void *ranges = strip->ranges;
+
+    if (!memory_grow(&ranges, &strip->range_capacity, strip->range_count + 1,
+                     sizeof *strip->ranges)) {
+        strip->has_failed = true;
+        return;
+    }
+    strip->ranges = ranges;
+    strip->ranges[strip->range_count++] = (struct range){start, end};
+}
+
+static void push(struct strip *strip, size_t offset, enum open_kind kind)
+{
+    void *brackets = strip->open;
+
+    if (!memory_grow(&brackets, &strip->open_capacity, strip->open_count + 1,
+                     sizeof *strip->open)) {
+        strip->has_failed = true;
+        return;
+    }
+    strip->open = brackets;
+    strip->open[strip->open_count++] = (struct open_bracket){offset, kind};
+}
+
+/* After `;`. Returns the offset to go on from. */
+static size_t strip_after(struct strip *strip, size_t at)
+{
+    size_t here = at;
+
+    if (matcher_take(&strip->matcher, &here, SLICE("; ")) &&
+        (matcher_take_record(&strip->matcher, &here) ||
+         matcher_take_quiet(&strip->matcher, &here) ||
+         matcher_take_cleaning(&strip->matcher, &here) ||
+         matcher_take_spy(&strip->matcher, &here) ||
+         matcher_take_quiet_lazy(&strip->matcher, &here) ||
+         matcher_take_boot_statements(&strip->matcher, &here))) {
+        remove_range(strip, at, here);
+        return here;
+    }
+    return at + 1;
+}
+
+/* The separator behind inserted statements that stand before others. */
+static size_t take_separator(const struct strip *strip, size_t at)
+{
+    if (matcher_take(&strip->matcher, &at, SLICE(";  #"))) {
+        return at - 1;
+    }
+    if (!matcher_take(&strip->matcher, &at, SLICE("; "))) {
+        matcher_take(&strip->matcher, &at, SLICE(";"));
+    }
+    return at;
+}
+
+/* At a word or a quote where a statement may begin. */
+static size_t strip_before(struct strip *strip, size_t at)
+{
+    size_t here = at;
+
+    if (matcher_take_quiet(&strip->matcher, &here) &&
+        matcher_take(&strip->matcher, &here, SLICE("; "))) {
+        remove_range(strip, at, here);
+        return here;
+    }
+    here = at;
+    if (matcher_take_quiet_lazy(&strip->matcher, &here) &&
+        matcher_take(&strip->matcher, &here, SLICE("; "))) {
+        remove_range(strip, at, here);
+        return here;
+    }
+    here = at;
+    if (matcher_take_boot_statements(&strip->matcher, &here)) {
+        size_t end = take_separator(strip, here);
+
+        if (end > here) { /* a line of its own is a person's */
+            if (strip->matcher.has_hook) {
+                size_t next = end;
+
+                if (matcher_take_cleaning(&strip->matcher, &next) &&
+                    matcher_take(&strip->matcher, &next, SLICE("; "))) {
+                    end = next;
+                }
+            }
+            remove_range(strip, at, end);
+            return end;
+        }
+    }
+    here = at;
+    if (strip->matcher.has_hook &&
+        matcher_take(&strip->matcher, &here, strip->matcher.forms.temporary) &&
+        matcher_take(&strip->matcher, &here, SLICE(" = "))) {
+        remove_range(strip, at, here);
+        return here;
+    }
+    return at;
+}
+
+static size_t strip_open(struct strip *strip, size_t at)
+{
+    size_t here = at;
+
+    if (matcher_take_false_expressions(&strip->matcher, &here) &&
+        matcher_take(&strip->matcher, &here, SLICE("("))) {
+        remove_range(strip, at, here);
+        push(strip, at, OPEN_INSERTED);
+        return here;
+    }
+    here = at + 1;
+    if (strip->matcher.has_hook &&
+        matcher_take(&strip->matcher, &here, strip->matcher.forms.temporary) &&
+        matcher_take(&strip->matcher, &here, SLICE(" := "))) {
+        push(strip, at, OPEN_INSERTED);
+        remove_range(strip, at, here);
+        return here;
+    }
+    here = at + 1;
+    if (matcher_take_class_base(&strip->matcher, &here) &&
+        matcher_take(&strip->matcher, &here, SLICE(")"))) {
+        remove_range(strip, at, here);
+        return here;
+    }
+    push(strip, at, OPEN_PLAIN);
+    return at + 1;
+}
+
+static size_t strip_close(struct strip *strip, size_t at)
+{
+    struct open_bracket open = {0, OPEN_PLAIN};
+    size_t here = at + 1;
+
+    if (strip->open_count == 0) {
+        return at + 1;
+    }
+    open = strip->open[--strip->open_count];
+    if (open.kind == OPEN_PLAIN) {
+        if (matcher_take_value_tail(&strip->matcher, &here) &&
+            matcher_take(&strip->matcher, &here, SLICE(")")) && strip->open_count > 0 &&
+            strip->open[strip->open_count - 1].offset + 1 == open.offset) {
+            strip->open_count--;
+            remove_range(strip, open.offset - 1, open.offset + 1);
+            remove_range(strip, at, here);
+            return here;
+        }
+        here = at + 1;
+        if (matcher_take_turn_tail(&strip->matcher, &here)) {
+            remove_range(strip, open.offset, open.offset + 1);
+            remove_range(strip, at, here);
+            return here;
+        }
+        return at + 1;
+    }
+    if (open.kind == OPEN_VALUE) {
+        matcher_take_value_tail(&strip->matcher, &here);
+    }
+    remove_range(strip, at, here);
+    return here;
+}
+
+/* A word: a string's prefix, `return`, or the start of an insertion. */
+static size_t strip_word(struct strip *strip, size_t at)
+{
+    size_t end = lexer_word_end(strip->matcher.text, at);
+    struct slice word = slice_part(strip->matcher.text, at, end);
+    size_t here = strip_before(strip, at);
+
+    if (here != at) {
+        return here;
+    }
+    here = lexer_prefixed_string_end(strip->matcher.text, at, end);
+    if (here > end) {
+        return here;
+    }
+    here = end;
+    if (strip->matcher.has_hook && slice_equal(word, SLICE("return")) &&
+        matcher_take(&strip->matcher, &here, SLICE(" (")) &&
+        matcher_take(&strip->matcher, &here, strip->matcher.forms.value) &&
+        matcher_take(&strip->matcher, &here, SLICE(" := ("))) {
+        remove_range(strip, end, here);
+        push(strip, end, OPEN_VALUE);
+        push(strip, end, OPEN_INSERTED);
+        return here;
+    }
+    return end;
+}
+
+static size_t strip_star(struct strip *strip, size_t at)
+{
+    size_t here = at;
+
+    if (!matcher_take_class_base(&strip->matcher, &here)) {
+        return at + 1;
+    }
+    matcher_take(&strip->matcher, &here, SLICE(", "));
+    remove_range(strip, at, here);
+    return here;
+}
+
+static size_t strip_token(struct strip *strip, size_t at)
+{
+    char byte = strip->matcher.text.bytes[at];
+
+    if (lexer_is_word_byte(byte)) {
+        return strip_word(strip, at);
+    }
+    switch (byte) {
+    case '\'':
+    case '"':
+        return lexer_string_end(strip->matcher.text, at, false, false);
+    case '#':
+        while (at < strip->matcher.text.size && strip->matcher.text.bytes[at] != '\n' &&
+               strip->matcher.text.bytes[at] != '\r') {
+            at++;
+        }
+        return at;
+    case ';':
+        return strip_after(strip, at);
+    case '*':
+        return strip_star(strip, at);
+    case '(':
+        return strip_open(strip, at);
+    case '[':
+    case '{':
+        push(strip, at, OPEN_PLAIN);
+        return at + 1;
+    case ')':
+        return strip_close(strip, at);
+    case ']':
+    case '}':
+        strip->open_count -= strip->open_count > 0;
+        return at + 1;
+    default:
+        return at + 1;
+    }
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct range *left = a;
+    const struct range *right = b;
+
+    return (left->start > right->start) - (left->start < right->start);
+}
+
+static bool copy_rest(const struct strip *strip, struct buffer *output)
+{
+    size_t done = 0;
+
+    if (strip->range_count > 1) {
+        qsort(strip->ranges, strip->range_count, sizeof *strip->ranges, compare_ranges);
+    }
+    for (size_t i = 0; i < strip->range_count; i++) {
+        if (strip->ranges[i].start >= done) {
+            buffer_add_bytes(output, strip->matcher.text.bytes + done,
+                             strip->ranges[i].start - done);
+            done = strip->ranges[i].end;
+        }
+    }
+    buffer_add_bytes(output, strip->matcher.text.bytes + done,
+                     strip->matcher.text.size - done);
+    return !output->has_failed;
+}
+
+/* The offset of the inserted import, or the text's size. */
+static size_t find_import(struct slice text)
+{
+    size_t at = 0;
+
+    for (;;) {
+        at = slice_find(text, SLICE(FORM_IMPORT), at);
+        if (at == text.size) {
+            return at;
+        }
+        if (at >= 3 && (slice_equal(slice_part(text, at - 3, at), SLICE(" = ")) ||
+                        slice_equal(slice_part(text, at - 3, at), SLICE(":= ")) ||
+                        slice_equal(slice_part(text, at - 3, at), SLICE("', ")))) {
+            return at;
+        }
+        at++;
+    }
+}
+
+struct slice strip_find_hook(struct slice text)
+{
+    size_t end = find_import(text);
+    size_t start;
+
+    if (end == text.size) {
+        return (struct slice){NULL, 0};
+    }
+    end -= 3;
+    end -= text.bytes[end] == ':';
+    while (end > 0 && text.bytes[end - 1] == ' ') {
+        end--;
+    }
+    start = end;
+    while (start > 0 && lexer_is_word_byte(text.bytes[start - 1])) {
+        start--;
+    }
+    if (slice_ends(slice_part(text, start, end), SLICE("_t"))) {
+        end -= 2; /* `_mt_t = …` comes before `_mt = _mt_t(…)` */
+    }
+    return slice_part(text, start, end);
+}
+
+bool strip_find_table(struct slice text, struct slice *table)
+{
+    struct slice hook = strip_find_hook(text);
+    struct slice opening = SLICE(FORM_TABLE);
+    size_t start;
+    size_t end;
+
+    *table = (struct slice){NULL, 0};
+    if (hook.size == 0) {
+        return false;
+    }
+    start = slice_find(text, opening, (size_t)(hook.bytes - text.bytes));
+    if (start == text.size) {
+        return false;
+    }
+    start += opening.size;
+    end = slice_find(text, SLICE("'"), start);
+    if (end == text.size) {
+        return false;
+    }
+    *table = slice_part(text, start, end);
+    return true;
+}
+
+/* Whether the spy_save calls in the text were inserted: a text with a table says so in its
+ * options, one without holds nothing else. */
+static bool has_inserted_spy(struct slice text, struct arena *arena)
+{
+    struct error ignored = ERROR_INIT;
+    struct site_table table;
+    struct slice table_text;
+
+    if (slice_find(text, SLICE("spy_save"), 0) == text.size) {
+        return false;
+    }
+    return !strip_find_table(text, &table_text) ||
+           !site_table_read(&table, table_text, arena, &ignored) ||
+           slice_find(table.options, SLICE("--spy"), 0) < table.options.size;
+}
+
+bool strip_text(struct slice text, struct arena *arena, struct buffer *output)
+{
+    struct strip strip = {.matcher = {.text = text}};
+    struct slice hook = strip_find_hook(text);
+    bool is_done;
+
+    strip.matcher.has_hook = hook.size > 0;
+    strip.matcher.takes_spy = has_inserted_spy(text, arena);
+    if (strip.matcher.has_hook && !forms_name(&strip.matcher.forms, hook, arena)) {
+        return false;
+    }
+    for (size_t at = 0; at < text.size && !strip.has_failed;) {
+        at = strip_token(&strip, at);
+    }
+    is_done = !strip.has_failed && copy_rest(&strip, output);
+    memory_free(strip.ranges);
+    memory_free(strip.open);
+    return is_done;
+}
+
+bool strip_source(struct slice text, struct buffer *original)
+{
+    struct arena arena;
+    bool is_done;
+
+    arena_init(&arena);
+    is_done = strip_text(text, &arena, original) && !original->has_failed;
+    arena_release(&arena);
+    return is_done;
+}

@@ -1,0 +1,280 @@
+/* The state of rewriting one file, shared by the modules that rewrite its parts:
+ * rewrite.c (blocks), definition.c (functions, classes), compound.c and header.c (if, for,
+ * try …), simple.c, assignment.c, call.c, passing.c, walrus.c, insert.c (how records are
+ * placed), bootstrap.c. */
+#ifndef MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
+#define MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
+
+#include "instrument/instrument.h"
+#include "instrument/output/edits.h"
+#include "instrument/output/forms.h"
+#include "instrument/output/sites.h"
+#include "instrument/select/choice.h"
+#include "instrument/tree/depth.h"
+#include "instrument/tree/foreign.h"
+#include "instrument/tree/inspection.h"
+#include "instrument/tree/scope.h"
+#include "instrument/tree/syntax.h"
+
+/* Records that wait for the next statement that can carry them. More than these never wait:
+ * each comes from one enclosing construct whose block begins with another, or is the header's
+ * own line. */
+#define PENDING_LIMIT 9
+
+struct pending {
+    struct record items[PENDING_LIMIT];
+    uint32_t count;
+};
+
+/* The function, class or module whose statements are being rewritten. */
+struct place {
+    struct place *outer; /* borrowed; NULL for the module */
+    enum scope_kind kind;
+    uint32_t function;  /* index in the site table of the nearest function, or 0 */
+    struct slice name;  /* qualified; empty for the module */
+    bool is_selected;   /* the function as a whole, or everything */
+    bool is_names_only; /* no temporaries: it can list its local variables */
+    struct slice self;  /* a method's first parameter; empty elsewhere */
+    /* Records that the next statement takes; borrowed, or NULL. */
+    struct pending *later;
+    /* Sites and spy calls in it, nested functions not counted. */
+    uint32_t emitted_count;
+    struct scope scope;
+};
+
+struct rewriter {
+    const char *path; /* borrowed */
+    struct syntax syntax;
+    struct names names;
+    struct choice choice;
+    struct foreign foreign;
+    struct inspection inspection;
+    struct depth depth;
+    struct forms forms;
+    struct sites sites;
+    struct edits *edits;         /* borrowed */
+    struct instrumented *result; /* borrowed: counts and notes go there */
+    struct arena *arena;         /* borrowed */
+    struct place *place;         /* the innermost; borrowed from the stack */
+    struct site_draft draft;     /* the site being made; reused, for it is large */
+    size_t note_capacity;
+    uint32_t first_module_edit; /* offset of the first insertion that runs at import */
+    bool uses_module_temporary;
+    bool has_walrus; /* an assignment expression is in the file */
+    bool has_record; /* at least one call of the hook is inserted */
+    bool
+        needs_spy_import; /* there are spy_save calls, and the module does not import it */
+    bool has_failed;      /* out of memory; checked at the end */
+};
+
+static inline const struct syntax_node *node_at(const struct rewriter *rewriter,
+                                                uint32_t node)
+{
+    return &rewriter->syntax.nodes[node];
+}
+
+static inline struct slice text_of(const struct rewriter *rewriter, uint32_t node)
+{
+    return syntax_text(&rewriter->syntax, node);
+}
+
+static inline uint32_t first_child(const struct rewriter *rewriter, uint32_t node)
+{
+    return syntax_child(&rewriter->syntax, node);
+}
+
+static inline uint32_t
+child_of_kind(const struct rewriter *rewriter, uint32_t node, enum kind kind)
+{
+    return syntax_find(&rewriter->syntax, node, kind);
+}
+
+/* insert.c */
+
+/* Makes the drafted site; the record is to be inserted unless its site is SITE_NONE. */
+struct record record_make(struct rewriter *rewriter,
+                          const struct slice *arguments,
+                          uint32_t argument_count);
+
+void pending_add(struct pending *pending, const struct record *record);
+
+/* Whether the drafted statement at `node` is recorded. */
+bool is_recorded(const struct rewriter *rewriter, uint32_t node);
+
+/* Whether a node ends on a later line than it starts. */
+bool is_on_several_lines(const struct rewriter *rewriter, uint32_t node);
+
+/* `; _mt and _mt(…)` behind the simple statement; `temporary`: it used `_mt_t`. */
+void insert_after(struct rewriter *rewriter,
+                  uint32_t statement,
+                  bool is_last_in_block,
+                  const struct record *records,
+                  uint32_t record_count,
+                  const struct slice *spy_names,
+                  uint32_t spy_count,
+                  bool has_temporary);
+
+/* `not (_mt and _mt(…)); ` before the simple statement. */
+void insert_before(struct rewriter *rewriter,
+                   uint32_t statement,
+                   const struct pending *pending);
+
+/* `(_mt and _mt(…)) or (` … `)` around an expression. */
+void insert_header(struct rewriter *rewriter,
+                   uint32_t start,
+                   uint32_t end,
+                   const struct pending *pending);
+
+/* One more base of a class, which adds none: `*(expressions ())`. The expressions, each with
+ * ` or ` behind it, are the text since `begin`. */
+void insert_base(struct rewriter *rewriter,
+                 uint32_t definition,
+                 size_t begin,
+                 enum edit_rank rank);
+
+/* Adds a note; the text is copied. */
+void note_add(struct rewriter *rewriter,
+              enum note_kind kind,
+              uint32_t node,
+              const char *format,
+              ...) __attribute__((format(printf, 4, 5)));
+
+/* simple.c */
+
+/* Rewrites a simple statement: what it binds, changes or returns. */
+void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last);
+
+/* Whether the statement is complete: after it comes a line's end, `;` or a comment. */
+bool is_sound(const struct rewriter *rewriter, uint32_t statement);
+
+/* every_line.c: do nothing where --every-line is not asked for */
+
+/* Before a statement that is left: raise, break, continue. */
+void line_before_simple(struct rewriter *rewriter, uint32_t statement);
+/* Behind another one, which has got no site. */
+void line_after_simple(struct rewriter *rewriter, uint32_t statement, bool is_last);
+/* The record of a header that is read once on the way: if, elif, with, match. */
+void line_in_header(struct rewriter *rewriter, uint32_t node, struct pending *pending);
+
+/* assignment.c */
+void rewrite_assignment(struct rewriter *rewriter, uint32_t statement, bool is_last);
+void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_last);
+void rewrite_augmented(struct rewriter *rewriter, uint32_t statement, bool is_last);
+
+/* The names that the targets between two nodes bind were bound by `site`. */
+void bind_targets(struct rewriter *rewriter,
+                  uint32_t first,
+                  uint32_t end,
+                  uint32_t site);
+
+/* call.c */
+
+/* A call that stands alone may change what it is given. */
+void rewrite_call(struct rewriter *rewriter,
+                  uint32_t statement,
+                  uint32_t call,
+                  bool is_last);
+
+/* walrus.c */
+
+/* Assignment expressions between two nodes. */
+void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end);
+
+/* passing.c */
+
+/* Whether evaluating the expression does nothing: a number, a string that is no format. */
+bool is_constant(const struct rewriter *rewriter, uint32_t node);
+
+/* Whether it is a constant whose text can stand among a record's arguments: one line, without an
+ * escape, not longer than CONSTANT_SIZE_LIMIT. */
+#define CONSTANT_SIZE_LIMIT 80
+bool is_short_constant(const struct rewriter *rewriter, uint32_t node);
+
+/* compound.c */
+
+/* Rewrites an if, for, while, try, with or match statement, the pending records in its
+ * header. */
+void rewrite_compound(struct rewriter *rewriter,
+                      uint32_t statement,
+                      struct pending *pending);
+bool is_compound(enum kind kind);
+
+/* header.c */
+
+/* The expression in the header of a compound statement (not try) that runs first, as offsets of
+ * the text. False where the header is not complete. */
+bool header_range(const struct rewriter *rewriter,
+                  uint32_t statement,
+                  uint32_t *start,
+                  uint32_t *end);
+
+/* definition.c */
+
+/* A function or class, decorated or not. `is_before_damage`: what follows it could not be read,
+ * and may be a part of it. */
+void rewrite_definition(struct rewriter *rewriter,
+                        uint32_t node,
+                        struct pending *pending,
+                        bool is_before_damage);
+
+/* Whether a definition's header has a place for a record: a decorator, a class's bases. */
+bool definition_can_carry(const struct rewriter *rewriter, uint32_t node);
+
+/* The first place below `node` that the parser could not read, in no nested function; 0 where there
+ * is none. */
+uint32_t find_damage(const struct rewriter *rewriter, uint32_t node);
+
+/* How many functions stand at and below `node`. */
+size_t count_functions(const struct rewriter *rewriter, uint32_t node);
+
+/* Leaves everything below `node` alone, and says so at `deep`, which is nested too deep. `name`: of
+ * the function, or empty for a statement of the module. */
+void skip_deep(struct rewriter *rewriter,
+               uint32_t node,
+               uint32_t deep,
+               struct slice name);
+
+/* Leaves everything below `node` alone, and says so at `damage`. */
+void skip_damaged(struct rewriter *rewriter,
+                  uint32_t node,
+                  uint32_t damage,
+                  struct slice name);
+
+/* rewrite.c */
+
+/* Rewrites the statements of a block or of the module. What is still pending at its end is
+ * lost and reported. */
+void rewrite_block(struct rewriter *rewriter,
+                   uint32_t block,
+                   struct pending *pending,
+                   bool has_docstring);
+
+/* The same as record_make, for a record that only the statements of `block` can carry. */
+struct record record_make_in(struct rewriter *rewriter,
+                             uint32_t block,
+                             const struct slice *arguments,
+                             uint32_t argument_count);
+
+/* `__all__ = …`, `__version__ = …`: tools read such lines of a module as text. */
+bool is_dunder_assignment(const struct rewriter *rewriter, uint32_t statement);
+
+/* Whether something in a statement or clause could not be read, outside its blocks. */
+bool is_damaged(const struct rewriter *rewriter, uint32_t statement);
+
+/* Whether some statement of the block can carry a record that stands before it. */
+bool block_can_carry(const struct rewriter *rewriter, uint32_t block);
+
+/* The whole file. */
+void rewrite_module(struct rewriter *rewriter);
+
+bool is_definition(enum kind kind);
+
+/* Whether the statement is a string alone, which Python takes as documentation. */
+bool is_docstring(const struct rewriter *rewriter, uint32_t statement);
+
+/* bootstrap.c */
+
+/* Inserts what brings `_mt` into the file. */
+void insert_bootstrap(struct rewriter *rewriter, struct slice table);
+
+#endif

@@ -1,0 +1,341 @@
+/* A selection as text: what a traced file's table remembers of the command line. */
+#include "instrument/select/selection.h"
+
+#include "runtime/base/memory.h"
+
+#include <stdint.h>
+
+/* ---- writing ---- */
+
+static void add_glob(struct buffer *text, struct slice glob, bool is_in_list)
+{
+    for (size_t i = 0; i < glob.size; i++) {
+        unsigned char byte = (unsigned char)glob.bytes[i];
+
+        if (byte <= ' ' || byte == '%' || byte == 0x7F || (byte == ',' && is_in_list)) {
+            buffer_add_byte(text, '%');
+            buffer_add_hex(text, byte, 2);
+        } else {
+            buffer_add_byte(text, (char)byte);
+        }
+    }
+}
+
+static void start_word(struct buffer *text, size_t start, struct slice word)
+{
+    if (text->size > start) {
+        buffer_add_byte(text, ' ');
+    }
+    buffer_add(text, word);
+}
+
+static void add_lines(struct buffer *text, size_t start, struct line_range range)
+{
+    start_word(text, start, SLICE("--lines="));
+    buffer_add_number(text, range.first);
+    if (range.last != range.first) {
+        buffer_add_byte(text, '-');
+    }
+    if (range.last != range.first && range.last != SIZE_MAX) {
+        buffer_add_number(text, range.last);
+    }
+}
+
+void selection_write(const struct selection *selection, struct buffer *text)
+{
+    size_t start = text->size;
+
+    if (selection->everything) {
+        start_word(text, start, SLICE("--all"));
+    }
+    if (selection->forward) {
+        start_word(text, start, SLICE("--forward"));
+    }
+    if (selection->every_line) {
+        start_word(text, start, SLICE("--every-line"));
+    }
+    for (size_t i = 0; i < selection->function_count; i++) {
+        start_word(text, start, SLICE("--function="));
+        add_glob(text, selection->functions[i], false);
+    }
+    for (size_t i = 0; i < selection->line_count; i++) {
+        add_lines(text, start, selection->lines[i]);
+    }
+    for (size_t i = 0; i < selection->spy_count; i++) {
+        if (i == 0) {
+            start_word(text, start, SLICE("--spy="));
+        } else {
+            buffer_add_byte(text, ',');
+        }
+        add_glob(text, selection->spy_names[i], true);
+    }
+}
+
+/* ---- reading ---- */
+
+static bool read_decimal(struct slice *text, size_t *number)
+{
+    size_t result = 0;
+    size_t i = 0;
+
+    for (; i < text->size && text->bytes[i] >= '0' && text->bytes[i] <= '9'; i++) {
+        size_t digit = (size_t)(text->bytes[i] - '0');
+
+        if (result > (SIZE_MAX - digit) / 10) {
+            return false;
+        }
+        result = result * 10 + digit;
+    }
+    *text = slice_part(*text, i, text->size);
+    *number = result;
+    return i > 0;
+}
+
+static bool parse_range(struct line_range *range, struct slice text)
+{
+    struct line_range result = {1, SIZE_MAX};
+    bool has_first = text.size > 0 && text.bytes[0] != '-';
+
+    if (text.size == 0) {
+        return false;
+    }
+    if (has_first && (!read_decimal(&text, &result.first) || result.first == 0)) {
+        return false;
+    }
+    if (text.size == 0) {
+        result.last = result.first;
+        *range = result;
+        return true;
+    }
+    if (text.bytes[0] != '-') {
+        return false;
+    }
+    text = slice_part(text, 1, text.size);
+    if (text.size > 0 && !read_decimal(&text, &result.last)) {
+        return false;
+    }
+    if (text.size > 0 || result.last < result.first ||
+        (!has_first && result.last == SIZE_MAX)) {
+        return false;
+    }
+    *range = result;
+    return true;
+}
+
+bool line_range_read(struct line_range *range, struct slice text, struct error *error)
+{
+    if (parse_range(range, text)) {
+        return true;
+    }
+    error_set(error, ERROR_USAGE,
+              "--lines %.*s: expected N, N-M, N- or -M, lines counted from 1",
+              (int)(text.size < 80 ? text.size : 80), text.bytes);
+    return false;
+}
+
+/* Appends an item to an array that lives in an arena: the array doubles at each power of 2. */
+static void *
+array_add(const void *items, size_t *count, size_t item_size, struct arena *arena)
+{
+    char *moved = (char *)items;
+
+    if ((*count & (*count - 1)) == 0) { /* 0, 1, 2, 4, 8, ... items: it is full */
+        moved = arena_allocate(arena, *count == 0 ? 1 : *count * 2, item_size);
+        if (moved != NULL && *count > 0) {
+            memcpy(moved, items, *count * item_size);
+        }
+    }
+    if (moved != NULL) {
+        (*count)++;
+    }
+    return moved;
+}
+
+static bool glob_add(const struct slice **globs,
+                     size_t *count,
+                     struct slice glob,
+                     struct arena *arena,
+                     struct error *error)
+{
+    struct slice *moved = array_add(*globs, count, sizeof **globs, arena);
+
+    if (moved == NULL) {
+        return error_set_memory(error);
+    }
+    moved[*count - 1] = glob;
+    *globs = moved;
+    return true;
+}
+
+bool globs_add(const struct slice **globs,
+               size_t *count,
+               struct slice list,
+               struct arena *arena,
+               struct error *error)
+{
+    size_t start = 0;
+
+    while (start < list.size) {
+        size_t end = slice_find(list, SLICE(","), start);
+
+        if (end > start &&
+            !glob_add(globs, count, slice_part(list, start, end), arena, error)) {
+            return false;
+        }
+        start = end + 1;
+    }
+    return true;
+}
+
+bool function_glob_add(struct selection *selection,
+                       struct slice glob,
+                       struct arena *arena,
+                       struct error *error)
+{
+    return glob_add(&selection->functions, &selection->function_count, glob, arena,
+                    error);
+}
+
+bool line_range_add(struct selection *selection,
+                    struct slice text,
+                    struct arena *arena,
+                    struct error *error)
+{
+    struct line_range range;
+    struct line_range *moved;
+
+    if (!line_range_read(&range, text, error)) {
+        return false;
+    }
+    moved = array_add(selection->lines, &selection->line_count, sizeof *moved, arena);
+    if (moved == NULL) {
+        return error_set_memory(error);
+    }
+    moved[selection->line_count - 1] = range;
+    selection->lines = moved;
+    return true;
+}
+
+static int hex_digit(char byte)
+{
+    if (byte >= '0' && byte <= '9') {
+        return byte - '0';
+    }
+    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
+/* Takes the escapes out; a `%` without two digits after it means itself. */
+static bool unescape(struct slice *text, struct arena *arena, struct error *error)
+{
+    char *bytes;
+    size_t size = 0;
+
+    if (memchr(text->bytes, '%', text->size) == NULL) {
+        return true;
+    }
+    bytes = arena_allocate(arena, text->size, 1);
+    if (bytes == NULL) {
+        return error_set_memory(error);
+    }
+    for (size_t i = 0; i < text->size; i++) {
+        bool is_escape = text->bytes[i] == '%' && text->size - i > 2 &&
+                         hex_digit(text->bytes[i + 1]) >= 0 &&
+                         hex_digit(text->bytes[i + 2]) >= 0;
+
+        bytes[size] = text->bytes[i];
+        if (is_escape) {
+            bytes[size] = (char)(hex_digit(text->bytes[i + 1]) << 4 |
+                                 hex_digit(text->bytes[i + 2]));
+            i += 2;
+        }
+        size++;
+    }
+    *text = (struct slice){bytes, size};
+    return true;
+}
+
+static bool read_spy(struct selection *selection,
+                     struct slice list,
+                     struct arena *arena,
+                     struct error *error)
+{
+    size_t first = selection->spy_count;
+
+    if (!globs_add(&selection->spy_names, &selection->spy_count, list, arena, error)) {
+        return false;
+    }
+    for (size_t i = first; i < selection->spy_count; i++) {
+        /* The array was made just above, so it may be written to. */
+        if (!unescape((struct slice *)&selection->spy_names[i], arena, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The text behind a word's `=`, where the word begins with `name`. */
+static bool take_value(struct slice word, struct slice name, struct slice *value)
+{
+    if (!slice_starts(word, name)) {
+        return false;
+    }
+    *value = slice_part(word, name.size, word.size);
+    return true;
+}
+
+static bool read_word(struct selection *selection,
+                      struct slice word,
+                      struct arena *arena,
+                      struct error *error)
+{
+    struct slice value;
+
+    if (slice_equal(word, SLICE("--all"))) {
+        selection->everything = true;
+        return true;
+    }
+    if (slice_equal(word, SLICE("--forward"))) {
+        selection->forward = true;
+        return true;
+    }
+    if (slice_equal(word, SLICE("--every-line"))) {
+        selection->every_line = true;
+        return true;
+    }
+    if (take_value(word, SLICE("--function="), &value)) {
+        return unescape(&value, arena, error) &&
+               function_glob_add(selection, value, arena, error);
+    }
+    if (take_value(word, SLICE("--lines="), &value)) {
+        return line_range_add(selection, value, arena, error);
+    }
+    if (take_value(word, SLICE("--spy="), &value)) {
+        return read_spy(selection, value, arena, error);
+    }
+    error_set(error, ERROR_INPUT,
+              "\"%.*s\" selects nothing, expected --all, --forward, --every-line, "
+              "--function=, --lines= or --spy=",
+              (int)(word.size < 80 ? word.size : 80), word.bytes);
+    return false;
+}
+
+bool selection_read(struct selection *selection,
+                    struct slice text,
+                    struct arena *arena,
+                    struct error *error)
+{
+    struct selection result = {0};
+    size_t start = 0;
+
+    while (start < text.size) {
+        size_t end = slice_find(text, SLICE(" "), start);
+
+        if (end > start &&
+            !read_word(&result, slice_part(text, start, end), arena, error)) {
+            return false;
+        }
+        start = end + 1;
+    }
+    *selection = result;
+    return true;
+}

@@ -1,0 +1,44 @@
+/* A selection as text: what a traced file's table remembers of the command line. */
+#ifndef MONITORCH_INSTRUMENT_SELECT_SELECTION_H
+#define MONITORCH_INSTRUMENT_SELECT_SELECTION_H
+
+#include "instrument/instrument.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
+#include "runtime/base/slice.h"
+
+#include <stdbool.h>
+
+/* Appends the words that make this selection on a command line, one blank apart: --all,
+ * --forward, --every-line, the functions, the lines, then --spy. Blanks, `%` and control characters inside a
+ * word are written %XX. A selection of nothing gives no words. */
+void selection_write(const struct selection *selection, struct buffer *text);
+
+/* Reads such words again. Everything in the selection is borrowed from `text` and `arena`.
+ * Fails for a word that is not one of these. */
+bool selection_read(struct selection *selection,
+                    struct slice text,
+                    struct arena *arena,
+                    struct error *error);
+
+/* Reads `A-B`, `A`, `A-` or `-B`, the argument of --lines; an open end is line SIZE_MAX. */
+bool line_range_read(struct line_range *range, struct slice text, struct error *error);
+
+/* Adds a --function, a --lines, or a comma separated list as that of --spy, whose empty parts
+ * are left out. The arrays live in the arena; the globs stay borrowed. */
+bool function_glob_add(struct selection *selection,
+                       struct slice glob,
+                       struct arena *arena,
+                       struct error *error);
+bool line_range_add(struct selection *selection,
+                    struct slice text,
+                    struct arena *arena,
+                    struct error *error);
+bool globs_add(const struct slice **globs,
+               size_t *count,
+               struct slice list,
+               struct arena *arena,
+               struct error *error);
+
+#endif

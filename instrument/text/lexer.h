@@ -1,0 +1,41 @@
+/* Skips the tokens of Python in which nothing is ever inserted: strings and comments. */
+#ifndef MONITORCH_INSTRUMENT_TEXT_LEXER_H
+#define MONITORCH_INSTRUMENT_TEXT_LEXER_H
+
+#include "runtime/base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline bool lexer_is_word_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || (unsigned char)byte >= 0x80;
+}
+
+/* The offset after the identifier or number at `at`. */
+size_t lexer_word_end(struct slice text, size_t at);
+
+/* Whether a word is a string's prefix: one to three letters of r, b, u, f, t. */
+bool lexer_is_string_prefix(struct slice word);
+
+/* The offset after the string whose prefix is the word from `at` to `quote`; `quote` where that
+ * word begins no string. */
+size_t lexer_prefixed_string_end(struct slice text, size_t at, size_t quote);
+
+/* The offset after the string whose first quote is at `at`. `is_format`: braces hold
+ * expressions; `is_raw`: backslashes stand for themselves. A string that does not end stops
+ * at its line's end, or at the text's where it has three quotes. */
+size_t lexer_string_end(struct slice text, size_t at, bool is_format, bool is_raw);
+
+/* A word in an expression inside a format string: `text` from `start` to `end`. */
+typedef void (*lexer_visit_word)(void *data,
+                                 struct slice text,
+                                 size_t start,
+                                 size_t end);
+
+/* Calls for each word of the expressions in the format strings of `text`, which is a string or
+ * several in a row. Words in strings inside those expressions are no words of theirs. */
+void lexer_visit_fields(struct slice text, lexer_visit_word visit, void *data);
+
+#endif

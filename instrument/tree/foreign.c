@@ -1,0 +1,202 @@
+/* Finding functions that belong to other compilers. */
+#include "instrument/tree/foreign.h"
+
+#include <string.h>
+
+/* Full names of decorators whose functions are read from source. */
+static const char *const compilers[] = {
+    "torch.jit.script",
+    "torch.jit.script_method",
+    "torch.jit.export",
+    "torch.jit.interface",
+    "torch.jit.script_if_tracing",
+    "torch.jit._script_if_tracing",
+    "torch.jit._overload",
+    "torch.jit._overload_method",
+    "torch._jit_internal._overload",
+    "torch._jit_internal._overload_method",
+    "torch._jit_internal.export",
+    "torch._jit_internal.interface",
+    "triton.jit",
+    "triton.runtime.jit.jit",
+    "triton.language.jit",
+    "triton.experimental.gluon.jit",
+    "numba.jit",
+    "numba.njit",
+    "numba.vectorize",
+    "numba.guvectorize",
+    "numba.cfunc",
+    "numba.stencil",
+    "numba.generated_jit",
+    "numba.cuda.jit",
+    "numba.experimental.jitclass",
+    "numba.extending.overload",
+    "numba.extending.register_jitable",
+    "taichi.kernel",
+    "taichi.func",
+    "taichi.data_oriented",
+    "taichi.real_func",
+    "warp.kernel",
+    "warp.func",
+    "helion.kernel",
+    "cupyx.jit.rawkernel",
+    "cutlass.cute.jit",
+    "cutlass.cute.kernel",
+    "tvm.script.tir.prim_func",
+    "tvm.script.ir.ir_module",
+    "tilelang.jit",
+};
+
+/* Joins a prefix and a name with a dot, in the arena. */
+static struct slice join(struct arena *arena, struct slice prefix, struct slice name)
+{
+    char *bytes = arena_allocate(arena, prefix.size + name.size + 1, 1);
+
+    if (bytes == NULL) {
+        return (struct slice){NULL, 0};
+    }
+    memcpy(bytes, prefix.bytes, prefix.size);
+    bytes[prefix.size] = '.';
+    memcpy(bytes + prefix.size + 1, name.bytes, name.size);
+    return (struct slice){bytes, prefix.size + 1 + name.size};
+}
+
+static void
+read_import(struct foreign *foreign, uint32_t statement, struct arena *arena)
+{
+    const struct syntax *syntax = foreign->syntax;
+    bool is_from = syntax->nodes[statement].kind == KIND_IMPORT_FROM_STATEMENT;
+    uint32_t module = syntax_child(syntax, statement);
+    uint32_t item = module;
+
+    if (module == 0) {
+        return;
+    }
+    if (is_from) {
+        item = syntax_sibling(syntax, statement, module);
+    }
+    for (; item != 0; item = syntax_sibling(syntax, statement, item)) {
+        bool is_aliased = syntax->nodes[item].kind == KIND_ALIASED_IMPORT;
+        uint32_t dotted = is_aliased ? syntax_child(syntax, item) : item;
+        uint32_t bound = is_aliased ? syntax_last(syntax, item) : item + 1;
+        struct slice full;
+
+        if (syntax->nodes[dotted].kind != KIND_DOTTED_NAME || bound >= syntax->count ||
+            foreign->names->of_node[bound] == NAME_NONE) {
+            continue;
+        }
+        full = syntax_text(syntax, is_aliased || is_from ? dotted : bound);
+        if (is_from) {
+            full = join(arena, syntax_text(syntax, module), full);
+        }
+        foreign->imports[foreign->names->of_node[bound]] = full;
+    }
+}
+
+/* The compiler that a callee or decorator names, or an empty slice. */
+static struct slice compiler_of(const struct foreign *foreign, uint32_t node)
+{
+    struct slice text = syntax_text(foreign->syntax, node);
+    uint32_t root = node;
+    struct slice import;
+
+    while (foreign->syntax->nodes[root].kind == KIND_ATTRIBUTE) {
+        root++;
+    }
+    if (foreign->names->of_node[root] == NAME_NONE) {
+        return (struct slice){NULL, 0};
+    }
+    import = foreign->imports[foreign->names->of_node[root]];
+    if (import.size == 0) {
+        return (struct slice){NULL, 0};
+    }
+    text = slice_part(text, syntax_text(foreign->syntax, root).size, text.size);
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        struct slice name = slice_of(compilers[i]);
+
+        if (name.size == import.size + text.size && slice_starts(name, import) &&
+            slice_ends(name, text)) {
+            return name;
+        }
+    }
+    return (struct slice){NULL, 0};
+}
+
+/* `torch.jit.script(f)`, `torch.jit.script(Model())`. */
+static void read_call(struct foreign *foreign, uint32_t call)
+{
+    const struct syntax *syntax = foreign->syntax;
+    uint32_t arguments = syntax_find(syntax, call, KIND_ARGUMENT_LIST);
+    uint32_t first = arguments == 0 ? 0 : syntax_child(syntax, arguments);
+    struct slice compiler;
+
+    if (first == 0) {
+        return;
+    }
+    compiler = compiler_of(foreign, call + 1);
+    if (compiler.size == 0) {
+        return;
+    }
+    if (syntax->nodes[first].kind == KIND_CALL) {
+        first++;
+    }
+    if (foreign->names->of_node[first] != NAME_NONE) {
+        foreign->scripted[foreign->names->of_node[first]] = compiler;
+    }
+}
+
+bool foreign_read(struct foreign *foreign,
+                  const struct syntax *syntax,
+                  const struct names *names,
+                  struct arena *arena)
+{
+    *foreign = (struct foreign){.syntax = syntax, .names = names};
+    foreign->imports = arena_allocate(arena, names->count, sizeof *foreign->imports);
+    foreign->scripted = arena_allocate(arena, names->count, sizeof *foreign->scripted);
+    if (foreign->imports == NULL || foreign->scripted == NULL) {
+        return false;
+    }
+    memset(foreign->imports, 0, names->count * sizeof *foreign->imports);
+    memset(foreign->scripted, 0, names->count * sizeof *foreign->scripted);
+    for (uint32_t i = 1; i < syntax->count; i++) {
+        if (syntax->nodes[i].kind == KIND_IMPORT_STATEMENT ||
+            syntax->nodes[i].kind == KIND_IMPORT_FROM_STATEMENT) {
+            read_import(foreign, i, arena);
+        }
+    }
+    for (uint32_t i = 1; i < syntax->count; i++) {
+        if (syntax->nodes[i].kind == KIND_CALL && i + 1 < syntax->nodes[i].next) {
+            read_call(foreign, i);
+        }
+    }
+    return !arena->has_failed;
+}
+
+struct slice
+foreign_compiler(const struct foreign *foreign, uint32_t definition, uint32_t decorated)
+{
+    const struct syntax *syntax = foreign->syntax;
+    uint32_t name = definition + 1;
+
+    for (uint32_t i = decorated == 0 ? 0 : syntax_child(syntax, decorated); i != 0;
+         i = syntax_sibling(syntax, decorated, i)) {
+        uint32_t expression = syntax_child(syntax, i);
+        struct slice compiler;
+
+        if (syntax->nodes[i].kind != KIND_DECORATOR || expression == 0) {
+            continue;
+        }
+        if (syntax->nodes[expression].kind == KIND_CALL) {
+            expression++;
+        }
+        compiler = compiler_of(foreign, expression);
+        if (compiler.size > 0) {
+            return compiler;
+        }
+    }
+    if (name < syntax->nodes[definition].next &&
+        foreign->names->of_node[name] != NAME_NONE) {
+        return foreign->scripted[foreign->names->of_node[name]];
+    }
+    return (struct slice){NULL, 0};
+}

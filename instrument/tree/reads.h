@@ -1,0 +1,37 @@
+/* The names that an expression reads, each once, with what bound them. */
+#ifndef MONITORCH_INSTRUMENT_TREE_READS_H
+#define MONITORCH_INSTRUMENT_TREE_READS_H
+
+#include "instrument/tree/scope.h"
+#include "runtime/site/site.h"
+
+#include <stdint.h>
+
+/* More different names than this in one statement are left out. */
+#define READS_LIMIT 64
+
+struct reads {
+    struct site_read items[READS_LIMIT];
+    uint32_t count;
+};
+
+/* Adds what the nodes from `first` up to `end` read: names and dotted names. A method's own name is left
+ * out (`x.mean()` reads x), and so are the variables of comprehensions and lambdas. */
+void reads_add(struct reads *reads,
+               const struct scope *scope,
+               uint32_t first,
+               uint32_t end);
+
+/* Adds one name, as `text`, that lives where the identifier at `node` lives. */
+void reads_add_name(struct reads *reads,
+                    const struct scope *scope,
+                    uint32_t node,
+                    struct slice text);
+
+/* The identifier at the root of `a`, `a.b.c`; 0 where the node is something else. */
+uint32_t reads_root(const struct syntax *syntax, uint32_t node);
+
+/* Whether `node` is an attribute whose text is `a.b.c` without blanks or comments. */
+bool reads_is_dotted(const struct syntax *syntax, uint32_t node);
+
+#endif

@@ -1,0 +1,293 @@
+/* Bindings of names, function by function. */
+#include "instrument/tree/scope.h"
+
+#include "instrument/tree/scope_declare.h"
+
+#include <string.h>
+
+uint32_t
+scope_next_target(const struct syntax *syntax, uint32_t node, uint32_t end_node)
+{
+    while (node < end_node) {
+        switch (syntax->nodes[node].kind) {
+        case KIND_IDENTIFIER:
+            return node;
+        case KIND_ATTRIBUTE:
+        case KIND_SUBSCRIPT:
+        case KIND_CALL:
+            node = syntax->nodes[node].next;
+            break;
+        default:
+            node++;
+        }
+    }
+    return end_node;
+}
+
+/* Whether a dotted name in a pattern is one plain name: `x` captures, `A.b` compares. */
+static bool is_plain_name(const struct syntax *syntax, uint32_t node)
+{
+    return syntax->nodes[node].next == node + 2;
+}
+
+uint32_t
+scope_next_capture(const struct syntax *syntax, uint32_t node, uint32_t end_node)
+{
+    while (node < end_node) {
+        switch (syntax->nodes[node].kind) {
+        case KIND_IDENTIFIER:
+            return node;
+        case KIND_DOTTED_NAME:
+            if (is_plain_name(syntax, node)) {
+                return node + 1;
+            }
+            node = syntax->nodes[node].next;
+            break;
+        case KIND_CLASS_PATTERN:   /* its first child names the class */
+        case KIND_KEYWORD_PATTERN: /* its first child names the attribute */
+            node = syntax->nodes[node + 1].next;
+            break;
+        default:
+            node++;
+        }
+    }
+    return end_node;
+}
+
+/* Gives a name its slot unless it has one: a `global` statement comes before other uses. */
+
+static bool allocate(struct scope *scope, uint32_t node_count)
+{
+    uint32_t size = 8;
+
+    while (size < node_count) {
+        size *= 2;
+    }
+    scope->mask = size - 1;
+    scope->slots = arena_allocate(scope->arena, size, sizeof *scope->slots);
+    scope->slot_numbers =
+        arena_allocate(scope->arena, size, sizeof *scope->slot_numbers);
+    scope->is_never_certain =
+        arena_allocate(scope->arena, size, sizeof *scope->is_never_certain);
+    if (scope->slots == NULL || scope->slot_numbers == NULL ||
+        scope->is_never_certain == NULL) {
+        return false;
+    }
+    memset(scope->is_never_certain, 0, size * sizeof *scope->is_never_certain);
+    memset(scope->slots, 0, size * sizeof *scope->slots);
+    return true;
+}
+
+/* An upper bound of the names that can be bound: every identifier that is not in a nested
+ * definition. */
+static uint32_t count_identifiers(const struct syntax *syntax, uint32_t node)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = node + 1; i < syntax->nodes[node].next;) {
+        enum kind kind = (enum kind)syntax->nodes[i].kind;
+
+        count += kind == KIND_IDENTIFIER;
+        if (kind == KIND_FUNCTION_DEFINITION || kind == KIND_CLASS_DEFINITION) {
+            count++;
+            i = syntax->nodes[i].next;
+        } else {
+            i++;
+        }
+    }
+    return count;
+}
+
+bool scope_open(struct scope *scope,
+                struct scope *parent,
+                enum scope_kind kind,
+                uint32_t node,
+                const struct syntax *syntax,
+                const struct names *names,
+                struct arena *arena)
+{
+    uint32_t body = kind == SCOPE_MODULE ? node : syntax_find(syntax, node, KIND_BLOCK);
+    uint32_t parameters = syntax_find(syntax, node, KIND_PARAMETERS);
+
+    *scope = (struct scope){
+        .parent = parent,
+        .kind = kind,
+        .syntax = syntax,
+        .names = names,
+        .arena = arena,
+        .is_reachable = true,
+    };
+    if (!allocate(scope, 2 * count_identifiers(syntax, node))) {
+        return false;
+    }
+    if (kind == SCOPE_FUNCTION && parameters != 0) {
+        scope_declare_parameters(scope, parameters);
+    }
+    if (body != 0 || kind == SCOPE_MODULE) {
+        for (uint32_t i = body + 1; i < syntax->nodes[body].next;) {
+            i = scope_declare_node(scope, i);
+        }
+    }
+    if (scope->count > SCOPE_FOLLOWED_LIMIT) {
+        scope->count = 0;
+    }
+    scope->bindings = arena_allocate(arena, scope->count, sizeof *scope->bindings);
+    if (scope->bindings == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < scope->count; i++) {
+        scope->bindings[i] = kind == SCOPE_FUNCTION ? SCOPE_UNBOUND : SITE_NONE;
+    }
+    return true;
+}
+
+void scope_bind(struct scope *scope, uint32_t name, uint32_t site)
+{
+    uint32_t slot = scope_find_slot(scope, name);
+
+    if (slot < scope->count) {
+        scope->bindings[slot] = site;
+    }
+}
+
+/* Whether only statements of this scope, in their order, bind the name. */
+static bool is_certain(const struct scope *scope, uint32_t name, uint32_t slot)
+{
+    const struct name *item = &scope->names->items[name];
+
+    return slot < scope->count && !scope->is_never_certain[slot] &&
+           scope->bindings[slot] != SCOPE_UNBOUND &&
+           !(scope->kind == SCOPE_MODULE ? item->is_global : item->is_nonlocal);
+}
+
+enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t *site)
+{
+    uint32_t slot = scope_find_slot(scope, name);
+
+    *site = SITE_NONE;
+    if (slot == SLOT_GLOBAL) {
+        return SITE_SCOPE_GLOBAL;
+    }
+    if (slot == SLOT_NONLOCAL) {
+        return SITE_SCOPE_FREE;
+    }
+    if (slot != SLOT_NONE) {
+        if (is_certain(scope, name, slot)) {
+            *site = scope->bindings[slot];
+        }
+        return scope->kind == SCOPE_MODULE ? SITE_SCOPE_GLOBAL : SITE_SCOPE_LOCAL;
+    }
+    for (const struct scope *outer = scope->parent; outer != NULL;
+         outer = outer->parent) {
+        if (outer->kind == SCOPE_FUNCTION) {
+            slot = scope_find_slot(outer, name);
+            if (slot != SLOT_NONE) {
+                return slot == SLOT_GLOBAL ? SITE_SCOPE_GLOBAL : SITE_SCOPE_FREE;
+            }
+        }
+    }
+    return SITE_SCOPE_GLOBAL;
+}
+
+bool scope_is_variable(const struct scope *scope, uint32_t name)
+{
+    uint32_t site;
+
+    return scope_resolve(scope, name, &site) != SITE_SCOPE_GLOBAL;
+}
+
+bool scope_is_builtin(const struct scope *scope, uint32_t name)
+{
+    const struct scope *module = scope;
+
+    while (module->parent != NULL) {
+        module = module->parent;
+    }
+    return !scope_is_variable(scope, name) &&
+           scope_find_slot(module, name) == SLOT_NONE;
+}
+
+void scope_forget(struct scope *scope, uint32_t first_node, uint32_t end_node)
+{
+    for (uint32_t i = first_node; i < end_node; i++) {
+        if (scope->names->is_binding[i]) {
+            scope_bind(scope, scope->names->of_node[i], SITE_NONE);
+        }
+    }
+}
+
+void scope_forget_all(struct scope *scope)
+{
+    for (uint32_t i = 0; i < scope->count; i++) {
+        scope->bindings[i] = SITE_NONE;
+    }
+}
+
+/* Where memory ran out, nothing stays certain. */
+void scope_leave(struct scope *scope,
+                 const struct scope_state *before,
+                 uint32_t first_node,
+                 uint32_t end_node)
+{
+    bool *is_bound = arena_allocate(scope->arena, scope->count, sizeof *is_bound);
+
+    if (is_bound == NULL || before->bindings == NULL) {
+        scope_forget(scope, first_node, end_node);
+        return;
+    }
+    memset(is_bound, 0, scope->count * sizeof *is_bound);
+    for (uint32_t i = first_node; i < end_node; i++) {
+        uint32_t slot;
+
+        if (!scope->names->is_binding[i]) {
+            continue;
+        }
+        slot = scope_find_slot(scope, scope->names->of_node[i]);
+        if (slot >= scope->count) {
+            continue;
+        }
+        if (before->bindings[slot] != SCOPE_UNBOUND || is_bound[slot]) {
+            scope->bindings[slot] = SITE_NONE;
+        }
+        is_bound[slot] = true;
+    }
+}
+
+struct scope_state scope_save(const struct scope *scope)
+{
+    struct scope_state state = {NULL, scope->is_reachable};
+
+    state.bindings = arena_allocate(scope->arena, scope->count, sizeof *state.bindings);
+    if (state.bindings != NULL && scope->count > 0) {
+        memcpy(state.bindings, scope->bindings, scope->count * sizeof *state.bindings);
+    }
+    return state;
+}
+
+void scope_restore(struct scope *scope, const struct scope_state *state)
+{
+    if (state->bindings != NULL && scope->count > 0) {
+        memcpy(scope->bindings, state->bindings,
+               scope->count * sizeof *scope->bindings);
+    }
+    scope->is_reachable = state->is_reachable;
+}
+
+void scope_join(struct scope *scope, const struct scope_state *other)
+{
+    if (!other->is_reachable || other->bindings == NULL) {
+        return;
+    }
+    if (!scope->is_reachable) {
+        scope_restore(scope, other);
+        return;
+    }
+    for (uint32_t i = 0; i < scope->count; i++) {
+        if (scope->bindings[i] == SCOPE_UNBOUND) {
+            scope->bindings[i] = other->bindings[i];
+        } else if (other->bindings[i] != SCOPE_UNBOUND &&
+                   scope->bindings[i] != other->bindings[i]) {
+            scope->bindings[i] = SITE_NONE;
+        }
+    }
+}

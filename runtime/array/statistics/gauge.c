@@ -1,0 +1,177 @@
+/* What several arrays hold together. */
+#include "runtime/array/statistics/gauge.h"
+
+#include <math.h>
+
+static const struct {
+    struct slice text;
+    bool is_spread;
+} metrics[GAUGE_METRIC_COUNT] = {
+#define GAUGE_METRIC(name, text, is_spread) {SLICE(text), is_spread},
+#include "runtime/array/statistics/gauge_metrics.def"
+#undef GAUGE_METRIC
+};
+
+const char *gauge_metric_text(enum gauge_metric metric)
+{
+    return metrics[metric].text.bytes;
+}
+
+enum gauge_metric gauge_metric_find(struct slice text)
+{
+    enum gauge_metric metric = 0;
+
+    while (metric < GAUGE_METRIC_COUNT && !slice_equal(metrics[metric].text, text)) {
+        metric++;
+    }
+    return metric;
+}
+
+bool gauge_metric_is_spread(enum gauge_metric metric)
+{
+    return metrics[metric].is_spread;
+}
+
+void gauge_add(struct gauge *gauge,
+               enum dtype dtype,
+               const struct statistics *statistics)
+{
+    uint64_t finite = statistics_finite_count(statistics);
+    struct moments added = {.count = finite, .mean = statistics->mean};
+
+    gauge->call_count++;
+    gauge->count += statistics->count;
+    gauge->nan_count += statistics->nan_count;
+    gauge->posinf_count += statistics->posinf_count;
+    gauge->neginf_count += statistics->neginf_count;
+    gauge->zero_count += statistics->zero_count;
+    if (finite == 0) {
+        return;
+    }
+    if (finite > 1) {
+        added.squares = statistics->std * statistics->std * (double)(finite - 1);
+    }
+    double min = statistics_bound_real(dtype, statistics->min);
+    double max = statistics_bound_real(dtype, statistics->max);
+    gauge->min = gauge->moments.count == 0 ? min : fmin(gauge->min, min);
+    gauge->max = gauge->moments.count == 0 ? max : fmax(gauge->max, max);
+    moments_add(&gauge->moments, &added);
+}
+
+static bool has_infinite(const struct gauge *gauge)
+{
+    return gauge->posinf_count > 0 || gauge->neginf_count > 0;
+}
+
+static double read_mean(const struct gauge *gauge)
+{
+    if (gauge->count == 0 || (gauge->posinf_count > 0 && gauge->neginf_count > 0)) {
+        return (double)NAN;
+    }
+    if (has_infinite(gauge)) {
+        return gauge->posinf_count > 0 ? (double)INFINITY : -(double)INFINITY;
+    }
+    return moments_mean(&gauge->moments);
+}
+
+/* The sum of the squares. */
+static double read_squares(const struct gauge *gauge)
+{
+    const struct moments *moments = &gauge->moments;
+
+    if (has_infinite(gauge)) {
+        return (double)INFINITY;
+    }
+    return moments->squares + moments->mean * moments->mean * (double)moments->count;
+}
+
+static double read_min(const struct gauge *gauge)
+{
+    if (gauge->neginf_count > 0) {
+        return -(double)INFINITY;
+    }
+    if (gauge->moments.count > 0) {
+        return gauge->min;
+    }
+    return gauge->posinf_count > 0 ? (double)INFINITY : (double)NAN;
+}
+
+static double read_max(const struct gauge *gauge)
+{
+    if (gauge->posinf_count > 0) {
+        return (double)INFINITY;
+    }
+    if (gauge->moments.count > 0) {
+        return gauge->max;
+    }
+    return gauge->neginf_count > 0 ? -(double)INFINITY : (double)NAN;
+}
+
+/* Of what a NaN among the elements makes NaN. */
+static double read_value(const struct gauge *gauge, enum gauge_metric metric)
+{
+    switch (metric) {
+    case GAUGE_MEAN:
+        return read_mean(gauge);
+    case GAUGE_STD:
+        return has_infinite(gauge) ? (double)NAN : moments_deviation(&gauge->moments);
+    case GAUGE_NORM:
+        return sqrt(read_squares(gauge));
+    case GAUGE_RMS:
+        return gauge->count == 0 ? (double)NAN
+                                 : sqrt(read_squares(gauge) / (double)gauge->count);
+    case GAUGE_MIN:
+        return read_min(gauge);
+    case GAUGE_MAX:
+        return read_max(gauge);
+    default:
+        return fmax(fabs(read_min(gauge)), fabs(read_max(gauge)));
+    }
+}
+
+static double fraction(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? (double)NAN : (double)part / (double)whole;
+}
+
+double gauge_read(const struct gauge *gauge,
+                  const struct spread *spread,
+                  enum gauge_metric metric)
+{
+    uint64_t infinite = gauge->posinf_count + gauge->neginf_count;
+
+    switch (metric) {
+    case GAUGE_NAN:
+        return (double)gauge->nan_count;
+    case GAUGE_INF:
+        return (double)infinite;
+    case GAUGE_ZEROS:
+        return (double)gauge->zero_count;
+    case GAUGE_NAN_FRACTION:
+        return fraction(gauge->nan_count, gauge->count);
+    case GAUGE_INF_FRACTION:
+        return fraction(infinite, gauge->count);
+    case GAUGE_ZERO_FRACTION:
+        return fraction(gauge->zero_count, gauge->count);
+    case GAUGE_COUNT:
+        return (double)gauge->count;
+    case GAUGE_CALLS:
+        return (double)gauge->call_count;
+    case GAUGE_RECOMPUTED:
+        return (double)gauge->recomputed_count;
+    case GAUGE_FP16_UNDERFLOW:
+        return fraction(spread->formats[SPREAD_FP16].underflow_count, gauge->count);
+    case GAUGE_FP16_SUBNORMAL:
+        return fraction(spread->formats[SPREAD_FP16].subnormal_count, gauge->count);
+    case GAUGE_FP16_OVERFLOW:
+        return fraction(spread->formats[SPREAD_FP16].overflow_count, gauge->count);
+    case GAUGE_BF16_UNDERFLOW:
+        return fraction(spread->formats[SPREAD_BF16].underflow_count, gauge->count);
+    case GAUGE_BF16_SUBNORMAL:
+        return fraction(spread->formats[SPREAD_BF16].subnormal_count, gauge->count);
+    case GAUGE_BF16_OVERFLOW:
+        return fraction(spread->formats[SPREAD_BF16].overflow_count, gauge->count);
+    default:
+        return gauge->nan_count > 0 ? (double)NAN : read_value(gauge, metric);
+    }
+}

@@ -1,0 +1,324 @@
+/* An array's elements in logical order, whatever its strides. */
+#include "runtime/array/walk.h"
+
+#include "runtime/array/transpose.h"
+
+#include <string.h>
+
+void array_walk_init(struct array_walk *walk, const struct array *array)
+{
+    int64_t contiguous = (int64_t)dtype_size(array->dtype); /* a stride, if not given */
+    uint32_t used = ARRAY_DIMENSION_MAX;                    /* filled from the end */
+
+    walk->array = array;
+    walk->size = dtype_size(array->dtype);
+    for (uint32_t i = array->dimension_count; i-- > 0;) {
+        uint64_t length = (uint64_t)array->shape[i];
+        int64_t stride = array->strides == NULL ? contiguous : array->strides[i];
+
+        contiguous = (int64_t)((uint64_t)contiguous * length);
+        if (length == 1) {
+            continue;
+        }
+        if (used < ARRAY_DIMENSION_MAX &&
+            (uint64_t)stride == (uint64_t)walk->strides[used] * walk->shape[used]) {
+            walk->shape[used] *= length;
+            continue;
+        }
+        used--;
+        walk->shape[used] = length;
+        walk->strides[used] = stride;
+    }
+    if (used == ARRAY_DIMENSION_MAX) {
+        used--;
+        walk->shape[used] = 1;
+        walk->strides[used] = (int64_t)walk->size;
+    }
+    walk->dimension_count = ARRAY_DIMENSION_MAX - used;
+    memmove(walk->shape, walk->shape + used, walk->dimension_count * sizeof(uint64_t));
+    memmove(walk->strides, walk->strides + used,
+            walk->dimension_count * sizeof(int64_t));
+}
+
+/* The byte that lies `index` strides after another one. */
+static inline const unsigned char *
+step(const unsigned char *bytes, uint64_t index, int64_t stride)
+{
+    return bytes + (int64_t)(index * (uint64_t)stride);
+}
+
+/* The copies are inlined for each size of an element, which memcpy then knows. */
+static inline __attribute__((always_inline)) void
+copy_row_of(const unsigned char *source,
+            int64_t stride,
+            uint64_t count,
+            size_t size,
+            unsigned char *out)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(out + i * size, step(source, i, stride), size);
+    }
+}
+
+static void copy_row(const unsigned char *source,
+                     int64_t stride,
+                     uint64_t count,
+                     size_t size,
+                     unsigned char *out)
+{
+    if (stride == (int64_t)size) {
+        memcpy(out, source, count * size);
+        return;
+    }
+    switch (size) {
+    case 1:
+        copy_row_of(source, stride, count, 1, out);
+        break;
+    case 2:
+        copy_row_of(source, stride, count, 2, out);
+        break;
+    case 4:
+        copy_row_of(source, stride, count, 4, out);
+        break;
+    case 8:
+        copy_row_of(source, stride, count, 8, out);
+        break;
+    default:
+        copy_row_of(source, stride, count, size, out);
+        break;
+    }
+}
+
+/* Where a walk is: an index for each dimension, and the element's address. */
+struct position {
+    uint64_t indices[ARRAY_DIMENSION_MAX];
+    const unsigned char *bytes;
+};
+
+static void
+position_init(struct position *position, const struct array_walk *walk, uint64_t first)
+{
+    position->bytes = walk->array->data;
+    for (uint32_t i = walk->dimension_count; i-- > 0;) {
+        uint64_t index = first % walk->shape[i];
+
+        first /= walk->shape[i];
+        position->indices[i] = index;
+        position->bytes = step(position->bytes, index, walk->strides[i]);
+    }
+}
+
+/* Goes `count` steps in a dimension, and on to the next of those before it at its end. */
+static void position_advance(struct position *position,
+                             const struct array_walk *walk,
+                             uint32_t dimension,
+                             uint64_t count)
+{
+    for (;;) {
+        int64_t stride = walk->strides[dimension];
+
+        position->indices[dimension] += count;
+        position->bytes = step(position->bytes, count, stride);
+        if (position->indices[dimension] < walk->shape[dimension] || dimension == 0) {
+            return;
+        }
+        position->bytes = step(position->bytes, walk->shape[dimension], -stride);
+        position->indices[dimension] = 0;
+        dimension--;
+        count = 1;
+    }
+}
+
+static uint64_t stride_length(int64_t stride)
+{
+    return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+/* Whether rows are nearer to each other in memory than a row's elements are. */
+static bool has_rows_across(const struct array_walk *walk)
+{
+    uint32_t last = walk->dimension_count - 1;
+
+    return last > 0 &&
+           stride_length(walk->strides[last]) > stride_length(walk->strides[last - 1]);
+}
+
+/* Whether several rows are best copied together. */
+static bool are_rows_together(const struct array_walk *walk)
+{
+    return has_rows_across(walk) ||
+           walk->strides[walk->dimension_count - 1] == (int64_t)walk->size;
+}
+
+/* How many whole rows follow from here on at the same distance; 0: this is not a row's start. */
+static uint64_t row_count_here(const struct array_walk *walk,
+                               const struct position *position,
+                               uint64_t count)
+{
+    uint32_t last = walk->dimension_count - 1;
+    uint64_t row_count = count / walk->shape[last];
+    uint64_t left;
+
+    if (last == 0 || position->indices[last] != 0) {
+        return 0;
+    }
+    left = walk->shape[last - 1] - position->indices[last - 1];
+    return left < row_count ? left : row_count;
+}
+
+/* Inlined for rows of a size that the compiler knows. */
+static inline __attribute__((always_inline)) void
+copy_blocks_of(const struct transpose *rows, size_t size, unsigned char *out)
+{
+    for (uint64_t i = 0; i < rows->row_count; i++) {
+        const unsigned char *row = step(rows->source, i, rows->row_stride);
+
+        for (uint64_t at = 0; at < rows->length * rows->size; at += size) {
+            memcpy(out, row + at, size);
+            out += size;
+        }
+    }
+}
+
+/* Rows whose elements follow each other, as those of an attention's heads do: short ones are not
+ * worth a call each. */
+static void copy_blocks(const struct transpose *rows, unsigned char *out)
+{
+    size_t row_size = (size_t)rows->length * rows->size;
+
+    if (row_size % 32 == 0 && row_size <= 512) {
+        copy_blocks_of(rows, 32, out);
+    } else if (row_size % 8 == 0 && row_size <= 128) {
+        copy_blocks_of(rows, 8, out);
+    } else {
+        copy_blocks_of(rows, row_size, out);
+    }
+}
+
+static void copy_rows(const struct array_walk *walk,
+                      const struct position *position,
+                      uint64_t row_count,
+                      unsigned char *out)
+{
+    uint32_t last = walk->dimension_count - 1;
+    struct transpose rows = {
+        .source = position->bytes,
+        .row_stride = walk->strides[last - 1],
+        .stride = walk->strides[last],
+        .row_count = row_count,
+        .length = walk->shape[last],
+        .size = walk->size,
+    };
+
+    if (has_rows_across(walk)) {
+        transpose_copy(&rows, out);
+    } else {
+        copy_blocks(&rows, out);
+    }
+}
+
+uint64_t array_walk_fit(const struct array_walk *walk, uint64_t first, uint64_t count)
+{
+    uint32_t last = walk->dimension_count - 1;
+    uint64_t length = walk->shape[last];
+    uint64_t row_count = count / length;
+    uint64_t begun = first % length;
+
+    if (!has_rows_across(walk) || row_count == 0) {
+        return count;
+    }
+    if (begun != 0) {
+        return length - begun;
+    }
+    if (row_count > TRANSPOSE_ROW_COUNT) {
+        row_count -= row_count % TRANSPOSE_ROW_COUNT;
+    } else if (row_count > TRANSPOSE_ROW_COUNT_MIN) {
+        row_count -= row_count % TRANSPOSE_ROW_COUNT_MIN;
+    }
+    return row_count * length;
+}
+
+void array_walk_copy(const struct array_walk *walk,
+                     uint64_t first,
+                     uint64_t count,
+                     unsigned char *out)
+{
+    uint32_t last = walk->dimension_count - 1;
+    struct position position;
+    unsigned char *start = out;
+    uint64_t left = count;
+
+    position_init(&position, walk, first);
+    while (left > 0) {
+        uint64_t length = walk->shape[last] - position.indices[last];
+        uint64_t row_count = row_count_here(walk, &position, left);
+
+        if (row_count > 1 && are_rows_together(walk)) {
+            length = row_count * walk->shape[last];
+            copy_rows(walk, &position, row_count, out);
+            position_advance(&position, walk, last - 1, row_count);
+        } else {
+            length = length < left ? length : left;
+            copy_row(position.bytes, walk->strides[last], length, walk->size, out);
+            position_advance(&position, walk, last, length);
+        }
+        out += length * walk->size;
+        left -= length;
+    }
+    array_resolve(walk->array, count, start);
+}
+
+/* The sign of a number is its last byte's highest bit. */
+static void
+turn_signs(unsigned char *bytes, size_t number_size, size_t step_size, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        bytes[i * step_size + number_size - 1] ^= 0x80;
+    }
+}
+
+/* As integers are negated: two's complement, which the smallest one does not change. */
+static void negate_integers(unsigned char *bytes, size_t size, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned carry = 1;
+
+        for (size_t at = 0; at < size; at++) {
+            carry += (unsigned char)~bytes[i * size + at];
+            bytes[i * size + at] = (unsigned char)carry;
+            carry >>= 8;
+        }
+    }
+}
+
+void array_resolve(const struct array *array, uint64_t count, unsigned char *bytes)
+{
+    size_t size = dtype_size(array->dtype);
+
+    if (array_is_resolved(array)) {
+        return;
+    }
+    switch (dtype_class(array->dtype)) {
+    case DTYPE_CLASS_COMPLEX:
+        if (array->is_negated) {
+            turn_signs(bytes, size / 2, size, count);
+        }
+        if (array->is_negated != array->is_conjugated) {
+            turn_signs(bytes + size / 2, size / 2, size, count);
+        }
+        break;
+    case DTYPE_CLASS_FLOATING:
+        if (array->is_negated) {
+            turn_signs(bytes, size, size, count);
+        }
+        break;
+    case DTYPE_CLASS_SIGNED:
+    case DTYPE_CLASS_UNSIGNED:
+        if (array->is_negated && array->dtype != DTYPE_BOOL) {
+            negate_integers(bytes, size, count);
+        }
+        break;
+    case DTYPE_CLASS_OPAQUE:
+        break;
+    }
+}

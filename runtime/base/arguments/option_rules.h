@@ -1,0 +1,27 @@
+/* A command's options out of its table: `enum option_id` and `rules`, for arguments.h and help.h. To
+ * be included once, by the file that reads the command line:
+ *
+ *     #define TABLE_OF_OPTIONS "runtime/command/show/options.def"
+ *     #include "runtime/base/arguments/option_rules.h"
+ *
+ * A row is OPTION(NAME, letter, text, argument, help), as in struct argument_rule, or
+ * GROUP(NAME, heading): the rows after it stand below this heading in --help. */
+#include "runtime/base/arguments/arguments.h"
+#include "runtime/base/arguments/help.h"
+
+enum option_id {
+#define OPTION(name, letter, text, argument, help) OPTION_##name,
+#define GROUP(name, heading)                       OPTION_GROUP_##name,
+#include TABLE_OF_OPTIONS
+#undef OPTION
+#undef GROUP
+    OPTION_COUNT
+};
+
+static const struct argument_rule rules[OPTION_COUNT] = {
+#define OPTION(name, letter, text, argument, help) {letter, text, argument, help},
+#define GROUP(name, heading)                       {0, heading, NULL, NULL},
+#include TABLE_OF_OPTIONS
+#undef OPTION
+#undef GROUP
+};

@@ -1,0 +1,99 @@
+/* Ending when told to without leaving temporary files behind. */
+#include "runtime/base/file/interrupt.h"
+
+#include "runtime/base/file/file.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* Globals, because the thread that waits for signals is the process's own. */
+static pthread_mutex_t taker_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool (*taker)(void *context, int signal_number);
+static void *taker_context;
+
+void interrupt_ask(bool (*take)(void *context, int signal_number), void *context)
+{
+    pthread_mutex_lock(&taker_lock);
+    taker = take;
+    taker_context = context;
+    pthread_mutex_unlock(&taker_lock);
+}
+
+static bool is_taken(int signal_number)
+{
+    bool result;
+
+    pthread_mutex_lock(&taker_lock);
+    result = taker != NULL && taker(taker_context, signal_number);
+    pthread_mutex_unlock(&taker_lock);
+    return result;
+}
+
+void interrupt_end_by(int signal_number)
+{
+    sigset_t only;
+
+    file_abandon_all();
+    signal(signal_number, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, signal_number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(signal_number);
+    _exit(128 + signal_number);
+}
+
+/* The signals that are not ignored; a shell lets background jobs ignore SIGINT. */
+static sigset_t wanted_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
+        struct sigaction action;
+
+        if (sigaction(ending_signals[i], NULL, &action) == 0 &&
+            action.sa_handler != SIG_IGN) {
+            sigaddset(&set, ending_signals[i]);
+        }
+    }
+    return set;
+}
+
+/* A thread of its own waits for the signals, because it may take locks, and a handler not. */
+static void *wait_for_signal(void *unused)
+{
+    sigset_t set = wanted_signals();
+    int signal_number = SIGTERM;
+
+    (void)unused;
+    while (sigwait(&set, &signal_number) == 0) {
+        if (!is_taken(signal_number)) {
+            interrupt_end_by(signal_number);
+        }
+    }
+    return NULL;
+}
+
+void interrupt_start(void)
+{
+    sigset_t set = wanted_signals();
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int failure;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (pthread_attr_init(&attributes) != 0) {
+        return;
+    }
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    failure = pthread_create(&thread, &attributes, wait_for_signal, NULL);
+    pthread_attr_destroy(&attributes);
+    if (failure != 0) { /* better to end at once than not at all */
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    }
+}

@@ -1,0 +1,19 @@
+/* Ending when told to (Ctrl-C, SIGTERM, SIGHUP) without leaving temporary files behind. */
+#ifndef MONITORCH_BASE_FILE_INTERRUPT_H
+#define MONITORCH_BASE_FILE_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* Call before other threads start. From then on a signal that would end the process first
+ * removes the temporary files; a signal that was ignored stays ignored. Writing to a closed
+ * pipe gives EPIPE instead of a signal. */
+void interrupt_start(void);
+
+/* From now on `take` is asked first, with `context`, on a thread of its own: true, and the process
+ * goes on. NULL: nobody is asked. A prompt takes Ctrl-C so. */
+void interrupt_ask(bool (*take)(void *context, int signal_number), void *context);
+
+/* Ends the process as that signal would have, after the temporary files are gone. */
+void interrupt_end_by(int signal_number);
+
+#endif

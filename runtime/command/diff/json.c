@@ -1,0 +1,176 @@
+/* What `monitorch diff --json` prints: an object for each finding, and the verdict. */
+#include "runtime/command/diff/report.h"
+#include "runtime/view/diff/report/words.h"
+#include "runtime/view/words/json_fields.h"
+#include "runtime/view/words/value_text.h"
+
+/* Where several pairs are compared, which one it is. */
+static void
+start(const struct diff_report *report, const char *record, struct buffer *text)
+{
+    buffer_add(text, SLICE("{\"record\":\""));
+    buffer_add(text, slice_of(record));
+    buffer_add_byte(text, '"');
+    if (report->traces[0].size > 0) {
+        json_text_add(text, SLICE("trace_a"), report->traces[0]);
+        json_text_add(text, SLICE("trace_b"), report->traces[1]);
+    }
+}
+
+void diff_json_add_value(struct buffer *text,
+                         struct slice key,
+                         const struct log_event_view *event)
+{
+    struct buffer value = BUFFER_INIT;
+
+    value_text_add(&value, event, false);
+    json_text_add(text, key, buffer_slice(&value));
+    text->has_failed = text->has_failed || value.has_failed;
+    buffer_release(&value);
+}
+
+/* Of one side: file, line, the event's number, call and visit, and its value. */
+static void add_side(struct diff_report *report,
+                     unsigned side,
+                     const struct diff_finding *finding,
+                     struct buffer *text)
+{
+    static const struct {
+        struct slice file, line, event, call, iteration, value;
+    } keys[2] = {
+        {{"file_a", 6},
+         {"line_a", 6},
+         {"seq_a", 5},
+         {"call_a", 6},
+         {"iteration_a", 11},
+         {"value_a", 7}},
+        {{"file", 4},
+         {"line", 4},
+         {"seq", 3},
+         {"call", 4},
+         {"iteration", 9},
+         {"value", 5}},
+    };
+    const struct log_item *item = finding->items[side];
+
+    if (finding->lines[side] != 0) {
+        const struct log_module *module =
+            log_reader_module(report->readers[side], finding->modules[side]);
+
+        if (module != NULL) {
+            json_text_add(text, keys[side].file, module->table.path);
+        }
+        json_number_add(text, keys[side].line, finding->lines[side]);
+    }
+    if (item == NULL || item->kind != LOG_EVENT) {
+        return;
+    }
+    json_number_add(text, keys[side].event, item->event.number);
+    json_number_add(text, keys[side].call, item->event.call);
+    json_number_add(text, keys[side].iteration, item->event.visit);
+    if (item->event.kind != VALUE_NOTHING && finding->cause != DIFF_CAUSE_FLOW) {
+        diff_json_add_value(text, keys[side].value, &item->event);
+    }
+}
+
+static void add_function(struct diff_report *report,
+                         const struct diff_finding *finding,
+                         struct buffer *text)
+{
+    unsigned side = finding->calls[1] != NULL ? 1 : 0;
+    const struct open_call *call = finding->calls[side];
+
+    if (call != NULL) {
+        json_text_add(text, SLICE("function"),
+                      open_call_function(call, report->readers[side])->name);
+        json_text_add(text, SLICE("module"), call->path);
+    }
+}
+
+void diff_json_add_distance(struct buffer *text, const struct diff_distance *distance)
+{
+    json_boolean_add(text, SLICE("whole_values"), distance->is_exact);
+    json_real_add(text, SLICE("max_abs"), distance->max_abs);
+    if (!distance->is_exact) {
+        return;
+    }
+    json_real_add(text, SLICE("max_rel"), distance->max_rel);
+    if (distance->count > 1) {
+        json_real_add(text, SLICE("cosine"), distance->cosine);
+        json_number_add(text, SLICE("max_ulp"), distance->max_ulp);
+        json_number_add(text, SLICE("worst"), distance->worst);
+    }
+    json_number_add(text, SLICE("count"), distance->count);
+    json_number_add(text, SLICE("beyond"), distance->beyond_count);
+    json_real_add(text, SLICE("worst_value_a"), distance->worst_values[0]);
+    json_real_add(text, SLICE("worst_value"), distance->worst_values[1]);
+}
+
+void diff_json_add_finding(struct diff_report *report,
+                           const struct diff_finding *finding,
+                           struct buffer *text)
+{
+    start(report, "difference", text);
+    json_text_add(text, SLICE("class"), slice_of(diff_class_text(finding->class_)));
+    json_text_add(text, SLICE("cause"), slice_of(diff_cause_text(finding->cause)));
+    json_boolean_add(text, SLICE("first"), finding->is_first);
+    json_text_add(text, SLICE("name"), finding->name);
+    json_text_add(text, SLICE("words"), finding->words);
+    if (finding->class_ == DIFF_ONLY) {
+        json_text_add(text, SLICE("only"),
+                      finding->items[0] != NULL ? SLICE("a") : SLICE("b"));
+    }
+    add_side(report, 1, finding, text);
+    add_side(report, 0, finding, text);
+    add_function(report, finding, text);
+    if (finding->distance != NULL) {
+        diff_json_add_distance(text, finding->distance);
+    }
+    if (finding->is_first) {
+        json_text_add(text, SLICE("text"), finding->text);
+    }
+    buffer_add(text, SLICE("}\n"));
+}
+
+void diff_json_add_verdict(const struct diff_report *report,
+                           const struct diff_result *result,
+                           struct buffer *text)
+{
+    const struct diff_likeness *likeness = &result->likeness;
+    bool is_equal = diff_result_is_equal(result) && !result->is_other_program;
+
+    start(report, "verdict", text);
+    json_boolean_add(text, SLICE("equal"), is_equal);
+    json_boolean_add(text, SLICE("different_programs"), result->is_other_program);
+    json_number_add(text, SLICE("events_a"), result->event_counts[0]);
+    json_number_add(text, SLICE("events"), result->event_counts[1]);
+    json_number_add(text, SLICE("equal_events"), result->equal);
+    json_number_add(text, SLICE("within_tolerance"), result->close);
+    json_number_add(text, SLICE("layout"), result->layout);
+    json_number_add(text, SLICE("clocks"), result->clocks);
+    json_number_add(text, SLICE("own"), result->own);
+    json_number_add(text, SLICE("inherited"), result->inherited);
+    json_number_add(text, SLICE("control_flow"), result->flow);
+    json_number_add(text, SLICE("only_a"), result->only[0]);
+    json_number_add(text, SLICE("only_b"), result->only[1]);
+    json_number_add(text, SLICE("changed_lines"), report->changed_count);
+    json_number_add(text, SLICE("code_a"), result->code[0]);
+    json_number_add(text, SLICE("code_b"), result->code[1]);
+    json_number_add(text, SLICE("left_out_a"), result->left_out[0]);
+    json_number_add(text, SLICE("left_out_b"), result->left_out[1]);
+    json_number_add(text, SLICE("before_start_a"), result->before[0]);
+    json_number_add(text, SLICE("before_start_b"), result->before[1]);
+    json_number_add(text, SLICE("after_end_of_a"), result->beyond[1]);
+    json_number_add(text, SLICE("after_end_of_b"), result->beyond[0]);
+    json_boolean_add(text, SLICE("unfinished_a"), result->is_unfinished[0]);
+    json_boolean_add(text, SLICE("unfinished_b"), result->is_unfinished[1]);
+    json_number_add(text, SLICE("sites_a"), likeness->site_counts[0]);
+    json_number_add(text, SLICE("sites_b"), likeness->site_counts[1]);
+    json_number_add(text, SLICE("sites_in_both"), likeness->sites_in_both);
+    json_number_add(text, SLICE("functions_in_both"), likeness->functions_in_both);
+    json_number_add(text, SLICE("files_in_both"), likeness->files_in_both);
+    if (report->first_event != UINT64_MAX) {
+        json_number_add(text, SLICE("first"), report->first_event);
+    }
+    buffer_add(text, SLICE("}\n"));
+}

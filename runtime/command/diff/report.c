@@ -1,0 +1,320 @@
+/* What `monitorch diff` says of two traces. */
+#include "runtime/command/diff/report.h"
+
+#include "runtime/base/file/output.h"
+#include "runtime/base/hash/hash.h"
+#include "runtime/base/memory.h"
+#include "runtime/view/words/paint.h"
+
+#include <string.h>
+
+#define SETTING_LIMIT 60
+#define WORDS_LIMIT   110
+
+void diff_report_init(struct diff_report *report,
+                      const struct diff_command_options *options)
+{
+    *report = (struct diff_report){.options = options, .first_event = UINT64_MAX};
+}
+
+void diff_report_release(struct diff_report *report)
+{
+    memory_free(report->rows);
+    number_map_release(&report->row_numbers);
+    buffer_release(&report->texts);
+    buffer_release(&report->first);
+    buffer_release(&report->json);
+    buffer_release(&report->settings);
+    buffer_release(&report->changed);
+    buffer_release(&report->unknown);
+}
+
+/* ---- rows ---- */
+
+struct slice
+diff_report_text(const struct diff_report *report, size_t place, size_t size)
+{
+    return slice_part(buffer_slice(&report->texts), place, place + size);
+}
+
+static bool is_row(const struct diff_report *report,
+                   const struct diff_report_row *row,
+                   const struct diff_report_row *wanted,
+                   struct slice name)
+{
+    return row->hash == wanted->hash && row->class_ == wanted->class_ &&
+           row->cause == wanted->cause && row->side == wanted->side &&
+           row->module == wanted->module && row->line == wanted->line &&
+           slice_equal(diff_report_text(report, row->name, row->name_size), name);
+}
+
+static void add_place(struct diff_report *report, const struct diff_report_row *row)
+{
+    const struct log_module *module =
+        log_reader_module(report->readers[row->side], row->module);
+
+    if (module != NULL) {
+        buffer_add_printable(&report->texts, module->table.path);
+    }
+    buffer_add_byte(&report->texts, ':');
+    buffer_add_number(&report->texts, row->line);
+}
+
+static struct diff_report_row *add_row(struct diff_report *report,
+                                       struct diff_report_row row,
+                                       const struct diff_finding *finding)
+{
+    void *items = report->rows;
+
+    if (!memory_grow(&items, &report->row_capacity, report->row_count + 1,
+                     sizeof *report->rows)) {
+        return NULL;
+    }
+    report->rows = items;
+    row.place = report->texts.size;
+    add_place(report, &row);
+    row.place_size = report->texts.size - row.place;
+    row.name = report->texts.size;
+    row.name_size = finding->name.size;
+    buffer_add(&report->texts, finding->name);
+    row.words = report->texts.size;
+    buffer_add_printable(&report->texts, finding->words);
+    row.words_size = finding->class_ == DIFF_ONLY ? 0 : report->texts.size - row.words;
+    if (report->texts.has_failed ||
+        !number_map_add(&report->row_numbers, row.hash, (uint32_t)report->row_count)) {
+        return NULL;
+    }
+    report->rows[report->row_count] = row;
+    return &report->rows[report->row_count++];
+}
+
+/* The row of the finding; NULL where memory ran out. */
+static struct diff_report_row *find_row(struct diff_report *report,
+                                        const struct diff_finding *finding)
+{
+    unsigned side = finding->lines[1] != 0 &&
+                            (finding->class_ != DIFF_ONLY || finding->items[1] != NULL)
+                        ? 1
+                        : 0;
+    struct diff_report_row row = {
+        .class_ = finding->class_,
+        .cause = finding->cause,
+        .side = side,
+        .module = finding->modules[side],
+        .line = finding->lines[side],
+        .max_abs = -1,
+    };
+    struct number_map_search search;
+
+    row.hash = hash_64(finding->name) ^
+               ((uint64_t)row.line * 0x9E3779B97F4A7C15u + row.module * 31u +
+                (unsigned)row.cause * 7u + (unsigned)row.class_ * 3u + side);
+    search = number_map_search(&report->row_numbers, row.hash);
+    while (number_map_next(&search)) {
+        struct diff_report_row *found = &report->rows[search.number];
+
+        if (is_row(report, found, &row, finding->name)) {
+            return found;
+        }
+    }
+    return add_row(report, row, finding);
+}
+
+/* ---- names that --map tells ---- */
+
+static bool has_part(struct slice text, struct slice part)
+{
+    return slice_find(text, part, 0) < text.size;
+}
+
+static bool is_in_module(const struct log_module *module, struct slice name)
+{
+    const struct site_table *table = &module->table;
+
+    if (has_part(table->path, name) || has_part(module->name, name)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < table->function_count; i++) {
+        if (has_part(table->functions[i].name, name)) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *site = &table->sites[i];
+
+        for (uint32_t k = 0; k < site->write_count; k++) {
+            if (has_part(site->writes[k].name, name)) {
+                return true;
+            }
+        }
+        for (uint32_t k = 0; k < site->read_count; k++) {
+            if (has_part(site->reads[k].name, name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_known(const struct log_reader *reader, struct slice name)
+{
+    for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
+        if (is_in_module(log_reader_module(reader, i), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_unknown(struct diff_report *report, unsigned side, struct slice name)
+{
+    /* A path of an nn.Module is no name of the program. */
+    if (has_part(name, SLICE(".")) || is_known(report->readers[side], name)) {
+        return;
+    }
+    buffer_add(&report->unknown, SLICE("remark: --map: nothing is called "));
+    buffer_add_printable(&report->unknown, name);
+    buffer_add(&report->unknown, side == 0 ? SLICE(" in A\n") : SLICE(" in B\n"));
+}
+
+/* ---- what diff tells ---- */
+
+void diff_report_begun(void *context,
+                       struct log_reader *const *readers,
+                       struct source_lines *const *sources)
+{
+    struct diff_report *report = context;
+
+    (void)sources;
+    report->readers = readers;
+    for (size_t i = 0; i < report->options->tolerance.rename_count; i++) {
+        note_unknown(report, 0, report->options->renames[i].old_name);
+        note_unknown(report, 1, report->options->renames[i].new_name);
+    }
+}
+
+bool diff_report_found(void *context, const struct diff_finding *finding)
+{
+    struct diff_report *report = context;
+    struct diff_report_row *row;
+
+    if (finding->is_first) {
+        buffer_add(&report->first, finding->text);
+        if (finding->items[1] != NULL && finding->items[1]->kind == LOG_EVENT) {
+            report->first_event = finding->items[1]->event.number;
+        } else if (finding->items[0] != NULL && finding->items[0]->kind == LOG_EVENT) {
+            report->first_event = finding->items[0]->event.number;
+        }
+    }
+    if (report->options->is_json) {
+        diff_json_add_finding(report, finding, &report->json);
+        report->has_failed = report->has_failed || report->json.has_failed ||
+                             !output_flush(&report->json, OUTPUT_PIECE);
+        return !report->has_failed;
+    }
+    row = find_row(report, finding);
+    if (row == NULL || report->first.has_failed) {
+        report->has_failed = true;
+        return false;
+    }
+    row->count++;
+    if (finding->distance != NULL && finding->distance->max_abs > row->max_abs) {
+        row->max_abs = finding->distance->max_abs;
+    }
+    return true;
+}
+
+/* ---- the programs ---- */
+
+static void add_line(const struct diff_report *report,
+                     unsigned side,
+                     uint32_t module,
+                     uint32_t line,
+                     struct slice source,
+                     struct buffer *text)
+{
+    buffer_add_printable(text,
+                         log_reader_module(report->readers[side], module)->table.path);
+    buffer_add_byte(text, ':');
+    buffer_add_number(text, line);
+    buffer_add(text, SLICE(": "));
+    text_add_shortened(text, source, WORDS_LIMIT);
+    buffer_add_byte(text, '\n');
+}
+
+void diff_report_changed(void *context,
+                         const uint32_t modules[2],
+                         const uint32_t lines[2],
+                         const struct slice sources[2])
+{
+    struct diff_report *report = context;
+    struct buffer *text = &report->changed;
+
+    if (report->changed_count++ >= CHANGED_LIMIT && !report->options->is_all) {
+        return;
+    }
+    buffer_add(text, SLICE("    "));
+    add_line(report, 1, modules[1], lines[1], sources[1], text);
+    buffer_add(text, SLICE("      in A, "));
+    add_line(report, 0, modules[0], lines[0], sources[0], text);
+}
+
+/* ---- settings ---- */
+
+static const struct log_setting *find_setting(const struct log_reader *reader,
+                                              struct slice name)
+{
+    for (size_t i = 0; i < log_reader_setting_count(reader); i++) {
+        const struct log_setting *setting = log_reader_setting(reader, i);
+
+        if (slice_equal(setting->name, name)) {
+            return setting;
+        }
+    }
+    return NULL;
+}
+
+static void add_setting(struct buffer *text,
+                        struct slice name,
+                        const struct log_setting *a,
+                        const struct log_setting *b)
+{
+    const struct log_setting *settings[2] = {a, b};
+
+    buffer_add(text, SLICE("    "));
+    text_add_shortened(text, name, SETTING_LIMIT);
+    buffer_add(text, SLICE(": "));
+    for (unsigned side = 0; side < 2; side++) {
+        buffer_add(text, side == 0 ? SLICE("A ") : SLICE(", B "));
+        if (settings[side] == NULL) {
+            buffer_add(text, SLICE("does not say"));
+        } else {
+            text_add_shortened(text, settings[side]->value, SETTING_LIMIT);
+        }
+    }
+    buffer_add_byte(text, '\n');
+}
+
+void diff_report_ended(void *context, struct log_reader *const *readers)
+{
+    struct diff_report *report = context;
+
+    for (size_t i = 0; i < log_reader_setting_count(readers[0]); i++) {
+        const struct log_setting *a = log_reader_setting(readers[0], i);
+        const struct log_setting *b = find_setting(readers[1], a->name);
+
+        /* Of a trace without settings nothing can be said. */
+        if (log_reader_setting_count(readers[1]) > 0 &&
+            (b == NULL || !slice_equal(a->value, b->value))) {
+            add_setting(&report->settings, a->name, a, b);
+        }
+    }
+    for (size_t i = 0; i < log_reader_setting_count(readers[1]); i++) {
+        const struct log_setting *b = log_reader_setting(readers[1], i);
+
+        if (log_reader_setting_count(readers[0]) > 0 &&
+            find_setting(readers[0], b->name) == NULL) {
+            add_setting(&report->settings, b->name, NULL, b);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/* What `monitorch diff` says of two folders of saved tensors. */
+#ifndef MONITORCH_COMMAND_DIFF_SAVED_REPORT_H
+#define MONITORCH_COMMAND_DIFF_SAVED_REPORT_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/command/diff/options.h"
+#include "runtime/view/diff/saved/saved.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum diff_saved_list {
+    DIFF_SAVED_A_ALONE,
+    DIFF_SAVED_B_ALONE,
+    DIFF_SAVED_DIFFERENT,
+    DIFF_SAVED_LIST_COUNT
+};
+
+/* A line of a list; sizes are of what stands in `texts`, one behind the other. */
+struct diff_saved_row {
+    enum diff_saved_list list;
+    size_t start;
+    size_t place_size; /* `model.py:31`; 0: not known */
+    size_t name_size;
+    size_t words_size;
+};
+
+struct diff_saved_report {
+    const struct diff_command_options *options; /* borrowed */
+    struct diff_saved_row *rows;                /* owned */
+    size_t row_count, row_capacity;
+    size_t list_counts[DIFF_SAVED_LIST_COUNT];
+    struct buffer texts;  /* owned */
+    struct buffer first;  /* owned: the first divergence in words */
+    struct buffer json;   /* owned: what is not written yet */
+    struct buffer unread; /* owned: lines for standard error */
+    bool has_color;
+    bool has_failed; /* memory ran out, or the text could not be written */
+};
+
+/* To be released. */
+void diff_saved_report_init(struct diff_saved_report *report,
+                            const struct diff_command_options *options);
+void diff_saved_report_release(struct diff_saved_report *report);
+
+/* For diff_saved_options.found; the context is the report. */
+bool diff_saved_report_found(void *context, const struct diff_saved_finding *finding);
+
+/* Appends all that is said, the one line of the verdict first. */
+void diff_saved_report_add(const struct diff_saved_report *report,
+                           const struct diff_saved_result *result,
+                           struct buffer *text);
+
+/* `step0.encoder.attn.q.call3`, as in the name of its file, but for what is escaped there. */
+void diff_saved_add_name(struct buffer *text, const struct saved_entry *entry);
+
+/* ---- saved_first.c ---- */
+
+/* All that is told of the first divergence. */
+void diff_saved_first_add(struct buffer *text,
+                          const struct diff_saved_finding *finding,
+                          bool has_color);
+
+/* ---- saved_json.c ---- */
+
+void diff_saved_json_add(struct buffer *text,
+                         const struct diff_saved_finding *finding,
+                         struct slice first);
+void diff_saved_json_add_verdict(struct buffer *text,
+                                 const struct diff_saved_result *result,
+                                 const size_t damage_counts[2]);
+
+#endif

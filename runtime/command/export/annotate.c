@@ -1,0 +1,281 @@
+/* Annotated sources, written into a folder or to standard output. */
+#include "runtime/command/export/annotate.h"
+
+#include "runtime/base/file/file.h"
+#include "runtime/base/file/output.h"
+#include "runtime/base/memory.h"
+#include "runtime/command/export/source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Longer names of files and folders are cut. */
+#define PART_LIMIT 120
+/* Files of one name beside each other. */
+#define TWIN_LIMIT   1000
+#define SOURCE_LIMIT ((size_t)1 << 30)
+
+static bool is_written(const struct seen_file *file)
+{
+    return file->value_count > 0 && file->source.size > 0;
+}
+
+/* ---- names ---- */
+
+static size_t part_end(struct slice path, size_t start)
+{
+    return slice_find(path, SLICE("/"), start);
+}
+
+static bool is_left_out(struct slice part)
+{
+    return part.size == 0 || slice_equal(part, SLICE(".")) ||
+           slice_equal(part, SLICE(".."));
+}
+
+/* How many bytes, up to a slash, the paths of all files have in common. */
+static size_t common_size(const struct annotation *annotation)
+{
+    const struct slice *first = NULL;
+    size_t size = 0;
+
+    for (size_t i = 0; i < annotation->file_count; i++) {
+        const struct slice *path = &annotation->files[i].path;
+        size_t same = 0;
+
+        if (!is_written(&annotation->files[i])) {
+            continue;
+        }
+        if (first == NULL) {
+            first = path;
+            size = path->size;
+        }
+        while (same < size && same < path->size &&
+               path->bytes[same] == first->bytes[same]) {
+            same++;
+        }
+        size = same;
+    }
+    while (size > 0 && first->bytes[size - 1] != '/') {
+        size--;
+    }
+    return size;
+}
+
+static void add_part(struct buffer *name, struct slice part)
+{
+    size_t size = part.size < PART_LIMIT ? part.size : PART_LIMIT;
+
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = (unsigned char)part.bytes[i];
+
+        buffer_add_byte(name, byte < 0x20 || byte == 0x7F ? '_' : (char)byte);
+    }
+}
+
+/* `folder/name`: a path from a trace, from which nothing leads out of the folder. */
+static void make_name(struct buffer *name, const char *folder, struct slice path)
+{
+    bool is_empty = true;
+
+    name->size = 0;
+    buffer_add(name, slice_of(folder));
+    for (size_t start = 0; start < path.size; start = part_end(path, start) + 1) {
+        struct slice part = slice_part(path, start, part_end(path, start));
+
+        if (!is_left_out(part)) {
+            buffer_add_byte(name, '/');
+            add_part(name, part);
+            is_empty = false;
+        }
+    }
+    buffer_add(name, is_empty ? SLICE("/source") : SLICE(""));
+}
+
+/* The names that were given so far, and this one with a number where it is among them. */
+struct name_list {
+    struct buffer *names; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
+static bool has_name(const struct name_list *list, struct slice name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (slice_equal(buffer_slice(&list->names[i]), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Two versions of a file, or `a/../b.py` and `b.py`, have one name: `b.2.py` is the second. */
+static void make_unique(const struct name_list *list, struct buffer *name)
+{
+    struct slice suffix =
+        slice_ends(buffer_slice(name), SLICE(".py")) ? SLICE(".py") : SLICE("");
+    size_t size = name->size - suffix.size;
+
+    for (int i = 2; i < TWIN_LIMIT && has_name(list, buffer_slice(name)); i++) {
+        name->size = size;
+        buffer_add_format(name, ".%d", i);
+        buffer_add(name, suffix);
+    }
+}
+
+/* The name ends with a NUL behind it. */
+static bool keep_name(struct name_list *list, struct buffer *name, struct error *error)
+{
+    void *items = list->names;
+
+    buffer_add_byte(name, '\0');
+    if (name->has_failed ||
+        !memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->names)) {
+        buffer_release(name);
+        return error_set_memory(error);
+    }
+    name->size--;
+    list->names = items;
+    list->names[list->count++] = *name;
+    return true;
+}
+
+static void name_list_release(struct name_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        buffer_release(&list->names[i]);
+    }
+    memory_free(list->names);
+}
+
+/* ---- files ---- */
+
+static bool annotate(const struct annotation *annotation,
+                     size_t index,
+                     struct buffer *bytes,
+                     struct error *error)
+{
+    struct export_source source;
+    struct buffer text = BUFFER_INIT;
+    bool is_done =
+        export_source_read(&source, annotation->files[index].source, error) &&
+        annotation_write(annotation, index, &source.places, &text, error) &&
+        export_source_encode(&source, buffer_slice(&text), bytes, error);
+
+    buffer_release(&text);
+    export_source_release(&source);
+    return is_done;
+}
+
+/* Sources are never written over: the folder may be the one that they are in. */
+static bool check_target(const struct seen_file *file,
+                         const char *name,
+                         struct slice annotated,
+                         struct error *error)
+{
+    struct file_info info = file_inspect(name);
+    struct error ignored = ERROR_INIT;
+    struct buffer old = BUFFER_INIT;
+    bool is_source;
+
+    if (!info.is_there || !info.is_regular || slice_equal(annotated, file->source)) {
+        return true;
+    }
+    is_source = file_read(name, SOURCE_LIMIT, &old, &ignored) &&
+                slice_equal(buffer_slice(&old), file->source);
+    buffer_release(&old);
+    if (!is_source) { /* the path's last byte has a NUL behind it: it came from an arena */
+        struct file_info original = file_inspect(file->path.bytes);
+
+        is_source = original.is_there && original.device == info.device &&
+                    original.inode == info.inode;
+    }
+    if (is_source) {
+        error_set(
+            error, ERROR_INPUT,
+            "%s: that is the source itself, it is left as it is; expected another "
+            "folder behind --annotate",
+            name);
+    }
+    return !is_source;
+}
+
+static bool write_file(const struct annotation *annotation,
+                       size_t index,
+                       const char *folder,
+                       size_t common,
+                       struct name_list *list,
+                       struct error *error)
+{
+    const struct seen_file *file = &annotation->files[index];
+    struct buffer bytes = BUFFER_INIT;
+    struct buffer name = BUFFER_INIT;
+    const char *path;
+    bool is_done;
+
+    make_name(&name, folder, slice_part(file->path, common, file->path.size));
+    make_unique(list, &name);
+    if (!keep_name(list, &name, error)) {
+        return false;
+    }
+    path = list->names[list->count - 1].bytes;
+    is_done = annotate(annotation, index, &bytes, error) &&
+              check_target(file, path, buffer_slice(&bytes), error) &&
+              file_write(path, buffer_slice(&bytes), FILE_MODE_DEFAULT, error);
+    buffer_release(&bytes);
+    return is_done;
+}
+
+static bool print_file(const struct annotation *annotation,
+                       size_t index,
+                       bool has_heading,
+                       struct error *error)
+{
+    struct buffer bytes = BUFFER_INIT;
+    bool is_done = true;
+
+    if (has_heading) {
+        buffer_add(&bytes, SLICE("# == "));
+        buffer_add_printable(&bytes, annotation->files[index].path);
+        buffer_add(&bytes, SLICE(" ==\n"));
+    }
+    if (!annotate(annotation, index, &bytes, error)) {
+        is_done = false;
+    } else if (!output_print(buffer_slice(&bytes))) {
+        *error = ERROR_INIT;
+        is_done = false;
+    }
+    buffer_release(&bytes);
+    return is_done;
+}
+
+bool export_annotated(const struct annotation *annotation,
+                      const char *folder,
+                      size_t *count,
+                      size_t *missing,
+                      struct error *error)
+{
+    struct name_list list = {0};
+    size_t common = common_size(annotation);
+    size_t wanted = 0;
+    bool is_done = true;
+
+    *count = 0;
+    *missing = 0;
+    for (size_t i = 0; i < annotation->file_count; i++) {
+        wanted += is_written(&annotation->files[i]);
+        *missing += annotation->files[i].value_count > 0 &&
+                    annotation->files[i].source.size == 0;
+    }
+    for (size_t i = 0; i < annotation->file_count && is_done; i++) {
+        if (!is_written(&annotation->files[i])) {
+            continue;
+        }
+        is_done = strcmp(folder, "-") == 0
+                      ? print_file(annotation, i, wanted > 1, error)
+                      : write_file(annotation, i, folder, common, &list, error);
+        *count += is_done;
+    }
+    name_list_release(&list);
+    return is_done;
+}

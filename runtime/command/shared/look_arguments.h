@@ -1,0 +1,25 @@
+/* Arguments of options that say how a picture looks, whichever command draws it. */
+#ifndef MONITORCH_COMMAND_SHARED_LOOK_ARGUMENTS_H
+#define MONITORCH_COMMAND_SHARED_LOOK_ARGUMENTS_H
+
+#include "runtime/base/arguments/arguments.h"
+#include "runtime/base/error.h"
+#include "runtime/view/picture/picture.h"
+
+#include <stdbool.h>
+
+/* They fail with the message for the user. */
+
+/* light or dark. */
+bool argument_read_theme(const struct argument_rule *rule,
+                         const char *argument,
+                         enum picture_theme *theme,
+                         struct error *error);
+
+/* Dots for each inch. */
+bool argument_read_dpi(const struct argument_rule *rule,
+                       const char *argument,
+                       double *dpi,
+                       struct error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* The files that a command line names to be written. */
+#ifndef MONITORCH_COMMAND_SHARED_OUTPUT_FILES_H
+#define MONITORCH_COMMAND_SHARED_OUTPUT_FILES_H
+
+#include "runtime/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct output_file {
+    const char *option; /* as it was given: "-o" */
+    const char *path;   /* borrowed; NULL: not given. "-": standard output */
+};
+
+/* Fails where an output is one of the inputs, by whatever name or link, or the file of another
+ * output. Files that a command finds later are checked when they are read and written
+ * (runtime/base/file/inputs.h); this says so before the work begins. */
+bool output_files_check(const struct output_file *outputs,
+                        size_t output_count,
+                        const char *const *inputs,
+                        size_t input_count,
+                        struct error *error);
+
+#endif

@@ -1,0 +1,84 @@
+/* A line on standard error that tells how far long work is. */
+#include "runtime/command/shared/progress.h"
+
+#include "runtime/base/file/output.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What takes longer, in seconds, is told while it lasts. */
+#define PATIENCE 1.0
+/* How often then. */
+#define INTERVAL 0.2
+/* What stood there before is covered by blanks. */
+#define WIDTH 60
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void progress_init(struct progress *progress, bool is_quiet)
+{
+    *progress = (struct progress){
+        .is_wanted = !is_quiet && isatty(STDERR_FILENO),
+        .start = now(),
+    };
+}
+
+static void write_line(const char *text)
+{
+    char line[2 * WIDTH];
+    int size = snprintf(line, sizeof line, "\r%-*.*s", WIDTH, WIDTH, text);
+
+    output_print_error((struct slice){line, (size_t)size});
+}
+
+static void
+write_count(struct progress *progress, const char *format, uint64_t count, double time)
+{
+    char text[2 * WIDTH];
+
+    progress->told = time;
+    progress->is_shown = true;
+    snprintf(text, sizeof text, format, (unsigned long long)count);
+    write_line(text);
+}
+
+void progress_tell(struct progress *progress, const char *format, uint64_t count)
+{
+    double time;
+
+    if (!progress->is_wanted) {
+        return;
+    }
+    time = now();
+    if (time >= progress->start + PATIENCE && time >= progress->told + INTERVAL) {
+        write_count(progress, format, count, time);
+    }
+}
+
+void progress_announce(struct progress *progress, const char *format, uint64_t count)
+{
+    if (progress->is_wanted) {
+        write_count(progress, format, count, now());
+    }
+}
+
+bool progress_is_long(const struct progress *progress)
+{
+    return progress->is_wanted && now() >= progress->start + PATIENCE;
+}
+
+void progress_clear(struct progress *progress)
+{
+    if (progress->is_shown) {
+        write_line("");
+        output_print_error(SLICE("\r"));
+        progress->is_shown = false;
+    }
+}

@@ -1,0 +1,66 @@
+/* The words of a command line that name traces. */
+#include "runtime/command/shared/trace_words.h"
+
+#include "runtime/base/memory.h"
+
+/* What reading a command line goes through. */
+struct reading {
+    struct trace_words *traces;
+    bool (*take)(void *context, int option, const char *argument, struct error *error);
+    void *context;
+};
+
+bool trace_words_init(struct trace_words *traces, int word_count, struct error *error)
+{
+    *traces = (struct trace_words){
+        .words = memory_allocate((size_t)word_count, sizeof *traces->words),
+    };
+    if (traces->words == NULL) {
+        return error_set_memory(error);
+    }
+    return true;
+}
+
+void trace_words_release(struct trace_words *traces)
+{
+    memory_free(traces->words);
+}
+
+static bool
+take_option(void *context, int option, const char *argument, struct error *error)
+{
+    const struct reading *reading = context;
+
+    return reading->take(reading->context, option, argument, error);
+}
+
+static bool take_word(void *context, const char *word, struct error *error)
+{
+    struct trace_words *traces = ((const struct reading *)context)->traces;
+
+    (void)error;
+    traces->words[traces->count++] = word;
+    return true;
+}
+
+bool trace_words_read(
+    struct trace_words *traces,
+    const struct argument_rule *rules,
+    int rule_count,
+    int word_count,
+    char **words,
+    bool (*take)(void *context, int option, const char *argument, struct error *error),
+    void *context,
+    struct error *error)
+{
+    struct reading reading = {traces, take, context};
+    const struct argument_taker taker = {take_option, take_word, &reading};
+
+    return trace_words_init(traces, word_count, error) &&
+           arguments_read(rules, rule_count, word_count, words, &taker, error);
+}
+
+bool trace_words_refuse_none(struct error *error)
+{
+    return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+}

@@ -1,0 +1,181 @@
+/* `monitorch why`: where a NaN, or any value, comes from. */
+#include "runtime/view/why/why.h"
+
+#include "instrument/output/strip.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/file/file.h"
+#include "runtime/base/file/output.h"
+#include "runtime/command/shared/progress.h"
+#include "runtime/command/shared/trace_remarks.h"
+#include "runtime/command/subcommand.h"
+#include "runtime/command/why/options.h"
+#include "runtime/view/why/report/picture.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define NAME "why"
+/* A picture of more nodes is refused. */
+#define NODE_LIMIT 2000
+
+static bool tell_progress(void *context, uint64_t events)
+{
+    progress_tell(context, "monitorch why: reading, %llu events", events);
+    return true;
+}
+
+static void tell_remarks(const struct why *why, const struct why_options *options)
+{
+    bool is_damaged = log_reader_damage_count(why->reader) > 0;
+    char line[200];
+
+    if (options->is_quiet) {
+        return;
+    }
+    trace_tell_remarks(options->trace, log_reader_header(why->reader), is_damaged,
+                       "asked");
+    if (why->first_event > 0) {
+        snprintf(line, sizeof line,
+                 "remark: the trace keeps its newest events, from #%llu on: what made "
+                 "a value may be older",
+                 (unsigned long long)why->first_event);
+        print_message(options->trace, line);
+    }
+}
+
+static bool
+draw(struct why *why, const struct why_options *options, struct error *error)
+{
+    struct render_options render = {.format = options->format,
+                                    .node_limit = NODE_LIMIT,
+                                    .picture = PICTURE_OPTIONS_DEFAULT};
+    struct buffer bytes = BUFFER_INIT;
+    bool is_done =
+        why_picture_add(why, &render, &bytes, error) &&
+        file_write(options->output, buffer_slice(&bytes), FILE_MODE_DEFAULT, error);
+
+    buffer_release(&bytes);
+    return is_done;
+}
+
+static void add_nothing(const struct why *why, struct buffer *text)
+{
+    buffer_add(text, SLICE("ok: no NaN or Inf in "));
+    buffer_add_number(text, why->event_count);
+    buffer_add(text, why->event_count == 1 ? SLICE(" event\n") : SLICE(" events\n"));
+}
+
+/* What is printed. */
+static void add_answer(const struct why *why,
+                       const struct why_options *options,
+                       struct buffer *text)
+{
+    if (options->is_json) {
+        why_json_add(why, slice_of(options->trace), text);
+    } else if (why->target == FLOW_NONE) {
+        add_nothing(why, text);
+    } else {
+        if (why->is_soft) {
+            buffer_add(text, SLICE("ok: no NaN, and no Inf but what lines write by "
+                                   "name; the first:\n"));
+        }
+        why_text_add(why, text);
+    }
+}
+
+static enum exit_code
+answer(struct why *why, const struct why_options *options, struct error *error)
+{
+    struct buffer text = BUFFER_INIT;
+    enum exit_code exit_code =
+        why_is_bad(why) ? EXIT_CODE_CHECK_FAILED : EXIT_CODE_DONE;
+    bool is_done;
+
+    if (why->event_count == 0) {
+        print_message(options->trace, "no events in it");
+        return exit_code_worse(EXIT_CODE_CHECK_FAILED,
+                               trace_tell_damage(options->trace, why->reader));
+    }
+    add_answer(why, options, &text);
+    if (text.has_failed) {
+        error_set_memory(error);
+        is_done = false;
+    } else {
+        is_done = output_print(buffer_slice(&text));
+    }
+    buffer_release(&text);
+    if (is_done && options->output != NULL && why->target != FLOW_NONE) {
+        is_done = draw(why, options, error);
+    } else if (is_done && options->output != NULL) {
+        print_message(options->output, "remark: not drawn: there is no NaN or Inf, and "
+                                       "no EVENT was asked for");
+    }
+    if (!is_done && error->kind != ERROR_NONE) {
+        print_message("", error->text);
+    }
+    tell_remarks(why, options);
+    exit_code =
+        exit_code_worse(exit_code, trace_tell_damage(options->trace, why->reader));
+    return is_done ? exit_code : EXIT_CODE_INPUT_FAILED;
+}
+
+/* Half of what the machine has; 0: not known, no limit. */
+static uint64_t half_of_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long size = sysconf(_SC_PAGESIZE);
+
+    return pages <= 0 || size <= 0 ? 0 : (uint64_t)pages * (uint64_t)size / 2;
+}
+
+static void announce(void *context, uint64_t values, uint64_t bytes)
+{
+    char line[160];
+
+    progress_clear(context);
+    snprintf(
+        line, sizeof line,
+        "remark: %llu values: this needs about %.1f GB of memory, and about %llu s",
+        (unsigned long long)values, (double)bytes / 1e9,
+        (unsigned long long)(values / 300000));
+    print_message(NAME, line);
+}
+
+enum exit_code why_run(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    struct progress progress;
+    struct why_options options;
+    enum exit_code exit_code;
+    struct why why;
+    bool is_found;
+
+    if (!why_options_read(&options, word_count, words, &error)) {
+        return refuse(NAME, &error);
+    }
+    options.ask.strip = strip_source;
+    options.ask.has_color =
+        !options.is_json && color_is_wanted(options.color, STDOUT_FILENO);
+    options.ask.wants_texts = !options.is_json;
+    options.ask.progress = tell_progress;
+    options.ask.progress_context = &progress;
+    options.ask.announce = options.is_quiet ? NULL : announce;
+    options.ask.memory_limit =
+        options.ask.memory_limit > 0 ? options.ask.memory_limit : half_of_memory();
+    progress_init(&progress, options.is_quiet);
+    why_init(&why);
+    is_found = why_find(&why, options.trace, &options.ask, &error);
+    progress_clear(&progress);
+    if (is_found) {
+        exit_code = answer(&why, &options, &error);
+    } else if (error.kind == ERROR_USAGE) {
+        print_message(options.trace, error.text);
+        exit_code = exit_code_worse(EXIT_CODE_CHECK_FAILED,
+                                    trace_tell_damage(options.trace, why.reader));
+    } else {
+        print_message("", error.text);
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    }
+    why_release(&why);
+    return exit_code;
+}

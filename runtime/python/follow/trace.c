@@ -1,0 +1,498 @@
+/* Following by a trace function, in Python 3.10 and 3.11.
+ *
+ * Python has one trace function a thread. Ours takes that place and passes on to the one that
+ * was there (a debugger's, coverage's) what it would have been given, in the way in which Python
+ * does. What sys.gettrace() tells is theirs; and sys.settrace is replaced while we are on, so
+ * that whoever sets another one sets it behind ours. */
+#include "runtime/python/follow/follow.h"
+#include "runtime/python/follow/visit.h"
+#include "runtime/python/visit/variables.h"
+
+#include <dlfcn.h>
+
+/* Events of Python's C interface. */
+enum {
+    EVENT_CALL,
+    EVENT_EXCEPTION,
+    EVENT_LINE,
+    EVENT_RETURN,
+    EVENT_C_CALL,
+    EVENT_C_EXCEPTION,
+    EVENT_C_RETURN,
+    EVENT_OPCODE,
+    EVENT_COUNT
+};
+
+typedef int (*trace_function)(PyObject *, PyFrameObject *, int, PyObject *);
+
+/* What is not in the limited interface: found in the interpreter when it is needed. */
+static void (*set_trace)(trace_function function, PyObject *object);
+static int (*locals_from_frame)(PyFrameObject *frame);
+static void (*locals_to_frame)(PyFrameObject *frame, int clear);
+
+static struct {
+    PyObject *settrace; /* owned: Python's own */
+    PyObject *starter;  /* owned: what threads that begin are given */
+    PyObject *others;   /* owned: what they had before; may be NULL */
+    PyObject *f_trace, *f_trace_opcodes;
+    PyObject *events[EVENT_COUNT]; /* owned: their names */
+} kept;
+
+/* In this thread. */
+static __thread struct {
+    bool is_installed; /* ours was set, and not taken away by sys.settrace */
+    PyObject *behind;  /* owned: the function behind ours; may be NULL */
+    unsigned changes;  /* how often the function behind ours was set */
+    uint64_t calls;    /* that were seen */
+} own;
+
+static int trace(PyObject *object, PyFrameObject *frame, int event, PyObject *value);
+
+/* Held by ourselves: the interpreter lets go of it at once, and may then pass it to us all the
+ * same, for the event of an instruction after that of its line. */
+static void set_behind(PyObject *function)
+{
+    PyObject *old = own.behind;
+
+    Py_XINCREF(function);
+    own.behind = function;
+    own.is_installed = true;
+    own.changes++;
+    set_trace(trace, function);
+    Py_XDECREF(old);
+}
+
+/* Gives the thread's place back. */
+static void remove_trace(void)
+{
+    PyObject *behind = own.behind;
+    PyObject *result;
+
+    own.behind = NULL;
+    own.is_installed = false;
+    own.changes++;
+    result = PyObject_CallFunctionObjArgs(kept.settrace,
+                                          behind == NULL ? Py_None : behind, NULL);
+    Py_XDECREF(behind);
+    Py_XDECREF(result);
+    PyErr_Clear();
+}
+
+static bool wishes_opcodes(PyObject *frame)
+{
+    PyObject *value = PyObject_GetAttr(frame, kept.f_trace_opcodes);
+    bool is_so = value == Py_True;
+
+    Py_XDECREF(value);
+    PyErr_Clear();
+    return is_so;
+}
+
+static void set_opcodes(PyObject *frame, bool is_wanted)
+{
+    if (PyObject_SetAttr(frame, kept.f_trace_opcodes, is_wanted ? Py_True : Py_False) !=
+        0) {
+        PyErr_Clear();
+    }
+}
+
+/* Asks for the events of a frame's instructions, and remembers whether somebody else had. */
+static struct followed_frame *open_frame(struct follow_plan *plan, PyObject *frame)
+{
+    struct followed_frame *known = followed_frame_get(frame, plan);
+
+    known->has_wished_opcodes = wishes_opcodes(frame);
+    set_opcodes(frame, true);
+    return known;
+}
+
+static void close_frame(struct follow_plan *plan, PyObject *frame)
+{
+    set_opcodes(frame, followed_frame_get(frame, plan)->has_wished_opcodes);
+    followed_frame_leave(frame, plan);
+}
+
+/* What the followed frame does is told; before those behind us hear of it. */
+static void tell(struct follow_plan *plan, PyObject *frame, int event, PyObject *value)
+{
+    long offset;
+
+    switch (event) {
+    case EVENT_CALL:
+        open_frame(plan, frame);
+        if (frame_offset(frame) <= (long)plan->start) {
+            visit_enter(plan, frame);
+        }
+        break;
+    case EVENT_OPCODE:
+        visit_step(plan, frame, frame_offset(frame));
+        break;
+    case EVENT_RETURN:
+        offset = frame_offset(frame);
+        if (value != NULL) {
+            visit_return(plan, frame, offset, value);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* The function behind ours that takes this event: a new reference or NULL. */
+static PyObject *find_callback(PyObject *behind, PyObject *frame, int event)
+{
+    PyObject *callback;
+
+    if (event == EVENT_CALL) {
+        return Py_NewRef(behind);
+    }
+    callback = PyObject_GetAttr(frame, kept.f_trace);
+    if (callback == Py_None) {
+        Py_CLEAR(callback);
+    }
+    PyErr_Clear();
+    return callback;
+}
+
+/* As Python does it: the frame's variables go into its f_locals before and come back after. */
+static PyObject *
+call_behind(PyObject *callback, PyObject *frame, int event, PyObject *value)
+{
+    PyObject *result = NULL;
+
+    if (locals_from_frame((PyFrameObject *)frame) == 0) {
+        result = PyObject_CallFunctionObjArgs(callback, frame, kept.events[event],
+                                              value == NULL ? Py_None : value, NULL);
+        locals_to_frame((PyFrameObject *)frame, 1);
+    }
+    if (result == NULL) {
+        PyTraceBack_Here((PyFrameObject *)frame);
+    }
+    return result;
+}
+
+static bool is_python_function(PyObject *function)
+{
+    PyObject *code = NULL;
+
+    if (PyCFunction_Check(function)) {
+        return false;
+    }
+    code = PyObject_GetAttrString(function, "__code__");
+    Py_XDECREF(code);
+    PyErr_Clear();
+    return code != NULL;
+}
+
+/* Passes an event on. 0, or -1 with the exception that the function behind ours raised. */
+static int pass_on(PyObject *behind, PyObject *frame, int event, PyObject *value)
+{
+    PyObject *callback = find_callback(behind, frame, event);
+    unsigned changes = own.changes;
+    PyObject *result;
+
+    if (callback == NULL) {
+        return 0;
+    }
+    result = call_behind(callback, frame, event, value);
+    Py_DECREF(callback);
+    if (result == NULL) {
+        /* Python ends such a function's work. */
+        PyObject *type, *exception, *traceback;
+        PyErr_Fetch(&type, &exception, &traceback);
+        if (own.changes == changes) {
+            set_behind(NULL);
+        }
+        PyObject_SetAttr(frame, kept.f_trace, Py_None);
+        PyErr_Restore(type, exception, traceback);
+        return -1;
+    }
+    if (result != Py_None && PyObject_SetAttr(frame, kept.f_trace, result) != 0) {
+        PyErr_Clear();
+    }
+    Py_DECREF(result);
+    if (event == EVENT_CALL && own.changes == changes && follower.is_on &&
+        !is_python_function(behind)) {
+        /* A tracer in C, such as coverage's, takes the place itself when it is called so. */
+        set_behind(behind);
+    }
+    return 0;
+}
+
+/* The same for a frame that is followed: whoever is behind us finds the frame's wishes as they
+ * were made, and gets events of instructions only where they asked for them. */
+static int pass_on_followed(struct follow_plan *plan,
+                            PyObject *behind,
+                            PyObject *frame,
+                            int event,
+                            PyObject *value)
+{
+    struct followed_frame *known = followed_frame_get(frame, plan);
+    int status;
+
+    if (event == EVENT_OPCODE && !known->has_wished_opcodes) {
+        return 0;
+    }
+    set_opcodes(frame, known->has_wished_opcodes);
+    status = pass_on(behind, frame, event, value);
+    if (follower.is_on && own.is_installed) {
+        PyObject *type, *exception, *traceback;
+        PyErr_Fetch(&type, &exception, &traceback);
+        open_frame(plan, frame);
+        PyErr_Restore(type, exception, traceback);
+    }
+    return status;
+}
+
+static struct follow_plan *find_plan(PyObject *frame, int event)
+{
+    struct follow_plan *plan = NULL;
+    PyObject *code = frame_code(frame);
+
+    if (event == EVENT_CALL) {
+        own.calls++;
+        return follower_find(code, frame);
+    }
+    codes_find(&follower.codes, code, &plan);
+    return plan;
+}
+
+/* Following has ended, perhaps in another thread: this one's frames, from `frame` outwards, are
+ * made as they were. */
+static void close_frames(PyObject *frame)
+{
+    Py_INCREF(frame);
+    while (frame != NULL && frame != Py_None) {
+        PyObject *back = PyObject_GetAttrString(frame, "f_back");
+        struct follow_plan *plan = NULL;
+        if (codes_find(&follower.codes, frame_code(frame), &plan) && plan != NULL) {
+            close_frame(plan, frame);
+        }
+        Py_DECREF(frame);
+        frame = back;
+    }
+    Py_XDECREF(frame);
+    PyErr_Clear();
+}
+
+static int trace_event(PyObject *behind, PyObject *frame, int event, PyObject *value)
+{
+    struct follow_plan *plan = NULL;
+    int status = 0;
+
+    if (event == EVENT_CALL || event == EVENT_OPCODE || event == EVENT_RETURN ||
+        behind != NULL) {
+        plan = find_plan(frame, event);
+    }
+    if (plan == NULL) {
+        return behind == NULL ? 0 : pass_on(behind, frame, event, value);
+    }
+    Py_INCREF((PyObject *)plan);
+    tell(plan, frame, event, value);
+    if (behind != NULL) {
+        status = pass_on_followed(plan, behind, frame, event, value);
+    }
+    if (event == EVENT_RETURN) {
+        PyObject *type, *exception, *traceback;
+        PyErr_Fetch(&type, &exception, &traceback);
+        close_frame(plan, frame);
+        PyErr_Restore(type, exception, traceback);
+    }
+    Py_DECREF((PyObject *)plan);
+    return status;
+}
+
+static int trace(PyObject *object, PyFrameObject *frame, int event, PyObject *value)
+{
+    PyObject *behind = own.behind;
+    int status;
+
+    (void)object;
+    if (event == EVENT_LINE && behind == NULL && follower.is_on) {
+        return 0;
+    }
+    Py_XINCREF(behind);
+    if (follower.is_on) {
+        status = trace_event(behind, (PyObject *)frame, event, value);
+    } else {
+        close_frames((PyObject *)frame);
+        remove_trace();
+        status = behind == NULL ? 0 : pass_on(behind, (PyObject *)frame, event, value);
+    }
+    Py_XDECREF(behind);
+    return status;
+}
+
+PyDoc_STRVAR(settrace_doc,
+             "settrace(function)\n\n"
+             "Set the global debug tracing function.  It will be called on each\n"
+             "function call.  See the debugger chapter in the library manual.");
+
+/* What stands in sys.settrace meanwhile. */
+static PyObject *settrace(PyObject *module, PyObject *function)
+{
+    (void)module;
+    if (follower.is_on && function == kept.starter) {
+        set_behind(kept.others);
+    } else if (follower.is_on) {
+        /* Of a thread, too, that was not followed so far. */
+        set_behind(function == Py_None ? NULL : function);
+    } else {
+        return PyObject_CallFunctionObjArgs(kept.settrace, function, NULL);
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(trace_thread_doc,
+             "trace_thread(frame, event, arg)\n\nWhat threading.settrace is given.");
+
+/* Reached as a trace function only where sys.settrace was not ours when the thread began. */
+static PyObject *trace_thread(PyObject *module, PyObject *args)
+{
+    PyObject *frame, *event, *value;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOO:trace_thread", &frame, &event, &value)) {
+        return NULL;
+    }
+    if (!follower.is_on) {
+        PyObject *result = PyObject_CallFunctionObjArgs(
+            kept.settrace, kept.others == NULL ? Py_None : kept.others, NULL);
+        Py_XDECREF(result);
+        return result == NULL ? NULL : Py_NewRef(Py_None);
+    }
+    set_behind(kept.others);
+    if (trace(NULL, (PyFrameObject *)frame, EVENT_CALL, NULL) != 0) {
+        return NULL;
+    }
+    return PyObject_GetAttr(frame, kept.f_trace);
+}
+
+PyDoc_STRVAR(
+    trace_begin_doc,
+    "trace_begin(settrace, gettrace_result, starter, others)\n\n"
+    "Follows this thread, and passes on to the trace function that it has. `starter`\n"
+    "and `others` are what threading.settrace is given and was.");
+
+static bool find_interface(void)
+{
+    *(void **)&set_trace = dlsym(RTLD_DEFAULT, "PyEval_SetTrace");
+    *(void **)&locals_from_frame = dlsym(RTLD_DEFAULT, "PyFrame_FastToLocalsWithError");
+    *(void **)&locals_to_frame = dlsym(RTLD_DEFAULT, "PyFrame_LocalsToFast");
+    return set_trace != NULL && locals_from_frame != NULL && locals_to_frame != NULL;
+}
+
+static bool make_name(PyObject **place, const char *text)
+{
+    if (*place == NULL) {
+        *place = PyUnicode_InternFromString(text);
+    }
+    return *place != NULL;
+}
+
+static bool make_names(void)
+{
+    static const char *const events[EVENT_COUNT] = {
+        "call",   "exception",   "line",     "return",
+        "c_call", "c_exception", "c_return", "opcode",
+    };
+
+    for (int i = 0; i < EVENT_COUNT; i++) {
+        if (!make_name(&kept.events[i], events[i])) {
+            return false;
+        }
+    }
+    return make_name(&kept.f_trace_opcodes, "f_trace_opcodes") &&
+           make_name(&kept.f_trace, "f_trace");
+}
+
+static void keep(PyObject **place, PyObject *object)
+{
+    PyObject *old = *place;
+
+    *place = object == Py_None ? NULL : Py_NewRef(object);
+    Py_XDECREF(old);
+}
+
+static PyObject *trace_begin(PyObject *module, PyObject *args)
+{
+    PyObject *own_settrace, *behind, *starter, *others;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOO:trace_begin", &own_settrace, &behind, &starter,
+                          &others) ||
+        !make_names()) {
+        return NULL;
+    }
+    if (!find_interface()) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this Python has no PyEval_SetTrace: code that was not "
+                        "instrumented cannot be followed");
+        return NULL;
+    }
+    keep(&kept.settrace, own_settrace);
+    keep(&kept.starter, starter);
+    keep(&kept.others, others);
+    set_behind(behind == Py_None ? NULL : behind);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(trace_frame_doc,
+             "trace_frame(frame) -> bool\n\n"
+             "Follows a frame that runs already; whether its code is followed.");
+
+static PyObject *trace_frame(PyObject *module, PyObject *frame)
+{
+    struct follow_plan *plan = follower_find(frame_code(frame), frame);
+
+    (void)module;
+    if (plan == NULL) {
+        Py_RETURN_FALSE;
+    }
+    open_frame(plan, frame);
+    Py_RETURN_TRUE;
+}
+
+PyDoc_STRVAR(
+    trace_end_doc,
+    "trace_end(frame, is_installed)\n\n"
+    "After follow_end(): gives the thread's place back, unless it was taken, and\n"
+    "lets go of the frames from `frame` outwards.");
+
+static PyObject *trace_end(PyObject *module, PyObject *args)
+{
+    PyObject *frame;
+    int is_installed;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Op:trace_end", &frame, &is_installed)) {
+        return NULL;
+    }
+    close_frames(frame);
+    if (is_installed && own.is_installed) {
+        remove_trace();
+    }
+    own.is_installed = false;
+    Py_CLEAR(own.behind);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(trace_calls_doc,
+             "trace_calls() -> int\n\nHow many calls this thread's saw.");
+
+static PyObject *trace_calls(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(own.calls);
+}
+
+PyMethodDef follow_trace_methods[] = {
+    {"settrace", settrace, METH_O, settrace_doc},
+    {"trace_thread", trace_thread, METH_VARARGS, trace_thread_doc},
+    {"trace_begin", trace_begin, METH_VARARGS, trace_begin_doc},
+    {"trace_frame", trace_frame, METH_O, trace_frame_doc},
+    {"trace_end", trace_end, METH_VARARGS, trace_end_doc},
+    {"trace_calls", trace_calls, METH_NOARGS, trace_calls_doc},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,27 @@
+/* The type Gauge: built-in metrics of what goes by one name, a module's output or a parameter,
+ * merged over a step and read at its end. */
+#ifndef MONITORCH_PYTHON_MONITOR_GAUGE_H
+#define MONITORCH_PYTHON_MONITOR_GAUGE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "runtime/python/record/session.h"
+
+/* Adds the type and GAUGE_METRICS, GAUGE_EDGES to the module: 0, or -1 with an exception set. */
+int gauge_exec(PyObject *module);
+
+/* Whether an object is a Gauge. */
+bool gauge_check(PyObject *object);
+
+/* Measures the tensor where it lies. NULL: done; else why it could not be read, a new
+ * reference to a str. NULL with an exception set where memory ran out. */
+PyObject *gauge_take(PyObject *gauge, PyObject *tensor);
+
+/* A call that a backward pass makes again: counted, not measured. */
+void gauge_note_recomputed(PyObject *gauge);
+
+/* What a device has computed for an array that gauge_take has begun with. */
+void gauge_tell(PyObject *gauge, enum dtype dtype, const struct statistics *statistics);
+
+#endif

@@ -1,0 +1,441 @@
+/* The extension module `monitorch._recorder`: what instrumented files reach while recording is
+ * on. It holds neither the compiler nor its parser. */
+#include "runtime/base/buffer.h"
+#include "runtime/base/hash/hash.h"
+#include "runtime/base/memory.h"
+#include "runtime/python/follow/follow.h"
+#include "runtime/python/monitor/devices.h"
+#include "runtime/python/monitor/gauge.h"
+#include "runtime/python/monitor/probe.h"
+#include "runtime/python/record/fresh.h"
+#include "runtime/python/record/measure.h"
+#include "runtime/python/record/nearest.h"
+#include "runtime/python/record/session.h"
+#include "runtime/python/spy/saver.h"
+#include "runtime/python/spy/spy.h"
+#include "runtime/python/tracer/tracing.h"
+#include "runtime/python/visit/hook.h"
+#include "runtime/python/watch/modules.h"
+#include "runtime/python/watch/observe.h"
+#include "runtime/python/watch/watch.h"
+
+PyDoc_STRVAR(
+    start_doc,
+    "start(path, *, sample=64, last=0, size_limit=0, stats=True, hash=True,\n"
+    "      names=(), every=1, max_elements=0, one_thread=False, quiet=False,\n"
+    "      stop=0, all_scalars=False)\n\n"
+    "Begins to record. Raises OSError where the file cannot be written; its errno\n"
+    "is EBUSY where another process writes it.");
+
+PyDoc_STRVAR(stop_doc,
+             "stop() -> dict\n\nEnds the recording; says what is in the file.");
+
+PyDoc_STRVAR(remove_trace_doc,
+             "remove_trace(path) -> bool\n\n"
+             "Removes a file, unless somebody is writing it; whether it was removed.");
+
+PyDoc_STRVAR(make_hook_doc,
+             "make_hook(table, module_name, file, source, source_kind)\n\n"
+             "The hook of a module with that site table: one for all recordings.");
+
+PyDoc_STRVAR(
+    measure_doc,
+    "measure(value, *, sample=64, stats=True, hash=True, threads=1) -> dict\n\n"
+    "What the recorder would tell of a tensor or an array; None for others.");
+
+PyDoc_STRVAR(
+    join_doc,
+    "join(hook, frame)\n\n"
+    "The running frame's call is known from now on: calls that it makes before\n"
+    "its first event have it as their caller.");
+
+PyDoc_STRVAR(is_recording_doc, "is_recording() -> bool");
+
+static PyObject *is_recording(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+
+    (void)unused;
+    return PyBool_FromLong(session_is_recording(session));
+}
+
+PyDoc_STRVAR(path_doc, "path() -> str | None\n\nOf the file that is being written.");
+
+static PyObject *get_path(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+
+    (void)unused;
+    if (session->recorder == NULL || session->is_own) {
+        Py_RETURN_NONE;
+    }
+    return PyUnicode_DecodeFSDefault(session->path);
+}
+
+PyDoc_STRVAR(note_doc,
+             "note(text, is_warning=False)\n\n"
+             "Writes a remark into the trace; nothing while nothing is recorded.");
+
+static PyObject *note(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"text", "is_warning", NULL};
+    struct session *session = PyModule_GetState(module);
+    const char *text;
+    Py_ssize_t size;
+    int is_warning = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s#|p:note", names, &text, &size,
+                                     &is_warning)) {
+        return NULL;
+    }
+    if (session_enter(session)) {
+        recorder_note(session->recorder,
+                      is_warning ? LOG_NOTE_WARNING : LOG_NOTE_REMARK, SITE_NONE,
+                      (struct slice){text, (size_t)size});
+        session_leave(session);
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(setting_doc,
+             "tell_setting(name, value)\n\n"
+             "Writes into the trace what the run is made with, or its newer value;\n"
+             "nothing while nothing is recorded.");
+
+static PyObject *tell_setting(PyObject *module, PyObject *args)
+{
+    struct session *session = PyModule_GetState(module);
+    const char *name, *value;
+    Py_ssize_t name_size, value_size;
+
+    if (!PyArg_ParseTuple(args, "s#s#:tell_setting", &name, &name_size, &value,
+                          &value_size)) {
+        return NULL;
+    }
+    if (session_enter(session)) {
+        recorder_tell_setting(session->recorder,
+                              (struct slice){name, (size_t)name_size},
+                              (struct slice){value, (size_t)value_size});
+        session_leave(session);
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(guess_doc,
+             "guess(function, parameter, how)\n\n"
+             "Notes that an argument of the next call of `function` was made up.");
+
+/* Tabs stand between the three parts. */
+static void add_part(struct buffer *text, const char *bytes, Py_ssize_t size)
+{
+    for (Py_ssize_t i = 0; i < size; i++) {
+        buffer_add_byte(text, bytes[i] == '\t' ? ' ' : bytes[i]);
+    }
+}
+
+static PyObject *guess(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"function", "parameter", "how", NULL};
+    struct session *session = PyModule_GetState(module);
+    struct buffer text = BUFFER_INIT;
+    const char *function, *parameter, *how;
+    Py_ssize_t function_size, parameter_size, how_size;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s#s#s#:guess", names, &function,
+                                     &function_size, &parameter, &parameter_size, &how,
+                                     &how_size)) {
+        return NULL;
+    }
+    add_part(&text, function, function_size);
+    buffer_add_byte(&text, '\t');
+    add_part(&text, parameter, parameter_size);
+    buffer_add_byte(&text, '\t');
+    add_part(&text, how, how_size);
+    if (text.has_failed) {
+        buffer_release(&text);
+        return PyErr_NoMemory();
+    }
+    if (session_enter(session)) {
+        recorder_note(session->recorder, LOG_NOTE_GUESS, SITE_NONE,
+                      buffer_slice(&text));
+        session_leave(session);
+    }
+    buffer_release(&text);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(
+    flush_doc,
+    "flush()\n\n"
+    "Waits for what devices still compute, so that a reader finds it in the file.");
+
+static PyObject *flush(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+
+    (void)unused;
+    if (session_enter(session)) {
+        device_queue_flush(session->devices);
+        session_leave(session);
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(note_empty_doc,
+             "note_empty()\n\n"
+             "torch or NumPy was imported: while something is recorded, memory that\n"
+             "torch.empty and its like give is known as uninitialised from now on.");
+
+static PyObject *note_empty(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    fresh_attach(PyModule_GetState(module));
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(
+    event_count_doc,
+    "event_count() -> int\n\n"
+    "How many events were recorded: the number of the next one. 0 where nothing\n"
+    "is recorded, or nothing yet in this process.");
+
+static PyObject *event_count(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+    const struct log_writer *log = NULL;
+
+    (void)unused;
+    if (session_is_recording(session) && !session_is_parents(session)) {
+        log = recorder_log(session->recorder);
+    }
+    return PyLong_FromUnsignedLongLong(log == NULL ? 0 : log_writer_event_count(log));
+}
+
+PyDoc_STRVAR(
+    source_hash_doc,
+    "source_hash(source) -> str\n\n"
+    "The hash of a source file's bytes, as the second word of its table has it.");
+
+static PyObject *source_hash(PyObject *module, PyObject *source)
+{
+    uint64_t hash[2];
+    struct buffer text = BUFFER_INIT;
+    PyObject *result;
+
+    (void)module;
+    if (!PyBytes_Check(source)) {
+        PyErr_SetString(PyExc_TypeError, "source_hash() takes bytes");
+        return NULL;
+    }
+    hash_128((struct slice){PyBytes_AsString(source), (size_t)PyBytes_Size(source)},
+             hash);
+    buffer_add_hex(&text, hash[1], 16);
+    buffer_add_hex(&text, hash[0], 16);
+    result = text.has_failed
+                 ? PyErr_NoMemory()
+                 : PyUnicode_FromStringAndSize(text.bytes, (Py_ssize_t)text.size);
+    buffer_release(&text);
+    return result;
+}
+
+PyDoc_STRVAR(kernels_doc,
+             "kernels() -> str\n\n"
+             "How statistics are computed: 'avx512', 'avx2', 'neon' or 'portable'.");
+
+static PyObject *kernels(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyUnicode_FromString(statistics_kernels());
+}
+
+PyDoc_STRVAR(
+    mute_doc,
+    "mute(is_muted)\n\n"
+    "Whether a recording that goes on is to leave instrumented code out, which has\n"
+    "its hooks for watchers alone.");
+
+static PyObject *mute(PyObject *module, PyObject *is_muted)
+{
+    struct session *session = PyModule_GetState(module);
+    int is_true = PyObject_IsTrue(is_muted);
+
+    if (is_true < 0) {
+        return NULL;
+    }
+    session->is_muted = is_true;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(
+    make_watcher_doc,
+    "make_watcher(names, lines)\n\n"
+    "Watches values by names, globs as bytes, and by lines, (file, first, last);\n"
+    "empty tuples stand for all.");
+
+PyDoc_STRVAR(
+    set_watchers_doc,
+    "set_watchers(pairs)\n\n"
+    "From now on these functions are called with what their watchers watch:\n"
+    "visit(name, value, may_be_unchanged, module). What they raise is raised in\n"
+    "the program.");
+
+PyDoc_STRVAR(
+    running_modules_doc,
+    "running_modules() -> list\n\n"
+    "The torch.nn.Modules whose methods run in this thread, innermost first, each\n"
+    "with whether it is the module's constructor that runs.");
+
+PyDoc_STRVAR(is_nonfinite_doc,
+             "is_nonfinite(tensor, wanted) -> bool | NotImplemented\n\n"
+             "Whether it holds NaN (1), infinities (2) or either (3); NotImplemented\n"
+             "where its values cannot be read here.");
+
+#define WITH_KEYWORDS(function)                                                        \
+    (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef methods[] = {
+    {"start", WITH_KEYWORDS(session_start), start_doc},
+    {"stop", session_stop, METH_NOARGS, stop_doc},
+    {"remove_trace", session_remove_trace, METH_VARARGS, remove_trace_doc},
+    {"is_recording", is_recording, METH_NOARGS, is_recording_doc},
+    {"path", get_path, METH_NOARGS, path_doc},
+    {"make_hook", WITH_KEYWORDS(hook_make), make_hook_doc},
+    {"event_count", event_count, METH_NOARGS, event_count_doc},
+    {"flush", flush, METH_NOARGS, flush_doc},
+    {"note_empty", note_empty, METH_NOARGS, note_empty_doc},
+    {"join", hook_join_call, METH_VARARGS, join_doc},
+    {"guess", WITH_KEYWORDS(guess), guess_doc},
+    {"note", WITH_KEYWORDS(note), note_doc},
+    {"tell_setting", tell_setting, METH_VARARGS, setting_doc},
+    {"measure", WITH_KEYWORDS(measure_value), measure_doc},
+    {"source_hash", source_hash, METH_O, source_hash_doc},
+    {"kernels", kernels, METH_NOARGS, kernels_doc},
+    {"mute", mute, METH_O, mute_doc},
+    {"make_watcher", WITH_KEYWORDS(watcher_make), make_watcher_doc},
+    {"set_watchers", watchers_set, METH_O, set_watchers_doc},
+    {"running_modules", watcher_running_modules, METH_NOARGS, running_modules_doc},
+    {"nearest_names", nearest_names, METH_VARARGS, nearest_names_doc},
+    {"is_nonfinite", watcher_is_nonfinite, METH_VARARGS, is_nonfinite_doc},
+    {"save_pt", WITH_KEYWORDS(saver_save_pt), saver_save_pt_doc},
+    {"saved_file_stem", saver_stem, METH_O, saver_stem_doc},
+    {"spy_save", (PyCFunction)(void (*)(void))spy_save, METH_FASTCALL | METH_KEYWORDS,
+     spy_save_doc},
+    {"spy_begin", spy_begin, METH_O, spy_begin_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static int module_exec(PyObject *module)
+{
+    struct session *session = PyModule_GetState(module);
+
+    session->access = tensor_access_new();
+    if (session->access == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    session->module_paths = PyDict_New();
+    session->name_f_back = PyUnicode_InternFromString("f_back");
+    session->name_f_globals = PyUnicode_InternFromString("f_globals");
+    session->name_name = PyUnicode_InternFromString("__name__");
+    session->name_co_flags = PyUnicode_InternFromString("co_flags");
+    session->name_co_name = PyUnicode_InternFromString("co_name");
+    imports_init(&session->imports);
+    session->hook_type = (PyTypeObject *)hook_make_type(module);
+    session->watcher_type = (PyTypeObject *)watcher_make_type(module);
+    session->first_parameters = PyDict_New();
+    if (session->module_paths == NULL || session->name_f_back == NULL ||
+        session->name_f_globals == NULL || session->name_name == NULL ||
+        session->name_co_flags == NULL || session->name_co_name == NULL ||
+        session->hook_type == NULL || session->watcher_type == NULL ||
+        session->first_parameters == NULL) {
+        return -1;
+    }
+    return type_cache_init(&session->types, session->access);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct session *session = PyModule_GetState(module);
+
+    Py_VISIT(session->hook_type);
+    Py_VISIT(session->watcher_type);
+    Py_VISIT(session->tracing_type);
+    Py_VISIT(session->traced_method_type);
+    Py_VISIT(session->watchers);
+    Py_VISIT(session->spy_contexts);
+    return session->tracking == NULL ? 0
+                                     : tracking_traverse(session->tracking, visit, arg);
+}
+
+static int module_clear(PyObject *module)
+{
+    struct session *session = PyModule_GetState(module);
+
+    Py_CLEAR(session->hook_type);
+    session->only_tracing = NULL;
+    Py_CLEAR(session->watchers);
+    Py_CLEAR(session->watcher_type);
+    Py_CLEAR(session->tracing_type);
+    Py_CLEAR(session->traced_method_type);
+    Py_CLEAR(session->spy_contexts);
+    if (session->tracking != NULL) {
+        tracking_clear(session->tracking);
+    }
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    struct session *session = PyModule_GetState(module);
+
+    if (session == NULL) {
+        return;
+    }
+    if (session->recorder != NULL && session_is_parents(session)) {
+        session_abandon(session);
+    } else if (session->recorder != NULL) {
+        fresh_end(session);
+        recorder_close(session->recorder, NULL);
+    }
+    gauge_devices_free(session->gauge_devices);
+    device_queue_free(session->devices);
+    tracking_free(session->tracking);
+    type_cache_release(&session->types);
+    Py_XDECREF(session->module_paths);
+    Py_XDECREF(session->first_parameters);
+    Py_XDECREF(session->name_f_back);
+    Py_XDECREF(session->name_f_globals);
+    Py_XDECREF(session->name_name);
+    Py_XDECREF(session->name_co_flags);
+    Py_XDECREF(session->name_co_name);
+    imports_release(&session->imports);
+    tensor_access_free(session->access);
+    memory_free(session->path);
+    stop_release(&session->stop);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},      {Py_mod_exec, follow_exec},
+    {Py_mod_exec, observe_exec},     {Py_mod_exec, saver_safetensors_exec},
+    {Py_mod_exec, saver_trace_exec}, {Py_mod_exec, tracing_exec},
+    {Py_mod_exec, gauge_exec},       {Py_mod_exec, probe_exec},
+    {Py_mod_exec, track_exec},       {0, NULL},
+};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "monitorch._recorder",
+    .m_doc = "Records what instrumented code does.",
+    .m_size = sizeof(struct session),
+    .m_methods = methods,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__recorder(void)
+{
+    return PyModuleDef_Init(&module_definition);
+}

@@ -1,0 +1,293 @@
+/* Recordings that stop where a value is NaN or infinite. */
+#include "runtime/python/record/stop.h"
+
+#include "runtime/view/flow/build.h"
+#include "runtime/view/why/reason/infinity_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#define DIMENSIONS_SHOWN 12
+
+void stop_begin(struct stop *stop, unsigned wanted)
+{
+    stop_release(stop);
+    stop->wanted = wanted;
+}
+
+void stop_release(struct stop *stop)
+{
+    buffer_release(&stop->name);
+    buffer_release(&stop->file);
+    buffer_release(&stop->what);
+    *stop =
+        (struct stop){.name = BUFFER_INIT, .file = BUFFER_INIT, .what = BUFFER_INIT};
+}
+
+/* Looks on: what was met is meant. */
+static void forget(struct stop *stop)
+{
+    stop->is_met = false;
+    stop->name.size = 0;
+    stop->file.size = 0;
+    stop->what.size = 0;
+}
+
+/* ---- what was met, in words ---- */
+
+static struct slice find_name(const struct visit *visit, uint32_t write)
+{
+    const struct site *site = visit->site;
+    uint32_t read = write - RECORDER_READ(0);
+
+    if (write < site->write_count) {
+        return site->writes[write].name;
+    }
+    return write >= RECORDER_READ(0) && read < site->read_count ? site->reads[read].name
+                                                                : SLICE("a value");
+}
+
+/* From now on it is met; what it is follows in `what`. */
+static void begin(struct stop *stop,
+                  uint64_t thread,
+                  const struct visit *visit,
+                  uint32_t write,
+                  struct slice path)
+{
+    struct slice name = find_name(visit, write);
+    bool is_returned =
+        visit->site->kind == SITE_RETURN && slice_equal(name, SLICE("return"));
+
+    stop->is_met = true;
+    stop->thread = thread;
+    stop->line = visit->site->line;
+    stop->is_parameter = visit->site->kind == SITE_ENTER;
+    buffer_add(&stop->name, name);
+    buffer_add(&stop->file, visit->module->table.path);
+    buffer_add(&stop->what, is_returned ? SLICE("the returned value") : name);
+    buffer_add(&stop->what, path);
+}
+
+/* What is known of the infinities without NaN. */
+static void
+note_infinite(struct stop *stop, bool is_infinite, bool is_negative, bool is_number)
+{
+    stop->is_infinite = is_infinite;
+    stop->is_negative = is_negative;
+    stop->is_number = is_number;
+}
+
+/* Whether a line has written -Inf by name before, and it may come of that. */
+static bool may_come_of_meant(const struct stop *stop, bool is_negative)
+{
+    return is_negative && stop->has_meant;
+}
+
+static void
+add_count(struct buffer *text, uint64_t count, const char *name, bool *is_first)
+{
+    if (count > 0) {
+        buffer_add(text, *is_first ? SLICE(" holds ") : SLICE(", "));
+        buffer_add_number(text, count);
+        buffer_add_byte(text, ' ');
+        buffer_add(text, slice_of(name));
+        *is_first = false;
+    }
+}
+
+static void add_shape(struct buffer *text, const struct array *array)
+{
+    char number[24];
+
+    buffer_add(text, SLICE(" ["));
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
+        if (i == DIMENSIONS_SHOWN) {
+            buffer_add(text, SLICE("\xE2\x80\xA6"));
+            break;
+        }
+        snprintf(number, sizeof(number), "%" PRId64, array->shape[i]);
+        buffer_add(text, slice_of(number));
+    }
+    buffer_add_byte(text, ']');
+}
+
+bool stop_meet_array(struct stop *stop,
+                     uint64_t thread,
+                     const struct visit *visit,
+                     uint32_t write,
+                     struct slice path,
+                     const struct recorded_array *array,
+                     const struct log_nonfinite *counts)
+{
+    bool has_nan = counts->nan_count > 0;
+    bool has_inf = counts->posinf_count + counts->neginf_count > 0;
+    bool is_first = true;
+
+    if (!stop_is_looking(stop) ||
+        !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
+          (has_inf && (stop->wanted & STOP_AT_INF) != 0)) ||
+        (!has_nan && may_come_of_meant(stop, counts->posinf_count == 0))) {
+        return false;
+    }
+    begin(stop, thread, visit, write, path);
+    note_infinite(stop, !has_nan, counts->posinf_count == 0, false);
+    add_count(&stop->what, counts->nan_count, "NaN", &is_first);
+    add_count(&stop->what, counts->posinf_count, "+Inf", &is_first);
+    add_count(&stop->what, counts->neginf_count, "-Inf", &is_first);
+    buffer_add(&stop->what, SLICE(" of "));
+    buffer_add_number(&stop->what, array_count(array->array));
+    buffer_add(&stop->what, SLICE(": "));
+    buffer_add(&stop->what, slice_of(dtype_text(array->array->dtype)));
+    add_shape(&stop->what, array->array);
+    if (array->device.size > 0) {
+        buffer_add(&stop->what, SLICE(" on "));
+        buffer_add(&stop->what, array->device);
+    }
+    return true;
+}
+
+static const char *number_text(double real, double imaginary)
+{
+    if (isnan(real) || isnan(imaginary)) {
+        return " is NaN";
+    }
+    return (isinf(real) ? real : imaginary) > 0 ? " is +Inf" : " is -Inf";
+}
+
+bool stop_meet_number(struct stop *stop,
+                      uint64_t thread,
+                      const struct visit *visit,
+                      uint32_t write,
+                      struct slice path,
+                      double real,
+                      double imaginary)
+{
+    bool has_nan = isnan(real) || isnan(imaginary);
+    bool has_inf = isinf(real) || isinf(imaginary);
+
+    if (!stop_is_looking(stop) ||
+        !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
+          (has_inf && (stop->wanted & STOP_AT_INF) != 0)) ||
+        (!has_nan && may_come_of_meant(stop, real < 0))) {
+        return false;
+    }
+    begin(stop, thread, visit, write, path);
+    note_infinite(stop, !has_nan && imaginary == 0, real < 0, true);
+    buffer_add(&stop->what, slice_of(number_text(real, imaginary)));
+    return true;
+}
+
+/* ---- what is meant ---- */
+
+static PyObject *make_text(const struct buffer *buffer)
+{
+    return PyUnicode_DecodeUTF8(buffer->size > 0 ? buffer->bytes : "",
+                                (Py_ssize_t)buffer->size, "replace");
+}
+
+/* The lines of the statement as one, up to its last closing bracket. */
+static void add_statement(struct buffer *text, struct slice lines)
+{
+    int depth = 0;
+
+    for (size_t at = 0; at < lines.size;) {
+        size_t end = slice_find(lines, SLICE("\n"), at);
+        struct slice line = slice_part(lines, at, end);
+
+        buffer_add(text, line);
+        buffer_add_byte(text, ' ');
+        depth += flow_bracket_depth(line);
+        at = end + 1;
+        if (depth <= 0) {
+            return;
+        }
+    }
+}
+
+/* Whether the source names an infinity there, or hands on a number that another line named. Nothing
+ * is known where it cannot be read. */
+static bool is_named(const struct stop *stop, struct slice lines)
+{
+    struct buffer text = BUFFER_INIT;
+    struct slice named;
+    bool is_it;
+
+    add_statement(&text, lines);
+    named = buffer_slice(&text);
+    if (stop->is_parameter) {
+        named = parameter_default(named, buffer_slice(&stop->name));
+    }
+    is_it =
+        infinity_is_named(named) || (stop->is_number && stop->has_meant_number &&
+                                     (stop->is_parameter || statement_hands_on(named)));
+    is_it = is_it && !text.has_failed;
+    buffer_release(&text);
+    return is_it;
+}
+
+/* Whether the infinity stands in the line by its name, or as the default of the parameter. */
+static bool is_meant(struct stop *stop)
+{
+    PyObject *module = PyImport_ImportModule("monitorch._nonfinite");
+    PyObject *lines = module == NULL ? NULL
+                                     : PyObject_CallMethod(module, "lines", "Nk",
+                                                           make_text(&stop->file),
+                                                           (unsigned long)stop->line);
+    Py_ssize_t size = 0;
+    const char *bytes = lines == NULL ? NULL : PyUnicode_AsUTF8AndSize(lines, &size);
+    bool is_it = bytes != NULL && is_named(stop, (struct slice){bytes, (size_t)size});
+
+    PyErr_Clear();
+    Py_XDECREF(lines);
+    Py_XDECREF(module);
+    return is_it;
+}
+
+/* ---- raising ---- */
+
+/* The exception, after the recording has ended; NULL without one set where there is none. */
+static PyObject *make_exception(const struct stop *stop)
+{
+    PyObject *module = PyImport_ImportModule("monitorch._nonfinite");
+    PyObject *meet = module == NULL ? NULL : PyObject_GetAttrString(module, "meet");
+    PyObject *arguments =
+        Py_BuildValue("(NkN)", make_text(&stop->file), (unsigned long)stop->line,
+                      make_text(&stop->what));
+    PyObject *exception = NULL;
+
+    if (meet != NULL && arguments != NULL) {
+        exception = PyObject_CallObject(meet, arguments);
+    }
+    if (exception == NULL) {
+        PyErr_WriteUnraisable(meet);
+    }
+    Py_XDECREF(arguments);
+    Py_XDECREF(meet);
+    Py_XDECREF(module);
+    return exception;
+}
+
+bool stop_raise(struct stop *stop)
+{
+    struct stop met;
+    PyObject *exception;
+
+    if (stop->is_infinite && is_meant(stop)) {
+        stop->has_meant = stop->has_meant || stop->is_negative;
+        stop->has_meant_number = stop->has_meant_number || stop->is_number;
+        forget(stop);
+        return false;
+    }
+    met = *stop;
+    *stop =
+        (struct stop){.name = BUFFER_INIT, .file = BUFFER_INIT, .what = BUFFER_INIT};
+    exception = make_exception(&met);
+    stop_release(&met);
+    if (exception != NULL && PyExceptionInstance_Check(exception)) {
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    }
+    Py_XDECREF(exception);
+    return PyErr_Occurred() != NULL;
+}

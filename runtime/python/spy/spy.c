@@ -1,0 +1,126 @@
+#include "runtime/python/spy/spy.h"
+
+#include "runtime/python/record/session.h"
+
+enum { NAME, TENSOR, MODULE, PARAMETER_COUNT };
+
+static const char *const parameters[PARAMETER_COUNT] = {"name", "tensor", "module"};
+
+const char spy_save_doc[] =
+    "spy_save(name, tensor, module=None)\n--\n\n"
+    "Saves a tensor, or each in a tuple, list, dict or dataclass, where a\n"
+    "DebugContext is open; does nothing elsewhere.";
+
+const char spy_begin_doc[] =
+    "spy_begin(get)\n--\n\n"
+    "spy_save asks get() for the open contexts: None, or (innermost, others).";
+
+static bool
+take_keyword(PyObject *keyword, PyObject *value, PyObject *values[PARAMETER_COUNT])
+{
+    for (int i = 0; i < PARAMETER_COUNT; i++) {
+        if (PyUnicode_CompareWithASCIIString(keyword, parameters[i]) != 0) {
+            continue;
+        }
+        if (values[i] != NULL) {
+            PyErr_Format(PyExc_TypeError,
+                         "spy_save() got multiple values for argument '%s'",
+                         parameters[i]);
+            return false;
+        }
+        values[i] = value;
+        return true;
+    }
+    PyErr_Format(PyExc_TypeError, "spy_save() got an unexpected keyword argument '%U'",
+                 keyword);
+    return false;
+}
+
+/* The values are borrowed; that of `module` may be NULL. */
+static bool take_arguments(PyObject *const *arguments,
+                           Py_ssize_t count,
+                           PyObject *keyword_names,
+                           PyObject *values[PARAMETER_COUNT])
+{
+    Py_ssize_t keyword_count = keyword_names == NULL ? 0 : PyTuple_Size(keyword_names);
+
+    if (count > PARAMETER_COUNT) {
+        PyErr_Format(PyExc_TypeError,
+                     "spy_save() takes from 2 to 3 positional arguments but %zd were "
+                     "given",
+                     count);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        values[i] = arguments[i];
+    }
+    for (Py_ssize_t i = 0; i < keyword_count; i++) {
+        if (!take_keyword(PyTuple_GetItem(keyword_names, i), arguments[count + i],
+                          values)) {
+            return false;
+        }
+    }
+    for (int i = NAME; i <= TENSOR; i++) {
+        if (values[i] == NULL) {
+            PyErr_Format(PyExc_TypeError, "spy_save() missing required argument '%s'",
+                         parameters[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* `contexts` is what stands in the context variable. */
+static PyObject *save_in(PyObject *contexts, PyObject *values[PARAMETER_COUNT])
+{
+    PyObject *context, *result;
+    PyObject *module = values[MODULE] == NULL ? Py_None : values[MODULE];
+
+    if (!PyTuple_Check(contexts) || PyTuple_Size(contexts) < 1) {
+        PyErr_SetString(PyExc_TypeError, "the open contexts are a tuple, or None");
+        return NULL;
+    }
+    context = PyTuple_GetItem(contexts, 0);
+    result = PyObject_CallMethod(context, "_save", "OOO", values[NAME], values[TENSOR],
+                                 module);
+    if (result == NULL) {
+        return NULL;
+    }
+    Py_DECREF(result);
+    Py_RETURN_NONE;
+}
+
+PyObject *spy_save(PyObject *module,
+                   PyObject *const *arguments,
+                   Py_ssize_t count,
+                   PyObject *keyword_names)
+{
+    struct session *session = PyModule_GetState(module);
+    PyObject *values[PARAMETER_COUNT] = {NULL};
+    PyObject *contexts, *result;
+
+    if (!take_arguments(arguments, count, keyword_names, values)) {
+        return NULL;
+    }
+    if (session->spy_contexts == NULL) {
+        Py_RETURN_NONE;
+    }
+    contexts = PyObject_CallNoArgs(session->spy_contexts);
+    if (contexts == NULL || contexts == Py_None) {
+        return contexts;
+    }
+    result = save_in(contexts, values);
+    Py_DECREF(contexts);
+    return result;
+}
+
+PyObject *spy_begin(PyObject *module, PyObject *get)
+{
+    struct session *session = PyModule_GetState(module);
+    PyObject *former = session->spy_contexts;
+
+    Py_INCREF(get);
+    session->spy_contexts = get;
+    Py_XDECREF(former);
+    Py_RETURN_NONE;
+}

@@ -1,0 +1,384 @@
+/* What was begun on devices and is to be told. */
+#include "runtime/python/tensor/device/device.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/python/tensor/device/row.h"
+#include "runtime/python/tensor/private.h"
+
+/* Doubles and masks of a piece are made on the device: at most about 100 MB. */
+#define PIECE_COUNT_MAX ((uint64_t)4 << 20)
+/* Elements of a tensor. */
+#define ELEMENT_COUNT_MAX ((uint64_t)1 << 32)
+/* With so many rows all is waited for. */
+#define ROW_COUNT_WANTED 128
+#define DEVICE_COUNT_MAX 64
+#define DEVICE_TYPE_MPS  13
+
+_Static_assert(DTYPE_COUNT <= 64, "each dtype is a bit of `refused`");
+
+struct row {
+    struct aten_tensor *values;          /* owned */
+    uint64_t count;                      /* of elements */
+    size_t device;                       /* index in `constants` */
+    double numbers[DEVICE_COLUMN_COUNT]; /* once it is copied */
+};
+
+/* A tensor, whose rows are the `row_count` ones after those of the tensor before. */
+struct pending {
+    void *target; /* borrowed */
+    enum dtype dtype;
+    size_t row_count;
+};
+
+struct device_queue {
+    struct tensor_access *access; /* borrowed */
+    device_report report;
+    struct device_functions functions;
+    bool has_functions;
+    PyObject *is_capturing; /* owned; NULL: this torch captures nothing */
+    struct device_constants constants[DEVICE_COUNT_MAX];
+    size_t device_count;
+    struct row *rows; /* owned */
+    size_t row_count, row_capacity;
+    struct pending *pending; /* owned */
+    size_t pending_count, pending_capacity;
+};
+
+struct device_queue *device_queue_new(struct tensor_access *access,
+                                      device_report report)
+{
+    struct device_queue *queue = memory_allocate_zeroed(1, sizeof *queue);
+
+    if (queue != NULL) {
+        queue->access = access;
+        queue->report = report;
+    }
+    return queue;
+}
+
+static void rows_drop(struct device_queue *queue, size_t kept)
+{
+    while (queue->row_count > kept) {
+        queue->functions.delete_handle(queue->rows[--queue->row_count].values);
+    }
+}
+
+void device_queue_free(struct device_queue *queue)
+{
+    if (queue == NULL) {
+        return;
+    }
+    rows_drop(queue, 0);
+    for (size_t i = 0; i < queue->device_count; i++) {
+        device_constants_release(&queue->constants[i], &queue->functions);
+    }
+    Py_CLEAR(queue->is_capturing);
+    memory_free(queue->rows);
+    memory_free(queue->pending);
+    memory_free(queue);
+}
+
+void device_queue_forget(struct device_queue *queue)
+{
+    queue->device_count = 0;
+    queue->row_count = 0;
+    queue->pending_count = 0;
+}
+
+bool device_queue_is_waiting(const struct device_queue *queue)
+{
+    return queue->pending_count > 0;
+}
+
+/* ---- adding ---- */
+
+/* The index of the tensor's device; DEVICE_COUNT_MAX where there are too many. */
+static size_t device_find(struct device_queue *queue, struct aten_tensor *tensor)
+{
+    int32_t type, index;
+
+    if (queue->functions.get_device_type(tensor, &type) != 0 ||
+        queue->functions.get_device_index(tensor, &index) != 0) {
+        return DEVICE_COUNT_MAX;
+    }
+    for (size_t i = 0; i < queue->device_count; i++) {
+        if (queue->constants[i].device_type == type &&
+            queue->constants[i].device_index == index) {
+            return i;
+        }
+    }
+    if (queue->device_count == DEVICE_COUNT_MAX) {
+        return DEVICE_COUNT_MAX;
+    }
+    struct device_constants *constants = &queue->constants[queue->device_count];
+    if (type == DEVICE_TYPE_MPS || /* it has no doubles */
+        !device_constants_init(constants, &queue->functions, type, index)) {
+        *constants = (struct device_constants){type, index, .refused = UINT64_MAX};
+    }
+    return queue->device_count++;
+}
+
+/* A tensor, or a part of it: sizes and strides count elements. Lazily conjugated or negated
+ * tensors stay so: the operations see the values as they are. */
+struct piece {
+    struct aten_tensor *whole; /* borrowed */
+    enum dtype dtype;
+    uint32_t dimension_count;
+    int64_t offset; /* from the whole one's first element */
+    size_t device;
+    const int64_t *strides;
+    int64_t sizes[ARRAY_DIMENSION_MAX];
+};
+
+static bool
+row_add(struct device_queue *queue, const struct piece *piece, uint64_t count)
+{
+    const struct device_functions *functions = &queue->functions;
+    struct aten_tensor *part = NULL, *values;
+
+    if (!memory_grow((void **)&queue->rows, &queue->row_capacity, queue->row_count + 1,
+                     sizeof *queue->rows) ||
+        functions->reinterpret(piece->whole, piece->dimension_count, piece->sizes,
+                               piece->strides, piece->offset, &part) != 0) {
+        return false;
+    }
+    values =
+        device_row_new(functions, &queue->constants[piece->device], part, piece->dtype);
+    functions->delete_handle(part);
+    if (values == NULL) {
+        /* It will not work next time either, and torch says so on stderr. */
+        queue->constants[piece->device].refused |= (uint64_t)1 << piece->dtype;
+        return false;
+    }
+    queue->rows[queue->row_count++] =
+        (struct row){.values = values, .count = count, .device = piece->device};
+    return true;
+}
+
+/* Adds the rows of a piece: large ones are halved along their longest dimension. */
+static bool rows_add(struct device_queue *queue, struct piece *piece)
+{
+    uint64_t count = 1;
+    uint32_t longest = 0;
+
+    for (uint32_t i = 0; i < piece->dimension_count; i++) {
+        count *= (uint64_t)piece->sizes[i];
+        longest = piece->sizes[i] > piece->sizes[longest] ? i : longest;
+    }
+    if (count <= PIECE_COUNT_MAX) {
+        return row_add(queue, piece, count);
+    }
+    int64_t size = piece->sizes[longest], offset = piece->offset;
+    piece->sizes[longest] = size / 2;
+    bool is_added = rows_add(queue, piece);
+    piece->sizes[longest] = size - size / 2;
+    piece->offset += size / 2 * piece->strides[longest];
+    is_added = is_added && rows_add(queue, piece);
+    piece->sizes[longest] = size;
+    piece->offset = offset;
+    return is_added;
+}
+
+static bool is_capturing(const struct device_queue *queue)
+{
+    PyObject *answer =
+        queue->is_capturing == NULL ? NULL : PyObject_CallNoArgs(queue->is_capturing);
+    bool captures = answer == Py_True;
+
+    PyErr_Clear();
+    Py_XDECREF(answer);
+    return captures;
+}
+
+/* What is there when the first tensor of a device is. */
+static bool queue_prepare(struct device_queue *queue)
+{
+    if (!queue->has_functions) {
+        if (!device_functions_find(&queue->functions)) {
+            return false;
+        }
+        queue->is_capturing =
+            Py_XNewRef(lookup_in_module("torch._C", "_cuda_isCurrentStreamCapturing"));
+        queue->has_functions = true;
+    }
+    return true;
+}
+
+static bool tensor_add(struct device_queue *queue,
+                       PyObject *object,
+                       const struct tensor *tensor,
+                       void *target)
+{
+    const struct array *array = &tensor->array;
+    int64_t strides[ARRAY_DIMENSION_MAX], item = (int64_t)dtype_size(array->dtype);
+    size_t row_count = queue->row_count;
+    void *impl = torch_find_impl(&queue->access->torch, object);
+
+    if (impl == NULL ||
+        !memory_grow((void **)&queue->pending, &queue->pending_capacity,
+                     queue->pending_count + 1, sizeof *queue->pending)) {
+        return false;
+    }
+    struct piece piece = {
+        .whole =
+            (struct aten_tensor *)&impl, /* a handle is a pointer to such a pointer */
+        .dtype = array->dtype,
+        .dimension_count = array->dimension_count,
+        .strides = strides,
+    };
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        piece.sizes[i] = array->shape[i];
+        strides[i] = array->strides[i] / item;
+    }
+    piece.device = device_find(queue, piece.whole);
+    if (piece.device == DEVICE_COUNT_MAX ||
+        queue->constants[piece.device].refused >> array->dtype & 1 ||
+        (array_count(array) > 0 && !rows_add(queue, &piece))) {
+        rows_drop(queue, row_count);
+        return false;
+    }
+    queue->pending[queue->pending_count++] = (struct pending){
+        .target = target,
+        .dtype = array->dtype,
+        .row_count = queue->row_count - row_count,
+    };
+    return true;
+}
+
+bool device_queue_add(struct device_queue *queue,
+                      PyObject *object,
+                      const struct tensor *tensor,
+                      void *target)
+{
+    const struct torch_access *torch = &queue->access->torch;
+    PyObject *error_type, *error, *traceback;
+
+    if (!tensor->is_on_device || tensor->array.strides == NULL ||
+        dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE ||
+        array_count(&tensor->array) > ELEMENT_COUNT_MAX) {
+        return false;
+    }
+    if (queue->row_count >= ROW_COUNT_WANTED) {
+        device_queue_flush(queue);
+    }
+    PyErr_Fetch(&error_type, &error, &traceback);
+    bool is_added = queue_prepare(queue) && torch_is_quiet(torch) &&
+                    !is_capturing(queue) && tensor_add(queue, object, tensor, target);
+    PyErr_Restore(error_type, error, traceback);
+    return is_added;
+}
+
+/* ---- telling ---- */
+
+/* The function of the device's own library that waits for all that a device has to do. */
+static int (*synchronize_find(void))(void)
+{
+    static const struct {
+        const char *library;
+        const char *function;
+    } known[] = {
+        {"libcudart.so.13", "cudaDeviceSynchronize"},
+        {"libcudart.so.12", "cudaDeviceSynchronize"},
+        {"libcudart.so.11.0", "cudaDeviceSynchronize"},
+        {"libamdhip64.so", "hipDeviceSynchronize"},
+    };
+    int (*found)(void) = NULL;
+    void *symbol = NULL;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known && symbol == NULL; i++) {
+        symbol = torch_symbol_find(known[i].library, known[i].function);
+    }
+    memcpy(&found, &symbol, sizeof found);
+    return found;
+}
+
+/* The rows may have been computed on several streams: copying waits for one of them alone. */
+static void wait_for_devices(const struct device_queue *queue)
+{
+    int (*synchronize)(void) = synchronize_find();
+    void *guard;
+
+    for (size_t i = 0; i < queue->device_count && synchronize != NULL; i++) {
+        if (queue->constants[i].device_type != 0 &&
+            queue->functions.guard_new(queue->constants[i].device_index, &guard) == 0) {
+            synchronize();
+            queue->functions.guard_delete(guard);
+        }
+    }
+}
+
+/* Copies the rows of one device to this process's memory, all at once. */
+static bool rows_fetch(struct device_queue *queue, size_t device)
+{
+    const struct device_functions *functions = &queue->functions;
+    struct device_work work = {.functions = functions};
+    struct aten_tensor **handles =
+        memory_allocate(queue->row_count, sizeof(struct aten_tensor *));
+    double *numbers =
+        memory_allocate(queue->row_count * DEVICE_COLUMN_COUNT, sizeof *numbers);
+    size_t count = 0;
+    bool is_fetched = false;
+
+    for (size_t i = 0; i < queue->row_count && handles != NULL; i++) {
+        if (queue->rows[i].device == device) {
+            handles[count++] = queue->rows[i].values;
+        }
+    }
+    if (count > 0 && numbers != NULL) {
+        int64_t sizes[] = {(int64_t)count, DEVICE_COLUMN_COUNT};
+        int64_t strides[] = {DEVICE_COLUMN_COUNT, 1};
+        struct aten_tensor *all = device_stack(&work, handles, count);
+        struct aten_tensor *here = NULL;
+        if (all != NULL &&
+            functions->make_from_memory(numbers, 2, sizes, strides, 0,
+                                        DEVICE_DTYPE_FLOAT64, 0, 0, &here) == 0) {
+            is_fetched = functions->copy(here, all, 0) == 0;
+            functions->delete_handle(here);
+        }
+    }
+    for (size_t i = 0, next = 0; i < queue->row_count && is_fetched; i++) {
+        if (queue->rows[i].device == device) {
+            memcpy(queue->rows[i].numbers, &numbers[DEVICE_COLUMN_COUNT * next++],
+                   sizeof queue->rows[i].numbers);
+        }
+    }
+    device_work_release(&work);
+    memory_free(numbers);
+    memory_free(handles);
+    return is_fetched || count == 0;
+}
+
+static void pending_tell(struct device_queue *queue,
+                         const struct pending *pending,
+                         const struct row *rows)
+{
+    struct device_totals totals;
+    struct statistics statistics;
+
+    device_totals_init(&totals, pending->dtype);
+    for (size_t i = 0; i < pending->row_count; i++) {
+        device_totals_add(&totals, pending->dtype, rows[i].count, rows[i].numbers);
+    }
+    device_totals_finish(&totals, &statistics);
+    queue->report(pending->target, &statistics);
+}
+
+void device_queue_flush(struct device_queue *queue)
+{
+    bool is_fetched = true;
+    size_t row = 0;
+
+    if (queue->pending_count == 0) {
+        return;
+    }
+    wait_for_devices(queue);
+    for (size_t i = 0; i < queue->device_count; i++) {
+        is_fetched = rows_fetch(queue, i) && is_fetched;
+    }
+    for (size_t i = 0; i < queue->pending_count && is_fetched; i++) {
+        pending_tell(queue, &queue->pending[i], &queue->rows[row]);
+        row += queue->pending[i].row_count;
+    }
+    rows_drop(queue, 0);
+    queue->pending_count = 0;
+}

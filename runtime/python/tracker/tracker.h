@@ -1,0 +1,89 @@
+/* Tracked calls: those that somebody has announced right before they began. The trace tells of
+ * them that they are tracked, from where they were made and by what they were left; lines about
+ * them are written while they go on (live.h).
+ *
+ * Who calls a tracked function holds a token: it waits for the frame that runs the function's
+ * code, and from then on it knows the call. So the same code may run untracked elsewhere. */
+#ifndef MONITORCH_PYTHON_TRACKER_TRACKER_H
+#define MONITORCH_PYTHON_TRACKER_TRACKER_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "runtime/python/tracker/live.h"
+#include "runtime/record/recorder.h"
+#include "runtime/view/tracklog/wish.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+
+/* A wish that was met in this process: never freed, calls point to it. */
+struct tracked_wish {
+    struct tracked_wish *next; /* owned */
+    struct track_wish read;    /* borrowed from `text` */
+    size_t size;
+    char text[];
+};
+
+/* Where the frames of a code keep a variable that a site reads. */
+struct look_slot {
+    const struct site_read *read; /* NULL: free */
+    const void *code;
+    PyObject *name; /* owned */
+    int slot;
+    bool is_function;
+};
+#define LOOK_SLOT_COUNT 256
+void look_slots_clear(struct look_slot *slots);
+
+/* What a session knows of tracked calls. */
+struct tracking {
+    struct track_live *live;     /* owned */
+    struct tracked_wish *wishes; /* owned */
+    struct track_token *tokens;  /* borrowed: those of calls that go on */
+    size_t open_count;           /* tokens that are not over */
+    PyObject *deliver;           /* owned: takes lines that were written; may be NULL */
+    PyObject *own_folder;        /* owned: of what stands around tracked functions */
+    PyTypeObject *calls_type, *token_type; /* owned */
+    struct look_slot slots[LOOK_SLOT_COUNT];
+    bool is_delivering;
+    unsigned deliverer; /* what session_fork_count() was when that began */
+};
+
+/* Adds to the module `_recorder` what Python calls; see _recorder.pyi. 0, or -1 with an exception
+ * set. */
+int track_exec(PyObject *module);
+void tracking_free(struct tracking *tracking); /* may be NULL */
+int tracking_traverse(struct tracking *tracking, visitproc visit, void *arg);
+void tracking_clear(struct tracking *tracking);
+
+/* Who reads along with recordings of the session; nobody where nothing was ever tracked. */
+struct recorder_tap tracking_tap(const struct tracking *tracking);
+/* A recording has begun, or goes on in another file. */
+void tracking_begin(struct tracking *tracking, const struct recorder *recorder);
+
+/* Whether a recording that is there for tracked calls alone has anything to tell. */
+static inline bool tracking_is_idle(const struct tracking *tracking)
+{
+    return tracking == NULL || tracking->open_count == 0;
+}
+
+/* The token of the call that is about to begin, or that `frame` is in the middle of where
+ * `is_joined`; a new reference, or NULL: it is not tracked. Fills in what the call is told with;
+ * texts are borrowed from the token. */
+PyObject *
+track_take(struct session *session, PyObject *frame, struct call_start *start);
+/* It has begun. */
+void track_began(PyObject *token, const struct session *session, struct call *call);
+
+/* The call is tracked, and one of its sites was visited: tells of wanted names that its statement
+ * reads what it did to them. */
+void track_look(struct session *session, const struct visit *visit);
+
+/* Writes lines that have come up, and hands them on: runs Python. False: an exception is set that
+ * is to leave the program's code, such as KeyboardInterrupt. */
+bool track_tell(struct session *session);
+
+#endif

@@ -1,0 +1,33 @@
+/* From Python's frames to the calls of the recording. */
+#ifndef MONITORCH_PYTHON_VISIT_FRAMES_H
+#define MONITORCH_PYTHON_VISIT_FRAMES_H
+
+#include "runtime/python/record/session.h"
+
+/* The torch.nn.Module that a call belongs to, where the call turns out to be new. */
+struct frame_owner {
+    PyObject *object; /* borrowed; may be anything, or NULL: then it is the caller's */
+    bool has_path;    /* it goes by `path`, whatever it stands below */
+    struct slice path;
+};
+
+/* The call that the running frame belongs to, which visits a site of `module`; made where it is
+ * new. NULL where there is none: no memory, no frame, a thread that is not recorded. */
+struct call *frame_find_call(struct session *session,
+                             struct recorded_module *module,
+                             uint32_t site,
+                             const struct frame_owner *owner);
+
+/* A call began in the running frame that is not recorded: whatever is known by that frame, or above the
+ * frames below it, has ended. */
+void frame_skip_call(struct session *session);
+
+/* The name that the module threading gave the running thread; a new reference, or NULL. */
+PyObject *frame_thread_name(struct session *session);
+
+/* Makes the call that `frame` is in the middle of known, so that those which it makes before its
+ * first event know where they were made. NULL where it is known, or not of that module. */
+struct call *
+frame_join(struct session *session, struct recorded_module *module, PyObject *frame);
+
+#endif

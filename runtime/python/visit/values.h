@@ -1,0 +1,53 @@
+/* From Python's values to what the recorder tells of them. */
+#ifndef MONITORCH_PYTHON_VISIT_VALUES_H
+#define MONITORCH_PYTHON_VISIT_VALUES_H
+
+#include "runtime/python/record/session.h"
+
+/* Tells `object` as the value of the visit's `write`-th name, and the tensors inside it. */
+void value_tell(struct session *session,
+                const struct visit *visit,
+                uint32_t write,
+                PyObject *object);
+
+/* Tells it, or what stands at `path` in it, where it holds no others; false: it does, nothing was
+ * told. */
+bool value_tell_single(struct session *session,
+                       const struct visit *visit,
+                       uint32_t write,
+                       struct slice path,
+                       PyObject *object);
+
+/* Tells it if it is a tensor, or holds any; false where there was nothing to tell. */
+bool value_tell_tensors(struct session *session,
+                        const struct visit *visit,
+                        uint32_t write,
+                        PyObject *object);
+
+/* Tells what stands at the end of a dotted name whose root is `root`; no property is read. */
+void value_tell_peeked(struct session *session,
+                       const struct visit *visit,
+                       uint32_t write,
+                       PyObject *root);
+
+/* describe.c: what is told of an object that is neither a tensor nor walked. `owner` gets a reference to what
+ * texts of `value`, which is zeroed, borrow from; it may get none. */
+void value_describe(const struct type_info *info,
+                    PyObject *object,
+                    struct value *value,
+                    PyObject **owner);
+
+/* What is told of a tensor before it is measured; it borrows from that. */
+struct recorded_array value_array(const struct tensor *tensor);
+
+/* Measures a tensor that was described: statistics and hash, as far as they are wanted and its
+ * values can be read. Returns what was found (enum statistics_want): no hash of an expanded tensor
+ * that does not repeat soon; nothing where Ctrl-C was pressed meanwhile, which Python then handles. The
+ * GIL stays held: see tensor_describe. */
+unsigned value_measure(const struct tensor *tensor,
+                       unsigned wanted,
+                       unsigned thread_limit,
+                       struct statistics *statistics,
+                       uint64_t *hash);
+
+#endif

@@ -1,0 +1,294 @@
+/* Weights that were not finite when a statement used them: backward() and an optimizer's step()
+ * write to them, and no line does. Nothing is looked at as long as what the lines make is finite. */
+#include "runtime/python/visit/weights.h"
+
+#include "runtime/python/record/fresh.h"
+#include "runtime/python/visit/values.h"
+#include "runtime/python/visit/variables.h"
+#include "runtime/python/visit/walk.h"
+#include "runtime/view/flow/build.h"
+
+/* So many visits of a site are looked at, so many tensors measured and so many recorded at most. */
+#define LOOKS_MAX    8
+#define MEASURED_MAX 128
+#define TOLD_MAX     8
+#define DEPTH_MAX    16
+/* A statement is looked at for so many lines. */
+#define LINES_MAX 30
+
+/* What is looked for below one read name. */
+struct look {
+    struct session *session;
+    const struct visit *visit;
+    uint32_t read;
+    bool has_parameters_alone;
+    unsigned measured;
+    unsigned told;
+    struct buffer path; /* owned */
+};
+
+static bool is_finite(struct session *session, const struct tensor *tensor)
+{
+    const struct uninitialised_piece *piece = NULL;
+    struct statistics statistics;
+    uint64_t hash;
+
+    if (tensor->array.data == NULL || tensor->is_on_device ||
+        fresh_find(session, tensor, &piece) != UNINITIALISED_NONE) {
+        return true; /* of other devices, and of what nobody wrote to, nothing is known */
+    }
+    return value_measure(tensor, STATISTICS_WANT_VALUES, session->thread_limit,
+                         &statistics, &hash) == 0 ||
+           statistics_finite_count(&statistics) == statistics.count;
+}
+
+static void look_at_tensor(struct look *look, PyObject *object)
+{
+    const struct type_info *info =
+        type_cache_get(&look->session->types, Py_TYPE(object));
+    struct tensor tensor;
+    bool is_bad;
+
+    if (info->kind != TYPE_TENSOR || look->told == TOLD_MAX ||
+        look->measured++ >= MEASURED_MAX ||
+        tensor_describe(look->session->access, object, info->tensor, &tensor) != 0) {
+        PyErr_Clear();
+        return;
+    }
+    is_bad =
+        (!look->has_parameters_alone || (tensor.flags & LOG_FORM_PARAMETER) != 0) &&
+        !is_finite(look->session, &tensor);
+    tensor_release(&tensor);
+    if (is_bad) {
+        look->told++;
+        value_tell_single(look->session, look->visit, RECORDER_READ(look->read),
+                          buffer_slice(&look->path), object);
+    }
+}
+
+static void add_name(struct buffer *path, PyObject *name)
+{
+    Py_ssize_t size = 0;
+    const char *text =
+        PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8AndSize(name, &size) : NULL;
+
+    PyErr_Clear();
+    buffer_add_byte(path, '.');
+    buffer_add_bytes(path, text == NULL ? "?" : text, text == NULL ? 1 : (size_t)size);
+}
+
+static void look_below(struct look *look, PyObject *module, int depth)
+{
+    static const char *const homes[] = {"_parameters", "_buffers", "_modules"};
+    PyObject *dict = PyObject_GenericGetDict(module, NULL);
+    size_t size = look->path.size;
+
+    for (size_t i = 0; i < 3 && dict != NULL && PyDict_Check(dict); i++) {
+        PyObject *home = PyDict_GetItemString(dict, homes[i]);
+        PyObject *name, *item;
+        Py_ssize_t position = 0;
+
+        Py_XINCREF(home);
+        while (home != NULL && PyDict_Check(home) &&
+               PyDict_Next(home, &position, &name, &item)) {
+            Py_INCREF(item);
+            add_name(&look->path, name);
+            if (i < 2) {
+                look_at_tensor(look, item);
+            } else if (depth < DEPTH_MAX &&
+                       type_cache_get(&look->session->types, Py_TYPE(item))
+                           ->is_module) {
+                look_below(look, item, depth + 1);
+            }
+            look->path.size = size;
+            Py_DECREF(item);
+        }
+        Py_XDECREF(home);
+    }
+    Py_XDECREF(dict);
+    PyErr_Clear();
+}
+
+static bool is_module(const struct look *look, PyObject *object)
+{
+    return type_cache_get(&look->session->types, Py_TYPE(object))->is_module;
+}
+
+static void look_at(struct look *look, PyObject *object)
+{
+    look->measured = 0;
+    if (is_module(look, object)) {
+        look_below(look, object, 0);
+    } else {
+        look_at_tensor(look, object);
+    }
+}
+
+/* ---- what the statement uses of a module ---- */
+
+/* The statement's text, from its first line to the one that closes its brackets. */
+static void add_statement(const struct visit *visit, struct buffer *text)
+{
+    struct slice source = visit->module->text.source;
+    size_t at = 0;
+    int depth = 0;
+
+    for (uint32_t line = 1; line < visit->site->line && at < source.size; line++) {
+        at = slice_find(source, SLICE("\n"), at) + 1;
+    }
+    for (int i = 0; i < LINES_MAX && at < source.size; i++) {
+        size_t end = slice_find(source, SLICE("\n"), at);
+        struct slice line = slice_part(source, at, end);
+
+        buffer_add(text, line);
+        buffer_add_byte(text, ' ');
+        depth += flow_bracket_depth(line);
+        at = end + 1;
+        if (depth <= 0) {
+            return;
+        }
+    }
+}
+
+/* The end of the dotted names that stand there: `.lin.weight`. */
+static size_t end_of_names(struct slice text, size_t at)
+{
+    while (at < text.size &&
+           (text.bytes[at] == '.' || text.bytes[at] == '_' ||
+            (text.bytes[at] >= '0' && text.bytes[at] <= '9') ||
+            ((text.bytes[at] | 0x20) >= 'a' && (text.bytes[at] | 0x20) <= 'z'))) {
+        at++;
+    }
+    return at;
+}
+
+/* One use of the module: `self.lin(x)` uses what stands there, `self.step(x)` anything of it. */
+static void look_at_use(struct look *look, PyObject *object, struct slice names)
+{
+    PyObject *found = NULL;
+
+    look->told = 0;
+    while (names.size > 1 && found == NULL) {
+        struct buffer dotted = BUFFER_INIT;
+
+        buffer_add_byte(&dotted, 'x');
+        buffer_add(&dotted, names);
+        found = dotted.has_failed
+                    ? NULL
+                    : walk_dotted(&look->session->types, object, buffer_slice(&dotted));
+        buffer_release(&dotted);
+        if (found != NULL) {
+            break;
+        }
+        names.size -= slice_last_part(names, '.').size + 1;
+    }
+    look->path.size = 0;
+    buffer_add(&look->path, names);
+    if (found != NULL) {
+        look_at(look, found);
+    } else {
+        look->path.size = 0;
+        look_at(look, object);
+    }
+    look->path.size = 0;
+    Py_XDECREF(found);
+}
+
+static void look_at_uses(struct look *look, PyObject *object, struct slice name)
+{
+    struct buffer buffer = BUFFER_INIT;
+    struct slice text;
+
+    add_statement(look->visit, &buffer);
+    text = buffer_slice(&buffer);
+    for (size_t at = flow_find_use(text, name, 0); at < text.size;
+         at = flow_find_use(text, name, at + 1)) {
+        size_t start = at + name.size;
+
+        look_at_use(look, object, slice_part(text, start, end_of_names(text, start)));
+    }
+    buffer_release(&buffer);
+}
+
+/* What the read name stands for in the frame that runs; a new reference, or NULL. */
+static PyObject *
+find(struct session *session, PyObject *frame, const struct site_read *read)
+{
+    struct slice root =
+        slice_part(read->name, 0, slice_find(read->name, SLICE("."), 0));
+    PyObject *name = PyUnicode_DecodeUTF8(root.bytes, (Py_ssize_t)root.size, "strict");
+    PyObject *code = frame_code(frame);
+    int slot = name == NULL || read->scope == SITE_SCOPE_GLOBAL
+                   ? FRAME_NO_SLOT
+                   : frame_find_slot(code, name);
+    PyObject *found =
+        name == NULL ? NULL : frame_find(frame, frame_is_function(code), name, slot);
+    PyObject *end = found == NULL || root.size == read->name.size
+                        ? Py_XNewRef(found)
+                        : walk_dotted(&session->types, found, read->name);
+
+    Py_XDECREF(name);
+    Py_XDECREF(found);
+    PyErr_Clear();
+    return end;
+}
+
+static bool is_written(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the name may be a weight though it is no Parameter: an attribute, or a global. Local
+ * tensors are recorded where they are made, and so are a module's in its own lines. */
+static bool may_be_weight(const struct site *site, const struct site_read *read)
+{
+    return (read->scope == SITE_SCOPE_GLOBAL && site->function != 0) ||
+           slice_find(read->name, SLICE("."), 0) < read->name.size;
+}
+
+static void
+look_all(struct session *session, const struct visit *visit, PyObject *frame)
+{
+    for (uint32_t i = 0; i < visit->site->read_count; i++) {
+        const struct site_read *read = &visit->site->reads[i];
+        PyObject *object =
+            is_written(visit->site, read->name) ? NULL : find(session, frame, read);
+        struct look look = {
+            .session = session, .visit = visit, .read = i, .path = BUFFER_INIT};
+
+        if (object != NULL && is_module(&look, object)) {
+            look_at_uses(&look, object, read->name);
+        } else if (object != NULL) {
+            look.has_parameters_alone = !may_be_weight(visit->site, read);
+            look_at(&look, object);
+        }
+        buffer_release(&look.path);
+        Py_XDECREF(object);
+    }
+}
+
+void weights_tell(struct session *session, const struct visit *visit)
+{
+    uint64_t key = (uint64_t)(uintptr_t)visit->site;
+    uint32_t count = number_map_get(&session->weight_looks, key);
+    PyObject *frame = (PyObject *)PyEval_GetFrame(); /* borrowed */
+
+    count = count == NUMBER_MAP_NONE ? 0 : count;
+    if (count >= LOOKS_MAX || frame == NULL || visit->is_look ||
+        !number_map_put(&session->weight_looks, key, count + 1)) {
+        return;
+    }
+    Py_INCREF(frame);
+    look_all(session, visit, frame);
+    Py_DECREF(frame);
+}
+
+void weights_forget(struct session *session)
+{
+    number_map_release(&session->weight_looks);
+}

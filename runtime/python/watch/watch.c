@@ -1,0 +1,389 @@
+/* Watchers and the visits that they are told of. */
+#include "runtime/python/watch/watch.h"
+
+#include "runtime/base/hot.h"
+#include "runtime/base/memory.h"
+#include "runtime/python/record/session.h"
+#include "runtime/python/tracer/tracing.h"
+#include "runtime/python/visit/walk.h"
+#include "runtime/python/watch/choice.h"
+#include "runtime/python/watch/modules.h"
+
+#include <stdatomic.h>
+
+/* Python's object. The choices stay with it: a watcher that begins again knows its sites. */
+struct watcher {
+    PyObject_HEAD struct arena arena; /* of the wish */
+    struct watcher_wish wish;
+    struct watcher_choice **choices; /* owned; by the number of the module less one */
+    size_t choice_room;
+};
+
+static atomic_ullong last_module_number;
+void watched_module_release(struct watched_module *module)
+{
+    if (module->number != 0) {
+        arena_release(&module->arena);
+        module->number = 0;
+    }
+}
+
+static bool module_read(struct watched_module *module)
+{
+    struct error error = ERROR_INIT;
+
+    if (module->number != 0) {
+        return true;
+    }
+    arena_init(&module->arena);
+    if (!site_table_read(&module->table, module->text, &module->arena, &error)) {
+        arena_release(&module->arena);
+        PyErr_SetString(error.kind == ERROR_MEMORY ? PyExc_MemoryError
+                                                   : PyExc_RuntimeError,
+                        error.text);
+        return false;
+    }
+    module->number = atomic_fetch_add(&last_module_number, 1) + 1;
+    return true;
+}
+
+/* NULL with an exception set: no memory. */
+static const struct watcher_choice *find_choice(struct watcher *watcher,
+                                                const struct watched_module *module)
+{
+    size_t place = (size_t)module->number - 1;
+    size_t room = watcher->choice_room;
+    void *choices = watcher->choices;
+
+    if (place >= room) {
+        if (!memory_grow(&choices, &watcher->choice_room, place + 1,
+                         sizeof(*watcher->choices))) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        watcher->choices = choices;
+        memset(watcher->choices + room, 0,
+               (watcher->choice_room - room) * sizeof(*watcher->choices));
+    }
+    if (watcher->choices[place] == NULL) {
+        watcher->choices[place] =
+            watcher_choose(&watcher->wish, &module->table, module->file);
+        if (watcher->choices[place] == NULL) {
+            PyErr_NoMemory();
+        }
+    }
+    return watcher->choices[place];
+}
+
+/* What the site's write stands for, of the values that are left; NULL: it has none. */
+static PyObject *find_value(struct session *session,
+                            const struct site_write *write,
+                            PyObject *const *values,
+                            Py_ssize_t count,
+                            Py_ssize_t *next)
+{
+    PyObject *value;
+
+    if (write->source == SITE_SOURCE_NONE || *next >= count) {
+        return NULL;
+    }
+    value = values[(*next)++];
+    if (value != NULL && write->source == SITE_SOURCE_PEEK) {
+        return walk_dotted(&session->types, value, write->name);
+    }
+    return Py_XNewRef(value);
+}
+
+/* Numbers and texts are nothing to watch. */
+static bool may_hold_tensors(struct session *session, PyObject *value)
+{
+    const struct type_info *info = type_cache_get(&session->types, Py_TYPE(value));
+
+    return info->kind == TYPE_TENSOR || type_is_container(info);
+}
+
+/* An argument of a call such as `x.add_(y)` may be as it was. A parameter of what a module's method
+ * calls may be what that has under the same name. */
+static bool may_be_unchanged(const struct site *site, bool is_called)
+{
+    return site->kind == SITE_MUTATE || (site->kind == SITE_ENTER && is_called);
+}
+
+/* visit(name, value, may_be_unchanged, module), in the module's method or below it. */
+static bool tell_value(struct session *session,
+                       PyObject *visit,
+                       const struct site *site,
+                       const struct site_write *write,
+                       PyObject *value)
+{
+    PyObject *module, *name, *result;
+    bool is_called = false;
+
+    if (!may_hold_tensors(session, value)) {
+        return true;
+    }
+    module = watcher_find_module(session, &is_called);
+    name = PyUnicode_DecodeUTF8(write->name.bytes, (Py_ssize_t)write->name.size,
+                                "replace");
+    result =
+        module == NULL || name == NULL
+            ? NULL
+            : PyObject_CallFunctionObjArgs(
+                  visit, name, value,
+                  may_be_unchanged(site, is_called) ? Py_True : Py_False, module, NULL);
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+static bool tell_values(struct session *session,
+                        PyObject *visit,
+                        const struct site *site,
+                        const bool *is_wanted,
+                        PyObject *const *values,
+                        Py_ssize_t count)
+{
+    Py_ssize_t next = 0;
+    bool is_good = true;
+
+    for (uint32_t i = 0; i < site->write_count && is_good; i++) {
+        PyObject *value = find_value(session, &site->writes[i], values, count, &next);
+
+        if (value != NULL && is_wanted[i]) {
+            is_good = tell_value(session, visit, site, &site->writes[i], value);
+        }
+        Py_XDECREF(value);
+    }
+    return is_good;
+}
+
+static bool visit_one(struct session *session,
+                      PyObject *pair,
+                      struct traced_call *call,
+                      const struct watched_module *module,
+                      uint32_t index,
+                      PyObject *const *values,
+                      Py_ssize_t count)
+{
+    PyObject *watcher = PyTuple_GetItem(pair, 0);
+    const struct watcher_choice *choice;
+
+    if (Py_TYPE(watcher) == session->tracing_type) {
+        return tracing_visit((struct tracing *)watcher, call, module, index, values,
+                             count);
+    }
+    choice = find_choice((struct watcher *)watcher, module);
+    if (choice == NULL) {
+        return false;
+    }
+    return !choice->has_any[index] ||
+           tell_values(session, PyTuple_GetItem(pair, 1), &module->table.sites[index],
+                       choice->is_wanted + choice->firsts[index], values, count);
+}
+
+/* Not inlined: as a rule there is one, which traces. */
+static __attribute__((noinline)) bool visit_all(struct session *session,
+                                                struct traced_call *call,
+                                                const struct watched_module *module,
+                                                uint32_t site,
+                                                PyObject *const *values,
+                                                Py_ssize_t count)
+{
+    PyObject *watchers = Py_NewRef(session->watchers); /* others may begin or end */
+    bool is_good = true;
+
+    for (Py_ssize_t i = 0; i < PyTuple_Size(watchers) && is_good; i++) {
+        is_good = visit_one(session, PyTuple_GetItem(watchers, i), call, module, site,
+                            values, count);
+    }
+    Py_DECREF(watchers);
+    return is_good;
+}
+
+HOT bool watchers_visit(struct session *session,
+                        struct watched_module *module,
+                        unsigned long site,
+                        PyObject *const *values,
+                        Py_ssize_t count)
+{
+    struct tracing_thread *thread = tracing_this_thread();
+    struct tracing *tracing = session->only_tracing;
+    bool is_good;
+
+    if (thread->is_at_work) {
+        return true;
+    }
+    if (module->number == 0 && !module_read(module)) {
+        return false;
+    }
+    if (site >= module->table.site_count) {
+        return true;
+    }
+    /* What a watcher does may visit sites itself: it is not told of these. */
+    thread->is_at_work = true;
+    if (tracing == NULL) {
+        is_good =
+            visit_all(session, thread->top, module, (uint32_t)site, values, count);
+    } else {
+        Py_INCREF((PyObject *)tracing);
+        is_good =
+            tracing_visit(tracing, thread->top, module, (uint32_t)site, values, count);
+        Py_DECREF((PyObject *)tracing);
+    }
+    thread->is_at_work = false;
+    return is_good;
+}
+
+static void watcher_dealloc(PyObject *self)
+{
+    struct watcher *watcher = (struct watcher *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+    for (size_t i = 0; i < watcher->choice_room; i++) {
+        watcher_choice_free(watcher->choices[i]);
+    }
+    memory_free(watcher->choices);
+    arena_release(&watcher->arena);
+    release(self);
+    Py_DECREF(type);
+}
+
+PyObject *watcher_make_type(PyObject *module)
+{
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, watcher_dealloc},
+        {Py_tp_doc, "What is wanted of the values that instrumented code makes."},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "monitorch._recorder.Watcher",
+        .basicsize = sizeof(struct watcher),
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = slots,
+    };
+
+    return PyType_FromModuleAndSpec(module, &spec, NULL);
+}
+
+static bool read_text(struct watcher *watcher, PyObject *bytes, struct slice *text)
+{
+    char *start;
+    Py_ssize_t size;
+
+    if (PyBytes_AsStringAndSize(bytes, &start, &size) < 0) {
+        return false;
+    }
+    *text = arena_copy(&watcher->arena, (struct slice){start, (size_t)size});
+    return true;
+}
+
+static bool read_names(struct watcher *watcher, PyObject *names)
+{
+    Py_ssize_t count = PyTuple_Size(names);
+    struct slice *globs =
+        arena_allocate(&watcher->arena, (size_t)count, sizeof(*globs));
+
+    for (Py_ssize_t i = 0; globs != NULL && i < count; i++) {
+        if (!read_text(watcher, PyTuple_GetItem(names, i), &globs[i])) {
+            return false;
+        }
+    }
+    watcher->wish.names = globs;
+    watcher->wish.name_count = (size_t)count;
+    return true;
+}
+
+/* A tuple of (file, first, last). */
+static bool read_lines(struct watcher *watcher, PyObject *items)
+{
+    Py_ssize_t count = PyTuple_Size(items);
+    struct watcher_lines *lines =
+        arena_allocate(&watcher->arena, (size_t)count, sizeof(*lines));
+
+    for (Py_ssize_t i = 0; lines != NULL && i < count; i++) {
+        PyObject *file;
+        unsigned int first, last;
+
+        if (!PyArg_ParseTuple(PyTuple_GetItem(items, i), "SII", &file, &first, &last) ||
+            !read_text(watcher, file, &lines[i].file)) {
+            return false;
+        }
+        lines[i].first = first;
+        lines[i].last = last;
+    }
+    watcher->wish.lines = lines;
+    watcher->wish.line_count = (size_t)count;
+    return true;
+}
+
+PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *words[] = {"names", "lines", NULL};
+    struct session *session = PyModule_GetState(module);
+    PyTypeObject *type = session->watcher_type;
+    PyObject *names, *lines;
+    struct watcher *watcher;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!:make_watcher", words,
+                                     &PyTuple_Type, &names, &PyTuple_Type, &lines)) {
+        return NULL;
+    }
+    watcher = (struct watcher *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (watcher == NULL) {
+        return NULL;
+    }
+    arena_init(&watcher->arena);
+    if (read_names(watcher, names) && read_lines(watcher, lines) &&
+        watcher->arena.has_failed) {
+        PyErr_NoMemory();
+    }
+    if (PyErr_Occurred()) {
+        Py_DECREF(watcher);
+        return NULL;
+    }
+    return (PyObject *)watcher;
+}
+
+static bool is_pair(struct session *session, PyObject *pair)
+{
+    PyTypeObject *type = PyTuple_CheckExact(pair) && PyTuple_Size(pair) == 2
+                             ? Py_TYPE(PyTuple_GetItem(pair, 0))
+                             : NULL;
+
+    return type != NULL &&
+           (type == session->watcher_type || type == session->tracing_type);
+}
+
+static struct tracing *find_only_tracing(const struct session *session,
+                                         PyObject *watchers)
+{
+    PyObject *watcher = PyTuple_Size(watchers) == 1
+                            ? PyTuple_GetItem(PyTuple_GetItem(watchers, 0), 0)
+                            : NULL;
+
+    return watcher != NULL && Py_TYPE(watcher) == session->tracing_type
+               ? (struct tracing *)watcher
+               : NULL;
+}
+
+PyObject *watchers_set(PyObject *module, PyObject *watchers)
+{
+    struct session *session = PyModule_GetState(module);
+    PyObject *old = session->watchers;
+    bool is_good = PyTuple_CheckExact(watchers);
+
+    for (Py_ssize_t i = 0; is_good && i < PyTuple_Size(watchers); i++) {
+        is_good = is_pair(session, PyTuple_GetItem(watchers, i));
+    }
+    if (!is_good) {
+        PyErr_SetString(PyExc_TypeError,
+                        "set_watchers() takes a tuple of (watcher, function) pairs");
+        return NULL;
+    }
+    session->watchers = PyTuple_Size(watchers) > 0 ? Py_NewRef(watchers) : NULL;
+    session->only_tracing = find_only_tracing(session, watchers);
+    Py_XDECREF(old);
+    Py_RETURN_NONE;
+}

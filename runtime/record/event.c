@@ -1,0 +1,291 @@
+/* One value of a visit: what happened to its name, and its event in the trace. */
+#include "runtime/array/expanded.h"
+#include "runtime/array/sample.h"
+#include "runtime/base/hash/hash.h"
+#include "runtime/record/left_out.h"
+#include "runtime/record/state.h"
+#include "runtime/trace/late.h"
+
+#include <string.h>
+
+/* One piece of whole values; well below LOG_RECORD_MAX. */
+#define PIECE_SIZE (16 * 1024)
+
+static void fill_tensor(struct log_tensor *tensor,
+                        const struct value *value,
+                        const struct verdict *verdict)
+{
+    const struct recorded_array *array = value->array;
+
+    tensor->object = value->object;
+    tensor->data = array->data;
+    tensor->offset = array->offset;
+    tensor->origin = verdict->origin;
+    tensor->version = array->version;
+    tensor->alias_site = verdict->alias_site;
+}
+
+static void fill_statistics(struct log_statistics *record,
+                            const struct recorded_array *array)
+{
+    const struct statistics *statistics = array->statistics;
+
+    memset(record, 0, sizeof(*record));
+    record->hash = array->has_hash ? array->hash : 0;
+    if (statistics != NULL) {
+        memcpy(&record->min, &statistics->min, sizeof(record->min));
+        memcpy(&record->max, &statistics->max, sizeof(record->max));
+        record->mean = statistics->mean;
+        record->std = statistics->std;
+        record->zero_count = statistics->zero_count;
+    }
+}
+
+/* What follows the fixed part of an event: how large it is and which flags tell of it. */
+struct event_layout {
+    size_t size;
+    unsigned flags;
+    struct sample_grid grid;
+};
+
+static void lay_out_tensor(const struct recorder *recorder,
+                           const struct recorded_array *array,
+                           struct event_layout *layout)
+{
+    const struct statistics *statistics = array->statistics;
+
+    layout->size += sizeof(struct log_tensor);
+    if (array->is_late) {
+        layout->size += LOG_LATE_SIZE;
+        return;
+    }
+    if (statistics != NULL || array->has_hash) {
+        layout->size += sizeof(struct log_statistics);
+        layout->flags |= statistics != NULL ? LOG_EVENT_STATISTICS : 0;
+        layout->flags |= array->has_hash ? LOG_EVENT_HASH : 0;
+    }
+    if (statistics != NULL &&
+        statistics_finite_count(statistics) != statistics->count) {
+        layout->size += sizeof(struct log_nonfinite);
+        layout->flags |= LOG_EVENT_NONFINITE;
+    }
+    if (array->is_sampled && array->array->data != NULL) {
+        sample_grid_init(&layout->grid, array->array->shape,
+                         array->array->dimension_count, recorder->options.log.sample);
+        if (layout->grid.count > 0) {
+            layout->size += layout->grid.count * dtype_size(array->array->dtype);
+            layout->flags |= LOG_EVENT_SAMPLE;
+        }
+    }
+}
+
+static void lay_out(const struct recorder *recorder,
+                    const struct value *value,
+                    struct event_layout *layout)
+{
+    layout->size = sizeof(struct log_event);
+    layout->flags = (value->is_cut ? LOG_EVENT_MORE : 0u) |
+                    (value->is_continued ? LOG_EVENT_CONTINUED : 0u);
+    switch (value->kind) {
+    case VALUE_TENSOR:
+        lay_out_tensor(recorder, value->array, layout);
+        return;
+    case VALUE_NOTHING:
+    case VALUE_NONE:
+    case VALUE_MISSING:
+        return;
+    case VALUE_OBJECT:
+        layout->size += sizeof(struct log_object);
+        return;
+    default:
+        layout->size += sizeof(struct log_scalar) + value->text.size;
+    }
+}
+
+static void fill_array_part(char *place,
+                            const struct event_layout *layout,
+                            const struct value *value,
+                            const struct verdict *verdict)
+{
+    const struct recorded_array *array = value->array;
+    const struct statistics *statistics = array->statistics;
+
+    fill_tensor((struct log_tensor *)place, value, verdict);
+    place += sizeof(struct log_tensor);
+    if ((layout->flags & (LOG_EVENT_STATISTICS | LOG_EVENT_HASH)) != 0) {
+        fill_statistics((struct log_statistics *)place, array);
+        place += sizeof(struct log_statistics);
+    }
+    if ((layout->flags & LOG_EVENT_NONFINITE) != 0) {
+        *(struct log_nonfinite *)place = (struct log_nonfinite){
+            statistics->nan_count, statistics->posinf_count, statistics->neginf_count};
+        place += sizeof(struct log_nonfinite);
+    }
+    if ((layout->flags & LOG_EVENT_SAMPLE) != 0) {
+        sample_take(&layout->grid, array->array, place);
+        if (array->fresh != NULL) {
+            uninitialised_hide(array->fresh, array->array, &layout->grid, place);
+        }
+    }
+}
+
+static void fill_scalar_part(char *place, const struct value *value)
+{
+    struct log_scalar *scalar = (struct log_scalar *)place;
+
+    if (value->kind == VALUE_FLOAT || value->kind == VALUE_COMPLEX) {
+        scalar->real = value->real;
+    } else {
+        scalar->integer = value->integer;
+    }
+    if (value->kind == VALUE_CONTAINER) {
+        scalar->object = value->object;
+    } else {
+        scalar->imaginary = value->imaginary;
+    }
+    if (value->text.size > 0) {
+        memcpy(scalar + 1, value->text.bytes, value->text.size);
+    }
+}
+
+static void keep_values(struct recorder *recorder, const struct array *whole)
+{
+    struct expanded_array expanded;
+    bool is_once = expanded_find(whole, &expanded);
+    const struct array *array = is_once ? &expanded.once : whole;
+    uint64_t count = array_count(array);
+    size_t element = dtype_size(array->dtype);
+    uint64_t step = element > 0 ? PIECE_SIZE / element : 0;
+
+    for (uint64_t first = 0; step > 0 && first < count; first += step) {
+        uint64_t piece = count - first < step ? count - first : step;
+        size_t size = sizeof(struct log_data) + piece * element;
+        struct log_data *data = log_writer_begin_beside(recorder->log, size);
+        if (data == NULL) {
+            return;
+        }
+        data->offset = first * element;
+        array_read(array, first, piece, data + 1);
+        log_writer_commit(recorder->log,
+                          (struct log_record){.size = (uint32_t)size,
+                                              .kind = LOG_DATA,
+                                              .flags = is_once ? LOG_DATA_ONCE : 0});
+    }
+}
+
+/* Writes the event; false where recording has stopped. */
+static bool write_event(struct recorder *recorder,
+                        const struct visit *visit,
+                        const struct log_event *head,
+                        const struct value *value,
+                        const struct verdict *verdict)
+{
+    struct event_layout layout;
+    struct log_event *event;
+
+    lay_out(recorder, value, &layout);
+    event = log_writer_begin(recorder->log, layout.size);
+    if (event == NULL) {
+        return false;
+    }
+    struct log_record record = event->record;
+    *event = *head;
+    event->record = record;
+    event->thread = visit->call->thread->number;
+    if (value->kind == VALUE_TENSOR) {
+        fill_array_part((char *)(event + 1), &layout, value, verdict);
+    } else if (value->kind == VALUE_OBJECT) {
+        ((struct log_object *)(event + 1))->object = value->object;
+    } else if (layout.size > sizeof(*event)) {
+        fill_scalar_part((char *)(event + 1), value);
+    }
+    log_writer_commit(
+        recorder->log,
+        (struct log_record){.size = (uint32_t)layout.size,
+                            .kind = LOG_EVENT,
+                            .tag = (uint8_t)value->kind,
+                            .mark = (uint8_t)verdict->change,
+                            .flags = (uint8_t)(layout.flags | head->record.flags)});
+    recorder->late = value->array != NULL && value->array->is_late ? event : NULL;
+    return true;
+}
+
+struct log_event *recorder_late(const struct recorder *recorder)
+{
+    return recorder->late;
+}
+
+/* What the name has now. */
+static void fill_state(struct recorder *recorder,
+                       const struct visit *visit,
+                       const struct value *value,
+                       struct log_event *head,
+                       struct name_state *now)
+{
+    const struct recorded_array *array = value->array;
+
+    if (value->kind == VALUE_TENSOR) {
+        if (!visit->module->sites[visit->index].holds_tensor) {
+            left_out_note_tensor(recorder, visit->module, visit->index, visit->call);
+        }
+        head->type = recorder_define_form(recorder, array, &now->mark);
+        now->data = array->data;
+        now->version = array->version;
+        now->hash = array->hash;
+        now->has_hash = array->has_hash;
+    } else {
+        head->type = recorder_text_number(recorder, value->type);
+        now->hash = recorder_value_hash(value);
+    }
+    now->type = head->type;
+    now->event = log_writer_event_count(recorder->log);
+}
+
+void recorder_tell(struct recorder *recorder,
+                   const struct visit *visit,
+                   uint32_t write,
+                   struct slice path,
+                   const struct value *value)
+{
+    struct verdict verdict = {CHANGE_NONE, UINT32_MAX, 0, false};
+    struct name_state now = {.object = value->object, .kind = (uint8_t)value->kind};
+    const struct recorded_array *array = value->array;
+    bool is_read = write >= RECORDER_READ(0);
+    uint32_t index = is_read ? write - RECORDER_READ(0) : write;
+    uint32_t name_count = is_read ? visit->site->read_count : visit->site->write_count;
+    struct log_event head = {
+        .record.flags = is_read ? LOG_EVENT_READ : 0,
+        .time = visit->time,
+        .site = visit->module->first_site + visit->index,
+        .call = visit->call->number,
+        .visit = visit->number,
+        .write = (uint8_t)index,
+    };
+    struct slice name = SLICE("");
+
+    recorder->late = NULL;
+    if (recorder->log == NULL || index > UINT8_MAX) {
+        return;
+    }
+    recorder_tell_call(recorder, visit->call);
+    head.path = recorder_text_number(recorder, path);
+    fill_state(recorder, visit, value, &head, &now);
+    if (index < name_count) {
+        name =
+            is_read ? visit->site->reads[index].name : visit->site->writes[index].name;
+        uint32_t place = is_read ? visit->site->write_count + index : index;
+        if (!recorder_follow_name(recorder, visit, place, value, &now, &head,
+                                  &verdict)) {
+            return;
+        }
+    }
+    bool is_written = write_event(recorder, visit, &head, value, &verdict);
+    if (visit->call->is_tapped) {
+        recorder_tap_event(recorder, visit, &head, now.event, name, path, value,
+                           &verdict);
+    }
+    if (is_written && value->kind == VALUE_TENSOR && array->is_kept &&
+        array->array->data != NULL) {
+        keep_values(recorder, array->array);
+    }
+}

@@ -1,0 +1,79 @@
+/* What the files of the recorder share. */
+#ifndef MONITORCH_RECORD_STATE_H
+#define MONITORCH_RECORD_STATE_H
+
+#include "runtime/record/recorder.h"
+
+struct recorder_setting {
+    char *text; /* owned: the name, then the value */
+    size_t name_size;
+    size_t value_size;
+};
+
+struct recorder {
+    struct recorder_options options;  /* names: owned */
+    struct log_writer *log;           /* owned; may be NULL after a failed fork */
+    struct call_table *calls;         /* owned */
+    struct history *history;          /* owned */
+    struct recorded_module **modules; /* owned, each too */
+    size_t module_count;
+    size_t module_capacity;
+    uint32_t site_count;               /* of all modules */
+    uint64_t start;                    /* monotonic, nanoseconds */
+    uint32_t process;                  /* that the log belongs to */
+    struct recorder_setting *settings; /* owned: a child tells them too */
+    size_t setting_count;
+    size_t setting_capacity;
+    struct log_event *late; /* borrowed from the log; may be NULL */
+    struct slice end_error; /* of the call that is being ended by recorder_end_call */
+    const struct call *ended;
+};
+
+/* Nanoseconds since the recording's start. */
+uint64_t recorder_time(const struct recorder *recorder);
+
+/* ---- tap.c ---- */
+
+/* Tell who reads along, where anybody does and wants that call. */
+void recorder_tap_call(struct recorder *recorder,
+                       const struct call *call,
+                       const struct call_start *start);
+void recorder_tap_end(struct recorder *recorder, const struct call *call);
+/* `head` and `verdict` are what the event's record was made from, `number` is its own. */
+void recorder_tap_event(struct recorder *recorder,
+                        const struct visit *visit,
+                        const struct log_event *head,
+                        uint64_t number,
+                        struct slice name,
+                        struct slice path,
+                        const struct value *value,
+                        const struct verdict *verdict);
+
+/* ---- settings.c ---- */
+
+/* Tells all settings to a log that has just begun. */
+void recorder_tell_settings(struct recorder *recorder);
+void recorder_free_settings(struct recorder *recorder);
+
+/* ---- form.c ---- */
+
+/* The number that a text has in the log. */
+uint32_t recorder_text_number(struct recorder *recorder, struct slice text);
+
+/* The number of the array's form, and the form's mark. */
+uint32_t recorder_define_form(struct recorder *recorder,
+                              const struct recorded_array *given,
+                              struct form_mark *mark);
+
+/* ---- change.c ---- */
+
+/* Compares with what the name had before. False: nothing is to be told, it was only looked at. */
+bool recorder_follow_name(struct recorder *recorder,
+                          const struct visit *visit,
+                          uint32_t place,
+                          const struct value *value,
+                          const struct name_state *now,
+                          struct log_event *head,
+                          struct verdict *verdict);
+
+#endif

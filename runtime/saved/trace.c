@@ -1,0 +1,380 @@
+/* The tensors whose whole values are in a trace. */
+#include "runtime/saved/trace.h"
+
+#include "runtime/array/expanded.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/memory.h"
+#include "runtime/saved/trace_calls.h"
+#include "runtime/trace/reader.h"
+
+#include <stdlib.h>
+
+struct kept {
+    struct saved_tensor tensor;
+    uint64_t event;
+    uint64_t size; /* in bytes */
+    bool is_told;  /* a saver told what it is known by */
+};
+
+struct saved_trace {
+    struct arena arena;
+    struct log_reader *reader; /* owned */
+    const char *path;          /* in the arena */
+    struct kept *kept;         /* owned */
+    size_t count;
+    size_t capacity;
+    struct buffer values;
+};
+
+/* What is known while the trace is read for the first time: the event read last, whose values
+ * may follow. */
+struct scan {
+    struct saved_trace *trace;
+    struct saved_trace_calls calls;
+    struct buffer name; /* of the event */
+    const struct log_module *module;
+    const struct site *site;
+    enum dtype dtype;
+    int64_t shape[ARRAY_DIMENSION_MAX];
+    int64_t strides[ARRAY_DIMENSION_MAX]; /* in bytes, where `is_once` */
+    const struct log_shape *told;         /* the event's form */
+    uint32_t dimension_count;
+    uint32_t call;
+    uint64_t event;
+    bool is_once;   /* each element of an expanded tensor was kept once */
+    uint64_t size;  /* of its values, in bytes */
+    uint64_t count; /* of them, as many as have come */
+    bool is_open;   /* all pieces have come so far, and it was not kept yet */
+};
+
+/* Told as damage, last. */
+static bool has_no_memory(const struct log_reader *reader)
+{
+    size_t count = log_reader_damage_count(reader);
+
+    return count > 0 && slice_starts(slice_of(log_reader_damage(reader, count - 1)),
+                                     SLICE("out of memory"));
+}
+
+/* ---- the first reading ---- */
+
+static void scan_event(struct scan *scan, const struct log_event_view *event)
+{
+    const struct log_shape *shape = event->shape;
+
+    scan->is_open = event->kind == VALUE_TENSOR && shape->dtype != DTYPE_OTHER &&
+                    shape->dimension_count <= ARRAY_DIMENSION_MAX;
+    if (!scan->is_open) {
+        return;
+    }
+    scan->name.size = 0;
+    buffer_add(&scan->name, event->name);
+    buffer_add(&scan->name, event->path);
+    scan->module = event->module;
+    scan->site = event->site;
+    scan->dtype = shape->dtype;
+    scan->dimension_count = shape->dimension_count;
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        scan->shape[i] = shape->shape[i];
+    }
+    scan->call = event->call;
+    scan->event = event->number;
+    scan->count = 0;
+    scan->is_once = false;
+    scan->told = shape;
+    scan->is_open = !__builtin_mul_overflow(
+        array_count(&(struct array){.dimension_count = scan->dimension_count,
+                                    .shape = scan->shape}),
+        (uint64_t)dtype_size(scan->dtype), &scan->size);
+}
+
+/* The values that follow are those that memory held: how many that are, and with which strides they are
+ * the whole tensor. False: the form does not say. */
+static bool scan_once(struct scan *scan)
+{
+    struct expanded_array expanded;
+    int64_t unit = scan->told->strides_are_bytes ? 1 : (int64_t)dtype_size(scan->dtype);
+    struct array array = {.dtype = scan->dtype,
+                          .dimension_count = scan->dimension_count,
+                          .shape = scan->shape,
+                          .strides = scan->strides};
+
+    if (scan->told->strides == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < scan->dimension_count; i++) {
+        scan->strides[i] = scan->told->strides[i] == 0 ? 0 : unit;
+    }
+    if (!expanded_find(&array, &expanded)) {
+        return false;
+    }
+    expanded_pack_strides(&expanded, scan->strides);
+    scan->size = array_count(&expanded.once) * dtype_size(scan->dtype);
+    scan->is_once = true;
+    return true;
+}
+
+static void scan_data(struct scan *scan, const struct log_item *item)
+{
+    if (item->data.is_once && scan->is_open && scan->count == 0 && !scan_once(scan)) {
+        scan->is_open = false;
+    }
+    if (item->data.event != scan->event || item->data.offset != scan->count) {
+        scan->is_open = false; /* a piece is missing */
+    }
+    scan->count += item->data.bytes.size;
+}
+
+/* What the event itself tells. */
+static struct saved_tensor tensor_of(const struct scan *scan)
+{
+    struct arena *arena = &scan->trace->arena;
+    int64_t *shape =
+        arena_allocate(arena, 2 * (size_t)scan->dimension_count + 1, sizeof *shape);
+    int64_t *strides = shape == NULL ? NULL : shape + scan->dimension_count;
+
+    for (uint32_t i = 0; shape != NULL && i < scan->dimension_count; i++) {
+        shape[i] = scan->shape[i];
+        strides[i] = scan->strides[i];
+    }
+    return (struct saved_tensor){
+        .key = {.prefix = SLICE(""),
+                .module_path = saved_trace_calls_path(&scan->calls, scan->call),
+                .name = arena_copy(arena, buffer_slice(&scan->name))},
+        .order = scan->event,
+        .file = scan->module->file,
+        .function = scan->module->table.functions[scan->site->function].name,
+        .line = scan->site->line,
+        .array = {.dtype = scan->dtype,
+                  .dimension_count = scan->dimension_count,
+                  .shape = shape,
+                  .strides = scan->is_once ? strides : NULL},
+    };
+}
+
+/* `line` is what a saver tells of the tensor; "" where there is none. */
+static bool keep(struct scan *scan, struct slice line)
+{
+    struct saved_trace *trace = scan->trace;
+    void *items = trace->kept;
+    bool has_room =
+        memory_grow(&items, &trace->capacity, trace->count + 1, sizeof *trace->kept);
+    struct kept kept;
+
+    trace->kept = items;
+    if (!has_room) {
+        return false;
+    }
+    scan->is_open = false;
+    kept = (struct kept){tensor_of(scan), scan->event, scan->size, false};
+    kept.is_told = line.size > 0 && saved_read_json(&kept.tensor, line, &trace->arena);
+    trace->kept[trace->count++] = kept;
+    return !trace->arena.has_failed && !scan->name.has_failed;
+}
+
+/* Keeps the event that was read last, where its values are all there. */
+static bool finish_event(struct scan *scan)
+{
+    return !scan->is_open || scan->size == 0 || scan->count != scan->size ||
+           keep(scan, SLICE(""));
+}
+
+static bool scan_item(struct scan *scan, const struct log_item *item)
+{
+    switch (item->kind) {
+    case LOG_CALL:
+        return saved_trace_calls_add(&scan->calls, item->call.call, item->call.path,
+                                     &scan->trace->arena);
+    case LOG_EVENT:
+        if (!finish_event(scan)) {
+            return false;
+        }
+        scan_event(scan, &item->event);
+        return true;
+    case LOG_DATA:
+        scan_data(scan, item);
+        return true;
+    case LOG_NOTE:
+        return item->note.tag != LOG_NOTE_SAVED || !scan->is_open ||
+               scan->count != scan->size || keep(scan, item->note.text);
+    default:
+        return true;
+    }
+}
+
+static bool scan_trace(struct saved_trace *trace, struct error *error)
+{
+    struct scan scan = {.trace = trace, .name = BUFFER_INIT};
+    struct log_item item;
+    bool is_done = true;
+
+    while (is_done && log_reader_next(trace->reader, &item)) {
+        is_done = scan_item(&scan, &item);
+    }
+    is_done = is_done && finish_event(&scan) && !has_no_memory(trace->reader);
+    saved_trace_calls_release(&scan.calls);
+    buffer_release(&scan.name);
+    if (!is_done) {
+        error_set_memory(error);
+    }
+    return is_done;
+}
+
+/* ---- numbers of calls ---- */
+
+static int compare_texts(struct slice a, struct slice b)
+{
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = size == 0 ? 0 : memcmp(a.bytes, b.bytes, size);
+
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+static int compare_names(const struct kept *a, const struct kept *b)
+{
+    int order = compare_texts(a->tensor.key.module_path, b->tensor.key.module_path);
+
+    return order != 0 ? order : compare_texts(a->tensor.key.name, b->tensor.key.name);
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+    const struct kept *first = *(const struct kept *const *)a;
+    const struct kept *second = *(const struct kept *const *)b;
+    int order = compare_names(first, second);
+
+    return order != 0 ? order : first->event < second->event ? -1 : 1;
+}
+
+/* What no saver counted is counted here as a saver does: by module and name. */
+static bool count_calls(struct saved_trace *trace, struct error *error)
+{
+    struct kept **order = memory_allocate(trace->count, sizeof *order);
+    size_t count = 0;
+
+    if (order == NULL) {
+        return error_set_memory(error);
+    }
+    for (size_t i = 0; i < trace->count; i++) {
+        if (!trace->kept[i].is_told) {
+            order[count++] = &trace->kept[i];
+        }
+    }
+    if (count > 1) {
+        qsort(order, count, sizeof *order, compare_kept);
+    }
+    for (size_t i = 1; i < count; i++) {
+        order[i]->tensor.key.call = compare_names(order[i - 1], order[i]) == 0
+                                        ? order[i - 1]->tensor.key.call + 1
+                                        : 0;
+    }
+    memory_free(order);
+    return true;
+}
+
+/* ---- for those who read ---- */
+
+struct saved_trace *saved_trace_open(const char *path, struct error *error)
+{
+    struct saved_trace *trace = memory_allocate_zeroed(1, sizeof *trace);
+
+    if (trace == NULL) {
+        error_set_memory(error);
+        return NULL;
+    }
+    arena_init(&trace->arena);
+    trace->path = arena_copy(&trace->arena, slice_of(path)).bytes;
+    if (trace->path == NULL) {
+        error_set_memory(error);
+    } else {
+        trace->reader = log_reader_new(trace->path, error);
+    }
+    if (trace->reader == NULL || !scan_trace(trace, error) ||
+        !count_calls(trace, error)) {
+        saved_trace_close(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+void saved_trace_close(struct saved_trace *trace)
+{
+    if (trace == NULL) {
+        return;
+    }
+    log_reader_free(trace->reader);
+    memory_free(trace->kept);
+    buffer_release(&trace->values);
+    arena_release(&trace->arena);
+    memory_free(trace);
+}
+
+size_t saved_trace_count(const struct saved_trace *trace)
+{
+    return trace->count;
+}
+
+const struct saved_tensor *saved_trace_tensor(const struct saved_trace *trace,
+                                              size_t index)
+{
+    return &trace->kept[index].tensor;
+}
+
+const char *saved_trace_damage(const struct saved_trace *trace, size_t index)
+{
+    return index < log_reader_damage_count(trace->reader)
+               ? log_reader_damage(trace->reader, index)
+               : NULL;
+}
+
+/* Appends the values that follow the event which was read last. */
+static bool collect(struct saved_trace *trace, const struct kept *kept)
+{
+    struct log_item item;
+
+    while (trace->values.size < kept->size && log_reader_next(trace->reader, &item)) {
+        if (item.kind == LOG_EVENT) {
+            break;
+        }
+        if (item.kind == LOG_DATA && item.data.event == kept->event) {
+            buffer_add(&trace->values, item.data.bytes);
+        }
+    }
+    return trace->values.size == kept->size;
+}
+
+bool saved_trace_read(struct saved_trace *trace,
+                      size_t index,
+                      struct array *array,
+                      struct error *error)
+{
+    const struct kept *kept = &trace->kept[index];
+    struct log_item item;
+    bool is_found = false;
+
+    trace->values.size = 0;
+    if (!buffer_reserve(&trace->values, (size_t)kept->size)) {
+        return error_set_memory(error);
+    }
+    log_reader_go_to_event(trace->reader, kept->event);
+    while (!is_found && log_reader_next(trace->reader, &item)) {
+        is_found = item.kind == LOG_EVENT;
+    }
+    if (!is_found || item.event.number != kept->event || !collect(trace, kept)) {
+        if (trace->values.has_failed || has_no_memory(trace->reader)) {
+            return error_set_memory(error);
+        }
+        error_set(error, ERROR_INPUT, "%s: has changed since it was opened",
+                  trace->path);
+        return false;
+    }
+    *array = kept->tensor.array;
+    array->data = buffer_slice(&trace->values).bytes;
+    return true;
+}
+
+void saved_trace_forget(struct saved_trace *trace)
+{
+    buffer_release(&trace->values);
+}

@@ -1,0 +1,44 @@
+/* Sites: the names of their kinds, and their keys. */
+#include "runtime/site/site.h"
+
+static const char *const site_texts[SITE_KIND_COUNT] = {
+#define SITE_KIND(name, letter, text) text,
+#include "runtime/site/kinds.def"
+#undef SITE_KIND
+};
+
+const char *site_kind_text(enum site_kind kind)
+{
+    return (unsigned)kind < SITE_KIND_COUNT ? site_texts[kind] : "unknown";
+}
+
+void site_add_name(const struct site *site, struct buffer *text)
+{
+    if (site->has_condition) {
+        buffer_add_hex(text, site->condition, 8);
+        return;
+    }
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (i > 0) {
+            buffer_add_byte(text, ',');
+        }
+        buffer_add(text, site->writes[i].name);
+    }
+}
+
+void site_add_key(const struct site_table *table,
+                  const struct site *site,
+                  struct buffer *text)
+{
+    buffer_add(text, table->path);
+    buffer_add_byte(text, ':');
+    if (site->function < table->function_count) {
+        buffer_add(text, table->functions[site->function].name);
+    }
+    buffer_add_byte(text, ':');
+    buffer_add(text, slice_of(site_kind_text(site->kind)));
+    buffer_add_byte(text, ':');
+    site_add_name(site, text);
+    buffer_add_byte(text, ':');
+    buffer_add_number(text, site->ordinal);
+}

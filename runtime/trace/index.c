@@ -1,0 +1,180 @@
+/* Finding a trace's chunks, past what is damaged. */
+#include "runtime/trace/reader_private.h"
+
+#include "runtime/base/memory.h"
+
+#include <stdlib.h>
+
+bool log_chunk_is_sane(const struct log_chunk *chunk, uint64_t offset)
+{
+    uint64_t largest = LOG_DEFINITIONS_MAX;
+
+    if (chunk->magic != LOG_CHUNK_MAGIC) {
+        return false;
+    }
+    if (chunk->kind == LOG_CHUNK_STREAM) {
+        largest = LOG_CHUNK_MAX;
+    }
+    return chunk->size > sizeof *chunk && chunk->size <= largest &&
+           (offset + chunk->size) % LOG_CHUNK_UNIT == 0 &&
+           chunk->used_size <= chunk->size && chunk->used_size % 8 == 0 &&
+           (chunk->used_size == 0 || chunk->used_size >= sizeof *chunk);
+}
+
+static bool
+index_add(struct log_reader *reader, uint64_t offset, const struct log_chunk *chunk)
+{
+    void *entries = reader->index;
+
+    if (!memory_grow(&entries, &reader->index_capacity, reader->index_count + 1,
+                     sizeof *reader->index)) {
+        return false;
+    }
+    reader->index = entries;
+    reader->index[reader->index_count++] = (struct log_index_entry){
+        chunk->number, offset, chunk->size, chunk->first_event};
+    return true;
+}
+
+/* Takes in a chunk that was found. */
+static bool take_chunk(struct log_reader *reader,
+                       uint64_t offset,
+                       const struct log_chunk *chunk,
+                       bool with_stream)
+{
+    if (chunk->kind == LOG_CHUNK_DEFINITIONS) {
+        return log_definitions_add(reader, offset, chunk->size);
+    }
+    if (chunk->kind == LOG_CHUNK_STREAM) {
+        return !with_stream || chunk->number == LOG_CHUNK_EMPTY ||
+               index_add(reader, offset, chunk);
+    }
+    log_reader_tell(reader, offset, "a chunk of an unknown kind, %lu, is passed over",
+                    (unsigned long)chunk->kind);
+    return true;
+}
+
+static uint64_t next_unit(uint64_t offset)
+{
+    return offset / LOG_CHUNK_UNIT * LOG_CHUNK_UNIT + LOG_CHUNK_UNIT;
+}
+
+static void tell_gap(struct log_reader *reader, uint64_t start, uint64_t end)
+{
+    log_reader_tell(reader, start,
+                    "the header of a chunk is damaged: %llu bytes are passed over",
+                    (unsigned long long)(end - start));
+}
+
+/* A place where no chunk was found. */
+struct gap {
+    uint64_t start;  /* UINT64_MAX: there is none */
+    bool is_damaged; /* something is there, but no chunk */
+};
+
+#define NO_GAP ((struct gap){UINT64_MAX, false})
+
+/* Ends a gap at `*offset`. If a writer has begun a chunk at its start meanwhile, all is well,
+ * and the search goes on from there. */
+static bool end_gap(struct log_reader *reader,
+                    struct gap *gap,
+                    uint64_t *offset,
+                    struct error *error)
+{
+    struct log_chunk chunk;
+
+    if (!log_chunk_read_header(reader, gap->start, &chunk, error)) {
+        return false;
+    }
+    if (log_chunk_is_sane(&chunk, gap->start)) {
+        *offset = gap->start;
+    } else if (gap->is_damaged || *offset < reader->file_size) {
+        tell_gap(reader, gap->start, *offset);
+    }
+    *gap = NO_GAP;
+    return true;
+}
+
+/* Goes from header to header. A place without one is passed over in steps; where only places
+ * that nothing was written to follow, a writer has reserved them and was stopped, or will go
+ * on there: then the next look begins at the first of them. */
+static bool scan(struct log_reader *reader, bool with_stream, struct error *error)
+{
+    uint64_t offset = reader->scanned;
+    struct gap gap = NO_GAP;
+
+    while (offset < reader->file_size || gap.start != UINT64_MAX) {
+        struct log_chunk chunk = {0};
+        bool is_end = offset >= reader->file_size;
+
+        if (!is_end && !log_chunk_read_header(reader, offset, &chunk, error)) {
+            return false;
+        }
+        if (is_end || (gap.start != UINT64_MAX && log_chunk_is_sane(&chunk, offset))) {
+            offset = is_end ? reader->file_size : offset;
+            if (!end_gap(reader, &gap, &offset, error)) {
+                return false;
+            }
+        } else if (!log_chunk_is_sane(&chunk, offset)) {
+            gap.start = gap.start == UINT64_MAX ? offset : gap.start;
+            gap.is_damaged = gap.is_damaged || chunk.magic != 0;
+            offset = next_unit(offset);
+        } else if (take_chunk(reader, offset, &chunk, with_stream)) {
+            offset += chunk.size;
+            reader->scanned = offset;
+        } else {
+            return error_set_memory(error);
+        }
+    }
+    return true;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct log_index_entry *a = left;
+    const struct log_index_entry *b = right;
+
+    if (a->number != b->number) {
+        return a->number < b->number ? -1 : 1;
+    }
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* The chunks of a ring are equally large: one that says otherwise hides others. */
+static void check_ring_sizes(struct log_reader *reader)
+{
+    for (size_t i = 1; reader->header.last != 0 && i < reader->index_count; i++) {
+        if (reader->index[i].size != reader->index[0].size) {
+            log_reader_tell(reader, reader->index[i].offset,
+                            "this chunk has %llu bytes, another one %llu",
+                            (unsigned long long)reader->index[i].size,
+                            (unsigned long long)reader->index[0].size);
+            return;
+        }
+    }
+}
+
+bool log_index_build(struct log_reader *reader, struct error *error)
+{
+    reader->scanned = LOG_HEADER_SIZE;
+    if (!mapping_size(&reader->file, &reader->file_size, error) ||
+        !scan(reader, true, error)) {
+        return false;
+    }
+    if (reader->index_count > 0) {
+        qsort(reader->index, reader->index_count, sizeof *reader->index,
+              compare_entries);
+    }
+    check_ring_sizes(reader);
+    return true;
+}
+
+void log_index_extend(struct log_reader *reader)
+{
+    struct error error = ERROR_INIT;
+
+    if (!mapping_size(&reader->file, &reader->file_size, &error) ||
+        !scan(reader, false, &error)) {
+        log_reader_tell(reader, reader->scanned, "%s", error.text);
+    }
+}

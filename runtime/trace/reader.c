@@ -1,0 +1,402 @@
+/* Reads a trace: opening it, its items one by one, and the damage that was met. */
+#include "runtime/base/hash/hash.h"
+#include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
+#include "runtime/trace/reader_private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* More messages than this help nobody. */
+#define DAMAGE_MAX 1000
+
+/* ---- telling damage ---- */
+
+static bool is_told(const struct log_reader *reader, uint64_t offset, const char *text)
+{
+    for (size_t i = 0; i < reader->damage_count; i++) {
+        if (reader->damage[i].offset == offset &&
+            strcmp(reader->damage[i].message, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where there is no memory for the message, that is what is told. */
+static void damage_insert(struct log_reader *reader, uint64_t offset, struct slice text)
+{
+    void *damage = reader->damage;
+    size_t place = reader->damage_count;
+
+    if (!memory_grow(&damage, &reader->damage_capacity, reader->damage_count + 1,
+                     sizeof *reader->damage)) {
+        reader->is_memory_out = true;
+        return;
+    }
+    reader->damage = damage;
+    text = arena_copy(&reader->arena, text);
+    if (text.bytes == NULL) {
+        reader->is_memory_out = true;
+        return;
+    }
+    while (place > 0 && reader->damage[place - 1].offset > offset) {
+        reader->damage[place] = reader->damage[place - 1];
+        place--;
+    }
+    reader->damage[place] = (struct log_damage){offset, text.bytes};
+    reader->damage_count++;
+}
+
+void log_reader_tell(struct log_reader *reader,
+                     uint64_t offset,
+                     const char *format,
+                     ...)
+{
+    char text[ERROR_TEXT_SIZE];
+    struct error clean = ERROR_INIT;
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    /* As an error it is safe to print. */
+    error_set(&clean, ERROR_INPUT, "offset %llu: %s", (unsigned long long)offset, text);
+    if (reader->damage_count < DAMAGE_MAX && !is_told(reader, offset, clean.text)) {
+        damage_insert(reader, offset, slice_of(clean.text));
+    } else if (reader->damage_count == DAMAGE_MAX) {
+        damage_insert(reader, UINT64_MAX,
+                      SLICE("there is more damage than is listed here"));
+    }
+}
+
+size_t log_reader_damage_count(const struct log_reader *reader)
+{
+    return reader->damage_count + reader->is_memory_out;
+}
+
+const char *log_reader_damage(const struct log_reader *reader, size_t index)
+{
+    return index < reader->damage_count
+               ? reader->damage[index].message
+               : "out of memory: not all of the trace was read";
+}
+
+/* ---- items ---- */
+
+/* A trace that was closed tells how many events it has. */
+static void check_end(struct log_reader *reader)
+{
+    const struct log_header *header = &reader->header;
+
+    if (reader->is_end_checked) {
+        return;
+    }
+    reader->is_end_checked = !reader->has_jumped;
+    if (header->is_closed == 1 && reader->damage_count == 0 &&
+        reader->stream.next_event != header->event_count) {
+        log_reader_tell(reader, reader->file_size,
+                        "the file ends after %llu events, expected %llu",
+                        (unsigned long long)reader->stream.next_event,
+                        (unsigned long long)header->event_count);
+    }
+    /* A ring's oldest chunk may be missing without leaving a gap in the numbers. */
+    if (header->is_closed == 1 && reader->damage_count == 0 && !reader->has_jumped &&
+        header->event_count > 0 && reader->oldest_given > reader->first_shown) {
+        log_reader_tell(reader, LOG_HEADER_SIZE,
+                        "the oldest event is %llu, expected %llu",
+                        (unsigned long long)reader->oldest_given,
+                        (unsigned long long)reader->first_shown);
+    }
+}
+
+static void
+tell_bad_record(struct log_reader *reader, uint64_t offset, const char *what)
+{
+    if (!reader->stream.has_bad_record) {
+        reader->stream.has_bad_record = true;
+        log_reader_tell(reader, offset, "%s: left out, like others in this chunk",
+                        what);
+    }
+}
+
+bool log_reader_next(struct log_reader *reader, struct log_item *item)
+{
+    struct log_stream *stream = &reader->stream;
+    const char *bytes;
+
+    while ((bytes = log_stream_next(reader)) != NULL) {
+        uint64_t number = stream->next_event;
+        const char *problem;
+
+        item->offset = stream->offset + (uint64_t)(bytes - stream->bytes);
+        problem = log_decode(reader, bytes, number, item);
+        /* One that cannot be decoded counts, so that the ones after it keep their numbers. */
+        stream->next_event +=
+            ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
+        if (problem != NULL) {
+            tell_bad_record(reader, item->offset, problem);
+        } else if (!log_ring_hides(reader, item)) {
+            if (item->kind == LOG_EVENT && number < reader->oldest_given) {
+                reader->oldest_given = number;
+            }
+            return true;
+        }
+    }
+    check_end(reader);
+    return false;
+}
+
+void log_reader_rewind(struct log_reader *reader)
+{
+    reader->has_jumped = false;
+    log_stream_start(reader, 0);
+}
+
+/* ---- places ---- */
+
+struct log_place log_reader_place(const struct log_reader *reader)
+{
+    return log_stream_place(reader);
+}
+
+void log_reader_go(struct log_reader *reader, struct log_place place)
+{
+    reader->has_jumped = true;
+    log_stream_go(reader, place);
+}
+
+/* Or with the event. */
+static bool begins_before(const void *chunks, size_t chunk, uint64_t number)
+{
+    return ((const struct log_index_entry *)chunks)[chunk].first_event <= number;
+}
+
+/* The last chunk that begins with this event or one before it. */
+static size_t chunk_of_event(const struct log_reader *reader, uint64_t number)
+{
+    size_t next =
+        sorted_place(reader->index, reader->index_count, begins_before, number);
+
+    return next == 0 ? 0 : next - 1;
+}
+
+void log_reader_go_to_event(struct log_reader *reader, uint64_t number)
+{
+    struct log_place place = log_reader_place(reader);
+    size_t chunk = chunk_of_event(reader, number);
+    const char *bytes;
+
+    reader->has_jumped = true;
+    if (place.chunk != chunk || place.position == 0 || place.next_event > number) {
+        log_reader_go(reader, (struct log_place){
+                                  .chunk = chunk,
+                                  .position = sizeof(struct log_chunk),
+                                  .next_event = chunk < reader->index_count
+                                                    ? reader->index[chunk].first_event
+                                                    : 0,
+                                  .is_counting = true,
+                              });
+    }
+    do {
+        place = log_reader_place(reader);
+        bytes = log_stream_next(reader);
+        if (bytes == NULL) {
+            return;
+        }
+        reader->stream.next_event +=
+            ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
+    } while (reader->stream.next_event <= number);
+    /* The chunk may be another than where the look began. */
+    if (log_reader_place(reader).chunk != place.chunk) {
+        place = (struct log_place){
+            .chunk = log_reader_place(reader).chunk,
+            .position = sizeof(struct log_chunk),
+            .next_event = reader->stream.next_event - 1,
+            .is_counting = true,
+        };
+    }
+    log_reader_go(reader, place);
+}
+
+/* ---- opening ---- */
+
+static bool header_check(struct log_reader *reader, size_t size, struct error *error)
+{
+    const struct log_header *header = &reader->header;
+
+    if (size == 0) {
+        error_set(error, ERROR_INPUT, "%s: is empty, expected a trace", reader->path);
+        return false;
+    }
+    if (size < sizeof header->magic ||
+        memcmp(header->magic, LOG_MAGIC, sizeof header->magic) != 0) {
+        error_set(error, ERROR_INPUT,
+                  "%s: is no trace, expected one that monitorch has recorded",
+                  reader->path);
+        return false;
+    }
+    if (size >= offsetof(struct log_header, header_size) &&
+        header->version > LOG_VERSION) {
+        error_set(
+            error, ERROR_INPUT,
+            "%s: is a trace of version %lu, expected at most %d: a newer monitorch "
+            "is needed",
+            reader->path, (unsigned long)header->version, LOG_VERSION);
+        return false;
+    }
+    if (size < sizeof *header || header->version != LOG_VERSION) {
+        error_set(error, ERROR_INPUT, "%s: the header of the trace is damaged",
+                  reader->path);
+        return false;
+    }
+    return true;
+}
+
+static void header_verify(struct log_reader *reader)
+{
+    struct slice bytes = {(const char *)&reader->header,
+                          offsetof(struct log_header, is_closed)};
+
+    if (hash_64(bytes) != reader->header.checksum) {
+        log_reader_tell(reader, 0, "the checksum of the header is wrong");
+    }
+    if (reader->header.header_size != LOG_HEADER_SIZE) {
+        log_reader_tell(reader, 0, "the header's size is %lu, expected %d",
+                        (unsigned long)reader->header.header_size, LOG_HEADER_SIZE);
+    }
+}
+
+static bool reader_open(struct log_reader *reader, struct error *error)
+{
+    size_t size;
+
+    if (!mapping_read(&reader->file, 0, &reader->header, sizeof reader->header, &size,
+                      error) ||
+        !header_check(reader, size, error)) {
+        return false;
+    }
+    header_verify(reader);
+    if (!log_index_build(reader, error)) {
+        return false;
+    }
+    log_definitions_load(reader);
+    log_stream_start(reader, 0);
+    log_ring_prepare(reader);
+    return true;
+}
+
+struct log_reader *log_reader_new(const char *path, struct error *error)
+{
+    size_t path_size = strlen(path) + 1;
+    struct log_reader *reader = memory_allocate_zeroed(1, sizeof *reader);
+
+    if (reader == NULL) {
+        error_set_memory(error);
+        return NULL;
+    }
+    arena_init(&reader->arena);
+    reader->file.descriptor = -1;
+    reader->oldest_given = UINT64_MAX;
+    reader->path = memory_allocate(path_size, 1);
+    reader->stream.bytes = memory_allocate(LOG_CHUNK_MAX, 1);
+    if (reader->path == NULL || reader->stream.bytes == NULL) {
+        error_set_memory(error);
+        log_reader_free(reader);
+        return NULL;
+    }
+    memcpy(reader->path, path, path_size);
+    if (!mapping_open_to_read(&reader->file, reader->path, error) ||
+        !reader_open(reader, error)) {
+        log_reader_free(reader);
+        return NULL;
+    }
+    return reader;
+}
+
+void log_reader_free(struct log_reader *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    if (reader->file.descriptor >= 0) {
+        mapping_close(&reader->file);
+    }
+    log_definitions_release(reader);
+    memory_free(reader->index);
+    memory_free(reader->damage);
+    memory_free(reader->ended_calls);
+    memory_free(reader->stream.bytes);
+    memory_free(reader->path);
+    arena_release(&reader->arena);
+    memory_free(reader);
+}
+
+/* ---- asking ---- */
+
+const struct log_header *log_reader_header(const struct log_reader *reader)
+{
+    return &reader->header;
+}
+
+uint64_t log_reader_first_event(const struct log_reader *reader)
+{
+    return reader->first_shown;
+}
+
+uint32_t log_reader_module_count(const struct log_reader *reader)
+{
+    return (uint32_t)reader->modules.count;
+}
+
+const struct log_module *log_reader_module(const struct log_reader *reader,
+                                           uint32_t number)
+{
+    return number < reader->modules.count ? reader->modules.entries[number].thing
+                                          : NULL;
+}
+
+void log_reader_rename(struct log_reader *reader, uint32_t number, struct slice path)
+{
+    if (number < reader->modules.count) {
+        /* The arena's memory is this reader's own; only its users may not write to it. */
+        ((struct log_module *)reader->modules.entries[number].thing)->table.path = path;
+    }
+}
+
+size_t log_reader_left_out_count(const struct log_reader *reader)
+{
+    return reader->left_out_count;
+}
+
+const struct log_left_out_view *log_reader_left_out(const struct log_reader *reader,
+                                                    size_t index)
+{
+    return index < reader->left_out_count ? &reader->left_out[index] : NULL;
+}
+
+const struct log_left_out_view *
+log_reader_find_left_out(const struct log_reader *reader, uint32_t site)
+{
+    uint32_t index = number_map_get(&reader->left_out_sites, site);
+
+    return index == NUMBER_MAP_NONE ? NULL : &reader->left_out[index];
+}
+
+size_t log_reader_setting_count(const struct log_reader *reader)
+{
+    return reader->setting_count;
+}
+
+const struct log_setting *log_reader_setting(const struct log_reader *reader,
+                                             size_t index)
+{
+    return index < reader->setting_count ? &reader->settings[index] : NULL;
+}
+
+struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread)
+{
+    const struct slice *name = log_numbered_find(&reader->threads, thread);
+
+    return name == NULL ? SLICE("") : *name;
+}

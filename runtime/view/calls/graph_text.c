@@ -1,0 +1,121 @@
+/* A call graph's tree for a terminal. */
+#include "runtime/view/calls/graph.h"
+
+#include "runtime/view/words/paint.h"
+
+#define NAME_LIMIT  120 /* bytes that are shown */
+#define SHAPE_LIMIT 200
+/* Deeper nodes stand below each other. */
+#define DEPTH_MAX 64
+
+struct text_view {
+    const struct call_graph *graph; /* borrowed */
+    struct buffer *text;            /* borrowed */
+    bool has_color;
+    bool has_more[DEPTH_MAX]; /* whether a line goes on down at that depth */
+};
+
+/* The next drawn child; CALL_NODE_NONE where there is none. */
+static uint32_t next_drawn(const struct call_graph *graph, uint32_t node)
+{
+    while (node != CALL_NODE_NONE && !graph->is_drawn[node]) {
+        node = graph->tree->nodes[node].next;
+    }
+    return node;
+}
+
+static void add_branch(struct text_view *view, unsigned depth, bool is_last)
+{
+    paint_start(view->text, view->has_color, PAINT_FAINT);
+    for (unsigned i = 1; i < depth && i < DEPTH_MAX; i++) {
+        buffer_add(view->text,
+                   view->has_more[i] ? SLICE("\xE2\x94\x82   ") : SLICE("    "));
+    }
+    if (depth > 0) {
+        buffer_add(view->text, is_last
+                                   ? SLICE("\xE2\x94\x94\xE2\x94\x80\xE2\x94\x80 ")
+                                   : SLICE("\xE2\x94\x9C\xE2\x94\x80\xE2\x94\x80 "));
+    }
+    paint_end(view->text, view->has_color);
+    if (depth < DEPTH_MAX) {
+        view->has_more[depth] = !is_last;
+    }
+}
+
+static void add_faint(struct text_view *view, const struct call_node *told)
+{
+    struct buffer *text = view->text;
+
+    paint_start(text, view->has_color, PAINT_FAINT);
+    if (call_graph_tells_calls(view->graph, told)) {
+        buffer_add(text, SLICE("  "));
+        buffer_add_number(text, told->call_count);
+        buffer_add(text, SLICE(" calls"));
+    }
+    if (view->graph->options.has_shapes && told->shape.size > 0) {
+        buffer_add(text, SLICE("  "));
+        text_add_shortened(text, told->shape, SHAPE_LIMIT);
+    }
+    paint_end(text, view->has_color);
+}
+
+static bool add_line(struct text_view *view, uint32_t node, unsigned depth)
+{
+    const struct call_node *shown = &view->graph->tree->nodes[node];
+    bool is_last = next_drawn(view->graph, shown->next) == CALL_NODE_NONE;
+    struct buffer label = BUFFER_INIT;
+    bool is_done;
+
+    add_branch(view, depth, is_last);
+    call_label_add(view->graph, node, &label);
+    paint_start(view->text, view->has_color,
+                shown->first_child == CALL_NODE_NONE ? PAINT_MODULE : PAINT_CALL);
+    text_add_shortened(view->text, buffer_slice(&label), NAME_LIMIT);
+    paint_end(view->text, view->has_color);
+    add_faint(view, call_graph_told(view->graph, node));
+    buffer_add_byte(view->text, '\n');
+    is_done = !label.has_failed && !view->text->has_failed;
+    buffer_release(&label);
+    return is_done;
+}
+
+/* The node below, beside or above which is printed next; CALL_NODE_NONE at the end. */
+static uint32_t step(const struct call_graph *graph, uint32_t node, unsigned *depth)
+{
+    const struct call_node *nodes = graph->tree->nodes;
+    uint32_t next = next_drawn(graph, nodes[node].first_child);
+
+    if (next != CALL_NODE_NONE) {
+        ++*depth;
+        return next;
+    }
+    while (node != 0) {
+        next = next_drawn(graph, nodes[node].next);
+        if (next != CALL_NODE_NONE) {
+            return next;
+        }
+        node = nodes[node].parent;
+        --*depth;
+    }
+    return CALL_NODE_NONE;
+}
+
+bool call_graph_add_text(const struct call_graph *graph,
+                         bool has_color,
+                         struct buffer *text)
+{
+    struct text_view view = {.graph = graph, .text = text, .has_color = has_color};
+    unsigned depth = 0; /* below the root, drawn or not */
+    uint32_t node = 0;
+    unsigned above = graph->has_root ? 0 : 1;
+
+    if (graph->has_root && !add_line(&view, 0, 0)) {
+        return false;
+    }
+    while ((node = step(graph, node, &depth)) != CALL_NODE_NONE) {
+        if (!add_line(&view, node, depth - above)) {
+            return false;
+        }
+    }
+    return true;
+}

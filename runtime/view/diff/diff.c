@@ -1,0 +1,268 @@
+/* What differs between two traces: a verdict on each step. */
+#include "runtime/view/diff/diff.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/diff/work.h"
+
+#include <string.h>
+
+#define PROGRESS_STEPS 65536
+/* Fewer of the sites of the smaller program in the other, by so much: another program. */
+#define LIKENESS_PART 4
+
+/* ---- what both traces have ---- */
+
+static void meet_ends(struct diff_work *work, const struct diff_step *step)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        diff_scope_end(&work->scope, side, step->items[side]->end.call);
+    }
+}
+
+/* ---- what one trace alone has ---- */
+
+/* ---- the whole ---- */
+
+static void meet(struct diff_work *work, const struct diff_step *step)
+{
+    const struct log_item *item =
+        step->items[0] != NULL ? step->items[0] : step->items[1];
+
+    if (item->kind == LOG_DATA) {
+        for (unsigned side = 0; side < 2; side++) {
+            if (step->items[side] != NULL) {
+                /* Elements that stand once in one file may stand often in the other. */
+                work->values.is_broken |= step->items[side]->data.is_once;
+                diff_values_add(&work->values, side, step->items[side]->data.offset,
+                                step->items[side]->data.bytes);
+            }
+        }
+        return;
+    }
+    diff_settle_pending(work);
+    if (step->odd == DIFF_ODD_BEFORE) {
+        diff_meet_before(work, step);
+        return;
+    }
+    if (step->items[0] == NULL || step->items[1] == NULL) {
+        diff_meet_odd(work, step);
+        return;
+    }
+    diff_gap_close(work, step);
+    work->parts[0] = 0;
+    work->parts[1] = 0;
+    switch (item->kind) {
+    case LOG_CALL:
+        diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
+        return;
+    case LOG_EVENT:
+        diff_meet_events(work, step);
+        return;
+    case LOG_END:
+        meet_ends(work, step);
+        return;
+    default:
+        return;
+    }
+}
+
+static bool has_failed(const struct diff_work *work)
+{
+    return work->scope.has_failed || work->values.has_failed ||
+           work->sources[0].has_failed || work->sources[1].has_failed;
+}
+
+/* Of a value that was cut amid its parts the others are missing, not different. */
+static void leave_parts(struct diff_work *work)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        if (diff_is_cut(work, 1 - side)) {
+            work->result->only[side] -= work->parts[side];
+            work->result->beyond[side] += work->parts[side];
+        }
+    }
+}
+
+static void go_through(struct diff_work *work)
+{
+    const struct diff_options *options = work->options;
+    struct diff_step step;
+    uint64_t count = 0;
+
+    while (!work->is_stopped && !has_failed(work) &&
+           diff_align_next(work->align, &step)) {
+        meet(work, &step);
+        if (++count % PROGRESS_STEPS == 0 && options->progress != NULL &&
+            !options->progress(options->progress_context,
+                               work->result->event_counts[1])) {
+            error_set(work->error, ERROR_SYSTEM, "stopped");
+            work->is_stopped = true;
+        }
+    }
+    if (!work->is_stopped && !has_failed(work)) {
+        diff_settle_pending(work);
+        diff_gap_close(work, NULL);
+        leave_parts(work);
+    }
+    if (has_failed(work) || diff_align_has_failed(work->align)) {
+        error_set_memory(work->error);
+        work->is_stopped = true;
+    }
+}
+
+/* Next to nothing of the smaller program is in the other. */
+static bool is_other_program(const struct diff_likeness *likeness)
+{
+    uint64_t least = likeness->site_counts[0] < likeness->site_counts[1]
+                         ? likeness->site_counts[0]
+                         : likeness->site_counts[1];
+
+    return likeness->sites_in_both * LIKENESS_PART < least;
+}
+
+/* Places were found in both, but what ran there is next to nothing of what ran. */
+static bool has_met_nothing(const struct diff_result *result)
+{
+    uint64_t least = result->event_counts[0] < result->event_counts[1]
+                         ? result->event_counts[0]
+                         : result->event_counts[1];
+
+    return result->code[0] > 0 && result->code[1] > 0 && result->flow == 0 &&
+           (result->equal + result->own + result->inherited) * LIKENESS_PART < least;
+}
+
+static void tell_ends(struct diff_work *work)
+{
+    struct diff_result *result = work->result;
+
+    for (unsigned side = 0; side < 2; side++) {
+        const struct log_header *header = log_reader_header(work->readers[side]);
+
+        result->is_unfinished[side] = header->is_closed == 0;
+        result->lost_counts[side] = header->is_closed != 0 ? header->lost_count : 0;
+        result->damage_counts[side] = log_reader_damage_count(work->readers[side]);
+        if (result->damage_counts[side] > 0) {
+            strncpy(result->damage[side], log_reader_damage(work->readers[side], 0),
+                    ERROR_TEXT_SIZE - 1);
+        }
+        if (header->last != 0 && header->is_closed != 0 &&
+            header->event_count > result->event_counts[side]) {
+            result->dropped[side] = header->event_count - result->event_counts[side];
+        }
+    }
+}
+
+static void init(struct diff_work *work, const struct diff_options *options)
+{
+    work->options = options;
+    diff_values_init(&work->values);
+    diff_scope_init(&work->scope);
+    diff_compare_init(&work->compare, options->tolerance);
+}
+
+static bool begin(struct diff_work *work)
+{
+    const struct diff_options *options = work->options;
+    struct diff_align_options align = {
+        .renames = options->tolerance.renames,
+        .rename_count = options->tolerance.rename_count,
+    };
+
+    for (unsigned side = 0; side < 2; side++) {
+        work->readers[side] = log_reader_new(work->paths[side], work->error);
+        if (work->readers[side] == NULL) {
+            return false;
+        }
+        source_lines_init(&work->sources[side], work->readers[side], options->strip);
+        align.readers[side] = work->readers[side];
+        align.sources[side] = &work->sources[side];
+        work->all_sources[side] = &work->sources[side];
+    }
+    work->align = diff_align_new(&align, work->error);
+    work->compare.tolerance.align = work->align;
+    if (work->align == NULL) {
+        return false;
+    }
+    if (options->begun != NULL) {
+        options->begun(options->context, work->readers, work->all_sources);
+    }
+    return true;
+}
+
+static void finish(struct diff_work *work)
+{
+    diff_align_free(work->align);
+    for (unsigned side = 0; side < 2; side++) {
+        if (work->readers[side] != NULL) {
+            source_lines_release(&work->sources[side]);
+        }
+        log_reader_free(work->readers[side]);
+    }
+    diff_gap_release(&work->gap);
+    diff_suspects_release(work);
+    diff_values_release(&work->values);
+    diff_scope_release(&work->scope);
+    diff_writes_free(work->writes);
+    buffer_release(&work->name);
+    buffer_release(&work->words);
+    buffer_release(&work->text);
+    buffer_release(&work->path);
+}
+
+bool diff_result_is_empty(const struct diff_result *result)
+{
+    return result->equal + result->own + result->inherited + result->flow +
+               result->only[0] + result->only[1] + result->clocks ==
+           0;
+}
+
+bool diff_result_is_equal(const struct diff_result *result)
+{
+    return result->own + result->inherited + result->flow + result->only[0] +
+                   result->only[1] ==
+               0 &&
+           !diff_result_is_empty(result);
+}
+
+bool diff_traces(const char *path_a,
+                 const char *path_b,
+                 const struct diff_options *options,
+                 struct diff_result *result,
+                 struct error *error)
+{
+    struct diff_work *work = memory_allocate_zeroed(1, sizeof *work);
+    bool is_done;
+
+    if (work == NULL) {
+        return error_set_memory(error);
+    }
+    *result = (struct diff_result){.own = 0};
+    work->result = result;
+    work->error = error;
+    work->paths[0] = path_a;
+    work->paths[1] = path_b;
+    init(work, options);
+    work->writes = diff_writes_new();
+    is_done = work->writes != NULL ? begin(work) : error_set_memory(error);
+    if (is_done) {
+        diff_align_likeness(work->align, &result->likeness);
+        result->is_other_program = is_other_program(&result->likeness);
+    }
+    if (is_done && !result->is_other_program) {
+        go_through(work);
+        is_done = !work->is_stopped;
+    }
+    if (is_done) {
+        tell_ends(work);
+        result->is_other_program = result->is_other_program || has_met_nothing(result);
+    }
+    if (is_done && options->changed != NULL) {
+        diff_tell_changed(work);
+    }
+    if (is_done && options->ended != NULL) {
+        options->ended(options->context, work->readers);
+    }
+    finish(work);
+    memory_free(work);
+    return is_done;
+}

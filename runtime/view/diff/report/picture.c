@@ -1,0 +1,255 @@
+/* What differs between two traces, drawn. */
+#include "runtime/view/diff/report/picture.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/flow/near.h"
+
+/* More boxes than that nobody reads at once: so many around the first divergence are drawn
+ * then. */
+#define BOX_MAX    60
+#define WINDOW_MAX 40
+
+bool diff_picture_format(struct slice path,
+                         struct diff_picture_options *options,
+                         struct error *error)
+{
+    size_t shown = path.size < 200 ? path.size : 200;
+    struct error ignored = ERROR_INIT;
+
+    options->is_page = slice_ends(path, SLICE(".html")) ||
+                       slice_ends(path, SLICE(".htm")) ||
+                       slice_ends(path, SLICE(".HTML"));
+    if (options->is_page || render_format_of(path, &options->render.format, &ignored)) {
+        return true;
+    }
+    error_set(error, ERROR_USAGE,
+              "%.*s: the name has to end in .html, .svg, .png, .pdf or .dot",
+              (int)shown, path.bytes);
+    return false;
+}
+
+/* ---- what is said ---- */
+
+static void add_trace(struct buffer *text,
+                      const char *path,
+                      const struct diff_result *result,
+                      int side)
+{
+    buffer_add(text, side == 0 ? SLICE("A: ") : SLICE("B: "));
+    buffer_add(text, slice_of(path));
+    buffer_add(text, SLICE(", "));
+    buffer_add_number(text, result->event_counts[side]);
+    buffer_add(text,
+               result->event_counts[side] == 1 ? SLICE(" event") : SLICE(" events"));
+    if (result->damage_counts[side] > 0) {
+        buffer_add(text, SLICE(", damaged: what could be read"));
+    } else if (result->is_unfinished[side]) {
+        buffer_add(text, SLICE(", not finished: what is there"));
+    }
+}
+
+/* The places of sentences in the text: it may move while it grows. */
+static void sentences_end(struct diff_sentences *sentences, size_t *ends)
+{
+    ends[sentences->count++] = sentences->text.size;
+}
+
+static bool sentences_make(struct diff_sentences *sentences,
+                           const struct diff_result *result,
+                           const struct diff_picture_options *options)
+{
+    size_t ends[DIFF_SENTENCE_MAX];
+    size_t start = 0;
+
+    *sentences = (struct diff_sentences){.count = 0};
+    for (size_t i = 0; i < sizeof options->verdict / sizeof *options->verdict; i++) {
+        if (options->verdict[i].size > 0) {
+            buffer_add(&sentences->text, options->verdict[i]);
+            sentences_end(sentences, ends);
+        }
+    }
+    for (int side = 0; side < 2; side++) {
+        add_trace(&sentences->text, options->paths[side], result, side);
+        sentences_end(sentences, ends);
+    }
+    for (size_t i = 0; i < sentences->count; i++) {
+        sentences->sentences[i] =
+            slice_part(buffer_slice(&sentences->text), start, ends[i]);
+        start = ends[i];
+    }
+    return !sentences->text.has_failed;
+}
+
+/* ---- the graph ---- */
+
+static bool is_worse(const struct flow_node *node)
+{
+    return node->mark > FLOW_MARK_EQUAL;
+}
+
+/* Equal numbers and texts are of no interest: they are there for those that differ. */
+static bool drop_equal_scalars(struct flow_graph *graph, struct error *error)
+{
+    bool *kept = memory_allocate(graph->node_count, sizeof *kept);
+    bool is_done;
+
+    if (kept == NULL) {
+        return error_set_memory(error);
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct flow_node *node = &graph->nodes[i];
+
+        kept[i] = node->kind == VALUE_TENSOR || is_worse(node);
+        graph->left_out.scalars += kept[i] ? 0 : node->count;
+    }
+    is_done = flow_graph_keep(graph, kept, error);
+    graph->left_out.beside = 0;
+    memory_free(kept);
+    return is_done;
+}
+
+/* The node of the first divergence, or the one of a difference that is nearest to it. */
+static uint32_t find_first(const struct flow_graph *graph, uint64_t event)
+{
+    uint32_t found = FLOW_NONE;
+
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct flow_node *node = &graph->nodes[i];
+
+        if (!is_worse(node)) {
+            continue;
+        }
+        if (node->marked == event) {
+            return i;
+        }
+        if (found == FLOW_NONE || node->marked < graph->nodes[found].marked) {
+            found = i;
+        }
+    }
+    return found == FLOW_NONE ? 0 : found;
+}
+
+/* A way that was taken is no box: the first value that came of it tells of it. */
+static void tell_first(struct flow_graph *graph, const struct diff_notes *notes)
+{
+    struct flow_node *node;
+
+    if (graph->node_count == 0 || notes->first_words.size == 0) {
+        return;
+    }
+    node = &graph->nodes[find_first(graph, notes->first_event)];
+    if (is_worse(node) && node->remark.size == 0) {
+        node->remark = notes->first_words;
+    }
+}
+
+static uint32_t find_limit(const struct flow_graph *graph,
+                           const struct diff_picture_options *options)
+{
+    if (options->has_box_limit) {
+        return options->box_limit == 0 ? UINT32_MAX : options->box_limit;
+    }
+    return graph->node_count > BOX_MAX ? WINDOW_MAX : BOX_MAX;
+}
+
+static bool keep_window(struct flow_graph *graph,
+                        uint64_t event,
+                        uint32_t limit,
+                        struct error *error)
+{
+    bool *kept;
+    bool is_done;
+
+    if (graph->node_count <= limit) {
+        return true;
+    }
+    kept = memory_allocate(graph->node_count, sizeof *kept);
+    if (kept == NULL) {
+        return error_set_memory(error);
+    }
+    is_done = flow_graph_near(graph, find_first(graph, event), limit, kept, error) &&
+              flow_graph_keep(graph, kept, error);
+    memory_free(kept);
+    return is_done;
+}
+
+static bool build(struct flow_graph *graph,
+                  struct diff_notes *notes,
+                  const struct diff_result *result,
+                  const struct diff_picture_options *options,
+                  struct error *error)
+{
+    struct flow_options flow = options->render.flow;
+    struct log_reader *reader = log_reader_new(options->paths[1], error);
+    struct source_lines sources;
+    bool is_done;
+
+    if (reader == NULL) {
+        return false;
+    }
+    /* Two programs that have nothing in common were not compared. */
+    if (!result->is_other_program) {
+        flow.mark = diff_notes_mark;
+        flow.remark = diff_notes_remark;
+        flow.mark_context = notes;
+    }
+    flow.has_scalars = flow.has_scalars || notes->has_scalars;
+    source_lines_init(&sources, reader, options->render.strip);
+    is_done = flow_graph_build(graph, reader, &sources, &flow, error);
+    /* What can be read no more, and could be before, is where memory ran out. */
+    if (is_done && (sources.has_failed ||
+                    log_reader_damage_count(reader) > result->damage_counts[1])) {
+        error_set_memory(error);
+        is_done = false;
+    }
+    source_lines_release(&sources);
+    log_reader_free(reader);
+    if (is_done) {
+        tell_first(graph, notes);
+    }
+    return is_done && (!flow.has_scalars || drop_equal_scalars(graph, error)) &&
+           keep_window(graph, notes->first_event, find_limit(graph, options), error);
+}
+
+static bool draw(struct diff_notes *notes,
+                 const struct diff_sentences *sentences,
+                 const struct flow_graph *graph,
+                 const struct diff_picture_options *options,
+                 struct buffer *bytes,
+                 struct error *error)
+{
+    struct render_options render = options->render;
+
+    if (options->is_page) {
+        return diff_page_add(notes, sentences, graph, options, bytes, error);
+    }
+    render.picture.verdict = sentences->sentences;
+    render.picture.verdict_count = sentences->count;
+    return render_graph(graph, &render, bytes, error);
+}
+
+bool diff_picture_add(struct diff_notes *notes,
+                      const struct diff_result *result,
+                      const struct diff_picture_options *options,
+                      struct buffer *bytes,
+                      struct error *error)
+{
+    struct diff_sentences sentences;
+    struct flow_graph graph;
+    size_t start = bytes->size;
+    bool is_done;
+
+    flow_graph_init(&graph);
+    is_done = sentences_make(&sentences, result, options);
+    if (!is_done) {
+        error_set_memory(error);
+    }
+    is_done = is_done && build(&graph, notes, result, options, error) &&
+              draw(notes, &sentences, &graph, options, bytes, error);
+    if (!is_done) {
+        bytes->size = start;
+    }
+    flow_graph_release(&graph);
+    buffer_release(&sentences.text);
+    return is_done;
+}

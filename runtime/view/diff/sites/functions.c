@@ -1,0 +1,427 @@
+/* Pairing the sites of a function that both programs have. */
+#include "runtime/base/memory.h"
+#include "runtime/view/diff/sites/faces.h"
+#include "runtime/view/diff/sites/locals.h"
+#include "runtime/view/diff/sites/sequence.h"
+#include "runtime/view/diff/sites/sites.h"
+
+#include <stdlib.h>
+
+/* So many lines of a function are looked for at other places of it. */
+#define MOVED_MAX 500
+
+/* Names of a pair of sites: B's get the keys of A's, equal names first, then those that are left
+ * in their order. */
+static void pair_names(uint64_t *a, uint32_t a_count, uint64_t *b, uint32_t b_count)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < b_count; i++) {
+        bool is_known = false;
+
+        for (uint32_t k = 0; k < a_count && !is_known; k++) {
+            is_known = a[k] == b[i];
+        }
+        if (is_known) {
+            continue;
+        }
+        while (next < a_count) {
+            bool is_taken = false;
+
+            for (uint32_t k = 0; k < b_count && !is_taken; k++) {
+                is_taken = b[k] == a[next];
+            }
+            if (!is_taken) {
+                break;
+            }
+            next++;
+        }
+        if (next < a_count) {
+            b[i] = a[next++];
+        }
+    }
+}
+
+static void
+pair_sites(struct diff_module *a, uint32_t i, struct diff_module *b, uint32_t k)
+{
+    const struct site *left = &a->module->table.sites[i];
+    const struct site *right = &b->module->table.sites[k];
+    uint64_t *a_names = a->name_keys + a->sites[i].first_name;
+    uint64_t *b_names = b->name_keys + b->sites[k].first_name;
+
+    a->sites[i].partner = k;
+    b->sites[k].partner = i;
+    b->sites[k].key = a->sites[i].key;
+    pair_names(a_names, left->write_count, b_names, right->write_count);
+    pair_names(a_names + left->write_count, left->read_count,
+               b_names + right->write_count, right->read_count);
+}
+
+/* Among the sites from `start` to `end` the only one of this kind and arm, or the count. */
+static uint32_t find_single(const struct diff_faces *faces,
+                            unsigned side,
+                            uint32_t start,
+                            uint32_t end,
+                            const struct diff_face *like)
+{
+    uint32_t found = faces->counts[side];
+
+    for (uint32_t i = start; i < end; i++) {
+        const struct diff_face *face = &faces->items[side][i];
+
+        if (face->kind == like->kind && face->arm == like->arm) {
+            if (found != faces->counts[side]) {
+                return faces->counts[side];
+            }
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Whether a site of the function has the name: reads it, or writes it too. */
+static bool
+has_name(const struct diff_faces *faces, unsigned side, uint64_t key, bool is_read)
+{
+    for (uint32_t i = 0; i < faces->counts[side]; i++) {
+        const struct diff_face *face = &faces->items[side][i];
+        uint32_t first = is_read ? face->write_count : 0;
+
+        for (uint32_t k = first; k < face->write_count + face->read_count; k++) {
+            if (face->name_keys[k] == key) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a line can be the other one under another name: then neither function has both names, and
+ * what the one reads later the other does. */
+static bool may_be_renamed(const struct diff_faces *faces, uint32_t a, uint32_t b)
+{
+    const struct diff_face *left = &faces->items[0][a];
+    const struct diff_face *right = &faces->items[1][b];
+
+    if (left->names == right->names || left->kind == SITE_BRANCH ||
+        left->kind == SITE_ENTER || left->write_count == 0 || right->write_count == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < left->write_count && i < right->write_count; i++) {
+        uint64_t keys[2] = {left->name_keys[i], right->name_keys[i]};
+
+        if (keys[0] != keys[1] &&
+            (has_name(faces, 1, keys[0], false) || has_name(faces, 0, keys[1], false) ||
+             has_name(faces, 0, keys[0], true) != has_name(faces, 1, keys[1], true))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sites left over between two pairs, each the only one of its kind there, are the same under
+ * another name. */
+static void pair_gap(const struct diff_faces *faces,
+                     uint32_t *partners,
+                     const uint32_t start[2],
+                     const uint32_t end[2])
+{
+    uint32_t least = start[1];
+
+    for (uint32_t i = start[0]; i < end[0] && start[1] < end[1]; i++) {
+        const struct diff_face *face = &faces->items[0][i];
+        uint32_t mine = find_single(faces, 0, start[0], end[0], face);
+        uint32_t other = find_single(faces, 1, start[1], end[1], face);
+
+        if (mine == i && other != faces->counts[1] && other >= least &&
+            may_be_renamed(faces, i, other)) {
+            partners[i] = other;
+            least = other + 1;
+        }
+    }
+}
+
+static void pair_gaps(const struct diff_faces *faces, uint32_t *partners)
+{
+    uint32_t start[2] = {0, 0};
+
+    for (uint32_t i = 0; i <= faces->counts[0]; i++) {
+        uint32_t partner = i == faces->counts[0] ? faces->counts[1] : partners[i];
+
+        if (partner != DIFF_SEQUENCE_NONE) {
+            pair_gap(faces, partners, start, (const uint32_t[2]){i, partner});
+            start[0] = i + 1;
+            start[1] = partner + 1;
+        }
+    }
+}
+
+/* The only one of its key that has no partner yet, or the count. */
+static uint32_t find_left(const struct diff_faces *faces,
+                          unsigned side,
+                          const bool *is_paired,
+                          uint64_t key)
+{
+    uint32_t found = faces->counts[side];
+
+    for (uint32_t i = 0; i < faces->counts[side]; i++) {
+        if (!is_paired[i] && faces->keys[side][i] == key) {
+            if (found != faces->counts[side]) {
+                return faces->counts[side];
+            }
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Lines that were moved to another place of the function are still the same. */
+static bool pair_moved(const struct diff_faces *faces, uint32_t *partners)
+{
+    bool *is_paired[2] = {
+        memory_allocate_zeroed(faces->counts[0], sizeof(bool)),
+        memory_allocate_zeroed(faces->counts[1], sizeof(bool)),
+    };
+    bool is_done = is_paired[0] != NULL && is_paired[1] != NULL;
+    uint32_t looked = 0;
+
+    for (uint32_t i = 0; is_done && i < faces->counts[0]; i++) {
+        is_paired[0][i] = partners[i] != DIFF_SEQUENCE_NONE;
+        if (is_paired[0][i]) {
+            is_paired[1][partners[i]] = true;
+        }
+    }
+    for (uint32_t i = 0; is_done && i < faces->counts[0] && looked < MOVED_MAX; i++) {
+        const struct diff_face *face = &faces->items[0][i];
+        uint32_t other;
+
+        if (is_paired[0][i] || (face->names == 0 && face->text == 0)) {
+            continue;
+        }
+        looked++;
+        other = find_left(faces, 1, is_paired[1], faces->keys[0][i]);
+        if (other < faces->counts[1] &&
+            find_left(faces, 0, is_paired[0], faces->keys[0][i]) == i) {
+            partners[i] = other;
+            is_paired[0][i] = is_paired[1][other] = true;
+        }
+    }
+    memory_free(is_paired[0]);
+    memory_free(is_paired[1]);
+    return is_done;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* The keys of faces become such that the functions' own names are no part of them. */
+static bool leave_out_names(struct diff_sites *sites,
+                            struct diff_faces *faces,
+                            const uint32_t modules[2],
+                            const uint32_t functions[2])
+{
+    struct diff_locals locals;
+    bool is_done;
+
+    if (!diff_locals_init(&locals, sites, faces, modules, functions)) {
+        return false;
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        for (uint32_t i = 0; i < faces->counts[side]; i++) {
+            const struct diff_face *face = &faces->items[side][i];
+
+            faces->keys[side][i] = diff_mix(diff_mix(face->kind, face->arm),
+                                            diff_locals_shape(&locals, side, i));
+        }
+    }
+    is_done = !locals.line.has_failed;
+    diff_locals_release(&locals);
+    return is_done;
+}
+
+bool diff_function_likeness(struct diff_sites *sites,
+                            const uint32_t modules[2],
+                            const uint32_t functions[2],
+                            bool has_same_name,
+                            uint32_t *percent)
+{
+    struct diff_faces faces;
+    uint32_t common = 0;
+    uint32_t i = 0;
+    uint32_t k = 0;
+
+    if (!diff_faces_init(&faces, sites, modules, functions)) {
+        return false;
+    }
+    if (has_same_name && faces.has_text &&
+        !leave_out_names(sites, &faces, modules, functions)) {
+        diff_faces_release(&faces);
+        return false;
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        qsort(faces.keys[side], faces.counts[side], sizeof **faces.keys,
+              compare_numbers);
+    }
+    while (i < faces.counts[0] && k < faces.counts[1]) {
+        uint64_t a = faces.keys[0][i];
+        uint64_t b = faces.keys[1][k];
+
+        common += a == b;
+        i += a <= b;
+        k += b <= a;
+    }
+    *percent = (uint32_t)((uint64_t)common * 200 /
+                          ((uint64_t)faces.counts[0] + faces.counts[1]));
+    diff_faces_release(&faces);
+    return true;
+}
+
+/* Whether `side` has this line more than once. */
+static bool is_repeated(const struct diff_faces *faces, unsigned side, uint64_t key)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < faces->counts[side] && found < 2; i++) {
+        found += faces->keys[side][i] == key;
+    }
+    return found == 2;
+}
+
+/* Whether a line that is in a loop in one program alone is another line all the same: what an
+ * unrolled loop or one that was moved into a function has left. */
+static bool is_out_of_loop(const struct diff_faces *faces,
+                           const struct diff_module *a,
+                           uint32_t i,
+                           const struct diff_module *b,
+                           uint32_t k)
+{
+    const struct diff_face *left = &faces->items[0][i];
+    const struct diff_face *right = &faces->items[1][k];
+    bool is_in_loop = a->sites[left->site].around != DIFF_NONE;
+
+    if (!faces->has_text || left->kind == SITE_LOOP ||
+        is_in_loop == (b->sites[right->site].around != DIFF_NONE)) {
+        return false;
+    }
+    return left->text != right->text ||
+           (is_in_loop ? is_repeated(faces, 1, faces->keys[1][k])
+                       : is_repeated(faces, 0, faces->keys[0][i]));
+}
+
+/* `x = []`: what a loop fills. */
+static bool is_empty_beginning(struct slice line)
+{
+    return slice_ends(line, SLICE(" = []")) || slice_ends(line, SLICE(" = {}")) ||
+           slice_ends(line, SLICE(" = list()")) ||
+           slice_ends(line, SLICE(" = dict()")) || slice_ends(line, SLICE(" = set()"));
+}
+
+/* Whether a comprehension became a loop, or the other way round: the line that begins the loop's
+ * list is not the one that makes it. */
+static bool is_filled(const struct diff_faces *faces, uint32_t i, uint32_t k)
+{
+    struct slice a = faces->items[0][i].line;
+    struct slice b = faces->items[1][k].line;
+    struct slice made = is_empty_beginning(a) ? b : a;
+
+    return is_empty_beginning(a) != is_empty_beginning(b) &&
+           slice_find(made, SLICE(" for "), 0) < made.size;
+}
+
+static bool align_faces(const struct diff_faces *faces, uint32_t *partners)
+{
+    struct diff_sequence sequence = {.context = faces, .score = diff_face_score};
+
+    for (unsigned side = 0; side < 2; side++) {
+        sequence.keys[side] = faces->keys[side];
+        sequence.counts[side] = faces->counts[side];
+    }
+    return diff_sequence_align(&sequence, partners);
+}
+
+/* Names that have become others are found by the lines that are left, and then those are aligned
+ * that were changed besides. */
+static bool align_renamed(struct diff_sites *sites,
+                          struct diff_faces *faces,
+                          uint32_t *partners,
+                          const uint32_t modules[2],
+                          const uint32_t functions[2])
+{
+    struct diff_locals locals;
+    bool has_renamed = false;
+    bool is_done;
+
+    if (!align_faces(faces, partners)) {
+        return false;
+    }
+    if (!faces->has_text) {
+        return true;
+    }
+    if (!diff_locals_init(&locals, sites, faces, modules, functions)) {
+        return false;
+    }
+    is_done = diff_locals_rename(&locals, faces, partners, &has_renamed) &&
+              (!has_renamed || align_faces(faces, partners));
+    diff_locals_release(&locals);
+    return is_done;
+}
+
+/* The functions and their sites are each other's. */
+static void set_partners(struct diff_sites *sites,
+                         const struct diff_faces *faces,
+                         const uint32_t *partners,
+                         const uint32_t modules[2],
+                         const uint32_t functions[2])
+{
+    struct diff_module *a = &sites->programs[0].modules[modules[0]];
+    struct diff_module *b = &sites->programs[1].modules[modules[1]];
+    struct diff_function *left = &a->functions[functions[0]];
+    struct diff_function *right = &b->functions[functions[1]];
+
+    for (uint32_t i = 0; i < faces->counts[0]; i++) {
+        uint32_t site = faces->items[0][i].site;
+
+        a->sites[site].key = diff_mix(diff_mix(modules[0], site), 0x51);
+        if (partners[i] != DIFF_SEQUENCE_NONE &&
+            !is_out_of_loop(faces, a, i, b, partners[i]) &&
+            !is_filled(faces, i, partners[i])) {
+            pair_sites(a, site, b, faces->items[1][partners[i]].site);
+        }
+    }
+    left->partner_module = modules[1];
+    left->partner = functions[1];
+    right->partner_module = modules[0];
+    right->partner = functions[0];
+    left->key = right->key = diff_mix(diff_mix(modules[0], functions[0]), 0x52);
+}
+
+bool diff_function_pair(struct diff_sites *sites,
+                        const uint32_t modules[2],
+                        const uint32_t functions[2])
+{
+    struct diff_faces faces;
+    uint32_t *partners;
+    bool is_done;
+
+    if (!diff_faces_init(&faces, sites, modules, functions)) {
+        return false;
+    }
+    partners = memory_allocate(faces.counts[0], sizeof *partners);
+    is_done = partners != NULL &&
+              align_renamed(sites, &faces, partners, modules, functions) &&
+              pair_moved(&faces, partners);
+    if (is_done) {
+        pair_gaps(&faces, partners);
+        diff_turned_pair(&faces, partners);
+        set_partners(sites, &faces, partners, modules, functions);
+    }
+    memory_free(partners);
+    diff_faces_release(&faces);
+    return is_done;
+}

@@ -1,0 +1,289 @@
+/* Two values that should be the same. */
+#include "runtime/view/diff/values/compare.h"
+
+#include "runtime/view/diff/align/align.h"
+#include "runtime/view/diff/values/arrays.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A Python number often came out of a tensor of float32. */
+#define SCALAR_RTOL 1e-5
+#define SCALAR_ATOL 1e-9
+
+/* ---- forms ---- */
+
+/* Types are known by their last part: files, and so modules, may have other names. */
+static bool
+is_same_type(const struct diff_tolerance *tolerance, struct slice a, struct slice b)
+{
+    a = slice_last_part(a, '.');
+    b = slice_last_part(b, '.');
+    for (size_t i = 0; i < tolerance->rename_count; i++) {
+        if (slice_equal(slice_last_part(tolerance->renames[i].old_name, '.'), a) &&
+            slice_equal(slice_last_part(tolerance->renames[i].new_name, '.'), b)) {
+            return true;
+        }
+    }
+    return slice_equal(a, b) ||
+           (tolerance->align != NULL && diff_align_is_class(tolerance->align, a, b));
+}
+
+static bool differs_in_kind(const struct diff_tolerance *tolerance,
+                            const struct log_shape *a,
+                            const struct log_shape *b)
+{
+    const unsigned kinds = LOG_FORM_NUMPY | LOG_FORM_PARAMETER;
+
+    return ((a->flags ^ b->flags) & kinds) != 0 ||
+           !is_same_type(tolerance, a->type, b->type) ||
+           !slice_equal(a->layout, b->layout);
+}
+
+static bool differs_in_shape(const struct log_shape *a, const struct log_shape *b)
+{
+    return a->dimension_count != b->dimension_count ||
+           (a->dimension_count > 0 &&
+            memcmp(a->shape, b->shape, a->dimension_count * sizeof *a->shape) != 0);
+}
+
+/* Of dimensions of one element no stride counts, and none of an empty array. */
+static bool differs_in_strides(const struct log_shape *a, const struct log_shape *b)
+{
+    if (a->strides == NULL || b->strides == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->dimension_count; i++) {
+        if (a->shape[i] == 0) {
+            return false;
+        }
+    }
+    if (a->strides_are_bytes != b->strides_are_bytes) {
+        return true;
+    }
+    for (uint32_t i = 0; i < a->dimension_count; i++) {
+        if (a->shape[i] != 1 && a->strides[i] != b->strides[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum diff_cause diff_compare_forms(const struct diff_tolerance *tolerance,
+                                   const struct log_shape *a,
+                                   const struct log_shape *b)
+{
+    bool is_other_dtype =
+        a->dtype != b->dtype || !slice_equal(a->dtype_text, b->dtype_text);
+
+    if (differs_in_kind(tolerance, a, b)) {
+        return DIFF_CAUSE_KIND;
+    }
+    if (is_other_dtype &&
+        !(tolerance->is_across_precision && diff_is_inexact(a->dtype) &&
+          dtype_class(a->dtype) == dtype_class(b->dtype))) {
+        return DIFF_CAUSE_DTYPE;
+    }
+    if (differs_in_shape(a, b)) {
+        return DIFF_CAUSE_SHAPE;
+    }
+    if (!slice_equal(a->device, b->device)) {
+        return DIFF_CAUSE_DEVICE;
+    }
+    return differs_in_strides(a, b) ? DIFF_CAUSE_STRIDES : DIFF_CAUSE_NONE;
+}
+
+static const struct diff_form_pair *find_pair(struct diff_compare *compare,
+                                              const struct log_shape *a,
+                                              const struct log_shape *b)
+{
+    uintptr_t mixed = ((uintptr_t)a >> 4) * 31 + ((uintptr_t)b >> 4);
+    struct diff_form_pair *pair =
+        &compare->pairs[(mixed ^ mixed >> 10) % DIFF_FORM_PAIRS];
+
+    if (pair->shapes[0] != a || pair->shapes[1] != b) {
+        *pair = (struct diff_form_pair){
+            .shapes = {a, b},
+            .cause = diff_compare_forms(&compare->tolerance, a, b),
+            .differs_in_grad = ((a->flags ^ b->flags) & LOG_FORM_REQUIRES_GRAD) != 0,
+        };
+    }
+    return pair;
+}
+
+/* ---- numbers, texts ---- */
+
+static bool is_same_real(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static bool is_same_text(const struct log_event_view *a, const struct log_event_view *b)
+{
+    return slice_equal(a->text, b->text);
+}
+
+static bool is_same_scalar(const struct diff_tolerance *tolerance,
+                           const struct log_event_view *a,
+                           const struct log_event_view *b)
+{
+    switch (a->kind) {
+    case VALUE_BOOL:
+    case VALUE_INT:
+    case VALUE_BYTES:
+        return a->integer == b->integer;
+    case VALUE_FLOAT:
+        return is_same_real(a->real, b->real);
+    case VALUE_COMPLEX:
+        return is_same_real(a->real, b->real) &&
+               is_same_real(a->imaginary, b->imaginary);
+    case VALUE_BIG_INT:
+        return is_same_text(a, b);
+    case VALUE_TEXT:
+        return a->integer == b->integer && is_same_text(a, b);
+    case VALUE_CONTAINER:
+        return a->integer == b->integer && is_same_type(tolerance, a->type, b->type);
+    case VALUE_OBJECT:
+        return is_same_type(tolerance, a->type, b->type);
+    default:
+        return true;
+    }
+}
+
+static void set_distance(struct diff_comparison *comparison, double a, double b)
+{
+    struct diff_distance *distance = &comparison->distance;
+
+    comparison->has_distance = true;
+    distance->is_exact = true;
+    distance->max_abs = fabs(a - b);
+    distance->max_rel = b != 0 ? fabs(a - b) / fabs(b) : INFINITY;
+    distance->count = 1;
+    distance->beyond_count = 1;
+    distance->worst_values[0] = a;
+    distance->worst_values[1] = b;
+}
+
+static void compare_numbers(const struct diff_tolerance *tolerance,
+                            const struct log_event_view *a,
+                            const struct log_event_view *b,
+                            struct diff_comparison *comparison)
+{
+    double rtol = tolerance->rtol >= 0 ? tolerance->rtol
+                                       : fmax(SCALAR_RTOL, tolerance->least_rtol);
+    double atol = tolerance->atol >= 0 ? tolerance->atol
+                                       : fmax(SCALAR_ATOL, tolerance->least_atol);
+
+    comparison->seen = DIFF_SEEN_NUMBER;
+    comparison->rtol = rtol;
+    comparison->atol = atol;
+    if (a->kind == VALUE_BOOL || a->kind == VALUE_INT) {
+        comparison->cause = DIFF_CAUSE_VALUES;
+        set_distance(comparison, (double)a->integer, (double)b->integer);
+        return;
+    }
+    if (tolerance->is_exact ||
+        !diff_is_within(a->real, b->real, rtol, atol, fabs(b->imaginary)) ||
+        !diff_is_within(a->imaginary, b->imaginary, rtol, atol, fabs(b->real))) {
+        comparison->cause = DIFF_CAUSE_VALUES;
+        set_distance(comparison, a->real, b->real);
+    }
+    comparison->is_close = comparison->cause == DIFF_CAUSE_NONE;
+}
+
+static void compare_scalars(const struct diff_tolerance *tolerance,
+                            const struct log_event_view *a,
+                            const struct log_event_view *b,
+                            struct diff_comparison *comparison)
+{
+    switch (a->kind) {
+    case VALUE_BOOL:
+    case VALUE_INT:
+    case VALUE_FLOAT:
+    case VALUE_COMPLEX:
+        compare_numbers(tolerance, a, b, comparison);
+        return;
+    case VALUE_CONTAINER:
+        if (!is_same_type(tolerance, a->type, b->type)) {
+            comparison->cause = DIFF_CAUSE_KIND;
+            return;
+        }
+        comparison->cause = DIFF_CAUSE_SHAPE;
+        comparison->seen = DIFF_SEEN_LENGTH;
+        return;
+    case VALUE_OBJECT:
+        comparison->cause = DIFF_CAUSE_KIND;
+        return;
+    case VALUE_BYTES:
+        comparison->cause = DIFF_CAUSE_VALUES;
+        comparison->seen = DIFF_SEEN_LENGTH;
+        return;
+    default:
+        comparison->cause = DIFF_CAUSE_VALUES;
+        comparison->seen = DIFF_SEEN_TEXT;
+    }
+}
+
+/* ---- the whole ---- */
+
+void diff_compare_init(struct diff_compare *compare, struct diff_tolerance tolerance)
+{
+    memset(compare, 0, sizeof *compare);
+    compare->tolerance = tolerance;
+}
+
+bool diff_compare_is_same(struct diff_compare *compare,
+                          const struct log_event_view *a,
+                          const struct log_event_view *b)
+{
+    const struct diff_form_pair *pair;
+
+    if (a->kind != b->kind) {
+        return false;
+    }
+    if (a->kind != VALUE_TENSOR) {
+        return is_same_scalar(&compare->tolerance, a, b);
+    }
+    pair = find_pair(compare, a->shape, b->shape);
+    if (pair->cause != DIFF_CAUSE_NONE || pair->differs_in_grad) {
+        return false;
+    }
+    if (a->has_hash && b->has_hash && a->shape->dtype == b->shape->dtype) {
+        return a->hash == b->hash;
+    }
+    /* Of one that was not measured nothing more can be told. */
+    return !(a->has_statistics && b->has_statistics) && !diff_have_samples(a, b);
+}
+
+void diff_compare_events(struct diff_compare *compare,
+                         const struct log_event_view *a,
+                         const struct log_event_view *b,
+                         struct diff_comparison *comparison)
+{
+    const struct diff_form_pair *pair;
+
+    *comparison = (struct diff_comparison){.cause = DIFF_CAUSE_NONE};
+    if (a->kind != b->kind) {
+        comparison->cause = DIFF_CAUSE_KIND;
+        return;
+    }
+    if (a->kind != VALUE_TENSOR) {
+        if (!is_same_scalar(&compare->tolerance, a, b)) {
+            compare_scalars(&compare->tolerance, a, b, comparison);
+        }
+        return;
+    }
+    pair = find_pair(compare, a->shape, b->shape);
+    comparison->cause = pair->cause;
+    if (pair->cause == DIFF_CAUSE_NONE || pair->cause == DIFF_CAUSE_STRIDES) {
+        diff_tolerance_widen(&compare->tolerance, a->shape->dtype, b->shape->dtype);
+        diff_compare_arrays(&compare->tolerance, a, b, comparison);
+        comparison->differs_in_values = comparison->cause == DIFF_CAUSE_VALUES;
+    }
+    if (pair->cause == DIFF_CAUSE_STRIDES) {
+        comparison->cause = DIFF_CAUSE_STRIDES;
+    }
+    if (comparison->cause == DIFF_CAUSE_NONE && pair->differs_in_grad) {
+        comparison->cause = DIFF_CAUSE_GRAD;
+    }
+}

@@ -1,0 +1,558 @@
+/* What the parts that make a graph share. The trace is read twice: first every value becomes a
+ * small raw node with its edges, in a tree of calls and turns of loops; then raw nodes are
+ * folded to clusters, and what the picture tells of these is taken from the second reading. So
+ * statistics and samples are held of nodes that are shown alone. Not for use elsewhere. */
+#ifndef MONITORCH_VIEW_FLOW_BUILD_H
+#define MONITORCH_VIEW_FLOW_BUILD_H
+
+#include "runtime/base/text_table.h"
+#include "runtime/view/flow/flow.h"
+#include "runtime/view/walk/open_calls.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* So many values at most does one statement read, and so many edges come of it. */
+#define FLOW_SOURCES_MAX 65536
+/* A trace that has so many edges gets fewer of each further statement, so that one that reads a
+ * growing container again and again stays linear. */
+#define FLOW_PLENTY      4000000
+#define FLOW_SOURCES_FEW 1024
+#define FLOW_EDGES_FEW   4096
+
+/* A call, or a turn of a loop: what folds, and what boxes are drawn around. A parent stands
+ * before its children. */
+struct flow_unit {
+    uint32_t parent; /* a unit, or FLOW_NONE */
+    uint32_t call;   /* index: itself, or the one that the loop is in */
+    uint32_t loop;   /* site of the trace; FLOW_NONE: a call */
+    uint32_t
+        cluster;    /* the first unit of those that it is folded with: itself, alone */
+    uint32_t count; /* of a first unit: how many were folded */
+    uint32_t group; /* of a first unit: the box around it, or FLOW_NONE */
+};
+
+struct flow_call {
+    uint32_t number; /* in the trace */
+    uint32_t parent; /* index of a call, or FLOW_NONE */
+    uint32_t module;
+    uint32_t function;
+    uint32_t line;       /* in the parent; 0: not known */
+    uint32_t path;       /* text */
+    uint32_t class_name; /* text */
+    uint32_t scope;      /* where its names are bound */
+    uint32_t owner;      /* the scope of the attributes of its `self` */
+    uint32_t unit;
+    uint32_t open_unit; /* the innermost turn that goes on, or `unit` */
+    /* Calls that it has made since its last event, in their order. */
+    uint32_t first_pending, last_pending;
+    uint32_t next_pending;                   /* beside it, in its parent's list */
+    uint32_t first_argument, argument_count; /* raw nodes */
+    uint32_t first_result, result_count;
+    uint16_t thread;
+    bool is_pending;   /* its parent has had no event since */
+    bool is_made_here; /* by the statement that is being visited */
+    uint32_t made;     /* the visit whose statement made the call; 0: not known */
+    bool is_ended;
+    bool is_joined;
+    bool is_wanted; /* by the filter */
+    /* Not wanted, but made by a call that is, or by such a one: what it is given and what it returns
+     * are a way between values that are wanted. */
+    bool is_between;
+};
+
+/* A value in a container, or, with the path "", the value of a name itself. */
+struct flow_leaf {
+    uint32_t path; /* text */
+    uint32_t raw;
+};
+
+/* Leaves that stand side by side in builder.leaves. */
+struct flow_leaves {
+    uint32_t first, count, capacity;
+};
+
+/* The values that a name holds. A container, or another object, has one content under all its
+ * names: found by its address. */
+struct flow_content {
+    uint64_t address; /* of the container or object; 0: a name's own */
+    struct flow_leaves now;
+    struct flow_leaves before; /* until the visit that wrote it last */
+    uint32_t serial;           /* of that visit */
+    uint32_t binding;          /* a name that has it; FLOW_NONE */
+    uint32_t length;           /* how many items; FLOW_NONE: not known */
+    /* Where it is an object that nothing more is known of: what that was made from. */
+    uint32_t carried, carried_count;
+    uint32_t type;       /* text: of an object */
+    uint32_t attributes; /* the scope of an object's attributes; FLOW_NONE: no object */
+    bool is_initialised; /* an object whose `__init__` is recorded */
+};
+
+/* Which subscript a name's value can be. */
+enum flow_subscript {
+    FLOW_SUBSCRIPT_NONE,
+    FLOW_SUBSCRIPT_NUMBER,
+    FLOW_SUBSCRIPT_TEXT,
+};
+
+/* What a name stands for. */
+struct flow_binding {
+    uint32_t content;  /* FLOW_NONE: never bound */
+    uint32_t own;      /* the content of its own; FLOW_NONE: none yet */
+    uint32_t previous; /* the content before the visit that bound it */
+    uint32_t serial;   /* of that visit */
+    uint32_t scope;
+    uint32_t writer;   /* the call that bound it */
+    uint32_t number;   /* as a subscript: itself, or a text */
+    uint8_t subscript; /* enum flow_subscript */
+    bool is_init;      /* written in a call of `__init__` */
+    bool is_ambiguous; /* by several of them: objects that share a scope */
+};
+
+struct flow_raw {
+    uint64_t event;
+    uint64_t storage; /* address; 0: not known */
+    uint64_t data;    /* where its elements begin */
+    uint64_t extent; /* how many bytes they lie in; 0: not known, or not side by side */
+    uint64_t address; /* of the object; 0: not known */
+    uint64_t hash;
+    uint32_t version;
+    uint32_t same_as; /* the raw node whose value it is under another name; FLOW_NONE */
+    uint32_t object;  /* the first raw node that held the same object */
+    uint32_t holder;  /* of such a first one: the newest that held it */
+    uint32_t older;   /* the one that held the same object before; FLOW_NONE */
+    uint32_t
+        maybe; /* of an argument: the object that it is if that is alive; FLOW_NONE */
+    uint32_t base; /* of an argument: a value in the same memory that is alive */
+    uint32_t module;
+    uint32_t site; /* of the trace */
+    uint32_t line;
+    uint32_t call; /* index */
+    uint32_t unit;
+    uint32_t name;    /* text, without the path */
+    uint32_t path;    /* text */
+    uint32_t place;   /* text: the path in its content; items may have moved since */
+    uint32_t content; /* FLOW_NONE: none */
+    uint32_t serial;  /* of its visit */
+    uint32_t written; /* where it wrote to its storage: who did before; FLOW_NONE */
+    uint32_t stamp;   /* 1 + the target that last got an edge from it */
+    uint32_t seen;    /* the visit among whose sources it is */
+    uint32_t claimed; /* the visit that handed it to a call as it is */
+    uint32_t alias_site;
+    uint32_t guess;   /* text */
+    uint32_t cluster; /* FLOW_NONE: not shown */
+    uint16_t flags;   /* enum flow_node_flag */
+    uint8_t kind;     /* enum value_kind */
+    uint8_t dtype;
+    uint8_t change;
+    uint8_t difference;
+    uint8_t mark; /* enum flow_mark */
+    bool is_read; /* told because it was read */
+    bool is_form; /* the visit that it was seen in read its form alone */
+    bool has_hash;
+    bool
+        is_hidden; /* the filter does not want it, or it is too old: a source at most */
+    bool is_promoted; /* was hidden until something was made from it */
+    bool has_nan;
+    /* outline.c: */
+    uint32_t
+        inside; /* the raw node that stands for the call that it is in; FLOW_NONE */
+    uint32_t closed_call;                 /* the call that it stands for; FLOW_NONE */
+    uint32_t inside_values, inside_calls; /* in that call */
+};
+
+/* Constant subscripts, as paths in traces spell them. */
+#define FLOW_PARTS_MAX 8
+struct flow_parts {
+    uint32_t count; /* 0: the whole */
+    uint32_t texts[FLOW_PARTS_MAX];
+    bool is_unused; /* the statement writes to the container, and reads nothing in it */
+    bool is_taken;  /* the only part is taken out by `pop`, whatever else happens */
+};
+
+struct flow_raw_edge {
+    uint32_t source;
+    uint32_t target;
+    uint32_t name; /* text: how the statement spells the source; 0: not known */
+    enum flow_edge_kind kind;
+};
+
+/* What is known of a module's functions and sites before anything ran. */
+struct flow_module {
+    const struct log_module *module; /* borrowed from the reader; NULL: not met yet */
+    uint32_t globals;                /* scope */
+    uint32_t first_function;         /* where its functions are in builder.functions */
+    uint32_t
+        *next_lines; /* owned: of each site, the line of the next one in its function */
+    uint32_t *ends;  /* owned: of each loop, the site behind its body */
+};
+struct flow_function {
+    uint32_t enclosing; /* index in the same module; FLOW_NONE: the module itself */
+    uint32_t last_call; /* index of the newest; FLOW_NONE */
+    uint32_t owner;     /* scope of the attributes where `self` is no module */
+    bool is_init;
+};
+
+struct flow_guess {
+    uint32_t function, parameter, how; /* texts */
+};
+
+/* The visit that a thread made last, by its serial; 0: none. */
+struct flow_thread {
+    uint32_t now;
+};
+
+/* A value that a statement read. */
+struct flow_source {
+    uint32_t raw;
+    uint32_t read; /* which of the site's reads it is; FLOW_NONE: a call returned it */
+    uint32_t name; /* text: as the statement spells it, as far as it is this value and
+                      not an attribute of it; 0: a call returned it */
+};
+
+/* What an object is made from, of which nothing more is known. */
+struct flow_carried {
+    uint32_t raw;
+    bool is_form;
+};
+
+/* How many arguments of the calls that a statement made are just what it read there. */
+struct flow_claim {
+    uint32_t given;
+    uint32_t spent; /* of these, to calls whose results are told */
+};
+
+/* The visit of a site whose events are being read. */
+struct flow_visit {
+    uint32_t call;
+    uint32_t site;
+    uint32_t number;
+    uint32_t serial;
+    uint32_t before; /* the serial of the visit that the thread made before it */
+    bool is_resolved;
+    uint32_t taken;      /* the content that an item is taken out of; FLOW_NONE */
+    uint32_t taken_path; /* text: where the item is in it */
+    bool is_entered;     /* the site is a function's entry */
+    uint32_t container; /* text: the name of the container that it read last; 0: none */
+    uint32_t source_count; /* in builder.sources: what its reads stand for */
+    uint32_t read_count;   /* the first of these; behind them: what calls returned */
+    uint32_t edges_left;   /* edges from all of them that may still be made */
+    bool has_claims;       /* some were handed to calls that returned something */
+};
+
+struct flow_builder {
+    struct log_reader *reader;
+    struct source_lines *lines;
+    const struct flow_options *options;
+    struct flow_graph *graph;
+    struct error *error;
+    struct open_calls open_calls; /* for the filter */
+    struct text_table texts;
+    struct number_map call_index;    /* number -> index */
+    struct number_map binding_index; /* scope, name -> index */
+    struct number_map scope_index;   /* what an owner is known by -> scope */
+    struct number_map leaf_index;    /* content, path -> the leaf's place */
+    struct number_map content_index; /* address -> the newest content there */
+    struct number_map writings; /* a storage, as a number -> the raw node that wrote */
+    struct number_map storages; /* a storage, as a number -> its newest raw node */
+    struct number_map written_sites; /* site -> its newest raw node */
+    struct number_map told_again;    /* event -> the raw node that tells the same */
+    bool is_in_part;        /* the container whose values are read now goes on */
+    struct number_map uses; /* site, read -> how often the statement's text has it */
+    struct number_map part_index; /* site, read -> where in `parts` */
+    struct flow_parts *parts;     /* owned */
+    struct number_map form_index; /* site, read -> whether its form alone is read */
+    uint32_t part_count;
+    size_t part_capacity;
+    struct number_map
+        name_scopes; /* function, name -> enum site_scope, where not LOCAL */
+    struct flow_call *calls;
+    struct flow_unit *units;
+    struct flow_binding *bindings;
+    struct flow_content *contents;
+    struct flow_leaf *leaves;
+    struct flow_raw *raws;
+    struct flow_raw_edge *edges;
+    struct flow_module *modules;
+    struct flow_function *functions;
+    struct flow_guess *guesses;
+    struct flow_thread *threads;
+    struct flow_carried *carried;
+    struct flow_source *sources;
+    struct flow_claim *claims; /* by the site's read */
+    size_t claim_capacity, thread_capacity;
+    size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
+        module_capacity, function_capacity, guess_capacity, carried_capacity,
+        source_capacity, content_capacity, leaf_capacity;
+    uint32_t call_count, unit_count, binding_count, raw_count, module_count,
+        function_count, guess_count, carried_count, content_count, leaf_count;
+    uint32_t edge_count;
+    uint32_t scope_count;
+    uint32_t thread_count;
+    struct flow_visit visit;
+    uint32_t root; /* the unit that is drawn alone; FLOW_NONE: all */
+    uint32_t cluster_count;
+    struct flow_cluster *clusters; /* of nodes */
+    struct slice *kept_texts;      /* by number: copies in the graph's arena */
+    size_t kept_count;
+};
+
+/* A node of the graph to be. */
+struct flow_cluster {
+    uint64_t count;
+    uint32_t first; /* raw nodes */
+    uint32_t last;
+    uint32_t marked; /* the first that has the gravest mark */
+    uint32_t node;   /* its index in the graph; FLOW_NONE: too old, or not used */
+    bool is_unused;  /* a source that nothing was made from */
+};
+
+/* Room for one more item behind `count` of them; false with the error set. */
+bool flow_grow(struct flow_builder *builder,
+               void **items,
+               size_t *capacity,
+               uint32_t count,
+               size_t size);
+bool flow_out_of_memory(struct flow_builder *builder);
+bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number);
+
+/* modules.c: what is known before anything ran. */
+/* A scope's number, by two numbers that tell it from all others. false: out of memory. */
+bool flow_scope_of(struct flow_builder *builder,
+                   uint32_t high,
+                   uint32_t low,
+                   uint32_t *scope);
+bool flow_module_get(struct flow_builder *builder,
+                     const struct log_module *module,
+                     uint32_t number);
+void flow_modules_release(struct flow_builder *builder);
+/* calls.c: calls and turns of loops. */
+bool flow_call_begin(struct flow_builder *builder, const struct log_call_view *view);
+bool flow_call_of_event(struct flow_builder *builder,
+                        const struct log_event_view *event,
+                        struct open_call **open,
+                        uint32_t *call);
+void flow_call_end(struct flow_builder *builder, uint32_t number);
+/* The site was visited: turns that it is not in have ended; a loop's site begins one. */
+bool flow_turns_follow(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t call);
+
+/* names.c: what names stand for. */
+/* The binding to be written where the call's site writes the name. FLOW_NONE: no memory. */
+uint32_t
+flow_binding_of_write(struct flow_builder *builder, uint32_t call, uint32_t name);
+/* The binding of a name that was told because the site reads it. */
+uint32_t flow_binding_of_read(struct flow_builder *builder,
+                              uint32_t call,
+                              const struct log_event_view *event,
+                              uint32_t name);
+/* Fills builder.sources with what the visit's reads stand for. */
+bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call);
+/* `is_form`: its form alone was read, unless it is added again with its elements. */
+bool flow_source_add(struct flow_builder *builder,
+                     const struct flow_source *source,
+                     bool is_form);
+
+/* An object is made from what the visit's sources are. */
+bool flow_carry(struct flow_builder *builder, uint32_t content);
+
+/* contents.c: what names and containers hold. */
+/* The name holds a value of its own from now on. */
+bool flow_bind_value(struct flow_builder *builder, uint32_t binding);
+/* The name holds the event's container or object. */
+bool flow_bind_object(struct flow_builder *builder,
+                      uint32_t binding,
+                      const struct log_event_view *event);
+/* The name holds the node's value at the node's path. */
+bool flow_bind_leaf(struct flow_builder *builder, uint32_t binding, uint32_t raw);
+bool flow_content_put(struct flow_builder *builder,
+                      uint32_t content,
+                      uint32_t path,
+                      uint32_t raw);
+/* The item at that path is no longer in the container; those behind it move up in a list. */
+bool flow_content_take_out(struct flow_builder *builder,
+                           uint32_t content,
+                           uint32_t path);
+/* The node at that path; FLOW_NONE. */
+uint32_t
+flow_content_find(const struct flow_builder *builder, uint32_t content, uint32_t path);
+/* Whether the name or the container that the value was bound to has it still, as the visiting
+ * call's thread can tell: then its object is alive, and an equal address is the same object. */
+bool flow_is_held(const struct flow_builder *builder, uint32_t raw);
+/* What the name had before this visit, at the same place in it; FLOW_NONE. */
+uint32_t flow_find_previous(const struct flow_builder *builder,
+                            uint32_t path,
+                            const struct flow_binding *binding);
+
+/* Whether the object is as it was: nothing has been written to it. */
+bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now);
+
+/* edges.c */
+/* An edge, and where what it comes from is hidden it becomes a source. A source of FLOW_NONE, and
+ * one that has an edge to the target already, make none. */
+bool flow_edge_add(struct flow_builder *builder,
+                   enum flow_edge_kind kind,
+                   uint32_t source,
+                   uint32_t target);
+/* From something that the visit's statement read, spelled as it spells it. */
+bool flow_edge_add_read(struct flow_builder *builder,
+                        const struct flow_source *source,
+                        uint32_t target);
+bool flow_edges_of_value(struct flow_builder *builder,
+                         uint32_t raw,
+                         uint32_t binding,
+                         const struct log_event_view *event);
+/* The raw node that held the event's object last, or FLOW_NONE. */
+uint32_t flow_origin_of(const struct flow_builder *builder,
+                        const struct log_event_view *event);
+/* The newest of the visit's sources that is this object: its place among them; FLOW_NONE. */
+uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object);
+/* A node of the same object whose name still has it; FLOW_NONE. */
+uint32_t flow_find_holder(const struct flow_builder *builder, uint32_t raw);
+void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as);
+/* The node holds its object from now on. */
+void flow_hold(struct flow_builder *builder, uint32_t raw);
+
+/* arguments.c */
+/* Finds out what an argument is; its edge is made when the statement is known that gave it. */
+void flow_judge_argument(struct flow_builder *builder,
+                         uint32_t raw,
+                         const struct log_event_view *event);
+/* What calls made by the event's statement were given, and what they returned. */
+bool flow_edges_of_calls(struct flow_builder *builder,
+                         const struct log_event_view *event);
+/* The same at the trace's end, for calls that no event of their callers followed. */
+bool flow_edges_of_last_calls(struct flow_builder *builder);
+
+/* visits.c */
+/* The event belongs to the visit that goes on, or begins another. */
+bool flow_follow_visit(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t call);
+/* Finds what the visit's statement read, once everything that it read has been told. */
+bool flow_resolve_visit(struct flow_builder *builder,
+                        const struct log_event_view *event);
+/* guesses.c */
+bool flow_take_note(struct flow_builder *builder, const struct log_item *item);
+/* What tells how that argument of the call was made up; NULL: it was not. */
+const struct flow_guess *
+flow_find_guess(const struct flow_builder *builder, uint32_t call, uint32_t name);
+void flow_take_guess(struct flow_builder *builder, uint32_t raw);
+/* Guesses are of the next call of their function: this one, which is past its entry. */
+void flow_drop_guesses(struct flow_builder *builder, const struct flow_call *call);
+
+/* events.c: the first reading. */
+bool flow_read(struct flow_builder *builder);
+bool flow_tell_progress(struct flow_builder *builder, uint64_t events);
+
+/* outline.c: hides what is not in the step that is asked for, and makes one node of each call
+ * that is too deep, or that a filter leaves out between values that it wants. */
+bool flow_outline(struct flow_builder *builder);
+
+/* fold.c: raw nodes to clusters. */
+bool flow_fold(struct flow_builder *builder);
+
+/* finish.c: clusters to nodes and edges. */
+bool flow_finish(struct flow_builder *builder);
+/* A copy that the graph owns; one for all equal texts. */
+struct slice flow_keep(struct flow_builder *builder, struct slice text);
+/* statement.c: of a line with several statements, the site's own; else the line. */
+struct slice
+flow_statement(struct slice line, const struct site_table *table, uint32_t site);
+/* How often the statement's text reads the name; 0: not known. false: out of memory. */
+bool flow_uses(struct flow_builder *builder,
+               const struct log_event_view *event,
+               uint32_t read,
+               uint32_t *count);
+int flow_bracket_depth(struct slice line);
+/* Where, from `start` on, the name is used and not given a value; the text's size: nowhere. */
+size_t flow_find_use(struct slice text, struct slice name, size_t start);
+/* parts.c: the parts that the visited site's statement reads of that name. */
+bool flow_parts_of(struct flow_builder *builder,
+                   const struct site *site,
+                   uint32_t read,
+                   uint32_t content,
+                   struct flow_parts *parts);
+/* A number or a text, which may be a subscript: the name has it from now on. */
+bool flow_note_subscript(struct flow_builder *builder,
+                         uint32_t binding,
+                         const struct log_event_view *event);
+/* The text of the visited site's statement; nothing where it is too long to be sure of. */
+void flow_statement_add(struct flow_builder *builder,
+                        const struct site *site,
+                        struct buffer *text);
+/* forms.c: whether each use of the read name in the visited site's statement asks for the
+ * value's form alone: its shape, dtype, device. false: out of memory. */
+bool flow_form_read(struct flow_builder *builder,
+                    const struct site *site,
+                    uint32_t read,
+                    bool *is_form);
+/* The same, of what stands behind a value in a dotted name: `.shape`. */
+bool flow_is_form(struct slice rest);
+/* Whether the leaf at that path, a text, is one of them. */
+bool flow_is_part(const struct flow_builder *builder,
+                  const struct flow_parts *parts,
+                  uint32_t path);
+/* groups.c: units to boxes. */
+bool flow_groups(struct flow_builder *builder);
+/* values.c: the second reading. */
+bool flow_fill(struct flow_builder *builder);
+
+/* ---- raw.c ---- */
+
+/* Whether it is a number, a text or the like, and no array. */
+bool flow_is_scalar(enum value_kind kind);
+
+/* Adds a raw node of the event, bound to that name; fails where memory runs out. */
+bool flow_raw_add(struct flow_builder *builder,
+                  const struct log_event_view *event,
+                  uint32_t name,
+                  bool is_hidden);
+
+/* A value in memory: found again by where it lies. */
+bool flow_raw_note_storage(struct flow_builder *builder, uint32_t raw);
+
+/* An argument or a result: its call knows it from now on. */
+void flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw);
+
+/* ---- scopes.c ---- */
+
+/* The function that is called. */
+const struct flow_function *flow_function_of(const struct flow_builder *builder,
+                                             const struct flow_call *call);
+
+/* The binding of a name in that scope; NUMBER_MAP_NONE: none. */
+uint32_t
+flow_find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name);
+
+/* The binding of a plain name where a site of that kind finds it, and its scope; NUMBER_MAP_NONE:
+ * none. */
+uint32_t flow_find_plain(const struct flow_builder *builder,
+                         uint32_t index,
+                         enum site_scope kind,
+                         uint32_t name,
+                         uint32_t *scope);
+
+/* The name before the first dot; the whole where there is none. */
+struct slice flow_root_of(struct slice name);
+
+/* Where a name is bound: for `self.scale`, `.scale` among the attributes of that object. */
+struct flow_place {
+    uint32_t scope;
+    struct slice name; /* borrowed from the name that was asked for */
+    bool is_attribute; /* of an object: its root may be bound anew, and it stays */
+};
+void flow_find_place(const struct flow_builder *builder,
+                     uint32_t call,
+                     enum site_scope kind,
+                     struct slice name,
+                     struct flow_place *place);
+/* The binding at that place; FLOW_NONE. */
+uint32_t flow_find_at(const struct flow_builder *builder,
+                      const struct flow_place *place);
+/* The object's attributes get a scope. */
+bool flow_object_scope(struct flow_builder *builder, uint32_t content);
+
+#endif

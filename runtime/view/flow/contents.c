@@ -1,0 +1,466 @@
+/* Contents: the values that names and containers hold, by their paths. A container is known by its
+ * address as long as a name has it, so that a value put into it under one name is found under the
+ * others. */
+#include "runtime/view/flow/build.h"
+
+#include "runtime/base/memory.h"
+
+/* So many leaves are searched one by one; those behind them are found by a map. */
+#define LEAVES_SEARCHED 64
+
+/* ---- leaves ---- */
+
+static bool leaves_reserve(struct flow_builder *builder, struct flow_leaves *leaves)
+{
+    uint32_t capacity = leaves->capacity == 0 ? 1 : leaves->capacity * 2;
+    void *items = builder->leaves;
+
+    if (leaves->count < leaves->capacity) {
+        return true;
+    }
+    if (capacity > UINT32_MAX / 2 || builder->leaf_count > UINT32_MAX / 2 ||
+        !memory_grow(&items, &builder->leaf_capacity,
+                     (size_t)builder->leaf_count + capacity, sizeof *builder->leaves)) {
+        return flow_out_of_memory(builder);
+    }
+    builder->leaves = items;
+    if (leaves->count > 0) {
+        memcpy(&builder->leaves[builder->leaf_count], &builder->leaves[leaves->first],
+               leaves->count * sizeof *builder->leaves);
+    }
+    leaves->first = builder->leaf_count;
+    leaves->capacity = capacity;
+    builder->leaf_count += capacity;
+    return true;
+}
+
+/* The leaf's place among them; their count where there is none at that path. */
+static uint32_t leaves_find(const struct flow_builder *builder,
+                            const struct flow_leaves *leaves,
+                            uint32_t content,
+                            uint32_t path)
+{
+    const struct flow_leaf *items =
+        leaves->count == 0 ? NULL : &builder->leaves[leaves->first];
+    uint32_t known;
+
+    for (uint32_t i = 0; i < leaves->count && i < LEAVES_SEARCHED; i++) {
+        if (items[i].path == path) {
+            return i;
+        }
+    }
+    if (leaves->count <= LEAVES_SEARCHED) {
+        return leaves->count;
+    }
+    known = number_map_get(&builder->leaf_index, number_map_key(content, path));
+    return known < leaves->count && items[known].path == path ? known : leaves->count;
+}
+
+bool flow_content_put(struct flow_builder *builder,
+                      uint32_t index,
+                      uint32_t path,
+                      uint32_t raw)
+{
+    struct flow_leaves *leaves = &builder->contents[index].now;
+    uint32_t place = leaves_find(builder, leaves, index, path);
+
+    if (place == leaves->count) {
+        if (!leaves_reserve(builder, leaves)) {
+            return false;
+        }
+        if (place >= LEAVES_SEARCHED &&
+            !number_map_put(&builder->leaf_index, number_map_key(index, path), place)) {
+            return flow_out_of_memory(builder);
+        }
+        leaves->count++;
+    }
+    builder->leaves[leaves->first + place] = (struct flow_leaf){path, raw};
+    return true;
+}
+
+static uint32_t raw_at(const struct flow_builder *builder,
+                       const struct flow_leaves *leaves,
+                       uint32_t content,
+                       uint32_t path)
+{
+    uint32_t place = leaves_find(builder, leaves, content, path);
+
+    return place == leaves->count ? FLOW_NONE
+                                  : builder->leaves[leaves->first + place].raw;
+}
+
+uint32_t
+flow_content_find(const struct flow_builder *builder, uint32_t index, uint32_t path)
+{
+    return raw_at(builder, &builder->contents[index].now, index, path);
+}
+
+/* ---- contents ---- */
+
+static bool content_add(struct flow_builder *builder, uint64_t address, uint32_t *index)
+{
+    void *items = builder->contents;
+
+    if (!flow_grow(builder, &items, &builder->content_capacity, builder->content_count,
+                   sizeof *builder->contents)) {
+        return false;
+    }
+    builder->contents = items;
+    builder->contents[builder->content_count] =
+        (struct flow_content){.address = address,
+                              .binding = FLOW_NONE,
+                              .length = FLOW_NONE,
+                              .attributes = FLOW_NONE};
+    *index = builder->content_count++;
+    if (address != 0 && !number_map_put(&builder->content_index, address, *index)) {
+        return flow_out_of_memory(builder);
+    }
+    return true;
+}
+
+/* The content is what the visit's events say from now on. */
+static void content_begin(struct flow_builder *builder, struct flow_content *content)
+{
+    struct flow_leaves before = content->now;
+
+    if (content->serial == builder->visit.serial) {
+        return;
+    }
+    content->now = content->before;
+    content->now.count = 0;
+    content->before = before;
+    content->serial = builder->visit.serial;
+    content->carried_count = 0;
+}
+
+/* `[12]` of `[12]['k']`; false where the path begins with something else. */
+static bool read_index(struct slice path, uint64_t *index)
+{
+    size_t at = 1;
+
+    *index = 0;
+    if (path.size < 3 || path.bytes[0] != '[') {
+        return false;
+    }
+    while (at < path.size && path.bytes[at] >= '0' && path.bytes[at] <= '9' &&
+           *index < UINT32_MAX) {
+        *index = *index * 10 + (uint64_t)(path.bytes[at++] - '0');
+    }
+    return at > 1 && at < path.size && path.bytes[at] == ']';
+}
+
+/* A container that has become shorter has no leaves behind its end. */
+static void content_cut(struct flow_builder *builder, struct flow_content *content)
+{
+    struct flow_leaves *leaves = &content->now;
+    uint32_t kept = 0;
+    uint64_t index;
+
+    for (uint32_t i = 0; i < leaves->count; i++) {
+        struct flow_leaf leaf = builder->leaves[leaves->first + i];
+
+        if (!read_index(builder->texts.texts[leaf.path], &index) ||
+            index < content->length) {
+            builder->leaves[leaves->first + kept++] = leaf;
+        }
+    }
+    leaves->count = kept;
+}
+
+/* The content goes on: leaves that do not follow stay. */
+static void content_continue(struct flow_builder *builder,
+                             struct flow_content *content,
+                             uint32_t length)
+{
+    if (content->serial != builder->visit.serial) {
+        content->serial = builder->visit.serial;
+        content->before.count = 0;
+        if (length > content->length) {
+            content_cut(builder, content);
+        }
+    }
+}
+
+/* The text of a path whose first index is less by one. */
+static bool
+move_up(struct flow_builder *builder, uint32_t path, uint64_t index, uint32_t *moved)
+{
+    struct slice text = builder->texts.texts[path];
+    size_t end = slice_find(text, SLICE("]"), 0);
+    struct buffer built = BUFFER_INIT;
+    bool is_done;
+
+    buffer_add_byte(&built, '[');
+    buffer_add_number(&built, index - 1);
+    buffer_add(&built, slice_part(text, end, text.size));
+    is_done = !built.has_failed && flow_text(builder, buffer_slice(&built), moved);
+    buffer_release(&built);
+    return is_done || flow_out_of_memory(builder);
+}
+
+/* The leaf stands at that place from now on. */
+static bool leaf_set(struct flow_builder *builder,
+                     uint32_t index,
+                     uint32_t place,
+                     struct flow_leaf leaf)
+{
+    builder->leaves[builder->contents[index].now.first + place] = leaf;
+    if (builder->raws[leaf.raw].content == index) {
+        builder->raws[leaf.raw].place = leaf.path;
+    }
+    return place < LEAVES_SEARCHED ||
+           number_map_put(&builder->leaf_index, number_map_key(index, leaf.path),
+                          place) ||
+           flow_out_of_memory(builder);
+}
+
+/* So many leaves at most move up when one in their middle is taken out. */
+#define LEAVES_MOVED_MAX 1024
+
+static bool has_places(const struct flow_builder *builder, uint32_t index)
+{
+    struct slice type = builder->texts.texts[builder->contents[index].type];
+
+    return slice_equal(type, SLICE("list")) ||
+           slice_equal(type, SLICE("collections.deque"));
+}
+
+bool flow_content_take_out(struct flow_builder *builder, uint32_t index, uint32_t path)
+{
+    struct flow_leaves *leaves = &builder->contents[index].now;
+    uint32_t taken = leaves_find(builder, leaves, index, path);
+    uint32_t kept = taken;
+    uint64_t number = 0;
+    uint64_t other;
+    bool is_moved =
+        read_index(builder->texts.texts[path], &number) && has_places(builder, index);
+
+    /* Recorded since: it is known without. */
+    if (builder->contents[index].serial == builder->visit.serial) {
+        return true;
+    }
+    if (builder->contents[index].length != FLOW_NONE &&
+        builder->contents[index].length > 0) {
+        builder->contents[index].length--;
+    }
+    if (taken == leaves->count || leaves->count - taken > LEAVES_MOVED_MAX) {
+        return true;
+    }
+    for (uint32_t i = taken + 1; i < leaves->count; i++) {
+        struct flow_leaf leaf = builder->leaves[leaves->first + i];
+
+        if (is_moved && read_index(builder->texts.texts[leaf.path], &other) &&
+            other > number && !move_up(builder, leaf.path, other, &leaf.path)) {
+            return false;
+        }
+        if (!leaf_set(builder, index, kept++, leaf)) {
+            return false;
+        }
+    }
+    leaves->count = kept;
+    return true;
+}
+
+/* Whether a name has the content still, as the visiting call's thread can tell. */
+static bool is_live(const struct flow_builder *builder, uint32_t index)
+{
+    const struct flow_content *content = &builder->contents[index];
+    const struct flow_binding *binding;
+    const struct flow_call *call;
+
+    if (content->binding == FLOW_NONE) {
+        return false;
+    }
+    binding = &builder->bindings[content->binding];
+    call = &builder->calls[binding->writer];
+    return binding->content == index &&
+           !(call->is_ended && call->function != 0 && binding->scope == call->scope);
+}
+
+/* What another thread holds is held: in which order the events of two threads stand is a matter
+ * of chance, and the graph must not depend on it. */
+bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
+{
+    const struct flow_raw *node = &builder->raws[raw];
+    const struct flow_call *call = &builder->calls[node->call];
+    const struct flow_content *content;
+
+    if (node->content == FLOW_NONE) {
+        return false;
+    }
+    if (call->thread != builder->calls[builder->visit.call].thread) {
+        return true;
+    }
+    content = &builder->contents[node->content];
+    if (!is_live(builder, node->content)) {
+        return false;
+    }
+    return raw_at(builder, &content->now, node->content, node->place) == raw ||
+           (content->serial == builder->visit.serial &&
+            raw_at(builder, &content->before, node->content, node->place) == raw);
+}
+
+/* ---- which content ---- */
+
+/* Whether the name that had the content belongs to a call that the visited statement made: what
+ * that returned is the same object. */
+static bool is_made_here(const struct flow_builder *builder,
+                         const struct flow_content *content)
+{
+    return content->binding != FLOW_NONE &&
+           builder->calls[builder->bindings[content->binding].writer].made ==
+               builder->visit.serial;
+}
+
+/* Whether `self` is the object that another `__init__`, which called this one, has begun. */
+static bool is_begun_above(const struct flow_builder *builder, uint32_t content)
+{
+    uint32_t above = builder->calls[builder->visit.call].parent;
+
+    return above != FLOW_NONE &&
+           flow_function_of(builder, &builder->calls[above])->is_init &&
+           builder->contents[content].binding != FLOW_NONE &&
+           builder->bindings[builder->contents[content].binding].writer == above;
+}
+
+static bool is_constructed(const struct flow_builder *builder,
+                           const struct log_event_view *event)
+{
+    const struct flow_call *call = &builder->calls[builder->visit.call];
+
+    return event->site->kind == SITE_ENTER && event->kind == VALUE_OBJECT &&
+           flow_function_of(builder, call)->is_init && event->site->write_count > 0 &&
+           slice_equal(event->name, event->site->writes[0].name);
+}
+
+/* The content of the container or object at that address. An address may have been used again: it
+ * is the same one where a name has it still, where the statement has just made it, and where every
+ * new object of its class would have been seen in `__init__`. */
+static bool find_content(struct flow_builder *builder,
+                         const struct log_event_view *event,
+                         const struct flow_binding *binding,
+                         uint32_t type,
+                         uint32_t *index)
+{
+    uint32_t known = number_map_get(&builder->content_index, event->object);
+    bool is_same = false;
+
+    if (known != NUMBER_MAP_NONE && is_constructed(builder, event)) {
+        is_same = is_begun_above(builder, known);
+    } else if (known != NUMBER_MAP_NONE) {
+        const struct flow_content *content = &builder->contents[known];
+        bool is_rebound =
+            event->change == CHANGE_NEW || event->change == CHANGE_REBOUND;
+
+        is_same = is_live(builder, known) ||
+                  (binding->content == known && !is_rebound) ||
+                  is_made_here(builder, content) ||
+                  (content->is_initialised && content->type == type);
+    }
+    *index = known;
+    return is_same || content_add(builder, event->object, index);
+}
+
+/* ---- names ---- */
+
+static void bind(struct flow_builder *builder, uint32_t index, uint32_t content)
+{
+    struct flow_binding *binding = &builder->bindings[index];
+
+    if (binding->serial != builder->visit.serial) {
+        binding->previous = binding->content;
+    }
+    binding->content = content;
+    binding->serial = builder->visit.serial;
+    binding->writer = builder->visit.call;
+    binding->subscript = FLOW_SUBSCRIPT_NONE;
+    if (!is_live(builder, content)) {
+        builder->contents[content].binding = index;
+    }
+}
+
+bool flow_bind_value(struct flow_builder *builder, uint32_t index)
+{
+    struct flow_binding *binding = &builder->bindings[index];
+    uint32_t own = binding->own;
+
+    if (binding->serial == builder->visit.serial) {
+        return true;
+    }
+    if (own == FLOW_NONE && !content_add(builder, 0, &own)) {
+        return false;
+    }
+    builder->bindings[index].own = own;
+    bind(builder, index, own);
+    content_begin(builder, &builder->contents[own]);
+    return true;
+}
+
+bool flow_bind_object(struct flow_builder *builder,
+                      uint32_t index,
+                      const struct log_event_view *event)
+{
+    bool is_container = event->kind == VALUE_CONTAINER;
+    struct flow_content *content;
+    uint32_t length;
+    uint32_t found;
+    uint32_t type;
+
+    if (event->object == 0) {
+        return flow_bind_value(builder, index);
+    }
+    if (!flow_text(builder, event->type, &type) ||
+        !find_content(builder, event, &builder->bindings[index], type, &found)) {
+        return false;
+    }
+    content = &builder->contents[found];
+    content->type = type;
+    content->is_initialised |= is_constructed(builder, event);
+    if (!is_container && content->attributes == FLOW_NONE &&
+        !flow_object_scope(builder, found)) {
+        return false;
+    }
+    length = content->length;
+    content->length = event->integer >= 0 && event->integer < FLOW_NONE && is_container
+                          ? (uint32_t)event->integer
+                          : FLOW_NONE;
+    bind(builder, index, found);
+    if ((event->flags & LOG_EVENT_CONTINUED) != 0) {
+        content_continue(builder, content, length);
+    } else if (is_container) {
+        content_begin(builder, content);
+    }
+    return true;
+}
+
+bool flow_bind_leaf(struct flow_builder *builder, uint32_t index, uint32_t raw)
+{
+    uint32_t path = builder->raws[raw].path;
+
+    if (!flow_bind_value(builder, index)) {
+        return false;
+    }
+    builder->raws[raw].content = builder->bindings[index].content;
+    builder->raws[raw].place = path;
+    return flow_content_put(builder, builder->bindings[index].content, path, raw);
+}
+
+/* The value that the name had before this visit, at the same place in it. */
+uint32_t flow_find_previous(const struct flow_builder *builder,
+                            uint32_t path,
+                            const struct flow_binding *binding)
+{
+    bool is_bound = binding->serial == builder->visit.serial;
+    uint32_t index = is_bound ? binding->previous : binding->content;
+    const struct flow_content *content;
+    uint32_t found = FLOW_NONE;
+
+    if (index == FLOW_NONE) {
+        return FLOW_NONE;
+    }
+    content = &builder->contents[index];
+    if (content->serial == builder->visit.serial) {
+        found = raw_at(builder, &content->before, index, path);
+    }
+    return found != FLOW_NONE ? found : raw_at(builder, &content->now, index, path);
+}

@@ -1,0 +1,239 @@
+/* A trace as a graph: which value was made from which. A node is an event, or several that were
+ * folded to one; an edge says that the one value went into the other, or is the other. Knows
+ * nothing of pictures: docs/internals/graph.md tells how it is found.
+ *
+ *     struct flow_graph graph;
+ *
+ *     flow_graph_init(&graph);
+ *     if (flow_graph_build(&graph, reader, sources, &options, &error)) { … }
+ *     flow_graph_release(&graph);
+ *
+ * Everything in it is borrowed from the graph's own arena: the reader may be gone. Equal traces
+ * give equal graphs; nodes, groups and edges are in the order in which they began. */
+#ifndef MONITORCH_VIEW_FLOW_FLOW_H
+#define MONITORCH_VIEW_FLOW_FLOW_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/error.h"
+#include "runtime/base/slice.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/walk/event_filter.h"
+#include "runtime/view/walk/source_lines.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FLOW_NONE UINT32_MAX
+
+enum flow_fold {
+    FLOW_FOLD_AUTO, /* turns of a loop and repeated calls that are alike */
+    FLOW_FOLD_ALL, /* those that differ too: one node for each site of a function and path */
+    FLOW_FOLD_NONE,
+};
+
+/* What is to be seen at once: of a comparison, or of where a NaN came from. The graver, the
+ * further down. */
+enum flow_mark {
+    FLOW_MARK_NONE,
+    FLOW_MARK_EQUAL,     /* in both traces */
+    FLOW_MARK_PASSED,    /* NaN or an infinity, from what it was made from */
+    FLOW_MARK_INHERITED, /* differs, as something that it was made from does */
+    FLOW_MARK_ONLY,      /* the other trace has no such event */
+    FLOW_MARK_OWN,       /* differs, though all that it was made from is equal */
+    FLOW_MARK_PRODUCER,  /* NaN or an infinity, from values without */
+    FLOW_MARK_COUNT
+};
+
+struct flow_options {
+    enum flow_fold fold;
+    uint64_t max_nodes;                /* after folding; the newest are kept. 0: all */
+    uint64_t first_event;              /* number of the first event that counts */
+    const struct event_filter *filter; /* borrowed; may be NULL */
+    bool has_scalars; /* numbers, strings, bools too; else arrays alone are nodes */
+    /* One step alone: a turn of the loop that calls the outermost nn.Module, or such a call. `step`
+     * counts from 1; 0: the first with a NaN in it, or the first. A trace that calls no module is
+     * drawn as a whole. */
+    bool has_step;
+    bool is_step_call; /* the call alone, though a loop makes it */
+    uint64_t step;
+    /* Calls nested deeper are one node each, FLOW_NODE_CALL; 0: all calls that the outermost one, or
+     * the one with the step, makes. */
+    bool has_depth;
+    uint32_t depth;
+    /* The mark of each event, by its number, where not NULL. Turns and calls whose marks differ
+     * are not alike. */
+    enum flow_mark (*mark)(void *mark_context, uint64_t event);
+    /* What a marked event's node is to say in words besides; "" for nothing. Copied. May be
+     * NULL. */
+    struct slice (*remark)(void *mark_context, uint64_t event);
+    void *mark_context;
+    /* Told now and then, where not NULL; false ends the work with an error. */
+    bool (*progress)(void *context, uint64_t events);
+    void *progress_context;
+};
+
+/* Of the values that a folded node stands for: the least and the greatest. */
+struct flow_range {
+    double low;
+    double high;
+};
+
+enum flow_node_flag {
+    FLOW_NODE_SOURCE =
+        1, /* was there before: a parameter, a global, a buffer of self */
+    FLOW_NODE_ARGUMENT = 2, /* a parameter, told at a function's entry */
+    FLOW_NODE_RESULT = 4,   /* a returned value */
+    FLOW_NODE_GUESSED =
+        8, /* an argument that monitorch.run made up: `guess` tells how */
+    FLOW_NODE_IN_PLACE = 16, /* the same memory as before, written to */
+    FLOW_NODE_ALIAS =
+        32, /* shares memory with another value, which was written through it */
+    FLOW_NODE_PARAMETER = 64,  /* a torch.nn.Parameter */
+    FLOW_NODE_NONFINITE = 128, /* NaN or an infinity is in it, whatever was sampled */
+    FLOW_NODE_CALL =
+        256, /* stands for a whole call: its figures are of what that returned, or of
+                           * another value in it; NONFINITE: a NaN is somewhere inside */
+};
+
+struct flow_node {
+    unsigned flags;      /* enum flow_node_flag, combined */
+    uint32_t group;      /* the innermost one, or FLOW_NONE */
+    uint64_t event;      /* number of the first event that it stands for */
+    uint64_t count;      /* how many it stands for; 1 where nothing was folded */
+    enum flow_mark mark; /* the gravest of all */
+    uint64_t marked;     /* number of the first event that has it */
+    struct slice remark; /* what flow_options.remark says of that one; "" */
+    struct slice name; /* `x`, `self.scale`, `out[0]['logits']`; of a result `return` */
+    struct slice file; /* as the trace has it */
+    uint32_t line;     /* 0: not known */
+    struct slice code; /* the line's text without blanks around it; "" */
+    struct slice function;   /* qualified */
+    struct slice guess;      /* `randn(8, 8)` */
+    enum change change;      /* since the name's last value; of the last event */
+    unsigned difference;     /* enum log_difference */
+    struct slice changed_by; /* where ALIASED: `model.py:31 by y` */
+
+    /* CALL: `h.0 … h.3, 41 values inside`, and the first array that it was given, `float32 [4, 8]`. */
+    struct slice inside;
+    struct slice takes;
+    enum value_kind kind;
+    struct slice text; /* where kind is no TENSOR: the value for people */
+    /* kind TENSOR: as the last event told it. */
+    struct slice
+        type; /* "" for a plain tensor or array; `Parameter`, `numpy.ndarray` … */
+    enum dtype dtype;
+    struct slice dtype_text;
+    uint32_t dimension_count;
+    const int64_t *shape;
+    struct slice device;
+    struct slice layout;
+    struct slice note; /* why there are no values; "" */
+    bool requires_grad;
+    bool shape_varies; /* folded values of several shapes; so do dtypes */
+    bool has_statistics;
+    struct statistics statistics; /* of the last event */
+    /* Of all, where count > 1 and has_statistics; real numbers also for integers. */
+    struct flow_range min, max, mean, std;
+    uint64_t nan_count, posinf_count, neginf_count; /* of all together */
+    struct sample_grid grid; /* of the last event; count 0 where there is no sample */
+    const void *sample;      /* grid.count elements, aligned for any */
+};
+
+enum flow_edge_kind {
+    FLOW_EDGE_VALUE, /* was read to make it */
+    FLOW_EDGE_SAME,  /* is the same value under another name: an argument, a result */
+    FLOW_EDGE_WRITE, /* the value before an in-place write, to the one after it */
+    FLOW_EDGE_ALIAS, /* was changed by writing to the other */
+    FLOW_EDGE_FORM,  /* its form alone was read: shape, dtype, device */
+};
+
+struct flow_edge {
+    enum flow_edge_kind kind;
+    uint32_t name;   /* in names: how the target's statement spells the source */
+    uint32_t source; /* index of a node */
+    uint32_t target;
+    uint64_t count;  /* folded ones */
+    bool is_carried; /* from one turn of a folded loop to the next */
+};
+
+enum flow_group_kind {
+    FLOW_GROUP_CALL,
+    FLOW_GROUP_LOOP, /* a loop's folded turns */
+};
+
+/* Boxes around nodes. A parent stands before its children. */
+struct flow_group {
+    enum flow_group_kind kind;
+    uint32_t parent; /* or FLOW_NONE */
+    uint64_t count;  /* how many calls or turns were folded; 1 where none */
+    uint32_t
+        call; /* the trace's number of the first; LOOP: of the call that it is in */
+    struct slice function; /* qualified: `Attention.forward`; LOOP: "" */
+    struct slice path; /* `blocks.0.attention`, folded: `blocks.0-11.attention`; "" */
+    struct slice class_name;
+    struct slice code; /* LOOP: the line of the loop */
+    struct slice file;
+    uint32_t line; /* of the def or the loop */
+    uint16_t thread;
+    bool is_recursive; /* stands inside a group of the same function */
+};
+
+/* What the graph leaves out, to be told on the picture. */
+struct flow_left_out {
+    uint64_t older_nodes; /* beyond max_nodes; and events that a ring does not keep */
+    uint64_t scalars;     /* events whose values are no arrays */
+    uint64_t unchanged;   /* lines that might have written to a value, and did not */
+    uint64_t filtered;    /* events that the filter did not let through */
+    uint64_t in_part;     /* containers with more in them than the trace has */
+    uint64_t beside;      /* nodes that flow_graph_keep left out */
+    uint64_t lost_events; /* never recorded: a full disk, a limit */
+};
+
+/* The step that is drawn, of how many. */
+struct flow_step {
+    uint64_t number; /* from 1; 0: the whole trace is drawn */
+    uint64_t count;
+    uint32_t call;         /* its first call of the module */
+    bool is_turn;          /* of a loop; else that call alone */
+    struct slice name;     /* the module's class */
+    uint64_t closed_count; /* calls that are one node each, before folding */
+};
+
+struct flow_graph {
+    struct flow_node *nodes;
+    uint32_t node_count;
+    struct flow_edge *edges;
+    uint32_t edge_count;
+    struct slice *names; /* of edges; 0 is "": not known */
+    struct flow_group *groups;
+    uint32_t group_count;
+    struct flow_left_out left_out;
+    struct flow_step step;
+    uint64_t event_count; /* events that are nodes, before folding */
+    struct slice file;    /* the file that most nodes are of; "" where there are none */
+    uint32_t file_count;
+    struct arena arena;
+};
+
+void flow_graph_init(struct flow_graph *graph);
+void flow_graph_release(struct flow_graph *graph);
+
+/* Reads the whole stream. A trace without events is no failure: there are no nodes then.
+ * Fails where memory runs out, or progress says so. */
+bool flow_graph_build(struct flow_graph *graph,
+                      struct log_reader *reader,
+                      struct source_lines *sources,
+                      const struct flow_options *options,
+                      struct error *error);
+
+/* Leaves the nodes whose flag in `kept` (node_count of them) is true, the edges among them, and
+ * the groups that still hold one: a part of the graph, such as all that a value was made from.
+ * Fails where memory runs out; the graph is as it was then. */
+bool flow_graph_keep(struct flow_graph *graph, const bool *kept, struct error *error);
+
+/* The node of an event, in a graph that nothing was folded in: its nodes stand in the order of
+ * their events. FLOW_NONE: the event is no node. */
+uint32_t flow_graph_find(const struct flow_graph *graph, uint64_t event);
+
+#endif

@@ -1,0 +1,636 @@
+/* The outline of a trace: one step of it, and calls that are drawn as one node each.
+ *
+ * Works on the raw nodes and edges, between reading and folding. A step is a turn of the loop that
+ * calls the outermost nn.Module, or that call alone where no loop does; raw nodes outside of it are
+ * hidden, and those that something inside was made from become sources.
+ *
+ * A call is closed where it is deeper than options.depth, or where a filter leaves it out and wants
+ * its caller. All raw nodes of a closed call and of the calls inside it become one: the node of its
+ * result, in the box of its caller. Edges into them lead to it, edges out of them leave from it, so
+ * that a way through the call stays a way. Takes time and memory that grow with the number of raw
+ * nodes, edges and calls. */
+#include "runtime/base/memory.h"
+#include "runtime/view/flow/build.h"
+#include "runtime/view/flow/fold.h"
+
+#include <assert.h>
+
+/* A call that is drawn as one node. */
+struct closed_call {
+    uint32_t call;
+    uint32_t raw; /* the node that stands for it; FLOW_NONE: none yet */
+    uint32_t value_count;
+    uint32_t call_count; /* with itself */
+    bool has_in;
+    bool has_out;
+    uint32_t named;  /* a node that is the result under the one name that it gets */
+    bool has_others; /* which the result, or something else of it, goes to */
+    bool is_deep;    /* closed for its depth, not by the filter */
+    bool is_shown;
+};
+
+struct outline {
+    struct flow_builder *builder;
+    uint32_t *closed_of;        /* owned; by call: index in `closed`, or FLOW_NONE */
+    struct closed_call *closed; /* owned */
+    uint32_t closed_count;
+    size_t closed_capacity;
+    bool *is_inside; /* owned; by unit: in what is drawn; NULL: all are */
+};
+
+static uint32_t parent_of(const struct flow_builder *builder, uint32_t call)
+{
+    return builder->calls[call].parent;
+}
+
+/* ---- which step ---- */
+
+/* The outermost calls of modules that are made at one line. */
+struct candidate {
+    uint32_t call; /* the first */
+    uint64_t value_count;
+    uint32_t step_count;
+    uint32_t last_unit;
+};
+
+struct steps {
+    uint32_t *outermost; /* owned; by call: the outermost call of a module around it */
+    uint64_t *value_count;        /* owned; by such a call */
+    uint32_t *candidate;          /* owned; by such a call */
+    struct candidate *candidates; /* owned */
+    size_t candidate_capacity;
+    uint32_t candidate_count;
+    struct number_map places;
+};
+
+static const struct flow_function *function_of(const struct flow_builder *builder,
+                                               const struct flow_call *call)
+{
+    return &builder->functions[builder->modules[call->module].first_function +
+                               call->function];
+}
+
+static bool is_module_call(const struct flow_builder *builder, uint32_t call)
+{
+    const struct flow_call *item = &builder->calls[call];
+
+    return item->class_name != 0 && builder->texts.texts[item->class_name].size > 0 &&
+           !function_of(builder, item)->is_init;
+}
+
+static bool is_in_constructor(const struct flow_builder *builder, uint32_t call)
+{
+    uint32_t parent = parent_of(builder, call);
+
+    return parent != FLOW_NONE &&
+           function_of(builder, &builder->calls[parent])->is_init;
+}
+
+/* The innermost turn of a loop around a call; the call itself where there is none. */
+static uint32_t unit_of_step(const struct flow_builder *builder, uint32_t call)
+{
+    uint32_t own = builder->calls[call].unit;
+
+    if (builder->options->is_step_call) {
+        return own;
+    }
+    for (uint32_t unit = builder->units[own].parent; unit != FLOW_NONE;
+         unit = builder->units[unit].parent) {
+        if (builder->units[unit].loop != FLOW_NONE) {
+            return unit;
+        }
+    }
+    return own;
+}
+
+/* FLOW_NONE: out of memory. */
+static uint32_t
+candidate_of(struct flow_builder *builder, struct steps *steps, uint32_t call)
+{
+    const struct flow_call *item = &builder->calls[call];
+    const struct flow_call *caller =
+        item->parent == FLOW_NONE ? NULL : &builder->calls[item->parent];
+    uint64_t place = flow_mix(number_map_key(item->module, item->function),
+                              number_map_key(item->class_name, item->line));
+    uint32_t found;
+    void *items = steps->candidates;
+
+    if (caller != NULL) {
+        place = flow_mix(place, number_map_key(caller->module, caller->function));
+    }
+    found = number_map_get(&steps->places, place);
+    if (found != NUMBER_MAP_NONE) {
+        return found;
+    }
+    if (!flow_grow(builder, &items, &steps->candidate_capacity, steps->candidate_count,
+                   sizeof *steps->candidates)) {
+        return FLOW_NONE;
+    }
+    steps->candidates = items;
+    if (!number_map_put(&steps->places, place, steps->candidate_count)) {
+        flow_out_of_memory(builder);
+        return FLOW_NONE;
+    }
+    steps->candidates[steps->candidate_count] =
+        (struct candidate){.call = call, .last_unit = FLOW_NONE};
+    return steps->candidate_count++;
+}
+
+static bool find_candidates(struct flow_builder *builder, struct steps *steps)
+{
+    for (uint32_t i = 0; i < builder->call_count; i++) {
+        uint32_t parent = parent_of(builder, i);
+
+        steps->outermost[i] =
+            parent == FLOW_NONE ? FLOW_NONE : steps->outermost[parent];
+        if (steps->outermost[i] == FLOW_NONE && is_module_call(builder, i) &&
+            !is_in_constructor(builder, i)) {
+            steps->outermost[i] = i;
+            steps->candidate[i] = candidate_of(builder, steps, i);
+            if (steps->candidate[i] == FLOW_NONE) {
+                return false;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        uint32_t outermost = steps->outermost[builder->raws[i].call];
+
+        if (outermost != FLOW_NONE && !builder->raws[i].is_hidden) {
+            steps->candidates[steps->candidate[outermost]].value_count++;
+        }
+    }
+    return true;
+}
+
+/* Whether a NaN is in the unit or in what stands in it. */
+static bool *find_nan_units(struct flow_builder *builder)
+{
+    bool *has_nan = memory_allocate_zeroed(builder->unit_count, sizeof *has_nan);
+
+    if (has_nan == NULL) {
+        flow_out_of_memory(builder);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        has_nan[builder->raws[i].unit] |= builder->raws[i].has_nan;
+    }
+    for (uint32_t i = builder->unit_count; i-- > 0;) {
+        uint32_t parent = builder->units[i].parent;
+
+        if (parent != FLOW_NONE) {
+            assert(parent < i);
+            has_nan[parent] |= has_nan[i];
+        }
+    }
+    return has_nan;
+}
+
+/* Counts the candidate's steps, and finds the one that is asked for: 0 is the first with a NaN in
+ * it, or the first. */
+static bool
+choose_step(struct outline *outline, const struct steps *steps, uint32_t candidate)
+{
+    struct flow_builder *builder = outline->builder;
+    struct flow_step *step = &builder->graph->step;
+    bool *has_nan = find_nan_units(builder);
+    bool is_found = false;
+    uint32_t last = FLOW_NONE;
+
+    if (has_nan == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < builder->call_count; i++) {
+        uint32_t unit;
+
+        if (steps->outermost[i] != i || steps->candidate[i] != candidate) {
+            continue;
+        }
+        unit = unit_of_step(builder, i);
+        if (unit == last) {
+            continue;
+        }
+        last = unit;
+        step->count++;
+        if (step->number == 0 ||
+            (builder->options->step == 0 && !is_found && has_nan[unit]) ||
+            step->count == builder->options->step) {
+            is_found = has_nan[unit];
+            step->number = step->count;
+            step->call = builder->calls[i].number;
+            step->is_turn = builder->units[unit].loop != FLOW_NONE;
+            builder->root = unit;
+        }
+    }
+    memory_free(has_nan);
+    return true;
+}
+
+static bool find_step(struct outline *outline, struct steps *steps)
+{
+    struct flow_builder *builder = outline->builder;
+    struct flow_step *step = &builder->graph->step;
+    uint32_t best = 0;
+
+    if (!find_candidates(builder, steps)) {
+        return false;
+    }
+    if (steps->candidate_count == 0) {
+        return true;
+    }
+    for (uint32_t i = 1; i < steps->candidate_count; i++) {
+        if (steps->candidates[i].value_count > steps->candidates[best].value_count) {
+            best = i;
+        }
+    }
+    if (!choose_step(outline, steps, best)) {
+        return false;
+    }
+    if (builder->options->step > step->count) {
+        error_set(
+            builder->error, ERROR_USAGE,
+            "--step %llu: the trace has %llu step%s, expected a number up to that",
+            (unsigned long long)builder->options->step, (unsigned long long)step->count,
+            step->count == 1 ? "" : "s");
+        return false;
+    }
+    step->name = flow_keep(
+        builder,
+        slice_last_part(
+            builder->texts
+                .texts[builder->calls[steps->candidates[best].call].class_name],
+            '.'));
+    return true;
+}
+
+static bool choose_root(struct outline *outline)
+{
+    struct flow_builder *builder = outline->builder;
+    struct steps steps = {0};
+    bool is_done = false;
+
+    number_map_init(&steps.places);
+    steps.outermost = memory_allocate(builder->call_count, sizeof *steps.outermost);
+    steps.candidate = memory_allocate(builder->call_count, sizeof *steps.candidate);
+    if (steps.outermost == NULL || steps.candidate == NULL) {
+        flow_out_of_memory(builder);
+    } else {
+        is_done = find_step(outline, &steps);
+    }
+    number_map_release(&steps.places);
+    memory_free(steps.outermost);
+    memory_free(steps.candidate);
+    memory_free(steps.candidates);
+    return is_done;
+}
+
+/* What something that is drawn was made from, and is not drawn itself. */
+static void make_source(struct flow_builder *builder, struct flow_raw *node)
+{
+    node->is_hidden = false;
+    node->is_promoted = true;
+    node->flags = (uint16_t)((node->flags & FLOW_NODE_PARAMETER) | FLOW_NODE_SOURCE);
+    if (builder->options->has_step && builder->graph->left_out.beside > 0) {
+        builder->graph->left_out.beside--;
+    } else if (builder->graph->left_out.filtered > 0) {
+        builder->graph->left_out.filtered--;
+    }
+}
+
+static bool hide_other_steps(struct outline *outline)
+{
+    struct flow_builder *builder = outline->builder;
+    bool *is_inside = memory_allocate_zeroed(builder->unit_count, sizeof *is_inside);
+
+    if (is_inside == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    outline->is_inside = is_inside;
+    for (uint32_t i = 0; i < builder->unit_count; i++) {
+        uint32_t parent = builder->units[i].parent;
+
+        is_inside[i] = i == builder->root || (parent != FLOW_NONE && is_inside[parent]);
+    }
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        struct flow_raw *node = &builder->raws[i];
+
+        if (!is_inside[node->unit] && !node->is_hidden) {
+            node->is_hidden = true;
+            builder->graph->left_out.beside++;
+        }
+    }
+    return true;
+}
+
+/* ---- which calls are closed ---- */
+
+static bool add_closed(struct outline *outline, uint32_t call, bool is_deep)
+{
+    void *items = outline->closed;
+
+    if (!flow_grow(outline->builder, &items, &outline->closed_capacity,
+                   outline->closed_count, sizeof *outline->closed)) {
+        return false;
+    }
+    outline->closed = items;
+    outline->closed[outline->closed_count] =
+        (struct closed_call){.call = call, .raw = FLOW_NONE, .is_deep = is_deep};
+    outline->closed_of[call] = outline->closed_count++;
+    return true;
+}
+
+/* How deep a call is below what is drawn: 0 for the call that the step is in, and for outermost
+ * ones. A parent stands before its calls. */
+static uint32_t
+depth_of(const struct outline *outline, const uint32_t *depths, uint32_t call)
+{
+    uint32_t parent = parent_of(outline->builder, call);
+
+    if (outline->builder->root != FLOW_NONE &&
+        outline->builder->units[outline->builder->root].call == call) {
+        return 0;
+    }
+    return parent == FLOW_NONE ? 0 : depths[parent] + 1;
+}
+
+static bool find_closed(struct outline *outline, uint32_t *depths)
+{
+    struct flow_builder *builder = outline->builder;
+
+    for (uint32_t i = 0; i < builder->call_count; i++) {
+        uint32_t parent = parent_of(builder, i);
+        bool is_deep;
+
+        depths[i] = depth_of(outline, depths, i);
+        is_deep = builder->options->has_depth && parent != FLOW_NONE &&
+                  depths[i] > builder->options->depth;
+        outline->closed_of[i] = FLOW_NONE;
+        if (outline->is_inside != NULL && !outline->is_inside[builder->calls[i].unit]) {
+            continue;
+        }
+        if (parent != FLOW_NONE && outline->closed_of[parent] != FLOW_NONE &&
+            (!builder->calls[i].is_wanted ||
+             outline->closed[outline->closed_of[parent]].is_deep)) {
+            outline->closed_of[i] = outline->closed_of[parent];
+        } else if ((is_deep || builder->calls[i].is_between) &&
+                   !add_closed(outline, i, is_deep)) {
+            return false;
+        }
+        if (outline->closed_of[i] != FLOW_NONE) {
+            outline->closed[outline->closed_of[i]].call_count++;
+        }
+    }
+    return true;
+}
+
+static struct closed_call *closed_of_raw(const struct outline *outline, uint32_t raw)
+{
+    uint32_t closed = outline->closed_of[outline->builder->raws[raw].call];
+
+    return closed == FLOW_NONE ? NULL : &outline->closed[closed];
+}
+
+/* What leads into closed calls and out of them: the first that leaves stands for a call that has
+ * returned nothing. */
+static void find_ways(struct outline *outline)
+{
+    struct flow_builder *builder = outline->builder;
+
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        const struct flow_raw_edge *edge = &builder->edges[i];
+        struct closed_call *from = closed_of_raw(outline, edge->source);
+        struct closed_call *to = closed_of_raw(outline, edge->target);
+
+        if (from == to) {
+            continue;
+        }
+        if (to != NULL && !builder->raws[edge->source].is_hidden) {
+            to->has_in = true;
+        }
+        if (from != NULL && !builder->raws[edge->target].is_hidden) {
+            from->has_out = true;
+            from->raw = from->raw == FLOW_NONE ? edge->source : from->raw;
+        }
+    }
+    for (uint32_t i = 0; i < outline->closed_count; i++) {
+        struct closed_call *closed = &outline->closed[i];
+        const struct flow_call *call = &builder->calls[closed->call];
+
+        if (call->result_count > 0) {
+            closed->raw = call->first_result;
+        }
+        closed->is_shown = closed->raw != FLOW_NONE &&
+                           (closed->is_deep ? closed->has_in || closed->has_out
+                                            : closed->has_in && closed->has_out);
+    }
+}
+
+/* Where the call's statement gives the result one name, that node and the call's are one:
+ * `x = block(x)`. */
+static void merge_names(struct outline *outline, uint32_t *closed_of_raws)
+{
+    struct flow_builder *builder = outline->builder;
+
+    for (uint32_t i = 0; i < outline->closed_count; i++) {
+        outline->closed[i].named = FLOW_NONE;
+    }
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        const struct flow_raw_edge *edge = &builder->edges[i];
+        struct closed_call *from = closed_of_raw(outline, edge->source);
+        const struct flow_raw *target = &builder->raws[edge->target];
+
+        if (from == NULL || from == closed_of_raw(outline, edge->target) ||
+            target->is_hidden) {
+            continue;
+        }
+        if (from->named == FLOW_NONE && edge->kind == FLOW_EDGE_SAME &&
+            edge->source == from->raw &&
+            target->line == builder->calls[from->call].line &&
+            target->call == parent_of(builder, from->call)) {
+            from->named = edge->target;
+        } else if (from->named != edge->target) {
+            from->has_others = true;
+        }
+    }
+    for (uint32_t i = 0; i < outline->closed_count; i++) {
+        struct closed_call *closed = &outline->closed[i];
+
+        if (closed->is_shown && closed->is_deep && !closed->has_others &&
+            closed->named != FLOW_NONE && closed_of_raws[closed->named] == FLOW_NONE) {
+            builder->raws[closed->named].is_hidden = true;
+            closed_of_raws[closed->named] = i;
+        }
+    }
+}
+
+/* `Block`, or `g(…)` */
+static bool
+name_closed(struct flow_builder *builder, const struct flow_call *call, uint32_t *name)
+{
+    const struct site_table *table = &builder->modules[call->module].module->table;
+    struct buffer text = BUFFER_INIT;
+    bool is_done;
+
+    if (is_module_call(builder, (uint32_t)(call - builder->calls)) &&
+        slice_equal(slice_last_part(table->functions[call->function].name, '.'),
+                    SLICE("forward"))) {
+        return flow_text(builder,
+                         slice_last_part(builder->texts.texts[call->class_name], '.'),
+                         name);
+    }
+    buffer_add(&text, table->functions[call->function].name);
+    buffer_add(&text, SLICE("(\xE2\x80\xA6)"));
+    is_done = !text.has_failed ? flow_text(builder, buffer_slice(&text), name)
+                               : flow_out_of_memory(builder);
+    buffer_release(&text);
+    return is_done;
+}
+
+/* Its node stands for the whole call, and in the caller's box. */
+static bool close_call(struct outline *outline, struct closed_call *closed)
+{
+    struct flow_builder *builder = outline->builder;
+    const struct flow_call *call = &builder->calls[closed->call];
+    struct flow_raw *node = &builder->raws[closed->raw];
+    uint32_t name;
+
+    if (!name_closed(builder, call, &name)) {
+        return false;
+    }
+    node->is_hidden = false;
+    node->is_promoted = false;
+    node->flags = FLOW_NODE_CALL;
+    node->name = name;
+    node->path = 0;
+    node->inside = FLOW_NONE;
+    node->closed_call = closed->call;
+    node->inside_values = closed->value_count;
+    node->inside_calls = closed->call_count - 1;
+    node->call = call->parent;
+    node->unit = builder->units[call->unit].parent;
+    assert(node->unit != FLOW_NONE);
+    return true;
+}
+
+/* ---- edges and nodes of what is left ---- */
+
+/* The node that stands for a raw node; FLOW_NONE: none does. */
+static uint32_t
+stands_for(const struct outline *outline, const uint32_t *closed_of_raws, uint32_t raw)
+{
+    uint32_t closed = closed_of_raws[raw];
+
+    if (closed == FLOW_NONE || !outline->closed[closed].is_shown) {
+        return raw;
+    }
+    return outline->closed[closed].raw;
+}
+
+static bool is_argument(const struct flow_builder *builder, uint32_t raw)
+{
+    return (builder->raws[raw].flags & FLOW_NODE_ARGUMENT) != 0;
+}
+
+/* Sources of a closed call that is not drawn are drawn where somebody reads them. */
+static void move_edges(struct outline *outline, const uint32_t *closed_of_raws)
+{
+    struct flow_builder *builder = outline->builder;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        struct flow_raw_edge edge = builder->edges[i];
+        struct flow_raw *source;
+
+        bool is_given = is_argument(builder, edge.target);
+
+        edge.source = stands_for(outline, closed_of_raws, edge.source);
+        edge.target = stands_for(outline, closed_of_raws, edge.target);
+        source = &builder->raws[edge.source];
+        if (source->is_hidden && builder->raws[edge.target].closed_call != FLOW_NONE &&
+            !is_given) {
+            continue; /* a weight of the module: its box has it */
+        }
+        if (edge.source == edge.target || builder->raws[edge.target].is_hidden) {
+            continue;
+        }
+        if (source->is_hidden) {
+            make_source(builder, source);
+        }
+        builder->edges[kept++] = edge;
+    }
+    builder->edge_count = kept;
+}
+
+static bool close_calls(struct outline *outline, uint32_t *closed_of_raws)
+{
+    struct flow_builder *builder = outline->builder;
+
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        struct flow_raw *node = &builder->raws[i];
+
+        closed_of_raws[i] = outline->closed_of[node->call];
+        if (closed_of_raws[i] != FLOW_NONE) {
+            struct closed_call *closed = &outline->closed[closed_of_raws[i]];
+
+            closed->value_count += !node->is_read && !node->is_promoted;
+            node->is_hidden = true;
+            node->inside = closed->is_shown ? closed->raw : FLOW_NONE;
+        }
+    }
+    merge_names(outline, closed_of_raws);
+    for (uint32_t i = 0; i < outline->closed_count; i++) {
+        if (outline->closed[i].is_shown && !close_call(outline, &outline->closed[i])) {
+            return false;
+        }
+        builder->graph->step.closed_count += outline->closed[i].is_shown;
+    }
+    move_edges(outline, closed_of_raws);
+    return true;
+}
+
+static bool close_outline(struct outline *outline)
+{
+    struct flow_builder *builder = outline->builder;
+    uint32_t *depths = memory_allocate(builder->call_count, sizeof *depths);
+    uint32_t *closed_of_raws =
+        memory_allocate(builder->raw_count, sizeof *closed_of_raws);
+    bool is_done;
+
+    outline->closed_of =
+        memory_allocate(builder->call_count, sizeof *outline->closed_of);
+    if (depths == NULL || closed_of_raws == NULL || outline->closed_of == NULL) {
+        is_done = flow_out_of_memory(builder);
+    } else {
+        is_done = find_closed(outline, depths);
+        if (is_done) {
+            find_ways(outline);
+            is_done = close_calls(outline, closed_of_raws);
+        }
+    }
+    memory_free(depths);
+    memory_free(closed_of_raws);
+    memory_free(outline->closed_of);
+    memory_free(outline->closed);
+    return is_done;
+}
+
+bool flow_outline(struct flow_builder *builder)
+{
+    const struct flow_options *options = builder->options;
+    struct outline outline = {.builder = builder};
+    bool is_done;
+
+    if (builder->raw_count == 0 ||
+        (!options->has_step && !options->has_depth &&
+         (options->filter == NULL || event_filter_is_empty(options->filter)))) {
+        return true;
+    }
+    if (options->has_step && !choose_root(&outline)) {
+        return false;
+    }
+    if (builder->root != FLOW_NONE && !hide_other_steps(&outline)) {
+        return false;
+    }
+    is_done = close_outline(&outline);
+    memory_free(outline.is_inside);
+    return is_done;
+}

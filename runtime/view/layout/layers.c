@@ -1,0 +1,341 @@
+/* Gives each node its layer: as high as it can stand, then without needlessly long edges. */
+#include "runtime/view/layout/sheet.h"
+
+#include <string.h>
+
+/* More gain little. */
+#define TIGHTEN_ROUNDS 3
+
+struct layering {
+    struct sheet *sheet;
+    struct sheet_lists in;  /* links by lower node */
+    struct sheet_lists out; /* links by upper node */
+    uint32_t *order;        /* nodes, each after all that are above it */
+    bool *floats;           /* see layers_find_floating */
+};
+
+bool sheet_lists_make(struct sheet_lists *lists,
+                      struct arena *arena,
+                      const uint32_t *nodes,
+                      size_t stride,
+                      size_t count,
+                      size_t node_count)
+{
+    uint32_t *starts = arena_allocate(arena, node_count + 2, sizeof *starts);
+    uint32_t *items = arena_allocate(arena, count, sizeof *items);
+
+    if (starts == NULL || items == NULL) {
+        return false;
+    }
+    /* Counted two places further on, so that filling leaves each start at its own place. */
+    memset(starts, 0, (node_count + 2) * sizeof *starts);
+    for (size_t i = 0; i < count; i++) {
+        starts[nodes[i * stride] + 2]++;
+    }
+    for (size_t i = 2; i < node_count + 2; i++) {
+        starts[i] += starts[i - 1];
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[starts[nodes[i * stride] + 1]++] = (uint32_t)i;
+    }
+    *lists = (struct sheet_lists){starts, items};
+    return true;
+}
+
+static bool layering_init(struct layering *layering, struct sheet *sheet)
+{
+    const size_t stride = sizeof(struct sheet_link) / sizeof(uint32_t);
+    const struct sheet_link *links = sheet->links;
+
+    _Static_assert(sizeof(struct sheet_link) % sizeof(uint32_t) == 0, "a whole stride");
+    layering->sheet = sheet;
+    layering->order = arena_allocate(sheet->arena, sheet->item_count, sizeof(uint32_t));
+    layering->floats = arena_allocate(sheet->arena, sheet->item_count, sizeof(bool));
+    return layering->order != NULL && layering->floats != NULL &&
+           sheet_lists_make(&layering->in, sheet->arena, &links->lower, stride,
+                            sheet->link_count, sheet->item_count) &&
+           sheet_lists_make(&layering->out, sheet->arena, &links->upper, stride,
+                            sheet->link_count, sheet->item_count);
+}
+
+/* Layers by the longest way from a beginning; fills `order` meanwhile. */
+static bool layers_longest_path(struct layering *layering)
+{
+    struct sheet *sheet = layering->sheet;
+    uint32_t *waiting =
+        arena_allocate(sheet->arena, sheet->item_count, sizeof *waiting);
+    uint32_t done = 0;
+    uint32_t known = 0;
+    uint32_t first_layer = 0;
+
+    if (waiting == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        first_layer |= sheet->nodes[i].kind == SHEET_ENTRY;
+    }
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        struct sheet_node *node = &sheet->nodes[i];
+
+        node->layer = node->kind == SHEET_ENTRY ? 0 : first_layer;
+        waiting[i] = layering->in.starts[i + 1] - layering->in.starts[i];
+        if (waiting[i] == 0) {
+            layering->order[known++] = i;
+        }
+    }
+    for (; done < known; done++) {
+        uint32_t upper = layering->order[done];
+
+        for (uint32_t k = layering->out.starts[upper];
+             k < layering->out.starts[upper + 1]; k++) {
+            uint32_t lower = sheet->links[layering->out.items[k]].lower;
+
+            if (sheet->nodes[lower].layer <= sheet->nodes[upper].layer) {
+                sheet->nodes[lower].layer = sheet->nodes[upper].layer + 1;
+            }
+            if (sheet->nodes[lower].depth <= sheet->nodes[upper].depth) {
+                sheet->nodes[lower].depth = sheet->nodes[upper].depth + 1;
+            }
+            if (--waiting[lower] == 0) {
+                layering->order[known++] = lower;
+            }
+        }
+    }
+    return true;
+}
+
+static void layers_look_ahead(struct layering *layering)
+{
+    struct sheet *sheet = layering->sheet;
+
+    for (uint32_t i = sheet->item_count; i-- > 0;) {
+        struct sheet_node *node = &sheet->nodes[layering->order[i]];
+
+        for (uint32_t k = layering->out.starts[layering->order[i]];
+             k < layering->out.starts[layering->order[i] + 1]; k++) {
+            uint32_t ahead =
+                sheet->nodes[sheet->links[layering->out.items[k]].lower].ahead;
+
+            node->ahead = ahead >= node->ahead ? ahead + 1 : node->ahead;
+        }
+    }
+}
+
+/* A node floats where nothing holds it at the top: nothing comes in, or only from floating
+ * nodes that lead nowhere else. Such a branch is moved down as a whole to what it leads to. */
+static void layers_find_floating(struct layering *layering)
+{
+    const struct sheet *sheet = layering->sheet;
+
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        uint32_t node = layering->order[i];
+        bool floats = sheet->nodes[node].kind != SHEET_ENTRY;
+
+        for (uint32_t k = layering->in.starts[node];
+             floats && k < layering->in.starts[node + 1]; k++) {
+            uint32_t upper = sheet->links[layering->in.items[k]].upper;
+
+            floats = layering->floats[upper] &&
+                     layering->out.starts[upper + 1] - layering->out.starts[upper] == 1;
+        }
+        layering->floats[node] = floats;
+    }
+}
+
+static uint32_t list_size(const struct sheet_lists *lists, uint32_t node)
+{
+    return lists->starts[node + 1] - lists->starts[node];
+}
+
+/* Down to the layer above what the node leads to. */
+static void node_lower(struct layering *layering, uint32_t node)
+{
+    struct sheet *sheet = layering->sheet;
+    uint32_t highest = UINT32_MAX;
+
+    for (uint32_t k = layering->out.starts[node]; k < layering->out.starts[node + 1];
+         k++) {
+        uint32_t layer = sheet->nodes[sheet->links[layering->out.items[k]].lower].layer;
+
+        highest = layer < highest ? layer : highest;
+    }
+    sheet->nodes[node].layer = highest - 1;
+}
+
+/* Up to the layer below what leads to the node. */
+static void node_raise(struct layering *layering, uint32_t node)
+{
+    struct sheet *sheet = layering->sheet;
+    uint32_t lowest = 0;
+
+    for (uint32_t k = layering->in.starts[node]; k < layering->in.starts[node + 1];
+         k++) {
+        uint32_t layer = sheet->nodes[sheet->links[layering->in.items[k]].upper].layer;
+
+        lowest = layer > lowest ? layer : lowest;
+    }
+    sheet->nodes[node].layer = lowest + 1;
+}
+
+/* Makes edges shorter taken together. Nodes go down where no more edges get longer than
+ * shorter, which lets those above them follow; what was not worth it goes up again. */
+static void layers_tighten(struct layering *layering)
+{
+    const struct sheet *sheet = layering->sheet;
+
+    layers_find_floating(layering);
+    for (int round = 0; round < TIGHTEN_ROUNDS; round++) {
+        for (uint32_t i = sheet->item_count; i-- > 0;) {
+            uint32_t node = layering->order[i];
+            uint32_t out_count = list_size(&layering->out, node);
+
+            if (sheet->nodes[node].kind != SHEET_ENTRY && out_count > 0 &&
+                (layering->floats[node] ||
+                 out_count >= list_size(&layering->in, node))) {
+                node_lower(layering, node);
+            }
+        }
+        for (uint32_t i = 0; i < sheet->item_count; i++) {
+            uint32_t node = layering->order[i];
+
+            if (!layering->floats[node] && list_size(&layering->in, node) > 0 &&
+                list_size(&layering->in, node) >= list_size(&layering->out, node)) {
+                node_raise(layering, node);
+            }
+        }
+    }
+}
+
+static void layers_count(struct sheet *sheet)
+{
+    sheet->layer_count = 1;
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        if (sheet->nodes[i].layer >= sheet->layer_count) {
+            sheet->layer_count = sheet->nodes[i].layer + 1;
+        }
+    }
+}
+
+/* Exits stand below all else, and alone. */
+static void layers_move_exits(struct sheet *sheet)
+{
+    uint32_t last = 0;
+    bool has_exit = false;
+
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        if (sheet->nodes[i].kind == SHEET_EXIT) {
+            has_exit = true;
+        } else if (sheet->nodes[i].layer > last) {
+            last = sheet->nodes[i].layer;
+        }
+    }
+    for (uint32_t i = 0; has_exit && i < sheet->item_count; i++) {
+        if (sheet->nodes[i].kind == SHEET_EXIT) {
+            sheet->nodes[i].layer = last + 1;
+        }
+    }
+    layers_count(sheet);
+}
+
+/* Nodes in the order of their layers, those of a layer in their own order. */
+static bool layers_sort(struct layering *layering)
+{
+    const struct sheet *sheet = layering->sheet;
+    struct sheet_lists lists;
+
+    if (!sheet_lists_make(&lists, sheet->arena, &sheet->nodes->layer,
+                          sizeof(struct sheet_node) / sizeof(uint32_t),
+                          sheet->item_count, sheet->layer_count)) {
+        return false;
+    }
+    layering->order = lists.items;
+    return true;
+}
+
+/* Breaks layers that are wider than `row_width` into several rows. A row is closed by the
+ * first node that does not fit, so that each node is looked at once. */
+static bool layers_break_rows(struct layering *layering)
+{
+    struct sheet *sheet = layering->sheet;
+    uint32_t row_limit = sheet->layer_count + sheet->item_count + 1;
+    double *used = arena_allocate(sheet->arena, row_limit, sizeof *used);
+    uint32_t *next_open = arena_allocate(sheet->arena, row_limit, sizeof *next_open);
+
+    if (used == NULL || next_open == NULL || !layers_sort(layering)) {
+        return false;
+    }
+    for (uint32_t row = 0; row < row_limit; row++) {
+        used[row] = 0.0;
+        next_open[row] = row;
+    }
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        uint32_t index = layering->order[i];
+        struct sheet_node *node = &sheet->nodes[index];
+        double width = node->width + sheet->options->box_gap;
+        uint32_t row = node->kind == SHEET_ENTRY ? 0 : node->layer;
+
+        for (uint32_t k = layering->in.starts[index];
+             k < layering->in.starts[index + 1]; k++) {
+            uint32_t above =
+                sheet->nodes[sheet->links[layering->in.items[k]].upper].layer;
+
+            row = above >= row ? above + 1 : row;
+        }
+        while (node->width > 0.0 && used[row] > 0.0 &&
+               used[row] + width > sheet->row_width) {
+            /* Halving the way to the next open row keeps later looks short. */
+            next_open[row] =
+                next_open[row] == row ? row + 1 : next_open[next_open[row]];
+            row = next_open[row];
+        }
+        if (node->width > 0.0) {
+            used[row] += width;
+        }
+        node->layer = row;
+    }
+    return true;
+}
+
+/* Takes out layers in which nothing stands. */
+static bool layers_close_gaps(struct sheet *sheet)
+{
+    uint32_t *new_layers =
+        arena_allocate(sheet->arena, sheet->layer_count, sizeof *new_layers);
+    uint32_t count = 0;
+
+    if (new_layers == NULL) {
+        return false;
+    }
+    memset(new_layers, 0, sheet->layer_count * sizeof *new_layers);
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        new_layers[sheet->nodes[i].layer] = 1;
+    }
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        bool is_used = new_layers[layer] != 0;
+
+        new_layers[layer] = count;
+        count += is_used;
+    }
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        sheet->nodes[i].layer = new_layers[sheet->nodes[i].layer];
+    }
+    sheet->layer_count = count;
+    return true;
+}
+
+bool sheet_make_layers(struct sheet *sheet)
+{
+    struct layering layering;
+
+    if (!layering_init(&layering, sheet) || !layers_longest_path(&layering)) {
+        return false;
+    }
+    layers_look_ahead(&layering);
+    layers_tighten(&layering);
+    layers_count(sheet);
+    if (sheet->row_width > 0.0 && !layers_break_rows(&layering)) {
+        return false;
+    }
+    layers_move_exits(sheet);
+    return layers_close_gaps(sheet);
+}

@@ -1,0 +1,338 @@
+/* Orders the nodes of each layer so that few edges cross: sweeps over the layers that put
+ * each node at the mean place of its neighbours, then swaps of neighbours. The best order
+ * seen is kept, so that more rounds never make it worse; a graph without crossings is left
+ * as it was found. */
+#include "runtime/view/layout/order.h"
+
+#include <float.h>
+#include <string.h>
+
+/* Swaps are tried where at most this many pairs of edges have to be looked at. */
+#define SWAP_WORK_LIMIT 256
+#define ROUND_LIMIT     48
+/* Rounds without gain after which no more is hoped for. */
+#define PATIENCE 24
+/* Segments looked at in all rounds together. */
+#define WORK_LIMIT 1500000
+/* Swaps go on for so many passes at most. */
+#define PASS_LIMIT 6
+
+struct ordering {
+    struct sheet *sheet;
+    uint32_t *best; /* of layer_nodes */
+    uint64_t best_crossings;
+    double *means;     /* by node */
+    uint32_t *moving;  /* nodes of one layer */
+    uint32_t *scratch; /* as long */
+    struct crossings crossings;
+};
+
+/* Sorts nodes by their means; equal ones keep their order, or reverse it where
+ * `turns_ties`. */
+static void nodes_sort(struct ordering *ordering, uint32_t count, bool turns_ties)
+{
+    uint32_t *from = ordering->moving;
+    uint32_t *to = ordering->scratch;
+    const double *means = ordering->means;
+
+    for (uint32_t i = 0; turns_ties && i < count / 2; i++) {
+        uint32_t node = from[i];
+
+        from[i] = from[count - 1 - i];
+        from[count - 1 - i] = node;
+    }
+    for (uint32_t width = 1; width < count; width *= 2) {
+        for (uint32_t begin = 0; begin < count; begin += 2 * width) {
+            uint32_t middle = begin + width < count ? begin + width : count;
+            uint32_t end = middle + width < count ? middle + width : count;
+            uint32_t left = begin;
+            uint32_t right = middle;
+
+            for (uint32_t i = begin; i < end; i++) {
+                bool takes_left =
+                    right >= end ||
+                    (left < middle && means[from[left]] <= means[from[right]]);
+
+                to[i] = takes_left ? from[left++] : from[right++];
+            }
+        }
+        uint32_t *swap = from;
+
+        from = to;
+        to = swap;
+    }
+    if (from != ordering->moving) {
+        memcpy(ordering->moving, from, count * sizeof *from);
+    }
+}
+
+/* Orders one layer by the mean place of the neighbours above (or below) it. Nodes without
+ * such neighbours stay where they are. */
+static void
+layer_order(struct ordering *ordering, uint32_t layer, bool is_above, bool turns_ties)
+{
+    struct sheet *sheet = ordering->sheet;
+    const struct sheet_lists *lists = is_above ? &sheet->above : &sheet->below;
+    uint32_t first = sheet->layer_starts[layer];
+    uint32_t end = sheet->layer_starts[layer + 1];
+    uint32_t count = 0;
+
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t node = sheet->layer_nodes[i];
+        uint32_t degree = lists->starts[node + 1] - lists->starts[node];
+        double sum = 0.0;
+
+        for (uint32_t k = lists->starts[node]; k < lists->starts[node + 1]; k++) {
+            sum += is_above ? sheet_key_above(sheet, lists->items[k])
+                            : sheet_key_below(sheet, lists->items[k]);
+        }
+        if (degree > 0) {
+            ordering->means[node] =
+                sheet_is_bundled(sheet, node) ? DBL_MAX : sum / degree;
+            ordering->moving[count++] = node;
+        }
+    }
+    nodes_sort(ordering, count, turns_ties);
+    count = 0;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t node = sheet->layer_nodes[i];
+
+        if (lists->starts[node + 1] > lists->starts[node]) {
+            sheet->layer_nodes[i] = ordering->moving[count++];
+        }
+    }
+    sheet_number_layer(sheet, layer);
+}
+
+/* Crossings gained by putting `right` before `left`, on one side of them. */
+static int64_t pair_gain(const struct sheet *sheet,
+                         const struct sheet_lists *lists,
+                         bool is_above,
+                         uint32_t left,
+                         uint32_t right)
+{
+    int64_t gain = 0;
+
+    for (uint32_t i = lists->starts[left]; i < lists->starts[left + 1]; i++) {
+        uint32_t a = is_above ? sheet_key_above(sheet, lists->items[i])
+                              : sheet_key_below(sheet, lists->items[i]);
+
+        for (uint32_t k = lists->starts[right]; k < lists->starts[right + 1]; k++) {
+            uint32_t b = is_above ? sheet_key_above(sheet, lists->items[k])
+                                  : sheet_key_below(sheet, lists->items[k]);
+
+            gain += (a > b) - (a < b);
+        }
+    }
+    return gain;
+}
+
+static uint32_t degree_of(const struct sheet_lists *lists, uint32_t node)
+{
+    return lists->starts[node + 1] - lists->starts[node];
+}
+
+/* Crossings gained by swapping two neighbours of a layer; false where that takes too long
+ * to find. */
+static bool
+swap_gain(const struct sheet *sheet, uint32_t left, uint32_t right, int64_t *gain)
+{
+    uint64_t work =
+        (uint64_t)degree_of(&sheet->above, left) * degree_of(&sheet->above, right) +
+        (uint64_t)degree_of(&sheet->below, left) * degree_of(&sheet->below, right);
+
+    if (work > SWAP_WORK_LIMIT || sheet_is_bundled(sheet, right)) {
+        return false;
+    }
+    *gain = pair_gain(sheet, &sheet->above, true, left, right) +
+            pair_gain(sheet, &sheet->below, false, left, right);
+    return true;
+}
+
+enum swap_rule {
+    SWAP_BETTER, /* where that takes crossings away */
+    SWAP_EQUAL, /* where it adds none: an order that is as good may have better ones beside it */
+    SWAP_INPUT, /* where it adds none and puts boxes into the order of the input */
+};
+
+/* Swaps neighbours in a layer; true where any were swapped. */
+static bool layer_swap(struct sheet *sheet, uint32_t layer, enum swap_rule rule)
+{
+    uint32_t first = sheet->layer_starts[layer];
+    bool has_changed = false;
+
+    for (uint32_t i = first; i + 1 < sheet->layer_starts[layer + 1]; i++) {
+        uint32_t left = sheet->layer_nodes[i];
+        uint32_t right = sheet->layer_nodes[i + 1];
+        int64_t gain;
+
+        if (rule == SWAP_INPUT && (left >= sheet->item_count || right > left)) {
+            continue;
+        }
+        if (!swap_gain(sheet, left, right, &gain) ||
+            gain < (rule == SWAP_BETTER ? 1 : 0)) {
+            continue;
+        }
+        sheet->layer_nodes[i] = right;
+        sheet->layer_nodes[i + 1] = left;
+        has_changed = true;
+    }
+    if (has_changed) {
+        sheet_number_layer(sheet, layer);
+    }
+    return has_changed;
+}
+
+static void ordering_swap(struct ordering *ordering, enum swap_rule first_rule)
+{
+    uint32_t pass_limit = 1 + WORK_LIMIT / 10 / (ordering->sheet->segment_count + 1);
+    bool has_changed = true;
+
+    for (uint32_t pass = 0; has_changed && pass < PASS_LIMIT && pass < pass_limit;
+         pass++) {
+        has_changed = false;
+        for (uint32_t layer = 0; layer < ordering->sheet->layer_count; layer++) {
+            has_changed |= layer_swap(ordering->sheet, layer,
+                                      pass == 0 ? first_rule : SWAP_BETTER);
+        }
+    }
+}
+
+static void ordering_sweep(struct ordering *ordering, uint32_t round)
+{
+    uint32_t layer_count = ordering->sheet->layer_count;
+    bool turns_ties = round % 4 >= 2;
+
+    for (uint32_t i = 1; i < layer_count; i++) {
+        if (round % 2 == 0) {
+            layer_order(ordering, i, true, turns_ties);
+        } else {
+            layer_order(ordering, layer_count - 1 - i, false, turns_ties);
+        }
+    }
+}
+
+/* Keeps the present order where it is better than any before; true where it is. */
+static bool ordering_keep(struct ordering *ordering)
+{
+    const struct sheet *sheet = ordering->sheet;
+    uint64_t crossings = crossings_count(&ordering->crossings, ordering->sheet);
+
+    if (crossings >= ordering->best_crossings) {
+        return false;
+    }
+    ordering->best_crossings = crossings;
+    memcpy(ordering->best, sheet->layer_nodes, sheet->node_count * sizeof(uint32_t));
+    return true;
+}
+
+/* Looks for a better order than the present one; the best one is kept. */
+static void ordering_improve(struct ordering *ordering)
+{
+    uint32_t round_limit = WORK_LIMIT / (ordering->sheet->segment_count + 1) + 2;
+    uint32_t waited = 0;
+
+    ordering_keep(ordering);
+    for (uint32_t round = 0; round < round_limit && round < ROUND_LIMIT &&
+                             waited < PATIENCE && ordering->best_crossings > 0;
+         round++) {
+        ordering_sweep(ordering, round);
+        ordering_swap(ordering, round % 2 == 1 ? SWAP_EQUAL : SWAP_BETTER);
+        waited = ordering_keep(ordering) ? 0 : waited + 1;
+    }
+}
+
+/* Whether boxes beside each other stand mostly against their order in the input. */
+static bool sheet_is_turned(const struct sheet *sheet)
+{
+    int64_t turned = 0;
+
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        uint32_t before = UINT32_MAX;
+
+        for (uint32_t i = sheet->layer_starts[layer];
+             i < sheet->layer_starts[layer + 1]; i++) {
+            uint32_t node = sheet->layer_nodes[i];
+
+            if (node >= sheet->item_count) {
+                continue;
+            }
+            if (before != UINT32_MAX) {
+                turned += node < before ? 1 : -1;
+            }
+            before = node;
+        }
+    }
+    return turned > 0;
+}
+
+static void sheet_turn(struct sheet *sheet)
+{
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        uint32_t first = sheet->layer_starts[layer];
+        uint32_t last = sheet->layer_starts[layer + 1];
+
+        for (; first + 1 < last; first++) {
+            uint32_t node = sheet->layer_nodes[first];
+
+            sheet->layer_nodes[first] = sheet->layer_nodes[--last];
+            sheet->layer_nodes[last] = node;
+        }
+    }
+}
+
+/* Left and right are alike to all before, but not to a reader. */
+static void ordering_face_reader(struct ordering *ordering)
+{
+    struct sheet *sheet = ordering->sheet;
+
+    if (sheet_is_turned(sheet)) {
+        sheet_turn(sheet);
+        sheet_number(sheet);
+        /* Where ports have their places on groups, the mirror's image may have more
+         * crossings. */
+        if (crossings_count(&ordering->crossings, sheet) > ordering->best_crossings) {
+            sheet_turn(sheet);
+            sheet_number(sheet);
+        }
+    }
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        for (int pass = 0; pass < PASS_LIMIT && layer_swap(sheet, layer, SWAP_INPUT);
+             pass++) {}
+    }
+}
+
+static bool ordering_init(struct ordering *ordering, struct sheet *sheet)
+{
+    *ordering = (struct ordering){
+        .sheet = sheet,
+        .best_crossings = UINT64_MAX,
+        .best = arena_allocate(sheet->arena, sheet->node_count, sizeof(uint32_t)),
+        .means = arena_allocate(sheet->arena, sheet->node_count, sizeof(double)),
+        .moving = arena_allocate(sheet->arena, sheet->node_count, sizeof(uint32_t)),
+        .scratch = arena_allocate(sheet->arena, sheet->node_count, sizeof(uint32_t)),
+    };
+    return ordering->best != NULL && ordering->means != NULL &&
+           ordering->moving != NULL && ordering->scratch != NULL &&
+           crossings_init(&ordering->crossings, sheet);
+}
+
+bool sheet_order(struct sheet *sheet)
+{
+    struct ordering ordering;
+
+    if (!ordering_init(&ordering, sheet)) {
+        return false;
+    }
+    /* A second beginning often ends better; where the first left no crossing it stays. */
+    for (int start = 0; start < 2 && ordering.best_crossings > 0; start++) {
+        if (!sheet_begin_order(sheet, start == 1)) {
+            return false;
+        }
+        ordering_improve(&ordering);
+    }
+    memcpy(sheet->layer_nodes, ordering.best, sheet->node_count * sizeof(uint32_t));
+    sheet_number(sheet);
+    ordering_face_reader(&ordering);
+    return sheet_sort_segments(sheet);
+}

@@ -1,0 +1,386 @@
+/* Gives each node its x, after Brandes and Köpf: nodes are strung into vertical blocks in
+ * four ways (towards the neighbours above or below, from the left or from the right), each
+ * way is pressed together, and each node takes the mean of the middle two of its four
+ * places. Long edges are straight, since their lanes are strung together before all else; a
+ * chain of boxes is, since a box goes with another box rather than with a lane. */
+#include "runtime/view/layout/sheet.h"
+
+#include <float.h>
+#include <string.h>
+
+#define WAY_COUNT 4
+
+struct placing {
+    struct sheet *sheet;
+    bool goes_up;    /* this way strings nodes to those below them */
+    bool from_right; /* and prefers what stands right */
+    /* Blocks: a node of each is its root; `next` leads round the block. */
+    uint32_t *roots;
+    uint32_t *next;
+    double *shifts; /* of a node's centre from its root's */
+    double *places; /* of roots, then of all nodes */
+    uint32_t *waiting;
+    uint32_t *order; /* roots, each after those beside it at the near side */
+    uint32_t order_count;
+};
+
+double sheet_separation(const struct sheet *sheet,
+                        const struct sheet_node *left,
+                        const struct sheet_node *right)
+{
+    bool is_wide = left->width > 0.0 && right->width > 0.0;
+    double gap = is_wide ? sheet->options->box_gap : sheet->options->edge_gap;
+
+    return (left->width + right->width) / 2.0 + gap;
+}
+
+/* Which segments may decide where their ends stand ----------------------------------- */
+
+/* Lanes go with lanes; boxes with boxes, first of all along the longest ways through the
+ * sheet, so that a branch leaves the main line straight. */
+
+/* The middle one or two of the neighbours that a node may be strung to; gives their number. */
+static uint32_t
+middle_segments(const struct placing *placing, uint32_t node, uint32_t middle[2])
+{
+    const struct sheet *sheet = placing->sheet;
+    const struct sheet_lists *lists = placing->goes_up ? &sheet->below : &sheet->above;
+    uint32_t count = 0;
+    uint32_t seen = 0;
+    uint32_t found = 0;
+
+    for (uint32_t k = lists->starts[node]; k < lists->starts[node + 1]; k++) {
+        count += sheet->segments[lists->items[k]].may_align;
+    }
+    for (uint32_t k = lists->starts[node]; k < lists->starts[node + 1] && count > 0;
+         k++) {
+        if (!sheet->segments[lists->items[k]].may_align) {
+            continue;
+        }
+        if (seen == (count - 1) / 2 || seen == count / 2) {
+            middle[found++] = lists->items[k];
+        }
+        seen++;
+    }
+    if (found == 2 && placing->from_right) {
+        uint32_t left = middle[0];
+
+        middle[0] = middle[1];
+        middle[1] = left;
+    }
+    return found;
+}
+
+/* Strings the node to the other end of the segment where no earlier string of the layer is
+ * crossed; `limit` is the place that the last one ended at. */
+static void
+node_string(struct placing *placing, uint32_t node, uint32_t segment_id, int64_t *limit)
+{
+    const struct sheet_segment *segment = &placing->sheet->segments[segment_id];
+    uint32_t other = placing->goes_up ? segment->lower : segment->upper;
+    double shift = segment->upper_offset - segment->lower_offset;
+    int64_t position = placing->sheet->nodes[other].position;
+
+    if (placing->next[node] != node ||
+        (placing->from_right ? position >= *limit : position <= *limit)) {
+        return;
+    }
+    placing->next[other] = node;
+    placing->roots[node] = placing->roots[other];
+    placing->next[node] = placing->roots[node];
+    placing->shifts[node] =
+        placing->shifts[other] + (placing->goes_up ? -shift : shift);
+    *limit = position;
+}
+
+static void layer_string(struct placing *placing, uint32_t layer)
+{
+    const struct sheet *sheet = placing->sheet;
+    uint32_t first = sheet->layer_starts[layer];
+    uint32_t size = sheet_layer_size(sheet, layer);
+    int64_t limit = placing->from_right ? INT64_MAX : -1;
+
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t node =
+            sheet->layer_nodes[first + (placing->from_right ? size - 1 - i : i)];
+        uint32_t middle[2];
+        uint32_t count = middle_segments(placing, node, middle);
+
+        for (uint32_t k = 0; k < count; k++) {
+            node_string(placing, node, middle[k], &limit);
+        }
+    }
+}
+
+static void placing_string(struct placing *placing)
+{
+    const struct sheet *sheet = placing->sheet;
+
+    for (uint32_t i = 0; i < sheet->node_count; i++) {
+        placing->roots[i] = i;
+        placing->next[i] = i;
+        placing->shifts[i] = 0.0;
+    }
+    for (uint32_t i = 1; i < sheet->layer_count; i++) {
+        layer_string(placing, placing->goes_up ? sheet->layer_count - 1 - i : i);
+    }
+}
+
+/* Pressing blocks together ----------------------------------------------------------- */
+
+/* The neighbour of a node, UINT32_MAX where it is the last. Far: the side away from the one
+ * that the blocks are pressed to. */
+static uint32_t node_beside(const struct placing *placing, uint32_t node, bool is_far)
+{
+    const struct sheet *sheet = placing->sheet;
+    const struct sheet_node *me = &sheet->nodes[node];
+    bool is_right = is_far != placing->from_right;
+
+    if (is_right ? me->position + 1 == sheet_layer_size(sheet, me->layer)
+                 : me->position == 0) {
+        return UINT32_MAX;
+    }
+    return sheet->layer_nodes[sheet->layer_starts[me->layer] + me->position +
+                              (is_right ? 1 : UINT32_MAX)];
+}
+
+/* How far the roots of two neighbours have to stand apart, away from the near side. */
+static double roots_distance(const struct placing *placing, uint32_t near, uint32_t far)
+{
+    const struct sheet *sheet = placing->sheet;
+    double distance = sheet_separation(sheet, &sheet->nodes[near], &sheet->nodes[far]);
+    double shift = placing->shifts[near] - placing->shifts[far];
+
+    return distance + (placing->from_right ? -shift : shift);
+}
+
+/* Orders the blocks from the near side to the far one. */
+static void placing_order_blocks(struct placing *placing)
+{
+    const struct sheet *sheet = placing->sheet;
+
+    memset(placing->waiting, 0, sheet->node_count * sizeof *placing->waiting);
+    placing->order_count = 0;
+    for (uint32_t i = 0; i < sheet->node_count; i++) {
+        placing->waiting[placing->roots[i]] +=
+            node_beside(placing, i, false) != UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < sheet->node_count; i++) {
+        if (placing->roots[i] == i && placing->waiting[i] == 0) {
+            placing->order[placing->order_count++] = i;
+        }
+    }
+    for (uint32_t i = 0; i < placing->order_count; i++) {
+        uint32_t node = placing->order[i];
+
+        do {
+            uint32_t far = node_beside(placing, node, true);
+
+            if (far != UINT32_MAX && --placing->waiting[placing->roots[far]] == 0) {
+                placing->order[placing->order_count++] = placing->roots[far];
+            }
+            node = placing->next[node];
+        } while (node != placing->order[i]);
+    }
+}
+
+/* Each block as near as it can be; distances grow to the far side. */
+static void placing_press(struct placing *placing)
+{
+    memset(placing->places, 0, placing->sheet->node_count * sizeof *placing->places);
+    for (uint32_t i = 0; i < placing->order_count; i++) {
+        uint32_t root = placing->order[i];
+        uint32_t node = root;
+
+        do {
+            uint32_t far = node_beside(placing, node, true);
+
+            if (far != UINT32_MAX) {
+                double *place = &placing->places[placing->roots[far]];
+                double least =
+                    placing->places[root] + roots_distance(placing, node, far);
+
+                *place = least > *place ? least : *place;
+            }
+            node = placing->next[node];
+        } while (node != root);
+    }
+}
+
+/* Then back again to its neighbours at the far side, so that no gap is left in the middle. */
+static void placing_relax(struct placing *placing)
+{
+    for (uint32_t i = placing->order_count; i-- > 0;) {
+        uint32_t root = placing->order[i];
+        uint32_t node = root;
+        double most = DBL_MAX;
+
+        do {
+            uint32_t far = node_beside(placing, node, true);
+
+            if (far != UINT32_MAX) {
+                double place = placing->places[placing->roots[far]] -
+                               roots_distance(placing, node, far);
+
+                most = place < most ? place : most;
+            }
+            node = placing->next[node];
+        } while (node != root);
+        if (most < DBL_MAX && most > placing->places[root]) {
+            placing->places[root] = most;
+        }
+    }
+}
+
+/* One of the four ways: x of all nodes into `places`. */
+static void placing_run(struct placing *placing)
+{
+    placing_string(placing);
+    placing_order_blocks(placing);
+    placing_press(placing);
+    placing_relax(placing);
+    /* Roots last: the others are told from theirs. */
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < placing->sheet->node_count; i++) {
+            double place = placing->places[placing->roots[i]];
+
+            if (pass == 0 && placing->roots[i] != i) {
+                placing->places[i] =
+                    (placing->from_right ? -place : place) + placing->shifts[i];
+            } else if (pass == 1 && placing->roots[i] == i && placing->from_right) {
+                placing->places[i] = -place;
+            }
+        }
+    }
+}
+
+/* Bringing the four together --------------------------------------------------------- */
+
+struct extent {
+    double left;
+    double right;
+};
+
+static struct extent places_extent(const struct sheet *sheet, const double *places)
+{
+    struct extent extent = {DBL_MAX, -DBL_MAX};
+
+    for (uint32_t i = 0; i < sheet->node_count; i++) {
+        double half = sheet->nodes[i].width / 2.0;
+
+        extent.left = places[i] - half < extent.left ? places[i] - half : extent.left;
+        extent.right =
+            places[i] + half > extent.right ? places[i] + half : extent.right;
+    }
+    return extent;
+}
+
+/* Moves each way to the narrowest one: by the left border where it was pressed to the left. */
+static void ways_align(const struct sheet *sheet, double *ways[WAY_COUNT])
+{
+    struct extent extents[WAY_COUNT];
+    int narrowest = 0;
+
+    for (int way = 0; way < WAY_COUNT; way++) {
+        extents[way] = places_extent(sheet, ways[way]);
+        if (extents[way].right - extents[way].left <
+            extents[narrowest].right - extents[narrowest].left) {
+            narrowest = way;
+        }
+    }
+    for (int way = 0; way < WAY_COUNT; way++) {
+        double shift = way % 2 == 0 ? extents[narrowest].left - extents[way].left
+                                    : extents[narrowest].right - extents[way].right;
+
+        for (uint32_t i = 0; i < sheet->node_count; i++) {
+            ways[way][i] += shift;
+        }
+    }
+}
+
+static double middle_mean(double a, double b, double c, double d)
+{
+    double low_ab = a < b ? a : b;
+    double high_ab = a < b ? b : a;
+    double low_cd = c < d ? c : d;
+    double high_cd = c < d ? d : c;
+    double low = low_ab > low_cd ? low_ab : low_cd;
+    double high = high_ab < high_cd ? high_ab : high_cd;
+
+    return (low + high) / 2.0;
+}
+
+/* Rounding must not bring two nodes too near to each other; and the page begins at 0. */
+static void sheet_settle(struct sheet *sheet)
+{
+    double left = DBL_MAX;
+    double right = 0.0;
+
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        for (uint32_t i = sheet->layer_starts[layer];
+             i < sheet->layer_starts[layer + 1]; i++) {
+            struct sheet_node *node = &sheet->nodes[sheet->layer_nodes[i]];
+
+            if (node->position > 0) {
+                const struct sheet_node *before =
+                    &sheet->nodes[sheet->layer_nodes[i - 1]];
+                double least = before->x + sheet_separation(sheet, before, node);
+
+                node->x = node->x < least ? least : node->x;
+            }
+            left =
+                node->x - node->width / 2.0 < left ? node->x - node->width / 2.0 : left;
+        }
+    }
+    for (uint32_t i = 0; i < sheet->node_count; i++) {
+        struct sheet_node *node = &sheet->nodes[i];
+
+        node->x -= left;
+        right =
+            node->x + node->width / 2.0 > right ? node->x + node->width / 2.0 : right;
+    }
+    sheet->width = right;
+}
+
+static bool placing_init(struct placing *placing, struct sheet *sheet)
+{
+    *placing = (struct placing){
+        .sheet = sheet,
+        .roots = arena_allocate(sheet->arena, sheet->node_count, sizeof(uint32_t)),
+        .next = arena_allocate(sheet->arena, sheet->node_count, sizeof(uint32_t)),
+        .shifts = arena_allocate(sheet->arena, sheet->node_count, sizeof(double)),
+        .waiting = arena_allocate(sheet->arena, sheet->node_count, sizeof(uint32_t)),
+        .order = arena_allocate(sheet->arena, sheet->node_count, sizeof(uint32_t)),
+    };
+    return placing->roots != NULL && placing->next != NULL && placing->shifts != NULL &&
+           placing->waiting != NULL && placing->order != NULL;
+}
+
+bool sheet_place(struct sheet *sheet)
+{
+    struct placing placing;
+    double *ways[WAY_COUNT];
+
+    if (!placing_init(&placing, sheet) || !sheet_choose_segments(sheet)) {
+        return false;
+    }
+    for (uint32_t layer = 1; layer < sheet->layer_count; layer++) {
+        sheet_drop_crossings(sheet, layer);
+    }
+    for (int way = 0; way < WAY_COUNT; way++) {
+        ways[way] = arena_allocate(sheet->arena, sheet->node_count, sizeof(double));
+        if (ways[way] == NULL) {
+            return false;
+        }
+        placing.goes_up = way >= 2;
+        placing.from_right = way % 2 == 1;
+        placing.places = ways[way];
+        placing_run(&placing);
+    }
+    ways_align(sheet, ways);
+    for (uint32_t i = 0; i < sheet->node_count; i++) {
+        sheet->nodes[i].x = middle_mean(ways[0][i], ways[1][i], ways[2][i], ways[3][i]);
+    }
+    sheet_settle(sheet);
+    return true;
+}

@@ -1,0 +1,378 @@
+/* What each line of the traced sources saw. */
+#include "runtime/view/list/annotation.h"
+
+#include "runtime/base/hash/hash.h"
+#include "runtime/base/memory.h"
+
+#include <string.h>
+
+#define FIRST_BUCKET_COUNT 256
+/* Lines behind this are told nothing of. */
+#define LINE_LIMIT 1000000
+/* Names and paths are cut to this. */
+#define NAME_LIMIT 200
+
+void annotation_init(struct annotation *annotation)
+{
+    *annotation = (struct annotation){0};
+    arena_init(&annotation->arena);
+}
+
+void annotation_release(struct annotation *annotation)
+{
+    for (size_t i = 0; i < annotation->file_count; i++) {
+        memory_free(annotation->files[i].lines);
+    }
+    memory_free(annotation->files);
+    memory_free(annotation->buckets);
+    memory_free(annotation->modules);
+    arena_release(&annotation->arena);
+    *annotation = (struct annotation){0};
+}
+
+/* ---- files ---- */
+
+void annotation_start_trace(struct annotation *annotation,
+                            const struct log_reader *reader)
+{
+    memory_free(annotation->modules);
+    annotation->modules = NULL;
+    annotation->module_capacity = 0;
+    annotation->has_ring = annotation->has_ring || log_reader_header(reader)->last != 0;
+}
+
+static bool is_of_table(const struct seen_file *file, const struct site_table *table)
+{
+    return file->hash[0] == table->source_hash[0] &&
+           file->hash[1] == table->source_hash[1] &&
+           slice_equal(file->path, table->path);
+}
+
+static bool add_file(struct annotation *annotation, const struct site_table *table)
+{
+    void *items = annotation->files;
+    struct slice path;
+
+    if (!memory_grow(&items, &annotation->file_capacity, annotation->file_count + 1,
+                     sizeof *annotation->files)) {
+        return false;
+    }
+    annotation->files = items;
+    path = arena_copy(&annotation->arena, table->path);
+    if (path.bytes == NULL) {
+        return false;
+    }
+    annotation->files[annotation->file_count++] = (struct seen_file){
+        .path = path,
+        .hash = {table->source_hash[0], table->source_hash[1]},
+    };
+    return true;
+}
+
+/* The file of a module of the trace that is read. NULL where memory ran out. */
+static struct seen_file *find_file(struct annotation *annotation,
+                                   uint32_t module_number,
+                                   const struct log_module *module)
+{
+    size_t before = annotation->module_capacity;
+    void *items = annotation->modules;
+    size_t i = 0;
+
+    if (module_number >= before) {
+        if (!memory_grow(&items, &annotation->module_capacity,
+                         (size_t)module_number + 1, sizeof *annotation->modules)) {
+            return NULL;
+        }
+        annotation->modules = items;
+        memset(annotation->modules + before, 0,
+               (annotation->module_capacity - before) * sizeof *annotation->modules);
+    }
+    if (annotation->modules[module_number] != 0) {
+        return &annotation->files[annotation->modules[module_number] - 1];
+    }
+    while (i < annotation->file_count &&
+           !is_of_table(&annotation->files[i], &module->table)) {
+        i++;
+    }
+    if (i == annotation->file_count && !add_file(annotation, &module->table)) {
+        return NULL;
+    }
+    annotation->modules[module_number] = (uint32_t)i + 1;
+    return &annotation->files[i];
+}
+
+static bool mark_line(struct seen_file *file, uint32_t line, enum seen_line mark)
+{
+    size_t before = file->line_count;
+    void *items = file->lines;
+
+    if (line > LINE_LIMIT) {
+        return true;
+    }
+    if (line >= before) {
+        if (!memory_grow(&items, &file->line_count, (size_t)line + 1, 1)) {
+            return false;
+        }
+        file->lines = items;
+        memset(file->lines + before, 0, file->line_count - before);
+    }
+    file->lines[line] |= (uint8_t)mark;
+    return true;
+}
+
+/* ---- values ---- */
+
+static struct slice cut(struct slice text)
+{
+    return slice_part(text, 0, text.size < NAME_LIMIT ? text.size : NAME_LIMIT);
+}
+
+static uint64_t
+key_hash(uint32_t file, const struct site *site, struct slice name, struct slice path)
+{
+    uint64_t key[4] = {(uint64_t)file << 32 | site->line,
+                       (uint64_t)site->kind << 32 | site->column, hash_64(name),
+                       path.size == 0 ? 0 : hash_64(path)};
+
+    return hash_64((struct slice){(const char *)key, sizeof key});
+}
+
+static bool is_of_site(const struct seen_value *value,
+                       uint32_t file,
+                       const struct site *site,
+                       struct slice name,
+                       struct slice path)
+{
+    return value->file == file && value->line == site->line &&
+           value->column == site->column && value->kind == site->kind &&
+           slice_equal(value->name, name) && slice_equal(value->path, path);
+}
+
+static uint64_t hash_of(const struct seen_value *value)
+{
+    const struct site site = {
+        .kind = value->kind, .line = value->line, .column = value->column};
+
+    return key_hash(value->file, &site, value->name, value->path);
+}
+
+static bool grow_buckets(struct annotation *annotation)
+{
+    size_t old_count = annotation->bucket_count;
+    size_t count = old_count == 0 ? FIRST_BUCKET_COUNT : old_count * 2;
+    struct seen_value **buckets = memory_allocate_zeroed(count, sizeof *buckets);
+
+    if (buckets == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < old_count; i++) {
+        while (annotation->buckets[i] != NULL) {
+            struct seen_value *value = annotation->buckets[i];
+            struct seen_value **bucket = &buckets[hash_of(value) & (count - 1)];
+
+            annotation->buckets[i] = value->next;
+            value->next = *bucket;
+            *bucket = value;
+        }
+    }
+    memory_free(annotation->buckets);
+    annotation->buckets = buckets;
+    annotation->bucket_count = count;
+    return true;
+}
+
+/* NULL where memory ran out. */
+static struct seen_value *find_value(struct annotation *annotation,
+                                     uint32_t file,
+                                     const struct log_event_view *event)
+{
+    const struct site *site = event->site;
+    struct slice name = cut(event->name);
+    struct slice path = cut(event->path);
+    uint64_t hash = key_hash(file, site, name, path);
+    struct seen_value *value;
+
+    if (annotation->value_count >= annotation->bucket_count &&
+        !grow_buckets(annotation)) {
+        return NULL;
+    }
+    value = annotation->buckets[hash & (annotation->bucket_count - 1)];
+    while (value != NULL && !is_of_site(value, file, site, name, path)) {
+        value = value->next;
+    }
+    if (value != NULL) {
+        return value;
+    }
+    value = arena_allocate(&annotation->arena, 1, sizeof *value);
+    name = arena_copy(&annotation->arena, name);
+    path = arena_copy(&annotation->arena, path);
+    if (value == NULL || name.bytes == NULL || path.bytes == NULL) {
+        return NULL;
+    }
+    *value = (struct seen_value){
+        .next = annotation->buckets[hash & (annotation->bucket_count - 1)],
+        .file = file,
+        .line = site->line,
+        .column = site->column,
+        .order = (uint32_t)annotation->value_count,
+        .kind = site->kind,
+        .name = name,
+        .path = path,
+    };
+    annotation->buckets[hash & (annotation->bucket_count - 1)] = value;
+    annotation->value_count++;
+    return value;
+}
+
+/* What has no shape to tell: a method's object, and what a call was made on. */
+static bool is_told(const struct log_event_view *event)
+{
+    if ((event->flags & LOG_EVENT_READ) != 0) {
+        return false; /* told where it was made */
+    }
+    return event->kind != VALUE_OBJECT || (event->site->kind != SITE_MUTATE &&
+                                           !(event->site->kind == SITE_ENTER &&
+                                             (slice_equal(event->name, SLICE("self")) ||
+                                              slice_equal(event->name, SLICE("cls")))));
+}
+
+bool annotation_add_event(struct annotation *annotation,
+                          const struct log_event_view *event,
+                          bool is_wanted,
+                          struct error *error)
+{
+    struct seen_file *file = find_file(annotation, event->module_number, event->module);
+    struct seen_value *value;
+
+    if (file == NULL || !mark_line(file, event->site->line, LINE_REACHED)) {
+        return error_set_memory(error);
+    }
+    if (!is_wanted) {
+        return true;
+    }
+    file->value_count++;
+    if (!is_told(event)) {
+        return true;
+    }
+    value = find_value(annotation, (uint32_t)(file - annotation->files), event);
+    if (value == NULL || !seen_value_count(value, event, &annotation->arena)) {
+        return error_set_memory(error);
+    }
+    return true;
+}
+
+/* ---- what the trace says beside its events ---- */
+
+bool annotation_add_left(struct annotation *annotation,
+                         const struct log_reader *reader,
+                         const struct open_call *call,
+                         struct error *error)
+{
+    struct seen_file *file = find_file(annotation, call->module_number,
+                                       log_reader_module(reader, call->module_number));
+
+    if (file == NULL ||
+        !mark_line(file, open_call_function(call, reader)->line, LINE_OF_LEFT)) {
+        return error_set_memory(error);
+    }
+    return true;
+}
+
+static bool take_source(struct annotation *annotation,
+                        struct seen_file *file,
+                        const struct log_module *module,
+                        bool (*strip)(struct slice text, struct buffer *original))
+{
+    struct buffer original = BUFFER_INIT;
+    struct slice source = module->source;
+    bool is_done = true;
+
+    if (file->source.size > 0 || source.size == 0 ||
+        module->source_tag == LOG_SOURCE_OTHER) {
+        return true;
+    }
+    if (module->source_tag == LOG_SOURCE_INSTRUMENTED) {
+        is_done = strip(source, &original) && !original.has_failed;
+        source = buffer_slice(&original);
+    }
+    if (is_done) {
+        source = arena_copy(&annotation->arena, source);
+        is_done = source.bytes != NULL;
+    }
+    if (is_done) {
+        file->source = source;
+    }
+    buffer_release(&original);
+    return is_done;
+}
+
+static bool is_in_left(const struct seen_file *file,
+                       const struct site_table *table,
+                       const struct site *site)
+{
+    uint32_t line = table->functions[site->function].line;
+
+    return line < file->line_count && (file->lines[line] & LINE_OF_LEFT) != 0;
+}
+
+static enum seen_line mark_of(enum site_kind kind)
+{
+    switch (kind) {
+    case SITE_ENTER:
+        return LINE_HAS_ENTER;
+    case SITE_BRANCH:
+        return LINE_HAS_BRANCH;
+    default:
+        return LINE_HAS_OTHER;
+    }
+}
+
+/* Whether an event of the site could pass the filter: what only events tell counts as no. */
+static bool site_is_wanted(const struct event_filter *filter,
+                           const struct log_reader *reader,
+                           uint32_t module_number,
+                           const struct site *site)
+{
+    struct open_call call = {.module_number = module_number,
+                             .function = site->function};
+    struct log_event_view event = {.site = site};
+
+    event_filter_judge(filter, &call, reader);
+    if (site->write_count == 0) {
+        return event_filter_match(filter, &call, &event);
+    }
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        event.name = site->writes[i].name;
+        if (event_filter_match(filter, &call, &event)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool annotation_end_trace(struct annotation *annotation,
+                          const struct log_reader *reader,
+                          const struct event_filter *filter,
+                          bool (*strip)(struct slice text, struct buffer *original),
+                          struct error *error)
+{
+    for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
+        const struct log_module *module = log_reader_module(reader, i);
+        struct seen_file *file = find_file(annotation, i, module);
+
+        if (file == NULL || !take_source(annotation, file, module, strip)) {
+            return error_set_memory(error);
+        }
+        for (uint32_t k = 0; k < module->table.site_count; k++) {
+            const struct site *site = &module->table.sites[k];
+
+            if ((site_is_wanted(filter, reader, i, site) &&
+                 !mark_line(file, site->line, mark_of(site->kind))) ||
+                (is_in_left(file, &module->table, site) &&
+                 !mark_line(file, site->line, LINE_IN_LEFT))) {
+                return error_set_memory(error);
+            }
+        }
+    }
+    return true;
+}

@@ -1,0 +1,71 @@
+/* A trace in the JSON form of Chrome's trace events, which Perfetto opens: calls are slices,
+ * events instants, each thread has a track. Written as the trace is read, in memory that does not
+ * grow with it. */
+#ifndef MONITORCH_VIEW_LIST_PERFETTO_LOG_H
+#define MONITORCH_VIEW_LIST_PERFETTO_LOG_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/walk/open_calls.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct perfetto_thread {
+    bool is_told;    /* its name was */
+    uint64_t last;   /* the time of what was written last of it */
+    uint32_t *stack; /* owned: the calls whose slices are open, outermost first */
+    size_t depth;
+    size_t capacity;
+};
+
+/* One trace: a process. */
+struct perfetto_log {
+    const struct log_reader *reader; /* borrowed */
+    uint32_t process;                /* no two traces of a file have the same */
+    uint64_t shift;  /* nanoseconds from the file's start to that of this trace */
+    uint64_t newest; /* time of the last item */
+    struct perfetto_thread *threads; /* owned; by number */
+    size_t thread_count;
+    size_t thread_capacity;
+    struct buffer summary; /* owned; of one value */
+    bool has_failed;       /* memory ran out */
+};
+
+/* What stands before the first trace and behind the last one. */
+#define PERFETTO_START SLICE("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")
+#define PERFETTO_END   SLICE("\n]}\n")
+
+/* `name` is the process's; it is the trace of that `index` in the file. */
+void perfetto_log_init(struct perfetto_log *log,
+                       const struct log_reader *reader,
+                       uint32_t process,
+                       uint64_t shift,
+                       struct slice name,
+                       size_t index,
+                       struct buffer *text);
+void perfetto_log_release(struct perfetto_log *log);
+
+/* A call that begins here: once for each. */
+void perfetto_log_add_call(struct perfetto_log *log,
+                           const struct open_call *call,
+                           struct buffer *text);
+void perfetto_log_add_event(struct perfetto_log *log,
+                            const struct log_event_view *event,
+                            struct buffer *text);
+/* Before the call is taken off the open ones. */
+void perfetto_log_add_end(struct perfetto_log *log,
+                          uint64_t time,
+                          const struct open_call *call,
+                          struct buffer *text);
+void perfetto_log_add_note(struct perfetto_log *log,
+                           const struct log_item *item,
+                           struct buffer *text);
+/* Ends what is open when the trace ends, at its last item. */
+void perfetto_log_finish(struct perfetto_log *log,
+                         const struct open_calls *calls,
+                         struct buffer *text);
+
+#endif

@@ -1,0 +1,60 @@
+/* A trace as a tree for people: a line for each call, and under it a line for each event. */
+#ifndef MONITORCH_VIEW_LIST_TREE_LOG_H
+#define MONITORCH_VIEW_LIST_TREE_LOG_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/walk/open_calls.h"
+#include "runtime/view/walk/source_lines.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tree_log {
+    const struct log_reader *reader; /* borrowed */
+    struct source_lines *sources;    /* borrowed */
+    bool has_color;
+    bool has_source; /* the text of each line goes above its events */
+    bool
+        is_canonical; /* calls have the numbers of canonical.h, threads are told elsewhere */
+    bool has_threads; /* more than one was met */
+    bool has_failed;  /* memory ran out: calls are named more often than they need be */
+    /* The calls whose lines stand above the place where the next line goes, from the depth
+     * `above_start` on, by depth: those further out belong to another thread. */
+    uint32_t *above; /* owned */
+    size_t above_start;
+    size_t above_count;
+    size_t above_capacity;
+    /* The visit that was printed last. */
+    uint32_t last_call;
+    uint32_t last_site;
+    uint32_t last_visit;
+    uint32_t last_source_call;
+    uint32_t last_source_line;
+};
+
+void tree_log_init(struct tree_log *log,
+                   const struct log_reader *reader,
+                   struct source_lines *sources);
+void tree_log_release(struct tree_log *log);
+
+/* The lines of the call and of those that it was made from, as far as they are needed there. */
+void tree_log_add_call(struct tree_log *log,
+                       struct open_call *call,
+                       struct buffer *text);
+/* With the call's line where that does not stand above already. */
+void tree_log_add_event(struct tree_log *log,
+                        const struct log_event_view *event,
+                        struct open_call *call,
+                        struct buffer *text);
+/* A line where the call was printed, and may have been left by an exception. */
+void tree_log_add_end(struct tree_log *log,
+                      const struct log_item *item,
+                      const struct open_call *call,
+                      struct buffer *text);
+void tree_log_add_note(struct tree_log *log,
+                       const struct log_item *item,
+                       struct buffer *text);
+
+#endif

@@ -1,0 +1,143 @@
+/* What stands in the box of a node, and where. */
+#ifndef MONITORCH_VIEW_PICTURE_BOX_BOX_H
+#define MONITORCH_VIEW_PICTURE_BOX_BOX_H
+
+#include "runtime/view/picture/box/table.h"
+#include "runtime/view/picture/sheet.h"
+
+/* How much boxes tell: less where there are very many of them. */
+enum box_detail {
+    BOX_FULL,
+    BOX_WITHOUT_TABLE,
+    BOX_SHORT, /* name and form alone */
+};
+
+struct box_options {
+    enum box_detail detail;
+    bool has_files; /* nodes are of several files */
+    struct table_limits limits;
+};
+
+struct box {
+    double width;
+    double height;
+    size_t first_item; /* in the picture: drawn as if the box were at (0, 0) */
+    size_t item_count;
+};
+
+/* Draws the box's items at the end of the picture's, at (0, 0): box_move puts them right. */
+void box_draw(struct box *box,
+              struct sheet *sheet,
+              const struct flow_node *node,
+              const struct box_options *options);
+
+void box_move(const struct box *box, struct picture *picture, double x, double y);
+
+/* ---- card.c, for the legend too ---- */
+
+enum box_role {
+    ROLE_VALUE,
+    ROLE_SOURCE,
+    ROLE_ARGUMENT,
+    ROLE_RESULT,
+    ROLE_IN_PLACE,
+    ROLE_ALIAS,
+    ROLE_GUESS,
+    ROLE_CALL,
+    ROLE_COUNT
+};
+
+enum box_role role_of(const struct flow_node *node);
+
+struct card {
+    enum box_role role;
+    enum flow_mark mark;
+    bool is_alarming;
+};
+
+/* The card alone: its border and the bar at its left. */
+void card_draw(struct sheet *sheet,
+               const struct card *card,
+               double x,
+               double y,
+               double width,
+               double height);
+
+/* ---- pills.c: small words in a box's head ---- */
+
+#define PILL_HEIGHT 10.5
+#define PILL_GAP    3.0
+#define PILL_MAX    12
+
+struct pill {
+    struct slice text;
+    uint32_t color;
+    uint32_t text_color; /* 0: the colour, on a faint fill of it */
+    double width;
+};
+
+struct pills {
+    struct pill pills[PILL_MAX];
+    uint32_t count;
+};
+
+void pill_add(struct pills *pills,
+              struct sheet *sheet,
+              struct slice text,
+              uint32_t color,
+              uint32_t text_color);
+void pill_draw(struct sheet *sheet, const struct pill *pill, double x, double y);
+/* All that is to be said of a node. */
+void pills_of_node(struct pills *pills,
+                   struct sheet *sheet,
+                   const struct flow_node *node);
+/* The height of pills in lines of at most `width`. */
+double pills_height(const struct pills *pills, double width);
+/* Of one line; at most `limit` where they need several. */
+double pills_width(const struct pills *pills, double limit);
+void pills_draw(
+    const struct pills *pills, struct sheet *sheet, double x, double y, double width);
+
+/* ---- view/picture/marks.c: what is said of a marked node, in a few lines ---- */
+
+#define REMARK_LINE_MAX 4
+
+struct remark {
+    struct slice lines[REMARK_LINE_MAX];
+    uint32_t line_count;
+    bool is_loud;
+};
+
+void remark_prepare(struct remark *remark,
+                    struct sheet *sheet,
+                    const struct flow_node *node,
+                    double width);
+double remark_width(const struct remark *remark, const struct sheet *sheet);
+double remark_height(const struct remark *remark);
+void remark_draw(const struct remark *remark, struct sheet *sheet, double x, double y);
+
+/* ---- figures.c: the statistics below a table ---- */
+
+#define FIGURE_MAX 4
+
+struct figures {
+    uint32_t count;
+    uint32_t across;
+    struct slice labels[FIGURE_MAX];
+    struct slice values[FIGURE_MAX];
+    double widths[FIGURE_MAX]; /* of each column */
+    double width;
+    double height;
+};
+
+/* In one line where that is at most `width` wide, else in two columns. */
+void figures_prepare(struct figures *figures,
+                     struct sheet *sheet,
+                     const struct flow_node *node,
+                     double width);
+void figures_draw(const struct figures *figures,
+                  struct sheet *sheet,
+                  double x,
+                  double y);
+
+#endif

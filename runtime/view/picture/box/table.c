@@ -1,0 +1,260 @@
+/* What a table is made of, and how large that is. Drawn by table_draw.c. */
+#include "runtime/view/picture/box/table.h"
+#include "runtime/view/picture/box/selection.h"
+
+#include "runtime/array/sample.h"
+#include "runtime/view/words/number_text.h"
+
+#include <math.h>
+
+/* A longer vector is cut into pieces below each other. */
+#define VECTOR_WIDTH_MAX 232.0
+#define VECTOR_PIECE     16
+/* Wider matrices are shown with fewer columns. */
+#define MATRIX_WIDTH_MAX 560.0
+/* Slices stand beside each other until the table is this much wider than high. */
+#define BLOCKS_PROPORTION 1.3
+
+/* Cells of all slices, row by row; NULL where memory ran out. */
+static struct table_cell *cells_new(struct sheet *sheet,
+                                    const struct selection *selection,
+                                    const struct flow_node *node)
+{
+    struct arena *arena = &sheet->picture->arena;
+    size_t count = (size_t)selection->slices * selection->rows * selection->columns;
+    struct table_cell *cells = arena_allocate(arena, count, sizeof *cells);
+    const char **values = arena_allocate(arena, count, sizeof *values);
+    size_t size = dtype_size(node->dtype);
+    size_t next = 0;
+
+    if (cells == NULL || values == NULL) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < selection->slices; i++) {
+        for (uint32_t row = 0; row < selection->rows; row++) {
+            for (uint32_t column = 0; column < selection->columns; column++) {
+                values[next++] = (const char *)node->sample +
+                                 selection_find(selection, i, row, column) * size;
+            }
+        }
+    }
+    cells_fill(sheet, node->dtype, values, cells, count);
+    return cells;
+}
+
+static double
+widest_cell(struct sheet *sheet, const struct table_cell *cells, size_t count)
+{
+    struct text_style style = table_style(sheet, TABLE_STYLE_CELL);
+    double widest = TABLE_CELL_LEAST;
+
+    for (size_t i = 0; i < count; i++) {
+        style.face = cells[i].mark == TABLE_NUMBER ? PICTURE_SANS : PICTURE_SANS_BOLD;
+        widest =
+            fmax(widest, style_width(style, cells[i].text) + 2 * TABLE_CELL_PADDING);
+    }
+    return ceil(widest);
+}
+
+/* A matrix or its slices. */
+static bool blocks_of_slices(struct table *table,
+                             struct sheet *sheet,
+                             const struct selection *selection,
+                             const struct table_cell *cells)
+{
+    struct table_block *blocks =
+        arena_allocate(&sheet->picture->arena, selection->slices, sizeof *blocks);
+
+    if (blocks == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < selection->slices; i++) {
+        blocks[i] = (struct table_block){
+            .label = selection_label(selection, sheet, i),
+            .rows = selection->rows,
+            .columns = selection->columns,
+            .cells = cells + (size_t)i * selection->rows * selection->columns,
+        };
+    }
+    table->blocks = blocks;
+    table->block_count = selection->slices;
+    table->block_gap = TABLE_BLOCK_GAP;
+    table->has_block_labels = selection->grid->dimension_count > 2;
+    return true;
+}
+
+/* A vector: pieces of equal length below each other. */
+static bool blocks_of_vector(struct table *table,
+                             struct sheet *sheet,
+                             const struct selection *selection,
+                             const struct table_cell *cells)
+{
+    uint32_t count = selection->columns;
+    uint32_t longest = (uint32_t)fmax(1, VECTOR_WIDTH_MAX / table->cell_width);
+    uint32_t pieces;
+    uint32_t length;
+    struct table_block *blocks;
+
+    longest = longest < VECTOR_PIECE ? longest : VECTOR_PIECE;
+    pieces = (count + longest - 1) / longest;
+    length = (count + pieces - 1) / pieces;
+    pieces = (count + length - 1) / length;
+    blocks = arena_allocate(&sheet->picture->arena, pieces, sizeof *blocks);
+    if (blocks == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < pieces; i++) {
+        blocks[i] = (struct table_block){
+            .label = SLICE(""),
+            .rows = 1,
+            .columns = length < count - i * length ? length : count - i * length,
+            .first_column = i * length,
+            .cells = cells + (size_t)i * length,
+        };
+    }
+    table->blocks = blocks;
+    table->block_count = pieces;
+    table->block_gap = TABLE_PIECE_GAP;
+    table->has_column_labels = table->has_column_labels || pieces > 1;
+    return true;
+}
+
+/* ---- sizes ---- */
+
+/* From the first of `count` cells to the end of the last. */
+static double length_of(const int64_t *index, uint32_t count, double each)
+{
+    double length = each * count;
+
+    for (uint32_t i = 1; i < count; i++) {
+        length += table_gap_before(index, i);
+    }
+    return length;
+}
+
+static double widest_index(struct sheet *sheet, const int64_t *index, uint32_t count)
+{
+    struct text_style style = table_style(sheet, TABLE_STYLE_INDEX);
+    double widest = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        sheet->scratch.size = 0;
+        integer_add(&sheet->scratch, index[i]);
+        widest = fmax(widest, style_width(style, buffer_slice(&sheet->scratch)));
+    }
+    sheet->scratch.size = 0;
+    return ceil(widest);
+}
+
+static void measure_block(struct table *table, struct sheet *sheet)
+{
+    uint32_t rows = table->blocks[0].rows;
+
+    table->label_width =
+        table->has_row_labels ? widest_index(sheet, table->row_index, rows) + 3 : 0;
+    table->block_height = length_of(table->row_index, rows, TABLE_CELL_HEIGHT) +
+                          (table->has_block_labels ? TABLE_BLOCK_LABEL_HEIGHT : 0) +
+                          (table->has_column_labels ? TABLE_LABEL_HEIGHT : 0);
+    for (uint32_t i = 0; i < table->block_count; i++) {
+        const struct table_block *block = &table->blocks[i];
+        double width = length_of(table->column_index + block->first_column,
+                                 block->columns, table->cell_width);
+
+        table->block_width = fmax(table->block_width, table->label_width + width);
+        table->block_width =
+            fmax(table->block_width,
+                 style_width(table_style(sheet, TABLE_STYLE_BLOCK), block->label));
+    }
+}
+
+static void table_measure(struct table *table, struct sheet *sheet)
+{
+    uint32_t down = table->block_count;
+
+    measure_block(table, sheet);
+    table->blocks_across = 1;
+    while (table->has_block_labels && table->blocks_across < table->block_count &&
+           table->block_width * table->blocks_across <
+               BLOCKS_PROPORTION * table->block_height * down) {
+        table->blocks_across++;
+        down = (table->block_count + table->blocks_across - 1) / table->blocks_across;
+    }
+    /* The same number of rows with fewer in each leaves less of the last one empty. */
+    table->blocks_across = (table->block_count + down - 1) / down;
+    table->width = table->block_width * table->blocks_across +
+                   TABLE_BLOCK_GAP * (table->blocks_across - 1);
+    table->height = table->block_height * down + table->block_gap * (down - 1) +
+                    (table->caption.size > 0 ? TABLE_CAPTION_HEIGHT : 0);
+    table->width =
+        fmax(table->width,
+             style_width(table_style(sheet, TABLE_STYLE_CAPTION), table->caption));
+}
+
+/* ---- all together ---- */
+
+/* Labels and the width of the cells, which have to hold the labels too. */
+static bool table_fill(struct table *table,
+                       struct sheet *sheet,
+                       const struct selection *selection,
+                       const struct table_cell *cells)
+{
+    bool is_vector = selection->grid->dimension_count == 1;
+    size_t count = (size_t)selection->slices * selection->rows * selection->columns;
+
+    table->row_index = selection_indices(selection, sheet, 2, selection->rows);
+    table->column_index = selection_indices(selection, sheet, 3, selection->columns);
+    if (table->row_index == NULL || table->column_index == NULL) {
+        return false;
+    }
+    table->has_row_labels = selection_leaves_out(selection, 2, selection->rows);
+    table->has_column_labels = selection_leaves_out(selection, 3, selection->columns);
+    table->cell_width = widest_cell(sheet, cells, count);
+    if (table->has_column_labels || is_vector) {
+        table->cell_width =
+            fmax(table->cell_width,
+                 widest_index(sheet, table->column_index, selection->columns) + 3);
+    }
+    table->caption = selection_caption(selection, sheet);
+    return is_vector ? blocks_of_vector(table, sheet, selection, cells)
+                     : blocks_of_slices(table, sheet, selection, cells);
+}
+
+/* A limit of 0 leaves out the tables that it is the limit of; that of a matrix all tables. */
+static bool has_table(const struct flow_node *node, const struct table_limits *limits)
+{
+    uint32_t dimensions = node->grid.dimension_count;
+    uint32_t limit = dimensions == 1   ? limits->vector
+                     : dimensions >= 3 ? limits->slices
+                                       : limits->matrix;
+
+    return limits->matrix > 0 && limit > 0 && grid_is_whole(node);
+}
+
+void table_prepare(struct table *table,
+                   struct sheet *sheet,
+                   const struct flow_node *node,
+                   const struct table_limits *limits)
+{
+    struct selection selection;
+    const struct table_cell *cells;
+
+    *table = (struct table){0};
+    if (!has_table(node, limits)) {
+        return;
+    }
+    selection_init(&selection, &node->grid, limits);
+    for (;;) {
+        *table = (struct table){0};
+        cells = cells_new(sheet, &selection, node);
+        if (cells == NULL || !table_fill(table, sheet, &selection, cells)) {
+            *table = (struct table){0};
+            return;
+        }
+        if (node->grid.dimension_count == 1 || selection.columns <= 2 ||
+            table->cell_width * selection.columns <= MATRIX_WIDTH_MAX) {
+            break;
+        }
+        selection.columns = (selection.columns + 1) / 2;
+    }
+    table_measure(table, sheet);
+}

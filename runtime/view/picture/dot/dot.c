@@ -1,0 +1,233 @@
+/* A graph as DOT text. */
+#include "runtime/view/picture/dot/dot.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/picture/dot/node.h"
+#include "runtime/view/picture/marks.h"
+#include "runtime/view/words/number_text.h"
+#include "runtime/view/words/paint.h"
+
+#define VERDICT_LIMIT 160
+#define INDENT_LIMIT  20
+
+/* ---- boxes ---- */
+
+/* Which boxes and nodes stand in which box, as lists: the first, and the next beside each. */
+struct nesting {
+    uint32_t *first_group; /* by group; of the whole picture at group_count */
+    uint32_t *next_group;
+    uint32_t *first_node;
+    uint32_t *next_node;
+};
+
+static uint32_t place_of(const struct flow_graph *graph, uint32_t group)
+{
+    return group == FLOW_NONE ? graph->group_count : group;
+}
+
+static uint32_t *
+lists_new(const struct flow_graph *graph, struct nesting *nesting, struct error *error)
+{
+    size_t groups = (size_t)graph->group_count + 1;
+    size_t count = 3 * groups + graph->node_count;
+    uint32_t *room = memory_allocate(count, sizeof *room);
+
+    if (room == NULL) {
+        error_set_memory(error);
+        return NULL;
+    }
+    memset(room, 0xff, count * sizeof *room);
+    *nesting =
+        (struct nesting){room, room + groups, room + 2 * groups, room + 3 * groups};
+    for (uint32_t i = graph->group_count; i-- > 0;) {
+        uint32_t place = place_of(graph, graph->groups[i].parent);
+
+        nesting->next_group[i] = nesting->first_group[place];
+        nesting->first_group[place] = i;
+    }
+    for (uint32_t i = graph->node_count; i-- > 0;) {
+        uint32_t place = place_of(graph, graph->nodes[i].group);
+
+        nesting->next_node[i] = nesting->first_node[place];
+        nesting->first_node[place] = i;
+    }
+    return room;
+}
+
+static void add_indent(struct buffer *text, uint32_t depth)
+{
+    text_add_blanks(text, 4 * (size_t)(depth < INDENT_LIMIT ? depth : INDENT_LIMIT));
+}
+
+static void add_group_label(struct buffer *text, const struct flow_group *group)
+{
+    if (group->kind == FLOW_GROUP_LOOP) {
+        dot_escaped_add(text, group->code.size > 0 ? group->code : SLICE("loop"),
+                        DOT_CODE_LIMIT);
+    } else {
+        buffer_add(text, SLICE("<b>"));
+        dot_escaped_add(text, group->path.size > 0 ? group->path : group->function,
+                        DOT_NAME_LIMIT);
+        buffer_add(text, SLICE("</b>"));
+        if (group->path.size > 0) {
+            buffer_add_byte(text, ' ');
+            dot_escaped_add(text, group->function, DOT_NAME_LIMIT);
+        }
+    }
+    dot_times_add(text, group->count);
+    if (group->line > 0) {
+        buffer_add_format(text, "  line %u", group->line);
+    }
+}
+
+static void open_group(struct buffer *text,
+                       const struct flow_graph *graph,
+                       uint32_t index,
+                       uint32_t depth)
+{
+    const struct flow_group *group = &graph->groups[index];
+
+    add_indent(text, depth);
+    buffer_add_format(text, "subgraph cluster_%u {\n", index);
+    add_indent(text, depth + 1);
+    buffer_add_format(text, "style=\"rounded%s\"; color=\"#9aa5b1\"; labeljust=l; ",
+                      group->kind == FLOW_GROUP_LOOP ? ",dashed" : "");
+    buffer_add(text, SLICE("label=<"));
+    add_group_label(text, group);
+    buffer_add(text, SLICE(">;\n"));
+}
+
+static void add_nodes_of(struct buffer *text,
+                         const struct flow_graph *graph,
+                         const struct nesting *nesting,
+                         uint32_t place,
+                         uint32_t depth)
+{
+    for (uint32_t i = nesting->first_node[place]; i != FLOW_NONE;
+         i = nesting->next_node[i]) {
+        add_indent(text, depth);
+        dot_node_add(text, graph, i);
+    }
+}
+
+/* Goes down the boxes and up again without recursion: a trace may nest them as deep as it
+ * likes. */
+static void add_groups(struct buffer *text,
+                       const struct flow_graph *graph,
+                       const struct nesting *nesting)
+{
+    uint32_t depth = 1;
+    uint32_t group = nesting->first_group[graph->group_count];
+
+    add_nodes_of(text, graph, nesting, graph->group_count, depth);
+    while (group != FLOW_NONE) {
+        uint32_t next;
+
+        open_group(text, graph, group, depth++);
+        add_nodes_of(text, graph, nesting, group, depth);
+        next = nesting->first_group[group];
+        while (next == FLOW_NONE && group != FLOW_NONE) {
+            add_indent(text, --depth);
+            buffer_add(text, SLICE("}\n"));
+            next = nesting->next_group[group];
+            group = graph->groups[group].parent;
+        }
+        group = next;
+    }
+}
+
+/* ---- edges ---- */
+
+static void add_edge(struct buffer *text,
+                     const struct flow_graph *graph,
+                     const struct flow_edge *edge)
+{
+    static const char *const styles[] = {
+        [FLOW_EDGE_VALUE] = "color=\"#374151\"",
+        [FLOW_EDGE_SAME] = "color=\"#3b76af\" style=dashed",
+        [FLOW_EDGE_WRITE] = "color=\"#c77700\" penwidth=2",
+        [FLOW_EDGE_ALIAS] = "color=\"#a0379b\" style=dotted penwidth=2",
+        [FLOW_EDGE_FORM] = "color=\"#374151\"",
+    };
+
+    buffer_add_format(text, "    n%u -> n%u [%s", edge->source, edge->target,
+                      mark_is_handed_on(graph, edge) ? "color=\"#c8102e\" penwidth=2"
+                                                     : styles[edge->kind]);
+    if (edge->is_carried) {
+        buffer_add(text, SLICE(" constraint=false arrowhead=vee"));
+    }
+    buffer_add(text, SLICE("];\n"));
+}
+
+static void add_left_out(struct buffer *text, const struct flow_left_out *left_out)
+{
+    const struct {
+        uint64_t count;
+        const char *text;
+    } parts[] = {
+        {left_out->older_nodes, " older nodes"},
+        {left_out->beside, " other values"},
+        {left_out->scalars, " values that are no arrays"},
+        {left_out->unchanged, " lines that changed nothing"},
+        {left_out->filtered, " filtered out"},
+        {left_out->in_part, " lists and dicts in part"},
+        {left_out->lost_events, " never recorded"},
+    };
+    bool is_first = true;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].count > 0) {
+            buffer_add(text, is_first ? SLICE("<br/><font point-size=\"9\">not shown: ")
+                                      : SLICE(", "));
+            buffer_add_number(text, parts[i].count);
+            buffer_add(text, slice_of(parts[i].text));
+            is_first = false;
+        }
+    }
+    buffer_add(text, is_first ? SLICE("") : SLICE("</font>"));
+}
+
+static void add_verdict(struct buffer *text, const struct picture_options *options)
+{
+    for (size_t i = 0; i < options->verdict_count; i++) {
+        buffer_add(text, SLICE("<br/><b>"));
+        dot_escaped_add(text, options->verdict[i], VERDICT_LIMIT);
+        buffer_add(text, SLICE("</b>"));
+    }
+}
+
+bool dot_text_add(const struct flow_graph *graph,
+                  const struct picture_options *options,
+                  struct buffer *text,
+                  struct error *error)
+{
+    struct nesting nesting;
+    uint32_t *room = lists_new(graph, &nesting, error);
+
+    if (room == NULL) {
+        return false;
+    }
+    buffer_add(text, SLICE("digraph monitorch {\n"
+                           "    graph [fontname=\"sans-serif\" fontsize=11 labelloc=t "
+                           "ranksep=0.35 nodesep=0.3];\n"
+                           "    node [shape=box style=\"rounded,filled\" "
+                           "fontname=\"sans-serif\" fontsize=11 color=\"#9aa5b1\" "
+                           "margin=\"0.12,0.06\"];\n"
+                           "    edge [arrowsize=0.7];\n"
+                           "    label=<"));
+    dot_escaped_add(text, options->title.size > 0 ? options->title : graph->file,
+                    DOT_CODE_LIMIT);
+    add_verdict(text, options);
+    add_left_out(text, &graph->left_out);
+    buffer_add(text, SLICE(">;\n"));
+    add_groups(text, graph, &nesting);
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        add_edge(text, graph, &graph->edges[i]);
+    }
+    buffer_add(text, SLICE("}\n"));
+    memory_free(room);
+    if (text->has_failed) {
+        return error_set_memory(error);
+    }
+    return true;
+}

@@ -1,0 +1,32 @@
+/* How marked nodes and what is between them look. */
+#ifndef MONITORCH_VIEW_PICTURE_MARKS_H
+#define MONITORCH_VIEW_PICTURE_MARKS_H
+
+#include "runtime/view/picture/box/box.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mark_look {
+    uint32_t color; /* of the border and the word */
+    uint32_t card;
+    double stroke_width;
+    double dash;
+};
+
+struct mark_look mark_look_of(const struct picture_palette *palette,
+                              enum flow_mark mark);
+/* `differs here`, with a sign before it; "" for no mark. */
+struct slice mark_word(enum flow_mark mark);
+/* In the legend. */
+const char *mark_meaning(enum flow_mark mark);
+
+void pill_of_mark(struct pills *pills, struct sheet *sheet, enum flow_mark mark);
+
+/* Whether the edge leads from one difference, or from one value that is not finite, to the
+ * next. */
+bool mark_is_handed_on(const struct flow_graph *graph, const struct flow_edge *edge);
+/* Such an edge, whatever its kind. */
+void mark_edge(const struct sheet *sheet, struct picture_item *curve);
+
+#endif

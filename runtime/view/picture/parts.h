@@ -1,0 +1,139 @@
+/* The parts of a picture besides its boxes: groups, edges, head, legend, pages. */
+#ifndef MONITORCH_VIEW_PICTURE_PARTS_H
+#define MONITORCH_VIEW_PICTURE_PARTS_H
+
+#include "runtime/view/layout/layout.h"
+#include "runtime/view/picture/box/box.h"
+#include "runtime/view/picture/sheet.h"
+
+/* ---- groups.c ---- */
+
+/* The title of a group, measured before the layout, drawn after it. */
+struct group_title {
+    struct slice name;   /* the module's path, or the function */
+    struct slice detail; /* `Attention.forward  model.py:31` */
+    struct pill times;
+    bool is_code;
+    unsigned depth; /* 0: on the page itself */
+    double width;
+};
+
+struct group_options {
+    bool has_files;   /* the graph is of several files */
+    bool has_threads; /* … threads */
+};
+
+void group_measure(struct group_title *title,
+                   struct layout_group *place,
+                   struct sheet *sheet,
+                   const struct flow_group *group,
+                   const struct group_options *options);
+/* Of what lies inside, by the depth of the group. */
+uint32_t group_color(const struct picture_palette *palette, unsigned depth);
+
+void group_draw(struct sheet *sheet,
+                const struct flow_group *group,
+                const struct group_title *title,
+                const struct layout_group *place,
+                double x,
+                double y);
+
+/* ---- edges.c ---- */
+
+enum edge_look {
+    EDGE_VALUE,
+    EDGE_SAME,
+    EDGE_WRITE,
+    EDGE_ALIAS,
+    EDGE_CARRIED,
+    EDGE_LOOK_COUNT
+};
+
+enum edge_look edge_look_of(const struct flow_edge *edge);
+/* Colour, thickness and dash. */
+void edge_style(const struct sheet *sheet,
+                enum edge_look look,
+                uint64_t count,
+                struct picture_item *item);
+void edge_draw(struct sheet *sheet,
+               const struct flow_graph *graph,
+               const struct flow_edge *edge,
+               const struct layout_point *route,
+               size_t point_count,
+               double x,
+               double y);
+/* Makes room for the arrow's head at the end of the curve that was added last. */
+void edge_finish(struct sheet *sheet, struct picture_item *curve);
+
+/* ---- head.c: title, file, counts, what was left out ---- */
+
+struct head {
+    struct slice title;
+    struct slice verdict[8]; /* lines of what is told first */
+    uint32_t verdict_count;
+    uint32_t first_count; /* of these, the lines of the first sentence */
+    struct slice lines[16];
+    uint32_t line_count;
+    double width;
+    double height;
+};
+
+/* Free space at the end of the head's height, and at the beginning of the legend's. */
+#define HEAD_GAP   12.0
+#define LEGEND_GAP 16.0
+
+/* The lines are broken at `width`. */
+void head_prepare(struct head *head,
+                  struct sheet *sheet,
+                  const struct flow_graph *graph,
+                  const struct picture_options *options,
+                  enum box_detail detail,
+                  double width);
+void head_draw(const struct head *head, struct sheet *sheet, double x, double y);
+
+/* ---- legend.c: what occurs in the picture, and nothing else ---- */
+
+#define LEGEND_MAX 32
+
+struct legend_entry {
+    int kind; /* enum legend_kind of legend.c */
+    int which;
+    struct slice text;
+    double width;
+};
+
+struct legend {
+    struct legend_entry entries[LEGEND_MAX];
+    uint32_t count;
+    double wrap; /* lines are broken here */
+    double width;
+    double height;
+};
+
+void legend_prepare(struct legend *legend,
+                    struct sheet *sheet,
+                    const struct flow_graph *graph,
+                    enum box_detail detail,
+                    double width);
+void legend_draw(const struct legend *legend, struct sheet *sheet, double x, double y);
+
+/* ---- pages.c ---- */
+
+/* A page shows the picture at least this large where boxes allow it; a little smaller where
+ * the picture is then no wider than a page. */
+#define PAGE_SCALE_LEAST 0.62
+#define PAGE_SCALE_WHOLE 0.45
+
+/* A rectangle that no cut may run through. */
+struct page_part {
+    double x, y, width, height;
+    bool is_title; /* of a group: without what it is the title of, it makes no page */
+};
+
+/* Puts the parts into another order. false where memory ran out. */
+bool pages_cut(struct picture *picture,
+               struct page_part *parts,
+               size_t part_count,
+               const struct picture_options *options);
+
+#endif

@@ -1,0 +1,384 @@
+/* From a trace to a file that a person looks at. */
+#include "runtime/view/picture/render.h"
+
+#include "runtime/trace/reader.h"
+#include "runtime/view/picture/dot/dot.h"
+#include "runtime/view/picture/paint/cairo/painter.h"
+#include "runtime/view/picture/paint/svg_text.h"
+
+#include <stdio.h>
+
+static const char *const format_names[RENDER_FORMAT_COUNT] = {
+    [RENDER_PNG] = "png",
+    [RENDER_SVG] = "svg",
+    [RENDER_PDF] = "pdf",
+    [RENDER_DOT] = "dot",
+};
+
+const char *render_format_name(enum render_format format)
+{
+    return format_names[format];
+}
+
+static char lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+bool render_format_read(struct slice name, enum render_format *format)
+{
+    for (int i = 0; i < RENDER_FORMAT_COUNT; i++) {
+        struct slice known = slice_of(format_names[i]);
+        size_t k = 0;
+
+        while (k < name.size && k < known.size &&
+               lower(name.bytes[k]) == known.bytes[k]) {
+            k++;
+        }
+        if (k == name.size && k == known.size) {
+            *format = (enum render_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool render_format_of(struct slice path,
+                      enum render_format *format,
+                      struct error *error)
+{
+    size_t start = path.size;
+    size_t shown = path.size < 200 ? path.size : 200;
+
+    while (start > 0 && path.bytes[start - 1] != '.' && path.bytes[start - 1] != '/') {
+        start--;
+    }
+    if (start > 1 && path.bytes[start - 1] == '.' && path.bytes[start - 2] != '/' &&
+        render_format_read(slice_part(path, start, path.size), format)) {
+        return true;
+    }
+    error_set(error, ERROR_USAGE,
+              "%.*s: the name has to end in .png, .svg, .pdf or .dot", (int)shown,
+              path.bytes);
+    return false;
+}
+
+/* ---- of a graph ---- */
+
+static bool tell_progress(const struct render_options *options,
+                          enum render_stage stage,
+                          const struct flow_graph *graph,
+                          struct error *error)
+{
+    if (options->progress == NULL ||
+        options->progress(options->progress_context, stage, graph->node_count)) {
+        return true;
+    }
+    error_set(error, ERROR_SYSTEM, "drawing was interrupted");
+    return false;
+}
+
+static bool paint(const struct picture *picture,
+                  const struct render_options *options,
+                  struct buffer *bytes,
+                  struct error *error)
+{
+    double dpi = options->dpi > 0 ? options->dpi : CAIRO_PAINTER_DPI;
+
+    switch (options->format) {
+    case RENDER_PNG:
+        return cairo_paint_png(picture, dpi, bytes, error);
+    case RENDER_PDF:
+        return cairo_paint_pdf(
+            picture, options->picture.has_pages ? options->picture.page_width : 0,
+            options->picture.has_pages ? options->picture.page_height : 0, bytes,
+            error);
+    default:
+        return svg_text_add(bytes, picture) || error_set_memory(error);
+    }
+}
+
+static bool draw_picture(const struct flow_graph *graph,
+                         const struct render_options *options,
+                         struct buffer *bytes,
+                         struct error *error)
+{
+    struct picture picture;
+    bool is_done;
+
+    picture_init(&picture);
+    is_done = tell_progress(options, RENDER_PLACING, graph, error) &&
+              picture_draw(&picture, graph, &options->picture, error) &&
+              tell_progress(options, RENDER_PAINTING, graph, error) &&
+              paint(&picture, options, bytes, error);
+    picture_release(&picture);
+    return is_done;
+}
+
+bool render_graph(const struct flow_graph *graph,
+                  const struct render_options *options,
+                  struct buffer *bytes,
+                  struct error *error)
+{
+    size_t start = bytes->size;
+    bool is_done;
+
+    if (graph->node_count == 0) {
+        return true;
+    }
+    if (options->format == RENDER_DOT) {
+        is_done = tell_progress(options, RENDER_PAINTING, graph, error) &&
+                  dot_text_add(graph, &options->picture, bytes, error);
+    } else {
+        is_done = draw_picture(graph, options, bytes, error);
+    }
+    if (is_done && bytes->has_failed) {
+        is_done = error_set_memory(error);
+    }
+    if (!is_done) {
+        bytes->size = start;
+    }
+    return is_done;
+}
+
+/* ---- of a trace ---- */
+
+struct render {
+    const struct render_options *options; /* borrowed */
+    struct log_reader *reader;            /* owned */
+    struct source_lines sources;          /* owned */
+    struct flow_graph graph;              /* owned */
+    uint32_t depth;                       /* as in render_result */
+};
+
+static bool tell_reading(void *context, uint64_t events)
+{
+    const struct render_options *options = context;
+
+    return options->progress(options->progress_context, RENDER_READING, events);
+}
+
+static bool
+read_graph(struct render *render, struct flow_options flow, struct error *error)
+{
+    const struct render_options *options = render->options;
+
+    flow.progress = options->progress == NULL ? NULL : tell_reading;
+    flow.progress_context = (void *)options;
+    flow_graph_release(&render->graph);
+    log_reader_rewind(render->reader);
+    return flow_graph_build(&render->graph, render->reader, &render->sources, &flow,
+                            error);
+}
+
+static bool check_node_count(const struct render *render, struct error *error)
+{
+    const struct render_options *options = render->options;
+
+    if (options->node_limit > 0 && render->graph.node_count > options->node_limit) {
+        error_set(
+            error, ERROR_USAGE,
+            "there are %lu nodes to draw, more than %lu: choose some by "
+            "--function, "
+            "--line, --name or --module, fold more by --fold all, take the last N "
+            "by --max-nodes N, or all by --max-nodes 0",
+            (unsigned long)render->graph.node_count,
+            (unsigned long)options->node_limit);
+        return false;
+    }
+    return true;
+}
+
+static bool build_graph(struct render *render, struct error *error)
+{
+    const struct render_options *options = render->options;
+
+    if (!read_graph(render, options->flow, error)) {
+        return false;
+    }
+    return check_node_count(render, error);
+}
+
+/* ---- of a trace, so that it is read on about a screen ---- */
+
+/* Two screens of 1,280 x 800 pixels, one below the other; in points. */
+#define FITTED_WIDTH  960.0
+#define FITTED_HEIGHT 1200.0
+/* So few are drawn as they are. */
+#define FITTED_NODE_FEW 24
+/* More nodes than that fit in no way. */
+#define FITTED_NODE_MAX 150
+/* The deepest calls that are tried, where the whole does not fit. */
+#define FITTED_DEPTH 3
+
+/* One way to draw the trace. */
+struct fitting {
+    struct flow_options flow;
+    struct picture_options picture;
+};
+
+static bool is_fitting(struct render *render,
+                       const struct fitting *fitting,
+                       bool *fits,
+                       struct error *error)
+{
+    struct picture picture;
+    bool is_done = true;
+
+    *fits = false;
+    if (render->graph.node_count > FITTED_NODE_MAX) {
+        return true;
+    }
+    picture_init(&picture);
+    is_done = picture_draw(&picture, &render->graph, &fitting->picture, error);
+    *fits = is_done && picture.width <= FITTED_WIDTH && picture.height <= FITTED_HEIGHT;
+    picture_release(&picture);
+    return is_done;
+}
+
+/* With tables of values, and without. */
+static bool try_tables(struct render *render,
+                       struct fitting *fitting,
+                       bool *fits,
+                       struct error *error)
+{
+    for (int i = 0; i < 2 && !*fits; i++) {
+        fitting->picture.has_no_tables = i > 0;
+        if (!is_fitting(render, fitting, fits, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Tries depths from `depth` down to `least`, as long as something is drawn; or the one that is
+ * fixed. */
+static bool try_depths(struct render *render,
+                       struct fitting *fitting,
+                       uint32_t depth,
+                       uint32_t least,
+                       bool *fits,
+                       struct error *error)
+{
+    bool keeps_depth = render->options->keeps_depth;
+
+    for (uint32_t i = depth + 1; i > least && !*fits; i--) {
+        if (!keeps_depth) {
+            fitting->flow.has_depth = true;
+            fitting->flow.depth = i - 1;
+        }
+        if (!read_graph(render, fitting->flow, error) ||
+            !try_tables(render, fitting, fits, error)) {
+            return false;
+        }
+        if (keeps_depth || render->graph.node_count == 0) {
+            break;
+        }
+    }
+    if (!keeps_depth && render->graph.node_count == 0) {
+        fitting->flow.depth++; /* nothing is drawn of the outermost calls */
+        return read_graph(render, fitting->flow, error);
+    }
+    return true;
+}
+
+/* Leaves the first graph that fits: the whole; a step; the call of the module in it alone; else the
+ * last of these that was tried, with all its calls closed. */
+static bool
+fit_graph(struct render *render, struct fitting *fitting, struct error *error)
+{
+    const struct render_options *options = render->options;
+    bool is_free = !options->keeps_steps && !options->keeps_depth;
+    bool fits = false;
+
+    if (!read_graph(render, fitting->flow, error) ||
+        !is_fitting(render, fitting, &fits, error)) {
+        return false;
+    }
+    if (fits || render->graph.node_count <= FITTED_NODE_FEW) {
+        return true;
+    }
+    fitting->picture.how =
+        SLICE("choose with --step N and --depth N; everything: --step all --depth all");
+    fitting->flow.has_step = fitting->flow.has_step || !options->keeps_steps;
+    if (!try_depths(render, fitting, FITTED_DEPTH, is_free ? 1 : 0, &fits, error)) {
+        return false;
+    }
+    if (fits || !is_free) {
+        return true;
+    }
+    fitting->flow.is_step_call = render->graph.step.number > 0;
+    return try_depths(render, fitting, FITTED_DEPTH, 0, &fits, error);
+}
+
+static bool
+draw_fitted(struct render *render, struct buffer *bytes, struct error *error)
+{
+    struct render_options options = *render->options;
+    struct fitting fitting = {options.flow, options.picture};
+
+    if (!fit_graph(render, &fitting, error) || !check_node_count(render, error) ||
+        (render->sources.has_failed && !error_set_memory(error))) {
+        return false;
+    }
+    render->depth = fitting.flow.has_depth ? fitting.flow.depth : FLOW_NONE;
+    options.picture = fitting.picture;
+    return render_graph(&render->graph, &options, bytes, error);
+}
+
+static bool draw_whole(struct render *render, struct buffer *bytes, struct error *error)
+{
+    const struct render_options *options = render->options;
+
+    render->depth = options->flow.has_depth ? options->flow.depth : FLOW_NONE;
+    return build_graph(render, error) &&
+           (!render->sources.has_failed || error_set_memory(error)) &&
+           render_graph(&render->graph, options, bytes, error);
+}
+
+static void tell_result(const struct render *render, struct render_result *result)
+{
+    size_t damage_count = log_reader_damage_count(render->reader);
+
+    *result = (struct render_result){
+        .node_count = render->graph.node_count,
+        .event_count = render->graph.event_count,
+        .left_out = render->graph.left_out,
+        .step = render->graph.step,
+        .depth = render->depth,
+        .is_recording = log_reader_header(render->reader)->is_closed == 0,
+        .damage_count = damage_count,
+    };
+    result->step.name = SLICE("");
+    if (damage_count > 0) {
+        snprintf(result->damage, sizeof result->damage, "%s",
+                 log_reader_damage(render->reader, 0));
+    }
+}
+
+bool render_trace(const char *trace_path,
+                  const struct render_options *options,
+                  struct buffer *bytes,
+                  struct render_result *result,
+                  struct error *error)
+{
+    struct render render = {.options = options};
+    bool is_done;
+
+    render.reader = log_reader_new(trace_path, error);
+    if (render.reader == NULL) {
+        return false;
+    }
+    source_lines_init(&render.sources, render.reader, options->strip);
+    flow_graph_init(&render.graph);
+    is_done = options->is_fitted && options->format != RENDER_DOT
+                  ? draw_fitted(&render, bytes, error)
+                  : draw_whole(&render, bytes, error);
+    if (is_done) {
+        tell_result(&render, result);
+    }
+    flow_graph_release(&render.graph);
+    source_lines_release(&render.sources);
+    log_reader_free(render.reader);
+    return is_done;
+}

@@ -1,0 +1,76 @@
+/* The virtual tables of SQL over traces: events, and what rows.h makes tables of. */
+#ifndef MONITORCH_VIEW_SQL_TABLES_TABLES_H
+#define MONITORCH_VIEW_SQL_TABLES_TABLES_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/view/sql/tables/traces.h"
+#include "runtime/view/walk/event_columns.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A column as a schema tells it. */
+struct sql_column {
+    const char *name;
+    const char *type; /* as SQL declares it; "" for what may be of several */
+    const char *what;
+};
+
+struct sql_table {
+    const char *name;
+    const char *what;
+    const struct sql_column *columns;
+    int column_count;
+};
+
+#define SQL_TABLE_COUNT 4
+/* events, sites, calls, edges. */
+extern const struct sql_table *const sql_tables[SQL_TABLE_COUNT];
+
+extern const struct sql_table sql_events_table;
+
+/* Makes the tables known to a connection, each name behind the prefix. The traces are borrowed,
+ * and outlive it. Gives SQLite's code. */
+int sql_tables_register(sqlite3 *database,
+                        struct sql_traces *traces,
+                        const char *prefix);
+
+/* ---- what the tables share ---- */
+
+struct sql_virtual_table {
+    sqlite3_vtab base;
+    struct sql_traces *traces; /* borrowed */
+    const void *rows;          /* of a table of rows: which one; else NULL */
+};
+
+/* Declares the table's columns to SQLite and makes it. */
+int sql_table_connect(sqlite3 *database,
+                      const struct sql_table *table,
+                      struct sql_traces *traces,
+                      const void *rows,
+                      sqlite3_vtab **made);
+int sql_table_disconnect(sqlite3_vtab *table);
+
+/* `create table NAME(…)`. */
+void sql_table_declare(const struct sql_table *table,
+                       struct slice name,
+                       struct buffer *text);
+
+/* The traces' error as SQLite's code, with the message in the table. */
+int sql_table_fail(struct sql_virtual_table *table);
+
+/* `is_lasting`: a text that lives as long as the traces; others are copied. */
+void sql_result_set(sqlite3_context *context,
+                    const struct column_value *value,
+                    bool is_lasting,
+                    const struct buffer *scratch);
+
+/* Whether a constraint asks for one value by `=` (or IS), not for one of a list. Texts have to be
+ * compared byte by byte. */
+bool sql_is_equality(sqlite3_index_info *info, int constraint);
+
+/* The trace of that name; traces->count where there is none. */
+size_t sql_traces_find(const struct sql_traces *traces, sqlite3_value *name);
+
+#endif

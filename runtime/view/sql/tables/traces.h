@@ -1,0 +1,80 @@
+/* Traces as SQL's tables need them: readers for as many cursors as a query has, and what is
+ * found by one pass over a trace when it is first asked for: its calls and its edges. */
+#ifndef MONITORCH_VIEW_SQL_TABLES_TRACES_H
+#define MONITORCH_VIEW_SQL_TABLES_TRACES_H
+
+#include "runtime/base/error.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/sql/tables/calls.h"
+#include "runtime/view/sql/tables/edges.h"
+#include "runtime/view/walk/source_lines.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A reader, and the places in one chunk of it that were met: what is looked up goes on from the
+ * nearest one. */
+struct sql_reader {
+    struct log_reader *reader; /* owned */
+    struct sql_reader *next;   /* owned; the trace's next one */
+    bool is_busy;
+    struct log_place *places; /* owned; ascending, all in one chunk */
+    size_t place_count;
+    size_t place_capacity;
+    bool knows_start; /* the first place is as near to the chunk's start as can be */
+    uint64_t used;    /* by a cursor, to tell which one it used last */
+};
+
+struct sql_trace {
+    const char *path; /* borrowed */
+    struct slice name;
+    struct sql_reader *readers;  /* owned; the first one is there from the beginning */
+    struct sql_calls calls;      /* owned */
+    struct sql_edges edges;      /* owned */
+    struct source_lines sources; /* owned; on the first reader */
+    struct buffer told;          /* owned; the damage that was told, a line each */
+    /* The module whose site was asked for last, and how many sites the ones before it have. */
+    uint32_t site_module;
+    size_t sites_before;
+};
+
+struct sql_traces {
+    struct sql_trace *traces; /* owned */
+    size_t count;
+    atomic_bool is_interrupted; /* work that takes long looks at it now and then */
+    uint64_t rows_read;         /* of events, by all cursors */
+    struct error error; /* what went wrong below SQLite, told in its stead; kind NONE */
+};
+
+/* Opens the first reader of each. Fails, with nothing to release, where a trace cannot be
+ * opened. `strip` as of source_lines; the paths are borrowed. */
+bool sql_traces_init(struct sql_traces *traces,
+                     const char *const *paths,
+                     size_t count,
+                     source_strip strip,
+                     struct error *error);
+void sql_traces_release(struct sql_traces *traces);
+
+/* A reader at its beginning that nobody uses; NULL, with the traces' error set, where none can
+ * be opened. What its items point to, but for texts of values, lives as long as the traces. */
+struct sql_reader *sql_reader_take(struct sql_traces *traces, struct sql_trace *trace);
+void sql_reader_give(struct sql_reader *reader); /* may be NULL */
+
+/* Goes to the event of that number, or the first one after it, as log_reader_go_to_event does. */
+void sql_reader_seek(struct sql_reader *reader, uint64_t number);
+/* Whether a seek there is a short walk from a place that is known. */
+bool sql_reader_is_near(const struct sql_reader *reader, uint64_t number);
+
+/* Finds them where that was not done before. false with the traces' error set. */
+bool sql_trace_need_calls(struct sql_traces *traces, struct sql_trace *trace);
+bool sql_trace_need_edges(struct sql_traces *traces, struct sql_trace *trace);
+
+/* How many events the trace has, nearly. */
+uint64_t sql_trace_guess_events(const struct sql_trace *trace);
+
+/* The next damage that was not told yet, of what was read so far; NULL where there is none. */
+const char *sql_trace_next_damage(struct sql_trace *trace);
+
+#endif

@@ -1,0 +1,210 @@
+/* The tree log: which calls are told. */
+#include "runtime/view/tracklog/state.h"
+
+#include "runtime/base/memory.h"
+
+struct track_log *track_log_new(const struct track_options *options)
+{
+    struct track_log *log = memory_allocate_zeroed(1, sizeof *log);
+
+    if (log != NULL) {
+        log->options = *options;
+        open_calls_init(&log->calls);
+        source_lines_init(&log->sources, NULL, options->strip);
+    }
+    return log;
+}
+
+void track_log_free(struct track_log *log)
+{
+    if (log == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < log->calls.bucket_count; i++) {
+        for (struct open_call *call = log->calls.buckets[i]; call != NULL;
+             call = call->next) {
+            track_call_forget(call);
+        }
+    }
+    open_calls_release(&log->calls);
+    source_lines_release(&log->sources);
+    memory_free(log->threads);
+    memory_free(log->modules);
+    memory_free(log);
+}
+
+bool track_log_has_failed(const struct track_log *log)
+{
+    return log->has_failed || log->sources.has_failed;
+}
+
+const struct site_function *track_log_function(const struct track_log *log,
+                                               const struct open_call *call)
+{
+    return &log->modules[call->module_number].table.functions[call->function];
+}
+
+static bool
+keep_module(struct track_log *log, const struct log_module *module, uint32_t number)
+{
+    void *items = log->modules;
+
+    if (!memory_grow_zeroed(&items, &log->module_capacity, (size_t)number + 1,
+                            sizeof *log->modules)) {
+        log->has_failed = true;
+        return false;
+    }
+    log->modules = items;
+    log->modules[number] = *module;
+    return true;
+}
+
+/* ---- items ---- */
+
+static void
+end_call(struct track_log *log, const struct log_item *item, struct buffer *text)
+{
+    struct open_call *call = open_calls_find(&log->calls, item->end.call);
+    struct track_call *tracked;
+
+    if (call == NULL) {
+        return;
+    }
+    tracked = track_call_of(call);
+    if (track_log_is_due(call)) {
+        track_log_begin_call(log, call, SLICE(""), text);
+    }
+    if (tracked != NULL && tracked->state == TRACK_TOLD) {
+        track_log_add_end(log, call, item, text);
+    }
+    track_call_forget(call);
+    open_calls_end(&log->calls, call);
+}
+
+/* False where memory ran out. */
+static bool want(struct track_log *log, struct track_call *tracked, struct slice wish)
+{
+    if (!track_call_want(tracked, wish, &log->options.labels)) {
+        log->has_failed = true;
+        return false;
+    }
+    tracked->is_conditional = tracked->is_conditional || log->options.is_selective;
+    tracked->wish.has_lines = tracked->wish.has_lines || log->options.has_lines;
+    tracked->state = TRACK_DUE;
+    return true;
+}
+
+/* What is known of a new call before anything is told of it. */
+static void meet(struct track_log *log, struct open_call *call)
+{
+    struct track_call *tracked = track_call_add(call);
+    const struct track_call *parent =
+        call->parent == NULL ? NULL : track_call_of(call->parent);
+
+    if (tracked == NULL) {
+        log->has_failed = true;
+        return;
+    }
+    tracked->labels = log->options.labels;
+    tracked->is_conditional = log->options.is_selective;
+    tracked->wish.has_lines = log->options.has_lines;
+    tracked->state = log->options.is_all ? TRACK_DUE : TRACK_IGNORED;
+    if (parent == NULL || parent->depth == 0) {
+        return;
+    }
+    struct buffer wish = BUFFER_INIT;
+    track_wish_write(&parent->wish, &wish);
+    log->has_failed = log->has_failed || wish.has_failed;
+    if (want(log, tracked, buffer_slice(&wish))) {
+        tracked->depth = parent->depth - 1;
+    }
+    buffer_release(&wish);
+}
+
+static void
+track(struct track_log *log, const struct log_item *item, struct buffer *text)
+{
+    struct open_call *call = open_calls_find(&log->calls, item->tracked.call);
+    struct track_call *tracked = call == NULL ? NULL : track_call_of(call);
+
+    if (tracked != NULL &&
+        (tracked->state == TRACK_IGNORED || tracked->state == TRACK_DUE) &&
+        want(log, tracked, item->tracked.wish)) {
+        track_log_begin_call(log, call, item->tracked.callers, text);
+    }
+}
+
+static void
+add_event(struct track_log *log, const struct log_item *item, struct buffer *text)
+{
+    bool is_new = false;
+    struct open_call *call = open_calls_of_event(&log->calls, &item->event, &is_new);
+    const struct track_call *tracked;
+
+    if (call == NULL) {
+        log->has_failed = true;
+        return;
+    }
+    if (is_new) {
+        meet(log, call);
+    }
+    call->thread = item->event.thread;
+    tracked = track_call_of(call);
+    if (track_log_is_due(call)) {
+        track_log_begin_call(log, call, SLICE(""), text);
+    }
+    if (tracked != NULL && tracked->state != TRACK_IGNORED) {
+        track_log_add_event(log, &item->event, call, text);
+    }
+}
+
+static void begin_call(struct track_log *log, const struct log_item *item)
+{
+    bool is_new = false;
+    struct open_call *call = open_calls_begin(&log->calls, &item->call, &is_new);
+
+    if (call == NULL) {
+        log->has_failed = true;
+    } else if (is_new) {
+        meet(log, call);
+    }
+}
+
+/* Of items that tell of no thread themselves. */
+static uint16_t thread_of(struct track_log *log, uint32_t call)
+{
+    const struct open_call *known = open_calls_find(&log->calls, call);
+
+    return known == NULL ? 0 : known->thread;
+}
+
+void track_log_add(struct track_log *log,
+                   const struct log_item *item,
+                   struct buffer *text,
+                   uint16_t *thread)
+{
+    switch (item->kind) {
+    case LOG_CALL:
+        *thread = item->call.thread;
+        if (keep_module(log, item->call.module, item->call.module_number)) {
+            begin_call(log, item);
+        }
+        break;
+    case LOG_TRACKED:
+        *thread = thread_of(log, item->tracked.call);
+        track(log, item, text);
+        break;
+    case LOG_EVENT:
+        *thread = item->event.thread;
+        if (keep_module(log, item->event.module, item->event.module_number)) {
+            add_event(log, item, text);
+        }
+        break;
+    case LOG_END:
+        *thread = thread_of(log, item->end.call);
+        end_call(log, item, text);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,333 @@
+/* Which events of a trace are wanted. */
+#include "runtime/view/walk/event_filter.h"
+
+#include "runtime/view/words/value_text.h"
+
+void event_filter_init(struct event_filter *filter)
+{
+    *filter = (struct event_filter){0};
+    arena_init(&filter->arena);
+}
+
+void event_filter_release(struct event_filter *filter)
+{
+    arena_release(&filter->arena);
+}
+
+bool event_filter_is_empty(const struct event_filter *filter)
+{
+    return filter->functions.count == 0 && filter->names.count == 0 &&
+           filter->files.count == 0 && filter->modules.count == 0 &&
+           filter->threads.count == 0 && filter->line_count == 0 &&
+           filter->kinds == 0 && filter->call == 0 && !filter->is_changed &&
+           !filter->is_nonfinite;
+}
+
+/* ---- reading what is wanted ---- */
+
+/* Makes room for one more item: the array doubles at each power of 2. NULL: out of memory. */
+static void *grow(struct arena *arena, const void *items, size_t count, size_t size)
+{
+    void *moved;
+
+    if ((count & (count - 1)) != 0) {
+        return (void *)items;
+    }
+    moved = arena_allocate(arena, count == 0 ? 1 : count * 2, size);
+    if (moved != NULL && count > 0) {
+        memcpy(moved, items, count * size);
+    }
+    return moved;
+}
+
+struct glob_list *event_filter_list(struct event_filter *filter, const char *option)
+{
+    const struct {
+        const char *option;
+        struct glob_list *list;
+    } lists[] = {{"function", &filter->functions},
+                 {"name", &filter->names},
+                 {"file", &filter->files},
+                 {"module", &filter->modules},
+                 {"thread", &filter->threads}};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (strcmp(lists[i].option, option) == 0) {
+            return lists[i].list;
+        }
+    }
+    return NULL;
+}
+
+bool event_filter_add_glob(struct event_filter *filter,
+                           struct glob_list *list,
+                           struct slice text,
+                           struct error *error)
+{
+    struct slice *globs =
+        grow(&filter->arena, list->globs, list->count, sizeof *list->globs);
+
+    if (globs == NULL) {
+        return error_set_memory(error);
+    }
+    list->globs = globs;
+    list->globs[list->count++] = text;
+    return true;
+}
+
+static int shown_size(struct slice text)
+{
+    return (int)(text.size < 80 ? text.size : 80);
+}
+
+/* Digits at the start of `text`, which they are taken off. */
+static bool take_number(struct slice *text, uint64_t *number)
+{
+    size_t i = 0;
+
+    *number = 0;
+    for (; i < text->size && text->bytes[i] >= '0' && text->bytes[i] <= '9'; i++) {
+        uint64_t digit = (uint64_t)(text->bytes[i] - '0');
+
+        if (*number > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        *number = *number * 10 + digit;
+    }
+    *text = slice_part(*text, i, text->size);
+    return i > 0;
+}
+
+static bool read_span(struct line_span *span, struct slice text)
+{
+    bool has_first = text.size > 0 && text.bytes[0] != '-';
+
+    *span = (struct line_span){1, UINT64_MAX};
+    if (has_first && (!take_number(&text, &span->first) || span->first == 0)) {
+        return false;
+    }
+    if (text.size == 0) {
+        span->last = span->first;
+        return has_first;
+    }
+    if (text.bytes[0] != '-') {
+        return false;
+    }
+    text = slice_part(text, 1, text.size);
+    if (text.size == 0) {
+        return has_first;
+    }
+    return take_number(&text, &span->last) && text.size == 0 &&
+           span->last >= span->first;
+}
+
+bool event_filter_add_line(struct event_filter *filter,
+                           struct slice text,
+                           struct error *error)
+{
+    struct line_span span;
+    struct line_span *lines;
+
+    if (!read_span(&span, text)) {
+        error_set(error, ERROR_USAGE,
+                  "--line %.*s: expected N, N-M, N- or -M, lines counted from 1",
+                  shown_size(text), text.bytes);
+        return false;
+    }
+    lines = grow(&filter->arena, filter->lines, filter->line_count, sizeof *lines);
+    if (lines == NULL) {
+        return error_set_memory(error);
+    }
+    filter->lines = lines;
+    filter->lines[filter->line_count++] = span;
+    return true;
+}
+
+static bool add_kind(struct event_filter *filter, struct slice text)
+{
+    for (int kind = 0; kind < SITE_KIND_COUNT; kind++) {
+        if (slice_equal(text, slice_of(site_kind_text((enum site_kind)kind)))) {
+            filter->kinds |= 1u << kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool event_filter_add_kinds(struct event_filter *filter,
+                            struct slice text,
+                            struct error *error)
+{
+    size_t start = 0;
+
+    while (start <= text.size) {
+        size_t end = slice_find(text, SLICE(","), start);
+        struct slice part = slice_part(text, start, end);
+
+        if (!add_kind(filter, part)) {
+            error_set(
+                error, ERROR_USAGE,
+                "--kind %.*s: expected enter, assign, mutate, loop, branch, return, "
+                "spy or line, several with commas between",
+                shown_size(part), part.bytes);
+            return false;
+        }
+        start = end + 1;
+    }
+    return true;
+}
+
+bool event_filter_set_call(struct event_filter *filter,
+                           struct slice text,
+                           struct error *error)
+{
+    struct slice rest = text;
+    uint64_t number = 0;
+    bool is_number = take_number(&rest, &number);
+    bool is_whole = slice_equal(rest, SLICE("+"));
+
+    if (!is_number || (rest.size > 0 && !is_whole) || number == 0 ||
+        number > UINT32_MAX) {
+        error_set(
+            error, ERROR_USAGE,
+            "--call %.*s: expected the number of a call, or N+ for the calls made "
+            "within it too",
+            shown_size(text), text.bytes);
+        return false;
+    }
+    filter->call = (uint32_t)number;
+    filter->is_call_whole = is_whole;
+    return true;
+}
+
+bool event_filter_take(struct event_filter *filter,
+                       const char *option,
+                       const char *argument,
+                       bool *is_taken,
+                       struct error *error)
+{
+    struct glob_list *globs = event_filter_list(filter, option);
+    struct slice text = argument == NULL ? SLICE("") : slice_of(argument);
+    bool ignored;
+
+    is_taken = is_taken == NULL ? &ignored : is_taken;
+    *is_taken = true;
+    if (globs != NULL) {
+        return event_filter_add_glob(filter, globs, text, error);
+    }
+    if (strcmp(option, "line") == 0 || strcmp(option, "lines") == 0) {
+        return event_filter_add_line(filter, text, error);
+    }
+    if (strcmp(option, "kind") == 0) {
+        return event_filter_add_kinds(filter, text, error);
+    }
+    if (strcmp(option, "call") == 0) {
+        return event_filter_set_call(filter, text, error);
+    }
+    if (strcmp(option, "changed") == 0) {
+        filter->is_changed = true;
+    } else if (strcmp(option, "nan") == 0) {
+        filter->is_nonfinite = true;
+    } else {
+        *is_taken = false;
+    }
+    return true;
+}
+
+/* ---- judging ---- */
+
+static bool glob_list_match(const struct glob_list *list, struct slice text)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (slice_match(text, list->globs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool thread_match(const struct event_filter *filter,
+                         const struct open_call *call,
+                         const struct log_reader *reader)
+{
+    struct slice name = log_reader_thread_name(reader, call->thread);
+    char digits[8];
+    struct slice number = {digits, 0};
+    size_t start = sizeof digits;
+    unsigned rest = call->thread;
+
+    do {
+        digits[--start] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    number = (struct slice){digits + start, sizeof digits - start};
+    return glob_list_match(&filter->threads, number) ||
+           glob_list_match(&filter->threads, name);
+}
+
+void event_filter_judge(const struct event_filter *filter,
+                        struct open_call *call,
+                        const struct log_reader *reader)
+{
+    const struct log_module *module = log_reader_module(reader, call->module_number);
+    struct slice path = module->table.path;
+    struct slice function = open_call_function(call, reader)->name;
+
+    call->is_within = call->is_within || call->call == filter->call;
+    call->is_wanted =
+        (filter->functions.count == 0 ||
+         glob_list_match(&filter->functions, function)) &&
+        (filter->files.count == 0 || glob_list_match(&filter->files, path) ||
+         glob_list_match(&filter->files, slice_last_part(path, '/'))) &&
+        (filter->modules.count == 0 || glob_list_match(&filter->modules, call->path)) &&
+        (filter->threads.count == 0 || thread_match(filter, call, reader)) &&
+        (filter->call == 0 ||
+         (filter->is_call_whole ? call->is_within : call->call == filter->call));
+}
+
+static bool name_match(const struct event_filter *filter,
+                       const struct log_event_view *event)
+{
+    for (size_t i = 0; i < filter->names.count; i++) {
+        if (slice_match_inside(event->name, event->path, filter->names.globs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool line_match(const struct event_filter *filter, uint32_t line)
+{
+    for (size_t i = 0; i < filter->line_count; i++) {
+        if (line >= filter->lines[i].first && line <= filter->lines[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A first value is no change; nor is another object that is known to hold the same. */
+static bool is_changed(const struct log_event_view *event)
+{
+    switch (event->change) {
+    case CHANGE_REBOUND:
+        return event->difference != 0 || !event->has_hash;
+    case CHANGE_MUTATED:
+    case CHANGE_ALIASED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool event_filter_match(const struct event_filter *filter,
+                        const struct open_call *call,
+                        const struct log_event_view *event)
+{
+    return call->is_wanted &&
+           (filter->kinds == 0 || (filter->kinds >> event->site->kind & 1) != 0) &&
+           (filter->line_count == 0 || line_match(filter, event->site->line)) &&
+           (!filter->is_changed || is_changed(event)) &&
+           (!filter->is_nonfinite || value_has_nonfinite(event)) &&
+           (filter->names.count == 0 || name_match(filter, event));
+}

@@ -1,0 +1,687 @@
+/* Whether a value was made NaN where it stands, and of what. */
+#include "runtime/view/why/why.h"
+
+#include "runtime/array/uninitialised.h"
+#include "runtime/base/memory.h"
+#include "runtime/view/why/reason/infinity_text.h"
+
+#include <assert.h>
+
+/* The name without its place in a container. */
+static struct slice bare_name(struct slice name)
+{
+    return slice_part(name, 0, slice_find(name, SLICE("["), 0));
+}
+
+/* How the statement spells what it read: by the edge, or as the value was recorded. */
+static struct slice spelled(const struct why *why, const struct flow_edge *edge)
+{
+    const struct flow_node *node = &why->graph.nodes[edge->source];
+    struct slice name = why->graph.names[edge->name];
+
+    if ((node->flags & FLOW_NODE_RESULT) != 0 && name.size == 0) {
+        size_t size = strlen("return");
+
+        return slice_part(node->name, node->name.size < size ? 0 : size,
+                          node->name.size);
+    }
+    /* A part of what was read has its place behind the name. */
+    return name.size == 0 || slice_equal(name, bare_name(node->name)) ||
+                   (slice_starts(node->name, name) && node->name.size > name.size &&
+                    node->name.bytes[name.size] == '.')
+               ? node->name
+               : name;
+}
+
+static bool is_result(const struct why *why, uint32_t node)
+{
+    return (why->graph.nodes[node].flags & FLOW_NODE_RESULT) != 0;
+}
+
+/* Whether both are the same elements in memory, told at two times. */
+static bool is_same_memory(const struct why *why, uint32_t a, uint32_t b)
+{
+    const struct flow_node *left = &why->graph.nodes[a];
+    const struct flow_node *right = &why->graph.nodes[b];
+
+    return why->facts[a].data != 0 && why->facts[a].data == why->facts[b].data &&
+           left->has_statistics && right->has_statistics &&
+           left->statistics.count == right->statistics.count;
+}
+
+/* Adds a source, unless it is there under that name; of one memory the newest value counts. */
+static void add_input(const struct why *why,
+                      struct why_producer *producer,
+                      const struct flow_edge *edge)
+{
+    struct slice name = spelled(why, edge);
+
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        bool is_it = slice_equal(producer->names[i], name) &&
+                     !is_result(why, edge->source) &&
+                     !is_result(why, producer->inputs[i]);
+
+        if (is_it && (is_same_memory(why, producer->inputs[i], edge->source) ||
+                      edge->kind == FLOW_EDGE_WRITE)) {
+            producer->inputs[i] =
+                edge->source > producer->inputs[i] ? edge->source : producer->inputs[i];
+            return;
+        }
+    }
+    if (producer->input_count < WHY_INPUTS_MAX) {
+        producer->names[producer->input_count] = name;
+        producer->inputs[producer->input_count++] = edge->source;
+    }
+}
+
+/* What went in; gives whether all of it is the value itself, under another name. */
+static bool
+find_inputs(const struct why *why, uint32_t node, struct why_producer *producer)
+{
+    bool is_same = true;
+
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        const struct flow_edge *edge = &why->graph.edges[i];
+
+        if (edge->kind == FLOW_EDGE_FORM) {
+            continue;
+        }
+        is_same = is_same && edge->kind == FLOW_EDGE_SAME;
+        producer->input_total++;
+        add_input(why, producer, edge);
+    }
+    return is_same;
+}
+
+/* The node that held the same object before; FLOW_NONE. */
+static uint32_t find_origin(const struct why *why, uint32_t node)
+{
+    uint64_t origin = why->facts[node].origin; /* from 1 */
+
+    return origin == 0 ? FLOW_NONE : flow_graph_find(&why->graph, origin - 1);
+}
+
+/* Whether a site writes the name. */
+static bool writes(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a number need not be the newest of its name where the other node was made: the recording
+ * left out visits of a line that writes the name. */
+static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
+{
+    const struct why_fact *fact = &why->facts[node];
+    const struct log_module *module = log_reader_module(why->reader, fact->module);
+    uint64_t event = why->graph.nodes[reader].event;
+
+    for (size_t i = 0; module != NULL && i < log_reader_left_out_count(why->reader);
+         i++) {
+        const struct log_left_out_view *left_out = log_reader_left_out(why->reader, i);
+        uint32_t site = left_out->site - module->first_site;
+
+        if (left_out->site >= module->first_site && site < module->table.site_count &&
+            left_out->event <= event &&
+            module->table.sites[site].function ==
+                module->table.sites[fact->site].function &&
+            writes(&module->table.sites[site], why->graph.nodes[node].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The box of the call that the node is in; NULL: none. */
+static const struct flow_group *call_of(const struct why *why, uint32_t node)
+{
+    uint32_t group = why->graph.nodes[node].group;
+
+    while (group != FLOW_NONE && why->graph.groups[group].kind != FLOW_GROUP_CALL) {
+        group = why->graph.groups[group].parent;
+    }
+    return group == FLOW_NONE ? NULL : &why->graph.groups[group];
+}
+
+#define MASK_STEPS_MAX 16
+
+/* A source that has the same least value: where that came from. FLOW_NONE: none. */
+static uint32_t find_least(const struct why *why, uint32_t node, double least)
+{
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        uint32_t source = why->graph.edges[i].source;
+        const struct flow_node *from = &why->graph.nodes[source];
+
+        if (from->has_statistics && source < node &&
+            statistics_bound_real(from->dtype, from->statistics.min) == least) {
+            return source;
+        }
+    }
+    return FLOW_NONE;
+}
+
+/* Whether the line where the value's least element came from wrote it into a mask. */
+static bool is_mask(struct why *why, uint32_t node)
+{
+    const struct flow_node *last = &why->graph.nodes[node];
+    double least;
+
+    if (!last->has_statistics || dtype_class(last->dtype) != DTYPE_CLASS_FLOATING) {
+        return false;
+    }
+    least = statistics_bound_real(last->dtype, last->statistics.min);
+    if (!(least < 0)) {
+        return false;
+    }
+    for (int i = 0; i < MASK_STEPS_MAX; i++) {
+        uint32_t source = find_least(why, node, least);
+
+        if (source == FLOW_NONE) {
+            break;
+        }
+        node = source;
+    }
+    last = &why->graph.nodes[node];
+    return why_writes_mask(
+        why_statement(why, why->facts[node].module, last->line, last->code), least);
+}
+
+static void fill_inputs(struct why *why,
+                        const struct why_producer *producer,
+                        struct why_input *inputs)
+{
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
+        const struct why_fact *fact = &why->facts[producer->inputs[i]];
+        const struct flow_group *call = call_of(why, producer->inputs[i]);
+
+        inputs[i] = (struct why_input){
+            .name = producer->names[i],
+            .is_result = is_result(why, producer->inputs[i]),
+            .is_mask =
+                (producer->made & WHY_NEGINF) != 0 && is_mask(why, producer->inputs[i]),
+            .call = fact->call,
+            .callee = node->function,
+            .path = call == NULL ? SLICE("") : call->path,
+            .is_number = fact->is_number &&
+                         !is_outdated(why, producer->inputs[i], producer->node),
+            .number = fact->number,
+            .has_statistics = node->kind == VALUE_TENSOR && node->has_statistics,
+            .dtype = node->kind == VALUE_TENSOR ? node->dtype : DTYPE_OTHER,
+            .statistics = node->statistics,
+            .shape = node->shape,
+            .dimension_count = node->dimension_count,
+        };
+    }
+}
+
+/* Of an argument: which parameter of what it is, so that its own text is found in the call. */
+static void
+fill_callee(const struct why *why, uint32_t node, struct why_question *question)
+{
+    const struct why_fact *fact = &why->facts[node];
+    const struct site_table *table =
+        &log_reader_module(why->reader, fact->module)->table;
+    const struct site *site = &table->sites[fact->site];
+    const struct flow_group *call = call_of(why, node);
+
+    assert(fact->site < table->site_count);
+    question->callee = why->graph.nodes[node].function;
+    question->parameter = bare_name(why->graph.nodes[node].name);
+    question->class_name = call == NULL ? SLICE("") : call->class_name;
+    question->callee_path = call == NULL ? SLICE("") : call->path;
+    question->position = UINT32_MAX;
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, question->parameter)) {
+            question->position = i;
+        }
+    }
+    if (question->position != UINT32_MAX && question->position > 0 &&
+        (slice_equal(site->writes[0].name, SLICE("self")) ||
+         slice_equal(site->writes[0].name, SLICE("cls")))) {
+        question->position--;
+    }
+}
+
+/* ---- reasons beside the statement's ---- */
+
+static bool hold_inputs(const struct why *why, const struct why_producer *producer)
+{
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        if (why->facts[producer->inputs[i]].holds != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_name(struct buffer *text, struct slice name)
+{
+    buffer_add_byte(text, '`');
+    buffer_add(text, name);
+    buffer_add_byte(text, '`');
+}
+
+static void add_place(const struct why *why, uint32_t node, struct buffer *text)
+{
+    buffer_add(text, SLICE("line "));
+    buffer_add_number(text, why->graph.nodes[node].line);
+    buffer_add(text, SLICE(" (#"));
+    buffer_add_number(text, why->graph.nodes[node].event);
+    buffer_add_byte(text, ')');
+}
+
+/* Parameters are known as they were when they were told last: an optimizer writes to them, and no
+ * line tells. */
+static void tell_finite(const struct why *why,
+                        const struct why_producer *producer,
+                        struct buffer *text)
+{
+    bool is_first = true;
+
+    buffer_add(text, SLICE("what went in was finite"));
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        if ((why->graph.nodes[producer->inputs[i]].flags & FLOW_NODE_PARAMETER) == 0) {
+            continue;
+        }
+        buffer_add(text, is_first ? SLICE(" when it was told last, but what is not "
+                                          "recorded may have written to ")
+                                  : SLICE(" or "));
+        add_name(text, producer->names[i]);
+        buffer_add(text, SLICE(" after "));
+        add_place(why, producer->inputs[i], text);
+        is_first = false;
+    }
+}
+
+/* `: what went in was finite`, where the statement says nothing of its own. */
+static void tell_inputs(const struct why *why,
+                        const struct why_producer *producer,
+                        struct buffer *text)
+{
+    bool is_first = true;
+
+    if (producer->input_count == 0) {
+        buffer_add(text, SLICE("nothing is recorded of what went in"));
+        return;
+    }
+    if (!hold_inputs(why, producer)) {
+        tell_finite(why, producer, text);
+        return;
+    }
+    buffer_add(text,
+               (producer->made & WHY_NAN) != 0
+                   ? SLICE("what went in was not NaN, but there is Inf in ")
+                   : SLICE("what went in was not infinite, but there is NaN in "));
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        if (why->facts[producer->inputs[i]].holds != 0) {
+            buffer_add(text, is_first ? SLICE("") : SLICE(", "));
+            add_name(text, why->graph.nodes[producer->inputs[i]].name);
+            is_first = false;
+        }
+    }
+}
+
+/* Inputs in memory that nothing had written to when they were recorded last. */
+static bool add_uninitialised(const struct why *why,
+                              const struct why_producer *producer,
+                              struct buffer *text)
+{
+    bool is_first = true;
+
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
+
+        bool is_written =
+            (why->graph.nodes[producer->node].flags & FLOW_NODE_IN_PLACE) != 0 &&
+            slice_equal(node->name, why->graph.nodes[producer->node].name);
+
+        /* What the statement writes over is not what it computes with. */
+        if (is_written || !uninitialised_is_noted(node->note)) {
+            continue;
+        }
+        buffer_add(text, is_first ? SLICE("") : SLICE("; or "));
+        is_first = false;
+        add_name(text, node->name);
+        buffer_add(text, slice_equal(node->note, SLICE(UNINITIALISED_NOTE))
+                             ? SLICE(" was uninitialised memory on ")
+                             : SLICE(" was perhaps uninitialised in part on "));
+        add_place(why, producer->inputs[i], text);
+        buffer_add(text, SLICE(", and no recorded line wrote to it since"));
+    }
+    return !is_first;
+}
+
+static void tell_first_event(const struct why *why, struct buffer *text)
+{
+    if (why->first_event > 0) {
+        buffer_add(text, SLICE("; the trace begins with event #"));
+        buffer_add_number(text, why->first_event);
+        buffer_add(text, SLICE(", what made it may be older"));
+    }
+}
+
+/* What wrote to the parameter before the event, as far as the trace has it. */
+static void tell_step(const struct why *why, uint64_t event, struct buffer *text)
+{
+    const struct why_step *step = why_last_step(why, event);
+
+    if (step == NULL) {
+        buffer_add(text, SLICE("; no step() of an optimizer is recorded before it"));
+        return;
+    }
+    buffer_add(text, SLICE("; backward() and the step() on line "));
+    buffer_add_number(text, step->line);
+    buffer_add(text, SLICE(" (#"));
+    buffer_add_number(text, step->event);
+    buffer_add(text, SLICE(") made it so, or it was so before"));
+}
+
+static void tell_came_in(const struct why *why,
+                         const struct why_producer *producer,
+                         struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+
+    buffer_add(text, SLICE("it came in with "));
+    add_name(text, node->name);
+    if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
+        buffer_add(text, SLICE(", a parameter of the model"));
+        tell_step(why, node->event, text);
+    } else if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+        buffer_add(text, SLICE(", an argument"));
+        if (why->facts[producer->node].from_line != 0) {
+            buffer_add(text, SLICE(" given on line "));
+            buffer_add_number(text, why->facts[producer->node].from_line);
+        }
+    } else {
+        buffer_add(text, SLICE(", which was there before"));
+    }
+    tell_first_event(why, text);
+}
+
+/* The values are known as they were when they were told last. */
+static void tell_written_since(const struct why *why,
+                               const struct why_producer *producer,
+                               struct buffer *text)
+{
+    buffer_add(
+        text,
+        SLICE("this makes none of finite values: what is not recorded wrote to "));
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        buffer_add(text, i > 0 ? SLICE(" or ") : SLICE(""));
+        add_name(text, producer->names[i]);
+        buffer_add(text, SLICE(" after "));
+        add_place(why, producer->inputs[i], text);
+        buffer_add(text, SLICE(", where it was finite"));
+    }
+}
+
+static void tell_seen(const struct why *why,
+                      const struct why_producer *producer,
+                      uint32_t before,
+                      struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+
+    buffer_add(text, SLICE("between "));
+    add_place(why, before, text);
+    buffer_add(text, SLICE(", where "));
+    add_name(text, why->graph.nodes[before].name);
+    buffer_add(text, (why->facts[before].holds & producer->made) != 0
+                         ? SLICE(" was told last")
+                         : SLICE(" was finite"));
+    buffer_add(text, SLICE(", and "));
+    add_place(why, producer->node, text);
+    buffer_add(text, SLICE(" nothing is recorded that made it"));
+    if (node->changed_by.size > 0) {
+        buffer_add(text, SLICE("; it was written at "));
+        buffer_add(text, node->changed_by);
+    } else if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
+        buffer_add(text, SLICE("; an optimizer's step() writes so"));
+    }
+}
+
+/* ---- judging ---- */
+
+static struct why_answer
+ask(struct why *why, const struct why_producer *producer, struct buffer *text)
+{
+    struct why_input inputs[WHY_INPUTS_MAX];
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+    struct why_question question = {
+        .statement = producer->statement,
+        .inputs = inputs,
+        .input_count = producer->input_count,
+        .is_cut = producer->input_total > WHY_INPUTS_MAX,
+        .dtype = node->kind == VALUE_TENSOR ? node->dtype : DTYPE_FLOAT64,
+        .made = producer->made,
+    };
+
+    fill_inputs(why, producer, inputs);
+    if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+        fill_callee(why, producer->node, &question);
+    }
+    return why_reason_add(text, &question);
+}
+
+/* Whether the parameter's default names the infinity: the reason is in `text` then, and the place
+ * is the `def`. */
+static bool
+judge_default(struct why *why, struct why_producer *producer, struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_fact *fact = &why->facts[producer->node];
+    struct slice definition =
+        why_statement(why, fact->module, node->line,
+                      source_lines_get(&why->sources, fact->module, node->line));
+    struct buffer ignored = BUFFER_INIT;
+    struct why_question question = {
+        .statement = parameter_default(definition, bare_name(node->name)),
+        .dtype = DTYPE_FLOAT64,
+        .made = producer->made,
+    };
+    bool is_named =
+        question.statement.size > 0 && why_reason_add(&ignored, &question).is_written;
+
+    why->arena.has_failed |= ignored.has_failed;
+    buffer_release(&ignored);
+    if (!is_named) {
+        return false;
+    }
+    producer->how = WHY_MADE;
+    producer->is_soft = (producer->made & WHY_NAN) == 0;
+    producer->has_reason = true;
+    producer->is_certain = true;
+    producer->file = node->file;
+    producer->line = node->line;
+    producer->module = fact->module;
+    producer->statement = definition;
+    buffer_add(text, SLICE("the default of "));
+    add_name(text, node->name);
+    buffer_add(text, SLICE(" names it: "));
+    add_name(text, question.statement);
+    return true;
+}
+
+static void
+tell_handed(const struct why *why, const struct why_answer *answer, struct buffer *text)
+{
+    buffer_add(text, SLICE("it came in with "));
+    add_name(text, answer->text);
+    buffer_add(text, SLICE(", which was there before and is not recorded"));
+    tell_first_event(why, text);
+}
+
+/* A value that is seen to have been written to: by this line, or since it was recorded last. */
+static void tell_meanwhile(const struct why *why,
+                           const struct why_producer *producer,
+                           struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+
+    for (uint32_t i = why->first_edges[producer->node];
+         i < why->first_edges[producer->node + 1] &&
+         (node->flags & FLOW_NODE_IN_PLACE) != 0;
+         i++) {
+        const struct flow_edge *edge = &why->graph.edges[i];
+
+        if (edge->kind == FLOW_EDGE_WRITE) {
+            buffer_add(text, SLICE("; or what is not recorded wrote to it after "));
+            add_place(why, edge->source, text);
+            return;
+        }
+    }
+}
+
+/* What is said beside, or instead of, the steps of the statement. */
+static void tell_rest(const struct why *why,
+                      struct why_producer *producer,
+                      const struct why_answer *answer,
+                      struct buffer *text)
+{
+    if (answer->is_outside || answer->is_handed || answer->is_default) {
+        producer->how = WHY_CAME_IN;
+    }
+    if (answer->is_handed) {
+        tell_handed(why, answer, text);
+    } else if (answer->is_default) {
+        tell_came_in(why, producer, text);
+    } else if (answer->is_impossible && producer->input_count > 0 &&
+               !hold_inputs(why, producer)) {
+        producer->how = WHY_SEEN;
+        tell_written_since(why, producer, text);
+    } else if (!answer->is_told) {
+        tell_inputs(why, producer, text);
+    } else if (!answer->is_certain) {
+        tell_meanwhile(why, producer, text);
+    }
+}
+
+static void
+judge_statement(struct why *why, struct why_producer *producer, struct buffer *text)
+{
+    struct buffer reason = BUFFER_INIT;
+    struct why_answer answer = ask(why, producer, &reason);
+    bool is_argument =
+        (why->graph.nodes[producer->node].flags & FLOW_NODE_ARGUMENT) != 0;
+    bool is_uninitialised =
+        !answer.is_certain && add_uninitialised(why, producer, text);
+
+    if (is_uninitialised) {
+        buffer_add(text, answer.is_told ? SLICE("; or ") : SLICE(""));
+        answer.is_impossible = false;
+    }
+    buffer_add(text, buffer_slice(&reason));
+    text->has_failed = text->has_failed || reason.has_failed;
+    buffer_release(&reason);
+    producer->has_reason = answer.is_told;
+    producer->is_certain = answer.is_certain;
+    producer->is_soft =
+        answer.is_written && (producer->made & WHY_NAN) == 0 && !is_uninitialised;
+    if (is_argument && !answer.is_certain && !is_uninitialised) {
+        size_t size = text->size;
+
+        text->size = 0;
+        if (judge_default(why, producer, text)) {
+            return;
+        }
+        text->size = size;
+    }
+    if (!is_uninitialised || answer.is_told || answer.is_handed) {
+        tell_rest(why, producer, &answer, text);
+    }
+}
+
+/* A value that was there: an argument may be a default, or stand in the call by its name. */
+static void
+judge_came_in(struct why *why, struct why_producer *producer, struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_fact *fact = &why->facts[producer->node];
+    struct why_producer given = *producer;
+    struct buffer ignored = BUFFER_INIT;
+    struct why_answer answer = {.is_default = true};
+
+    if ((node->flags & FLOW_NODE_ARGUMENT) == 0) {
+        tell_came_in(why, producer, text);
+        return;
+    }
+    if (fact->from_line != 0) {
+        given.statement = why_statement(
+            why, fact->from_module, fact->from_line,
+            source_lines_get(&why->sources, fact->from_module, fact->from_line));
+        answer = ask(why, &given, &ignored);
+    }
+    why->arena.has_failed |= ignored.has_failed;
+    buffer_release(&ignored);
+    if (!answer.is_written && judge_default(why, producer, text)) {
+        return;
+    }
+    producer->is_soft = answer.is_written && (producer->made & WHY_NAN) == 0;
+    tell_came_in(why, producer, text);
+}
+
+/* Where it happened: an argument that is a value of its own was made by the caller's line. */
+static void find_place(struct why *why, struct why_producer *producer)
+{
+    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_fact *fact = &why->facts[producer->node];
+    struct slice first = node->code;
+
+    producer->file = node->file;
+    producer->line = node->line;
+    producer->module = fact->module;
+    if ((node->flags & FLOW_NODE_ARGUMENT) != 0 && producer->how == WHY_MADE &&
+        fact->from_line != 0) {
+        producer->file = log_reader_module(why->reader, fact->from_module)->table.path;
+        producer->line = fact->from_line;
+        producer->module = fact->from_module;
+        first = source_lines_get(&why->sources, producer->module, producer->line);
+    }
+    producer->statement = why_statement(why, producer->module, producer->line, first);
+}
+
+void why_judge(struct why *why,
+               uint32_t node,
+               unsigned made,
+               struct why_producer *producer)
+{
+    const struct flow_node *known = &why->graph.nodes[node];
+    struct buffer text = BUFFER_INIT;
+    uint32_t before = find_origin(why, node);
+    bool is_outside;
+    bool is_same;
+
+    *producer = (struct why_producer){.node = node, .how = WHY_MADE, .made = made};
+    is_same = find_inputs(why, node, producer);
+    is_outside = (known->flags & (FLOW_NODE_ARGUMENT | FLOW_NODE_SOURCE)) != 0 ||
+                 why->facts[node].is_read;
+    if (producer->input_total > 0 && (is_same || why->facts[node].is_read)) {
+        producer->how = WHY_SEEN; /* the same object, and it was not so before */
+        before = producer->inputs[0];
+    } else if (producer->input_total == 0 && is_outside) {
+        producer->how =
+            before != FLOW_NONE && (why->facts[before].holds & producer->made) == 0
+                ? WHY_SEEN
+                : WHY_CAME_IN;
+    }
+    find_place(why, producer);
+    if (producer->how == WHY_SEEN) {
+        tell_seen(why, producer, before, &text);
+    } else if (producer->how == WHY_CAME_IN) {
+        judge_came_in(why, producer, &text);
+    } else {
+        judge_statement(why, producer, &text);
+    }
+    why->arena.has_failed |= text.has_failed;
+    producer->reason = arena_copy(&why->arena, buffer_slice(&text));
+    if (producer->reason.bytes == NULL) {
+        producer->reason = SLICE("");
+    }
+    buffer_release(&text);
+}

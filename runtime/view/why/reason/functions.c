@@ -1,0 +1,395 @@
+/* Functions that are known by name: what they do to a range. */
+#include "runtime/view/why/reason/call.h"
+
+#include <math.h>
+
+static const struct {
+    const char *name;
+    enum how how;
+} functions[] = {
+#define FUNCTION(name, how) {name, HOW_##how},
+#include "runtime/view/why/reason/functions.def"
+#undef FUNCTION
+};
+
+#define FUNCTION_COUNT (sizeof functions / sizeof *functions)
+
+const struct expression *call_argument(const struct call *call, const char *key)
+{
+    const struct expressions *all = &call->reasoner->expressions;
+
+    for (uint32_t i = call->expression->first; i != EXPRESSION_NONE;
+         i = all->items[i].next) {
+        if (slice_equal(all->items[i].key, slice_of(key))) {
+            return &all->items[i];
+        }
+    }
+    return NULL;
+}
+
+const struct expression *call_nth(const struct call *call, int place)
+{
+    const struct expressions *all = &call->reasoner->expressions;
+
+    for (uint32_t i = call->expression->first; i != EXPRESSION_NONE;
+         i = all->items[i].next) {
+        if (all->items[i].key.size == 0 && place-- == 0) {
+            return &all->items[i];
+        }
+    }
+    return NULL;
+}
+
+bool call_has_rest(const struct call *call)
+{
+    const struct expressions *all = &call->reasoner->expressions;
+
+    for (uint32_t i = call->expression->first; i != EXPRESSION_NONE;
+         i = all->items[i].next) {
+        if (all->items[i].kind == EXPRESSION_REST) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool call_number(const struct call *call, const struct expression *item, double *number)
+{
+    const struct expressions *all = &call->reasoner->expressions;
+    double sign = 1;
+
+    if (item != NULL && item->kind == EXPRESSION_UNARY &&
+        slice_equal(item->word, SLICE("-")) && item->left != EXPRESSION_NONE) {
+        sign = -1;
+        item = &all->items[item->left];
+    }
+    if (item == NULL || item->kind != EXPRESSION_NUMBER) {
+        return false;
+    }
+    *number = sign * item->number;
+    return true;
+}
+
+static struct range clamp(const struct call *call, enum how how)
+{
+    const struct range *x = call->x;
+    int place = call->expression->left == EXPRESSION_NONE ? 1 : 0;
+    const struct expression *least = call_argument(call, "min");
+    const struct expression *most = call_argument(call, "max");
+    struct range result = range_part(x, call->expression->text);
+    double number;
+
+    if (least == NULL && how != HOW_CLAMP_MAX) {
+        least = call_nth(call, place);
+    }
+    if (most == NULL && how != HOW_CLAMP_MIN) {
+        most = call_nth(call, how == HOW_CLAMP_MAX ? place : place + 1);
+    }
+    result.is_attained = x->is_attained;
+    result.has_count = x->has_count;
+    result.count = x->count;
+    if (call_number(call, least, &number)) {
+        result.low = fmax(x->low, number);
+        result.high = fmax(x->high, number);
+        result.neginf = CERTAINTY_NO;
+    }
+    if (call_number(call, most, &number)) {
+        result.low = fmin(result.low, number);
+        result.high = fmin(result.high, number);
+        result.posinf = CERTAINTY_NO;
+    }
+    result.is_bounded = isfinite(result.low) && isfinite(result.high);
+    result.zero = result.low > 0 || result.high < 0 ? CERTAINTY_NO : x->zero;
+    if (result.low == 0 && x->low < 0) {
+        result.zero = result.is_attained ? CERTAINTY_YES : CERTAINTY_MAYBE;
+    }
+    return result;
+}
+
+static struct range bounded(const struct call *call, double low, double high)
+{
+    struct range result = range_mapped(call->x, call->expression->text, low, high);
+
+    result.is_bounded = true;
+    result.is_attained = false;
+    result.posinf = result.neginf = CERTAINTY_NO;
+    result.zero = CERTAINTY_MAYBE;
+    return result;
+}
+
+static struct range absolute(const struct call *call)
+{
+    const struct range *x = call->x;
+    double low = fabs(x->low);
+    double high = fabs(x->high);
+    bool has_both = x->low < 0 && x->high > 0;
+    struct range result = range_mapped(x, call->expression->text,
+                                       has_both ? 0 : fmin(low, high), fmax(low, high));
+
+    result.zero = x->zero;
+    result.posinf = certainty_either(x->posinf, x->neginf);
+    result.neginf = CERTAINTY_NO;
+    return result;
+}
+
+static struct range same(const struct call *call)
+{
+    struct range result = *call->x;
+
+    result.text = call->expression->text;
+    result.shape = NULL;
+    return result;
+}
+
+/* An array of nothing but the number. */
+static struct range constant(const struct call *call, double number)
+{
+    struct range result = range_number(call->expression->text, number);
+
+    result.is_tensor = true;
+    result.has_count = false;
+    return result;
+}
+
+static struct range two(const struct call *call, enum how how)
+{
+    struct slice text = call->expression->text;
+    struct range unknown = range_unknown(text);
+    const struct range *second = call->second == NULL ? &unknown : call->second;
+
+    switch (how) {
+    case HOW_DIVIDE:
+        return range_quotient(call->reasoner, text, call->x, second);
+    case HOW_MULTIPLY:
+        return range_product(call->reasoner, text, call->x, second);
+    case HOW_REMAINDER:
+        return range_remainder(call->reasoner, text, call->x, second);
+    case HOW_MATMUL:
+        return range_matmul(call->reasoner, text, call->x, second);
+    case HOW_POW:
+        return range_power(call->reasoner, text, call->x, second);
+    case HOW_EITHER:
+    case HOW_FILL:
+        return range_either(call->x, second);
+    default:
+        return range_sum(call->reasoner, text, call->x, second, how == HOW_SUBTRACT);
+    }
+}
+
+static struct range apply(const struct call *call, enum how how)
+{
+    struct range two_number = range_number(SLICE("2"), 2);
+    struct range zero_number = range_number(SLICE("0"), 0);
+
+    switch (how) {
+    case HOW_LOG:
+    case HOW_LOG1P:
+        return call_logarithm(call);
+    case HOW_SQRT:
+        return call_square_root(call);
+    case HOW_RSQRT:
+    case HOW_RECIPROCAL:
+        return call_inverse(call, how == HOW_RSQRT);
+    case HOW_EXP:
+    case HOW_EXP2:
+    case HOW_HYPERBOLIC:
+        return call_exponential(call, how);
+    case HOW_ARC:
+    case HOW_ATANH:
+    case HOW_ACOSH:
+        return call_arc(call, how);
+    case HOW_SQUARE:
+        return range_power(call->reasoner, call->expression->text, call->x,
+                           &two_number);
+    case HOW_ABS:
+        return absolute(call);
+    case HOW_NEGATE:
+        return range_mapped(call->x, call->expression->text, -call->x->high,
+                            -call->x->low);
+    case HOW_RELU:
+        return range_mapped(call->x, call->expression->text, fmax(0, call->x->low),
+                            fmax(0, call->x->high));
+    case HOW_UNIT:
+        return bounded(call, 0, 1);
+    case HOW_SIGNED_UNIT:
+        return bounded(call, -1, 1);
+    case HOW_CLAMP:
+    case HOW_CLAMP_MIN:
+    case HOW_CLAMP_MAX:
+        return clamp(call, how);
+    case HOW_SOFTMAX:
+        return call_softmax(call);
+    case HOW_MEAN:
+        return call_mean(call);
+    case HOW_SUM:
+        return call_sum(call);
+    case HOW_PRODUCT:
+        return call_product(call);
+    case HOW_STD:
+        return call_deviation(call);
+    case HOW_NORM:
+        return call_norm(call);
+    case HOW_PART:
+        return range_part(call->x, call->expression->text);
+    case HOW_PART_OF:
+        return call_one_of(call);
+    case HOW_SELECTED:
+        return range_selected(call->x, call->expression->text);
+    case HOW_PART_OR_TWO:
+        return call->second == NULL || !call->second->is_tensor
+                   ? range_part(call->x, call->expression->text)
+                   : range_either(call->x, call->second);
+    case HOW_ZEROS:
+    case HOW_ONES:
+        return constant(call, how == HOW_ONES ? 1 : 0);
+    case HOW_FULL:
+        return call->operands[call->operand_count - 1]; /* after the shape */
+    case HOW_LINEAR:
+        return call_linear(call);
+    case HOW_CROSS_ENTROPY:
+        return call_cross_entropy(call);
+    case HOW_LOSS:
+        return call_loss(call);
+    case HOW_NORMALIZE:
+        return call_normalize(call);
+    case HOW_COSINE:
+        return call_cosine(call);
+    case HOW_LAYER_NORM:
+        return call_layer_norm(call);
+    case HOW_CLIP_GRADIENTS:
+        return call_clip_gradients(call);
+    case HOW_BETWEEN:
+        return call_between(call);
+    case HOW_ACTIVATION: /* within 1 of its operand, or of 0 */
+        return range_mapped(call->x, call->expression->text, fmin(call->x->low, 0) - 1,
+                            fmax(call->x->high, 0) + 1);
+    case HOW_TRIANGLE:
+        return range_either(call->x, &zero_number);
+    case HOW_EMBEDDING:
+        return range_part(call->second == NULL ? call->x : call->second,
+                          call->expression->text);
+    case HOW_LOGIT: /* with eps it is clamped */
+        return call_argument(call, "eps") != NULL || call->operand_count > 1
+                   ? bounded(call, -745, 745)
+                   : call_arc(call, HOW_LOGIT);
+    case HOW_NAN_TO_NUM:
+        return call_without_nan(call);
+    case HOW_TO_HALF:
+        return call_cast(call, DTYPE_FLOAT16);
+    case HOW_TO_BFLOAT16:
+        return call_cast(call, DTYPE_BFLOAT16);
+    case HOW_TO_FLOAT:
+        return call_cast(call, DTYPE_FLOAT32);
+    case HOW_TO_DOUBLE:
+        return call_cast(call, DTYPE_FLOAT64);
+    case HOW_TO:
+        return call_convert(call);
+    case HOW_SAME:
+        return same(call);
+    default:
+        return two(call, how);
+    }
+}
+
+/* The function's number in the table; FUNCTION_COUNT: it is not known. */
+static size_t find_function(struct slice name)
+{
+    size_t i = 0;
+
+    if (name.size > 1 && slice_ends(name, SLICE("_"))) {
+        name.size--;
+    }
+    while (i < FUNCTION_COUNT && !slice_equal(name, slice_of(functions[i].name))) {
+        i++;
+    }
+    return i;
+}
+
+bool range_reads(struct slice name, uint32_t place)
+{
+    size_t known = find_function(name);
+    enum how how;
+
+    if (known == FUNCTION_COUNT) {
+        return slice_starts(name, SLICE("masked_fill")) ||
+               slice_equal(name, SLICE("where"));
+    }
+    how = functions[known].how;
+    switch (how) {
+    case HOW_POW:
+    case HOW_DIVIDE:
+    case HOW_MULTIPLY:
+    case HOW_ADD:
+    case HOW_SUBTRACT:
+    case HOW_REMAINDER:
+    case HOW_MATMUL:
+    case HOW_PART_OR_TWO:
+    case HOW_EITHER:
+    case HOW_FILL:
+    case HOW_WHERE:
+    case HOW_FULL:
+    case HOW_LINEAR:
+    case HOW_COSINE:
+    case HOW_BETWEEN:
+    case HOW_CROSS_ENTROPY:
+        return true;
+    case HOW_EMBEDDING:
+        return place == 1;
+    case HOW_ZEROS:
+    case HOW_ONES:
+        return false;
+    default:
+        return place == 0;
+    }
+}
+
+bool range_is_new(struct slice name)
+{
+    size_t known = find_function(name);
+
+    return slice_starts(name, SLICE("new_")) && known < FUNCTION_COUNT;
+}
+
+bool range_hands_over(const struct expression *call)
+{
+    static const char *const functions_of_objects[] = {"getattr", "next"};
+    static const char *const methods[] = {"get",     "pop",        "popleft",
+                                          "popitem", "setdefault", "get_nowait"};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (call->left != EXPRESSION_NONE &&
+            slice_equal(call->word, slice_of(methods[i]))) {
+            return true;
+        }
+    }
+    return call->left == EXPRESSION_NONE &&
+           (slice_equal(call->word, slice_of(functions_of_objects[0])) ||
+            slice_equal(call->word, slice_of(functions_of_objects[1])));
+}
+
+bool range_call(struct reasoner *reasoner,
+                const struct expression *expression,
+                const struct range *operands,
+                uint32_t count,
+                struct range *result)
+{
+    size_t known = find_function(expression->word);
+    struct call call = {.reasoner = reasoner,
+                        .expression = expression,
+                        .name = expression->word,
+                        .x = &operands[0],
+                        .second = count > 1 ? &operands[1] : NULL,
+                        .operands = operands,
+                        .operand_count = count};
+
+    if (known == FUNCTION_COUNT) {
+        return false;
+    }
+    if (call.name.size > 1 && slice_ends(call.name, SLICE("_"))) {
+        call.name.size--;
+    }
+    *result = apply(&call, functions[known].how);
+    result->text = expression->text;
+    result->input = NULL;
+    return true;
+}

@@ -1,0 +1,301 @@
+/* Functions of torch that are known to make NaN in one way of their own: losses of nothing,
+ * normalization by zero, a variance that overflows, gradients that are clipped. */
+#include "runtime/view/why/reason/call.h"
+
+#include <float.h>
+#include <math.h>
+
+/* The number that a setting has: its default where the call does not give it. false: not known. */
+static bool setting(const struct call *call,
+                    const char *key,
+                    int place,
+                    double otherwise,
+                    double *number)
+{
+    const struct expressions *all = &call->reasoner->expressions;
+    const struct expression *item = call_argument(call, key);
+    struct range range;
+
+    if (item == NULL && !call->is_module && place >= 0) {
+        item = call_nth(call, place);
+    }
+    if (item == NULL) {
+        *number = otherwise;
+        return !call->is_module && !call_has_rest(call);
+    }
+    call->reasoner->quiet++;
+    range = range_evaluate(call->reasoner, (uint32_t)(item - all->items));
+    call->reasoner->quiet--;
+    *number = range.low;
+    return range.is_bounded && range.low == range.high;
+}
+
+static bool is_all_zero(const struct range *x)
+{
+    return x->is_bounded && x->low == 0 && x->high == 0 && range_is_finite(x);
+}
+
+static bool is_empty(const struct range *x)
+{
+    return x->has_count && x->count == 0;
+}
+
+static struct buffer *begin(const struct call *call, const char *words)
+{
+    struct buffer *text = cause_begin(call->reasoner);
+
+    buffer_add(text, call->name);
+    buffer_add(text, slice_of(words));
+    return text;
+}
+
+/* Where nothing else is a cause, it may be anything inside. */
+static struct range rest_of(const struct call *call, uint32_t causes)
+{
+    struct range result = range_unknown(call->expression->text);
+
+    if (call->reasoner->count == causes) {
+        struct buffer *text = cause_begin(call->reasoner);
+
+        buffer_add(text, SLICE("inside "));
+        add_quoted(text, call->expression->text);
+        cause_end(call->reasoner, WHY_NAN | WHY_INF, CERTAINTY_MAYBE);
+    }
+    result.dtype = call_dtype(call);
+    return result;
+}
+
+/* ---- losses ---- */
+
+static void tell_empty(const struct call *call, const struct range *x)
+{
+    struct buffer *text;
+
+    if (is_empty(x)) {
+        text = begin(call, " of nothing: ");
+        add_quoted(text, x->text);
+        buffer_add(text, SLICE(" is empty"));
+        cause_end(call->reasoner, WHY_NAN, CERTAINTY_YES);
+    }
+}
+
+static void tell_ignored(const struct call *call, const struct range *target)
+{
+    double ignored;
+    bool is_known = setting(call, "ignore_index", 4, -100, &ignored);
+    struct buffer *text;
+
+    if (!target->is_bounded || is_empty(target) || target->low != target->high ||
+        dtype_class(target->dtype) == DTYPE_CLASS_FLOATING || target->low != ignored) {
+        return;
+    }
+    text = begin(call, " of nothing: every target in ");
+    add_quoted(text, target->text);
+    buffer_add(text, SLICE(" is "));
+    add_real(text, target->low);
+    buffer_add(text, SLICE(", which is ignored"));
+    cause_end(call->reasoner, WHY_NAN, is_known ? CERTAINTY_YES : CERTAINTY_MAYBE);
+}
+
+struct range call_cross_entropy(const struct call *call)
+{
+    uint32_t causes = call->reasoner->count;
+    const struct range *x = call->x;
+    struct buffer *text;
+
+    tell_empty(call, x);
+    if (call->second != NULL) {
+        tell_ignored(call, call->second);
+    }
+    if (x->posinf == CERTAINTY_YES) {
+        text = begin(call, " of +Inf is Inf - Inf: ");
+        add_quoted(text, x->text);
+        buffer_add(text, SLICE(" has some"));
+        cause_end(call->reasoner, WHY_NAN, CERTAINTY_YES);
+    }
+    if (x->neginf == CERTAINTY_YES) {
+        text = begin(call, " of a target whose value is -Inf: ");
+        add_quoted(text, x->text);
+        buffer_add(text, SLICE(" has some"));
+        cause_end(call->reasoner, WHY_INF, CERTAINTY_MAYBE);
+        text = begin(call, " of a row that is -Inf everywhere, or of -Inf times 0: ");
+        add_quoted(text, x->text);
+        buffer_add(text, SLICE(" has -Inf"));
+        cause_end(call->reasoner, WHY_NAN, CERTAINTY_MAYBE);
+    }
+    return rest_of(call, causes);
+}
+
+struct range call_loss(const struct call *call)
+{
+    uint32_t causes = call->reasoner->count;
+
+    tell_empty(call, call->x);
+    return rest_of(call, causes);
+}
+
+/* ---- normalization ---- */
+
+/* The least number above 0 that the dtype has. */
+static double dtype_least(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_FLOAT16:
+        return 5.96e-8;
+    case DTYPE_BFLOAT16:
+        return 9.18e-41;
+    case DTYPE_FLOAT32:
+        return 1.4e-45;
+    default:
+        return 0;
+    }
+}
+
+/* 0 divided by the greater of 0 and eps. `x` is one of what is divided by its length. */
+static void
+tell_length(const struct call *call, const struct range *x, double eps, bool is_known)
+{
+    enum dtype dtype = call_dtype(call);
+    bool is_lost = eps < dtype_least(dtype) / 2;
+    struct buffer *text;
+
+    if (x->zero == CERTAINTY_NO || (is_known && eps > 0 && !is_lost)) {
+        return;
+    }
+    text = begin(call, " of 0 is 0/0: ");
+    add_zeros(text, x);
+    if (!is_known) {
+        buffer_add(text, SLICE(", eps is not recorded"));
+    } else {
+        buffer_add(text, SLICE(", eps is "));
+        add_real(text, eps);
+        if (eps > 0) {
+            buffer_add(text, SLICE(", which is 0 in "));
+            buffer_add(text, slice_of(dtype_text(dtype)));
+        }
+    }
+    cause_end(call->reasoner, WHY_NAN,
+              is_known && is_all_zero(x) ? CERTAINTY_YES : CERTAINTY_MAYBE);
+}
+
+struct range call_normalize(const struct call *call)
+{
+    uint32_t causes = call->reasoner->count;
+    double eps;
+    bool is_known = setting(call, "eps", 3, 1e-12, &eps);
+    struct range result;
+
+    tell_length(call, call->x, eps, is_known);
+    if (range_is_finite(call->x) && call->x->is_bounded &&
+        call->reasoner->count == causes) {
+        result = range_mapped(call->x, call->expression->text, -1, 1);
+        result.is_attained = false;
+        return result;
+    }
+    return rest_of(call, causes);
+}
+
+struct range call_cosine(const struct call *call)
+{
+    uint32_t causes = call->reasoner->count;
+    double eps;
+    bool is_known = setting(call, "eps", 3, 1e-8, &eps);
+
+    tell_length(call, call->x, eps, is_known);
+    if (call->second != NULL) {
+        tell_length(call, call->second, eps, is_known);
+    }
+    return rest_of(call, causes);
+}
+
+struct range call_layer_norm(const struct call *call)
+{
+    const struct range *x = call->x;
+    uint32_t causes = call->reasoner->count;
+    double most = fmax(fabs(x->low), fabs(x->high));
+    double eps;
+    bool is_known = setting(call, "eps", 4, 1e-5, &eps);
+    struct buffer *text;
+
+    if (x->is_bounded && x->dtype != DTYPE_FLOAT64 && most * most > FLT_MAX / 4) {
+        text = begin(call, " squares its input, and the variance overflows float32: ");
+        add_quoted(text, x->text);
+        buffer_add(text, x->is_attained ? SLICE(" has ") : SLICE(" can reach "));
+        add_real(text, most);
+        cause_end(call->reasoner, WHY_NAN | WHY_INF, CERTAINTY_MAYBE);
+    }
+    if (is_known && eps == 0) {
+        text = begin(call, " of a row whose values are equal is 0/0: eps is 0, of ");
+        add_quoted(text, x->text);
+        cause_end(call->reasoner, WHY_NAN,
+                  x->is_bounded && x->low == x->high && range_is_finite(x)
+                      ? CERTAINTY_YES
+                      : CERTAINTY_MAYBE);
+    }
+    if (certainty_either(x->posinf, x->neginf) == CERTAINTY_YES) {
+        text = begin(call, " of Inf is Inf - Inf: ");
+        add_quoted(text, x->text);
+        buffer_add(text, SLICE(" has some"));
+        cause_end(call->reasoner, WHY_NAN, CERTAINTY_YES);
+    }
+    return rest_of(call, causes);
+}
+
+/* ---- gradients ---- */
+
+/* What it returns is the norm of all gradients; the recorder does not see these. */
+struct range call_clip_gradients(const struct call *call)
+{
+    begin(call, " gives the norm of gradients: backward() made one that is not finite");
+    cause_end(call->reasoner, WHY_NAN | WHY_INF, CERTAINTY_MAYBE);
+    if (call->reasoner->count > 0) {
+        call->reasoner->causes[call->reasoner->count - 1].is_outside = true;
+    }
+    begin(call, " squares gradients, and their sum overflows");
+    cause_end(call->reasoner, WHY_INF, CERTAINTY_MAYBE);
+    return range_unknown(call->expression->text);
+}
+
+/* ---- sizes, and values that are made of them ---- */
+
+/* From the least to the greatest of the arguments, and 0. */
+struct range call_between(const struct call *call)
+{
+    struct range result = range_number(call->expression->text, 0);
+
+    for (uint32_t i = 0; i < call->operand_count; i++) {
+        result = range_either(&result, &call->operands[i]);
+    }
+    result.text = call->expression->text;
+    result.is_tensor = true;
+    result.has_count = false;
+    result.dtype = DTYPE_OTHER;
+    return result;
+}
+
+/* `nan_to_num`: finite, and infinities become the dtype's greatest numbers. */
+struct range call_without_nan(const struct call *call)
+{
+    struct range result = range_part(call->x, call->expression->text);
+
+    if (!range_is_finite(call->x)) {
+        result.is_bounded = false;
+        result.low = -INFINITY;
+        result.high = INFINITY;
+        result.zero = CERTAINTY_MAYBE;
+    }
+    result.nan = result.posinf = result.neginf = CERTAINTY_NO;
+    return result;
+}
+
+struct range call_linear(const struct call *call)
+{
+    struct range unknown = range_unknown(call->expression->text);
+    const struct range *weight = call->second == NULL ? &unknown : call->second;
+    struct range product =
+        range_matmul(call->reasoner, call->expression->text, call->x, weight);
+
+    return call->operand_count < 3 ? product
+                                   : range_sum(call->reasoner, call->expression->text,
+                                               &product, &call->operands[2], false);
+}

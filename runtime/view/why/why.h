@@ -1,0 +1,188 @@
+/* Where a NaN, an infinity or any value of a trace comes from: which statement made it of what,
+ * and which only passed it on. docs/reference/why.md tells the rules.
+ *
+ *     why_init(&why);
+ *     if (why_find(&why, path, &ask, &error)) { why_text_add(&why, …); }
+ *     why_release(&why);
+ */
+#ifndef MONITORCH_VIEW_WHY_WHY_H
+#define MONITORCH_VIEW_WHY_WHY_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
+#include "runtime/base/number_map.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/flow/flow.h"
+#include "runtime/view/walk/source_lines.h"
+#include "runtime/view/why/reason/reason.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* More are counted, not told. */
+#define WHY_PRODUCERS_MAX 12
+#define WHY_INPUTS_MAX    96
+#define WHY_INPUTS_SHOWN  24
+
+/* Which event is asked for. */
+struct why_ask {
+    struct slice
+        event;     /* `#12`, `12`, `FILE:LINE`, `FILE:LINE:NAME`, a glob; "": none */
+    uint32_t call; /* 0: any */
+    bool has_iteration;
+    uint32_t iteration; /* as in the JSON of show: from 0 */
+    uint64_t depth;     /* how far back the slice is told; UINT64_MAX: all */
+    bool has_all_rows;
+    bool has_source; /* rows with the text of their lines */
+    bool has_color;
+    bool wants_texts;      /* values in words and calls, for people */
+    uint64_t memory_limit; /* bytes: more is refused before it is used; 0: no limit */
+    /* Called before much memory is used; may be NULL. */
+    void (*announce)(void *context, uint64_t values, uint64_t bytes);
+    source_strip strip;
+    bool (*progress)(void *context, uint64_t events); /* may be NULL */
+    void *progress_context;
+};
+
+/* What the graph does not tell of a node's event. */
+struct why_fact {
+    uint64_t origin; /* 1 + the event that held the object before; 0: none */
+    uint64_t data;   /* address of the first element; 0: not known */
+    double number;   /* of scalars */
+    uint32_t visit;
+    uint32_t call;
+    uint32_t site; /* in the table of its module */
+    uint32_t module;
+    /* Of arguments: where the call was made; line 0: not known. */
+    uint32_t from_module;
+    uint32_t from_line;
+    uint8_t holds; /* enum why_hold */
+    uint8_t made;  /* what it holds and nothing that it was made from does */
+    bool is_number;
+    bool is_read;
+    bool is_in_slice;
+    bool is_told;   /* its value is wanted in words */
+    uint8_t passes; /* what of its holdings leads to the event asked for */
+};
+
+/* A line that writes to parameters ran: `optimizer.step()`. */
+struct why_step {
+    uint64_t event;
+    uint32_t module;
+    uint32_t line;
+};
+
+enum why_how {
+    WHY_MADE,    /* here, of what went in */
+    WHY_CAME_IN, /* it was there when it was first seen: an argument, a parameter */
+    WHY_SEEN,    /* it was finite before, and no recorded line made it so */
+};
+
+struct why_producer {
+    uint32_t node;
+    enum why_how how;
+    unsigned made; /* enum why_hold */
+    bool is_soft;  /* an infinity that the statement names: meant */
+    bool is_more;  /* besides those that came with what went in */
+    bool is_certain;
+    bool has_reason;   /* what the statement's text shows */
+    struct slice file; /* where: for an argument the line that made the call */
+    uint32_t module;
+    uint32_t line;
+    struct slice statement;
+    struct slice reason; /* words: never empty */
+    uint32_t inputs[WHY_INPUTS_MAX];
+    struct slice names[WHY_INPUTS_MAX]; /* as the statement spells them */
+    uint32_t input_count;
+    uint32_t input_total;
+};
+
+/* A row of the slice: a line of the source, and how many of its visits are in it. */
+struct why_row {
+    uint32_t node; /* the nearest */
+    uint32_t depth;
+    uint64_t count;
+};
+
+struct why {
+    struct why_ask ask;
+    struct log_reader *reader;   /* owned */
+    struct source_lines sources; /* owned */
+    struct flow_graph graph;     /* owned */
+    struct arena arena;          /* owned: texts, facts */
+    struct why_fact *facts;      /* by node */
+    struct slice *values;        /* by node: the value in words; NULL bytes: not told */
+    struct slice *calls;         /* by producer: the calls around it */
+    struct slice target_call;
+    struct slice target_statement;
+    uint32_t *first_edges;  /* by node: its first edge by target, and one more */
+    struct why_step *steps; /* owned: in the order of the trace */
+    size_t step_capacity;
+    uint32_t step_count;
+    struct number_map written; /* owned: sites whose infinities are meant, or not */
+    uint64_t event_count;
+    uint64_t value_count; /* events with a value */
+    uint64_t nonfinite_count;
+    uint64_t first_event; /* the number of the first that the trace has */
+    uint32_t target;      /* FLOW_NONE: there is none: everything is finite */
+    uint64_t match_count; /* events that fit what was asked for */
+    bool is_soft; /* no event was asked for, and there are meant infinities alone */
+    struct why_producer producers[WHY_PRODUCERS_MAX];
+    uint32_t producer_count;
+    uint64_t producer_total;
+    uint32_t main;        /* the producer that is told first */
+    struct why_row *rows; /* owned */
+    size_t row_capacity;
+    uint32_t row_count;
+    uint64_t hidden_rows; /* beyond depth, or too many */
+    uint64_t slice_count; /* values in the whole slice */
+};
+
+void why_init(struct why *why);
+void why_release(struct why *why);
+
+/* Finds the event and where it comes from. Fails where the trace cannot be read, memory runs
+ * out, or (ERROR_USAGE) what is asked for is not there. */
+bool why_find(struct why *why,
+              const char *path,
+              const struct why_ask *ask,
+              struct error *error);
+
+/* Whether what was asked for is bad: a NaN, or an infinity that nobody meant. */
+bool why_is_bad(const struct why *why);
+
+/* For people; the first line has the form that docs/reference/why.md tells. */
+void why_text_add(const struct why *why, struct buffer *text);
+/* Its first line alone, without colours and line end. */
+void why_head_add(const struct why *why, struct buffer *text);
+/* One object in one line. */
+void why_json_add(const struct why *why, struct slice trace, struct buffer *text);
+
+/* The statement that begins on that line, without comments and line ends. */
+struct slice
+why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first);
+
+/* ---- parts of it, for its own files ---- */
+
+/* facts.c: counts events, in memory that does not grow. */
+void why_count(struct why *why);
+/* Reads the stream again, beside the graph. */
+bool why_read_facts(struct why *why, struct error *error);
+/* Values and calls in words, of what is told. */
+bool why_read_texts(struct why *why, struct error *error);
+/* The last optimizer's step that ran before that event; NULL: none is recorded. */
+const struct why_step *why_last_step(const struct why *why, uint64_t event);
+/* choose.c: sets the target. */
+bool why_choose(struct why *why, struct error *error);
+/* walk.c: sets producers and rows. */
+bool why_walk(struct why *why, struct error *error);
+/* What made that node's NaN or infinities, which are `made`. */
+void why_judge(struct why *why,
+               uint32_t node,
+               unsigned made,
+               struct why_producer *producer);
+/* Fails with "out of memory". */
+bool why_out_of_memory(struct error *error);
+
+#endif

@@ -1,0 +1,19 @@
+/* An event's value, in a few words for people. */
+#ifndef MONITORCH_VIEW_WORDS_VALUE_TEXT_H
+#define MONITORCH_VIEW_WORDS_VALUE_TEXT_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/trace/reader.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* `float32 [4, 8]  min -2.314 max 2.441 mean 0.012 std 0.9812`, `'text'`, `tuple of 2` … */
+void value_text_add(struct buffer *text,
+                    const struct log_event_view *event,
+                    bool has_color);
+
+/* Whether the value is, or holds, NaN or an infinity. */
+bool value_has_nonfinite(const struct log_event_view *event);
+
+#endif
