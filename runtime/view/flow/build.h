@@ -404,6 +404,17 @@ bool flow_edges_of_value(struct flow_builder *builder,
                          uint32_t raw,
                          uint32_t binding,
                          const struct log_event_view *event);
+/* Of a value that is recorded because it was read: from what held the object before, `origin`, else
+ * what the binding's name had before (FLOW_NONE: no such), and from what has written into its memory
+ * through other names since. */
+bool flow_edges_of_read(struct flow_builder *builder,
+                        uint32_t raw,
+                        uint32_t index,
+                        uint32_t origin);
+/* So many writes through other names of its memory belong to a value at most. */
+#define FLOW_WRITINGS_MAX 256
+/* Whether the write covers the value's memory: nothing is left of what was there before. */
+bool flow_is_covered(const struct flow_raw *value, const struct flow_raw *write);
 /* The raw node that held the event's object last, or FLOW_NONE. */
 uint32_t flow_origin_of(const struct flow_builder *builder,
                         const struct log_event_view *event);

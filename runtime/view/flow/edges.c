@@ -269,6 +269,65 @@ static bool is_same_object(const struct flow_builder *builder,
            !binding->is_ambiguous;
 }
 
+/* What was written into the value's memory through other names since `before` held it, up to what
+ * covers it. Without `before` the memory may have been another value's then: it must be equal. */
+static bool add_writings(struct flow_builder *builder, uint32_t raw, uint32_t before)
+{
+    const struct flow_raw *node = &builder->raws[raw];
+    uint32_t writing = node->storage == 0
+                           ? NUMBER_MAP_NONE
+                           : number_map_get(&builder->writings, node->storage);
+
+    for (uint32_t i = 0; i < FLOW_WRITINGS_MAX && writing < raw &&
+                         (before == FLOW_NONE || writing > before);
+         i++) {
+        const struct flow_raw *write = &builder->raws[writing];
+        bool is_equal = write->has_hash && node->has_hash &&
+                        write->hash == node->hash && write->data == node->data &&
+                        write->extent == node->extent && write->dtype == node->dtype;
+        uint32_t older = write->written;
+        bool is_last = is_equal || flow_is_covered(node, write);
+
+        if (!write->is_hidden && (is_equal || before != FLOW_NONE) &&
+            !flow_edge_add(builder, FLOW_EDGE_ALIAS, writing, raw)) {
+            return false;
+        }
+        if (is_last) {
+            break;
+        }
+        writing = older;
+    }
+    return true;
+}
+
+bool flow_edges_of_read(struct flow_builder *builder,
+                        uint32_t raw,
+                        uint32_t index,
+                        uint32_t origin)
+{
+    const struct flow_binding *binding =
+        index == FLOW_NONE ? NULL : &builder->bindings[index];
+    uint32_t before = origin;
+
+    if (before == FLOW_NONE && binding != NULL) {
+        before = flow_find_previous(builder, builder->raws[raw].path, binding);
+        if (before != FLOW_NONE && !is_same_object(builder, before, raw, binding)) {
+            before = FLOW_NONE;
+        }
+    }
+    if (before != FLOW_NONE && builder->raws[before].is_hidden) {
+        before = FLOW_NONE;
+    }
+    if (!add_writings(builder, raw, before)) {
+        return false;
+    }
+    if (before == FLOW_NONE) {
+        return true;
+    }
+    builder->raws[raw].object = builder->raws[before].object;
+    return flow_edge_add(builder, FLOW_EDGE_WRITE, before, raw);
+}
+
 /* `y.data.add_(1)`: the value that the statement read and that lies in the same memory, where it
  * was another before. FLOW_NONE: there is none. */
 static uint32_t find_written_through(const struct flow_builder *builder,

@@ -82,11 +82,8 @@ static bool take_weight(struct flow_builder *builder,
                (number_map_put(&builder->told_again, event->number, origin) ||
                 flow_out_of_memory(builder));
     }
-    if (origin != FLOW_NONE && !builder->raws[origin].is_hidden) {
-        builder->raws[raw].object = builder->raws[origin].object;
-        if (!flow_edge_add(builder, FLOW_EDGE_WRITE, origin, raw)) {
-            return false;
-        }
+    if (!flow_edges_of_read(builder, raw, FLOW_NONE, origin)) {
+        return false;
     }
     return flow_source_add(builder, &source, false) &&
            flow_raw_note_storage(builder, raw);
@@ -112,16 +109,8 @@ static bool take_read(struct flow_builder *builder,
         builder->raw_count--;
         return join_told(builder, event, index, path, told);
     }
-    if (!flow_bind_leaf(builder, index, raw)) {
-        return false;
-    }
-    if (origin != FLOW_NONE && !builder->raws[origin].is_hidden) {
-        builder->raws[raw].object = builder->raws[origin].object;
-        if (!flow_edge_add(builder, FLOW_EDGE_WRITE, origin, raw)) {
-            return false;
-        }
-    }
-    return flow_raw_note_storage(builder, raw);
+    return flow_edges_of_read(builder, raw, index, origin) &&
+           flow_bind_leaf(builder, index, raw) && flow_raw_note_storage(builder, raw);
 }
 
 /* ---- events ---- */

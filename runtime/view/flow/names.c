@@ -3,8 +3,6 @@
 
 /* An object is taken for made from so many values at most. */
 #define CARRIED_MAX 64
-/* So many writes through other names of its memory belong to a value at most. */
-#define WRITINGS_MAX 256
 
 /* ---- bindings ---- */
 
@@ -143,8 +141,7 @@ struct wanted_part {
     bool is_form;                   /* each use asks for the form alone */
 };
 
-/* Whether the write covers the value's memory: nothing is left of what was there before. */
-static bool is_covered(const struct flow_raw *value, const struct flow_raw *write)
+bool flow_is_covered(const struct flow_raw *value, const struct flow_raw *write)
 {
     return (value->address != 0 && value->address == write->address) ||
            (write->extent > 0 && value->extent > 0 && write->data <= value->data &&
@@ -164,7 +161,7 @@ static bool add_value(struct flow_builder *builder,
     uint32_t writing =
         storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
-    for (uint32_t i = 0; i < WRITINGS_MAX && writing != FLOW_NONE && writing > raw;
+    for (uint32_t i = 0; i < FLOW_WRITINGS_MAX && writing != FLOW_NONE && writing > raw;
          i++) {
         const struct flow_raw *write = &builder->raws[writing];
 
@@ -172,7 +169,7 @@ static bool add_value(struct flow_builder *builder,
         if (!write->is_hidden && !flow_source_add(builder, &source, is_form)) {
             return false;
         }
-        if (!write->is_hidden && is_covered(&builder->raws[raw], write)) {
+        if (!write->is_hidden && flow_is_covered(&builder->raws[raw], write)) {
             return true;
         }
         writing = write->written;

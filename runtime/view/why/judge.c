@@ -646,6 +646,16 @@ static void find_place(struct why *why, struct why_producer *producer)
     producer->statement = why_statement(why, producer->module, producer->line, first);
 }
 
+static uint32_t newest_input(const struct why_producer *producer)
+{
+    uint32_t newest = producer->inputs[0];
+
+    for (uint32_t i = 1; i < producer->input_count; i++) {
+        newest = producer->inputs[i] > newest ? producer->inputs[i] : newest;
+    }
+    return newest;
+}
+
 void why_judge(struct why *why,
                uint32_t node,
                unsigned made,
@@ -663,7 +673,7 @@ void why_judge(struct why *why,
                  why->facts[node].is_read;
     if (producer->input_total > 0 && (is_same || why->facts[node].is_read)) {
         producer->how = WHY_SEEN; /* the same object, and it was not so before */
-        before = producer->inputs[0];
+        before = newest_input(producer);
     } else if (producer->input_total == 0 && is_outside) {
         producer->how =
             before != FLOW_NONE && (why->facts[before].holds & producer->made) == 0
