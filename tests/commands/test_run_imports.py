@@ -196,3 +196,56 @@ def test_a_recording_that_begins_in_an_import(written):
     later = "import starter, monitorch\nr = monitorch.record('later.mtrace').start()\nimport package.lazy\nimport helper; helper.add(7)"
     python(written, "-c", later)
     assert added_in(written / "later.mtrace") == [8]
+
+
+REFUSES = """
+import types
+class Settings(types.ModuleType):
+    def __setattr__(self, name, value):
+        raise TypeError(name)
+def install(module):
+    for name, value in list(vars(module).items()):
+        if not name.startswith("__") and not isinstance(value, (int, types.ModuleType, types.FunctionType)):
+            raise TypeError(f"{name} is no setting")
+    module.__class__ = Settings
+"""
+
+
+@pytest.mark.parametrize("words", ["install(sys.modules[__name__])", "install(module=sys.modules[__name__])"])
+def test_a_module_that_refuses_names_runs_as_it_is(tmp_path, words):
+    """As torch.distributed.config, and what else hands its own module to a function."""
+    make_files(
+        tmp_path,
+        {
+            "main.py": "import config\ndef work(x):\n    got = x + config.limit\n    return got\nprint(work(1))\n",
+            "settings.py": REFUSES,
+            "config.py": f"import sys\nfrom settings import install\nlimit = 3\n{words}\n",
+        },
+    )
+    done = good(tmp_path, "--include", "*", "--imports", "main.py")
+    assert done.stdout == "4\n"
+    assert "config.py:" in done.stderr and "the module hands itself to a function" in done.stderr
+    assert "got" in names_in(tmp_path / "run.mtrace")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "setattr(sys.modules[__name__], 'limit', 4)",
+        "here = list(vars(sys.modules[__name__]))",
+        "if __name__ == '__main__':\n    print(sys.modules[__name__])",
+        "def later():\n    install(sys.modules[__name__])",
+        "'install(sys.modules[__name__])'",
+    ],
+)
+def test_modules_that_only_use_their_own_are_recorded(tmp_path, words):
+    make_files(
+        tmp_path,
+        {
+            "main.py": "import config\nprint(config.add(1))\n",
+            "config.py": f"import sys\n{words}\ndef add(x):\n    added = x + 1\n    return added\n",
+        },
+    )
+    done = good(tmp_path, "--include", "*", "main.py")
+    assert done.stdout == "2\n" and "hands itself" not in done.stderr
+    assert added_in(tmp_path / "run.mtrace") == [2]

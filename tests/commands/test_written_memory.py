@@ -28,6 +28,11 @@ WAYS = [
     ("reshape", "x = torch.ones(2, 2)\nv = x.view(4)\nv[3] = bad.log()[1]\nr = x * 2", "v[3] ="),
     ("transposed", "x = torch.ones(2, 2)\nv = x.t()\nv[0].copy_(bad.log())\nr = x * 2", "v[0].copy_"),
     ("attribute", "m = M()\nm.s.data.copy_(bad.log())\nr = m(good)", "m.s.data"),
+    ("attribute_item", "m = M()\nm.s.data[1] = bad.log()[1]\nr = m(good)", "m.s.data[1]"),
+    ("attribute_view", "m = M()\nv = m.s.data[1:]\nv.copy_(bad.log()[1:])\nr = m(good)", "v.copy_"),
+    ("attribute_restored", "m = M()\nm.s.data.copy_(bad.log())\nm.s.data.copy_(good)\nr = m(good)", ""),
+    ("buffer_data", "m = M()\nm.b.data.copy_(bad.log())\nr = m.c(good)", "m.b.data"),
+    ("attribute_other", "m, n = M(), M()\nm.s.data.copy_(bad.log())\nr = n(good)", ""),
     ("parameter_fill", "m = M()\nwith torch.no_grad():\n    m.s.fill_(float('nan'))\nr = m(good)", 'm.s.fill_'),
     ("parameters_loop", "m = M()\nwith torch.no_grad():\n    for p in m.parameters():\n        p.copy_(bad.log())\nr = m(good)", "p.copy_"),
     ("buffer", "m = M()\nm.b.copy_(bad.log())\nr = m.c(good)", "m.b.copy_"),
@@ -64,14 +69,9 @@ def trace(tmp_path_factory):
     return container_trace.record(tmp_path_factory.mktemp("memory"), PRELUDE, [way[:2] for way in WAYS])
 
 
-# Ways that are still answered wrong, each with what is said.
-WRONG = {}
-
 
 @pytest.mark.parametrize("name, body, wanted", WAYS, ids=[way[0] for way in WAYS])
-def test_the_newest_write_counts(trace, name, body, wanted, request):
-    if name in WRONG:
-        request.applymarker(pytest.mark.xfail(strict=True, reason=WRONG[name]))
+def test_the_newest_write_counts(trace, name, body, wanted):
     result = trace.named(f"way_{name}", "r")[-1]
     run = hostile.run("why", trace.path, f"#{result['seq']}")
     first = run.stdout.split("\n", 1)[0]

@@ -94,7 +94,15 @@ class Hook:
         return None
 
     def _wants(self, name: str, source: bytes, path: str) -> bool:
-        return self.selected.has(name, path) and not _instrument.is_instrumented(source)
+        if not self.selected.has(name, path) or _instrument.is_instrumented(source):
+            return False
+        line = None if name == "__main__" else _find_handing_over(source)
+        if line is not None:
+            self.tell(
+                f"{path}:{line}:1: the module hands itself to a function, which may refuse the names "
+                "that recording adds; the file runs without being recorded"
+            )
+        return line is None
 
     def _tell_notes(self, notes: "Notes", path: str) -> None:
         for kind, line, column, text in notes:
@@ -106,6 +114,41 @@ class Hook:
         if text not in self._told:
             self._told.add(text)
             self.say(text)
+
+
+_OWN_MODULE = b"sys.modules[__name__]"
+_ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST: ast itself is not imported before the program does
+# They read or change names that are given.
+_HARMLESS = {"setattr", "getattr", "hasattr", "delattr", "vars", "dir", "print"}
+
+
+def _find_handing_over(source: bytes) -> "int | None":
+    """The line of a statement `install(sys.modules[__name__])` that runs whenever the module is
+    imported, as torch's modules of settings have it: such a function reads all names of the module,
+    and raises an exception, or changes the module's class, for one that it does not know."""
+    if _OWN_MODULE not in source:
+        return None
+    try:
+        tree: "Any" = compile(source, "", "exec", _ONLY_TREE, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for statement in tree.body:
+        call = getattr(statement, "value", None) if type(statement).__name__ == "Expr" else None
+        if type(call).__name__ != "Call" or getattr(call.func, "id", "") in _HARMLESS:
+            continue
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if any(_is_own_module(value) for value in given):
+            return statement.lineno  # type: ignore[no-any-return]
+    return None
+
+
+def _is_own_module(value: "Any") -> bool:
+    of, key = getattr(value, "value", None), getattr(value, "slice", None)
+    return (
+        getattr(of, "attr", "") == "modules"
+        and getattr(getattr(of, "value", None), "id", "") == "sys"
+        and getattr(key, "id", "") == "__name__"
+    )
 
 
 @contextlib.contextmanager
