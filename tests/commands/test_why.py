@@ -638,6 +638,46 @@ def test_infinities_that_are_meant(tmp_path):
 # ---- traces that are not as they should be ----
 
 
+START = """
+import numpy, sys
+numpy.seterr(all="ignore")
+
+def first(x):
+    y = x / x
+    return y
+
+def second(x):
+    mask = numpy.where(x > 0, -numpy.inf, x)
+    z = numpy.exp(x * 1000)
+    return z, mask
+
+first(numpy.zeros(2))
+calm = numpy.ones(2)
+second(calm)
+end = 1.0
+"""
+
+
+def test_from_an_event_on(tmp_path):
+    """As if the trace began there, but for what is known of where values came from."""
+    trace = record(tmp_path, START)
+    events = {}
+    for line in hostile.run("show", "--json", trace).stdout.splitlines():
+        event = json.loads(line)
+        if "name" in event:
+            events.setdefault(event["name"], event["seq"])
+    assert head(trace)[0].startswith("program.py:6: NaN made here: y: 0/0")
+    assert head(trace, "#0+") == head(trace)
+    found, code = head(trace, f"#{events['y']}+")
+    assert found.startswith("program.py:6: NaN made here: y: 0/0") and code == 1
+    found, code = head(trace, f"#{events['calm']}+")
+    assert found.startswith("program.py:11: Inf made here: z: exp overflows") and code == 1
+    number = events["end"]
+    assert head(trace, f"#{number}+") == (f"ok: no NaN or Inf from event #{number} on", 0)
+    assert head(trace, "#99999+")[1] == 0
+    assert head(trace, "#+")[1] == 1 and head(trace, "#1+", "--call", "1")[1] == 2
+
+
 def test_nothing_in_it(tmp_path):
     run = why(made.Trace().write(tmp_path / "run.mtrace"))
     assert (run.returncode, run.stdout) == (1, "")

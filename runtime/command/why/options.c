@@ -28,6 +28,7 @@ const struct help why_help = {
     "  model.py:31          the values that this line assigned\n"
     "  model.py:31:weights  this name on this line\n"
     "  '#123'               event 123: `seq` in `monitorch show --json`\n"
+    "  '#123+'              the first NaN or infinity from event 123 on\n"
     "The first of these values with NaN or Inf is explained, or else the last value.\n",
     .common = "source all output",
     .rules = rules,
@@ -148,11 +149,13 @@ static bool take_word(void *context, const char *word, struct error *error)
 
 static bool check(struct why_options *options, struct error *error)
 {
+    uint64_t start;
+
     if (options->trace == NULL) {
         return trace_words_refuse_none(error);
     }
     if ((options->ask.call != 0 || options->ask.has_iteration) &&
-        options->ask.event.size == 0) {
+        (options->ask.event.size == 0 || why_read_start(options->ask.event, &start))) {
         return arguments_refuse(
             "--call and --iteration choose among the visits of an EVENT, give one too",
             error);

@@ -60,6 +60,14 @@ draw(struct why *why, const struct why_options *options, struct error *error)
 
 static void add_nothing(const struct why *why, struct buffer *text)
 {
+    uint64_t start;
+
+    if (why_read_start(why->ask.event, &start)) {
+        buffer_add(text, SLICE("ok: no NaN or Inf from event #"));
+        buffer_add_number(text, start);
+        buffer_add(text, SLICE(" on\n"));
+        return;
+    }
     buffer_add(text, SLICE("ok: no NaN or Inf in "));
     buffer_add_number(text, why->event_count);
     buffer_add(text, why->event_count == 1 ? SLICE(" event\n") : SLICE(" events\n"));

@@ -23,6 +23,13 @@ static bool read_number(struct slice text, uint64_t *number)
     return text.size > 0;
 }
 
+bool why_read_start(struct slice event, uint64_t *first)
+{
+    return event.size > 2 && slice_starts(event, SLICE("#")) &&
+           event.bytes[event.size - 1] == '+' &&
+           read_number(slice_part(event, 1, event.size - 1), first);
+}
+
 /* Looks for `:LINE` at the text's end, or before a `:NAME` there. */
 static bool read_place(struct slice text, struct wanted *wanted)
 {
@@ -188,8 +195,9 @@ is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
     return known != 0;
 }
 
-/* The first that made something new which nobody meant; else the first of all. */
-static bool choose_first(struct why *why, struct error *error)
+/* From event `start` on, the first that made something new which nobody meant; else the
+ * first that holds NaN or an infinity. */
+static bool choose_first(struct why *why, uint64_t start, struct error *error)
 {
     uint32_t first = FLOW_NONE;
     bool has_failed = false;
@@ -198,7 +206,7 @@ static bool choose_first(struct why *why, struct error *error)
     for (uint32_t i = 0; i < why->graph.node_count; i++) {
         const struct why_fact *fact = &why->facts[i];
 
-        if (fact->holds == 0) {
+        if (fact->holds == 0 || why->graph.nodes[i].event < start) {
             continue;
         }
         first = first == FLOW_NONE ? i : first;
@@ -218,6 +226,10 @@ static bool choose_first(struct why *why, struct error *error)
 
 bool why_choose(struct why *why, struct error *error)
 {
-    return why->ask.event.size > 0 ? choose_asked(why, error)
-                                   : choose_first(why, error);
+    uint64_t start = 0;
+
+    if (why->ask.event.size == 0 || why_read_start(why->ask.event, &start)) {
+        return choose_first(why, start, error);
+    }
+    return choose_asked(why, error);
 }

@@ -110,6 +110,8 @@ bool why_find(struct why *why,
               const struct why_ask *ask,
               struct error *error)
 {
+    uint64_t start;
+
     why->ask = *ask;
     why->reader = log_reader_new(path, error);
     if (why->reader == NULL) {
@@ -117,7 +119,8 @@ bool why_find(struct why *why,
     }
     source_lines_init(&why->sources, why->reader, ask->strip);
     why_count(why);
-    if (why->nonfinite_count == 0 && ask->event.size == 0) {
+    if (why->nonfinite_count == 0 &&
+        (ask->event.size == 0 || why_read_start(ask->event, &start))) {
         return true; /* there is nothing to look for: no graph is needed */
     }
     if (!check_memory(why, path, error) || !build(why, error) ||

@@ -28,7 +28,7 @@
 /* Which event is asked for. */
 struct why_ask {
     struct slice
-        event;     /* `#12`, `12`, `FILE:LINE`, `FILE:LINE:NAME`, a glob; "": none */
+        event; /* `#12`, `12`, `#12+`, `FILE:LINE`, `FILE:LINE:NAME`, a glob; "": none */
     uint32_t call; /* 0: any */
     bool has_iteration;
     uint32_t iteration; /* as in the JSON of show: from 0 */
@@ -148,6 +148,9 @@ bool why_find(struct why *why,
               const char *path,
               const struct why_ask *ask,
               struct error *error);
+
+/* Whether `event` is `#N+`, which asks for the first NaN or Inf from event N on. */
+bool why_read_start(struct slice event, uint64_t *first);
 
 /* Whether what was asked for is bad: a NaN, or an infinity that nobody meant. */
 bool why_is_bad(const struct why *why);
