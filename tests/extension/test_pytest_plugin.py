@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -55,7 +56,7 @@ def outside_of_xdist(monkeypatch):
 @pytest.fixture
 def run(pytester, monkeypatch):
     """Runs a pytest that has found the plugin by its entry point, as where the wheel is installed."""
-    info = pytester.mkdir("site") / "monitorch_instrument-0.1.0.dist-info"
+    info = pytester.mkdir("site") / "monitorch_instrument-0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: monitorch-instrument\nVersion: 0\n")
     program = "from distribution import metadata; print(metadata.entry_points())"
@@ -189,6 +190,264 @@ def test_nothing_is_left_behind(run, pytester, monkeypatch):
     assert not list(temporary.glob("monitorch-*"))
 
 
+# --monitorch-no-nan
+
+
+OPTION_TESTS = f"""
+import numpy, pytest, unittest
+from model import mask, share
+{QUIET}
+@pytest.fixture
+def made():
+    return share(numpy.zeros(2))
+
+def test_good():
+    assert share(numpy.ones(3)).sum() == 1
+
+def test_nan():
+    share(numpy.zeros(3))
+
+def test_infinity():
+    big = numpy.exp(numpy.array([1000.0]))
+
+def test_meant():
+    hidden = mask(numpy.ones(3) * 2)
+    best = float("inf")
+    weights = numpy.exp(hidden)
+
+def test_nan_of_a_fixture(made):
+    pass
+
+@pytest.mark.monitorch_allow_nan
+def test_on_purpose():
+    share(numpy.zeros(3))
+
+def test_both():
+    assert share(numpy.zeros(3)).sum() == 1, "not one"
+
+@pytest.mark.xfail(strict=True)
+def test_known():
+    share(numpy.zeros(3))
+
+class TestCase(unittest.TestCase):
+    def test_unit(self):
+        share(numpy.zeros(3))
+
+    def test_unit_fails(self):
+        share(numpy.zeros(3))
+        self.assertEqual(1, 2)
+"""
+OPTION_FAILED = {
+    "test_nan", "test_infinity", "test_nan_of_a_fixture", "test_both", "test_unit", "test_unit_fails",
+}  # fmt: skip
+
+
+def failed_in(text):
+    return set(re.findall(r"^FAILED test_it\.py::(?:\w+::)?(\w+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("words", [[], ["--monitorch=run.mtrace"], ["-n2"]], ids=" ".join)
+def test_no_test_may_make_a_nan(run, words):
+    if words == ["-n2"]:
+        pytest.importorskip("xdist")
+    result = run("--monitorch-no-nan", "--strict-markers", *words, tests=OPTION_TESTS)
+    result.assert_outcomes(passed=3, failed=6, xfailed=1)
+    text = result.stdout.str()
+    assert failed_in(text) == OPTION_FAILED
+    assert re.search(r"^model\.py:5: NaN made here: y: 0/0", text, re.MULTILINE), text
+    assert re.search(r"^test_it\.py:16: Inf made here: big: exp overflows", text, re.MULTILINE)
+    assert "@pytest.mark.monitorch_allow_nan" in text
+    result.stdout.fnmatch_lines(["*AssertionError: not one*", "*AssertionError: 1 != 2*"])
+
+
+def test_the_option_and_the_fixture(run):
+    """The fixture counts where the marker takes the option away; else they are one."""
+    tests = f"""
+    import numpy, pytest
+    from model import share
+    {QUIET}
+    def test_infinity(monitorch_no_nan):
+        big = numpy.exp(numpy.array([1000.0]))
+
+    @pytest.mark.monitorch_allow_nan
+    def test_marked(monitorch_no_nan):
+        share(numpy.zeros(3))
+    """
+    result = run("--monitorch-no-nan", tests=tests)
+    result.assert_outcomes(failed=2)
+
+
+def test_each_test_is_asked_for_its_own_values(run):
+    """What an earlier one made, and a module keeps, is no fault of a later one."""
+    tests = f"""
+    import numpy
+    from model import share
+    {QUIET}
+    kept = []
+
+    def test_makes():
+        kept.append(share(numpy.zeros(3)))
+
+    def test_after():
+        total = numpy.ones(3).sum()
+    """
+    for words in ([], ["--monitorch=run.mtrace"]):
+        result = run("--monitorch-no-nan", *words, tests=tests)
+        assert failed_in(result.stdout.str()) == {"test_makes"}
+
+
+def test_include_chooses_for_the_option(run):
+    result = run("--monitorch-no-nan", "--monitorch-include=other", tests=OPTION_TESTS)
+    assert failed_in(result.stdout.str()) == {"test_both", "test_known", "test_unit_fails"}
+    result = run("--monitorch-no-nan", "--monitorch-include=model", tests=OPTION_TESTS)
+    assert failed_in(result.stdout.str()) == OPTION_FAILED - {"test_infinity"}
+
+
+def test_the_option_leaves_nothing_behind(run, pytester, monkeypatch):
+    temporary = pytester.mkdir("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    run("--monitorch-no-nan", "-p", "no:tmpdir", tests=OPTION_TESTS)
+    run("--monitorch-no-nan", "--setup-only", "-p", "no:tmpdir", tests=OPTION_TESTS)
+    assert not list(temporary.glob("monitorch-*"))
+
+
+# monitorch_golden
+
+
+GOLDEN = """
+import numpy, pytest
+from model import scale
+
+@pytest.mark.parametrize("kind", ["a/b", "a_b"])
+def test_scale(monitorch_golden, kind):
+    scale(numpy.arange(4.0))
+"""
+SCALE = """
+def scale(x):
+    y = x * 3
+    return y + 1
+"""
+
+
+@pytest.fixture
+def golden(run, pytester, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+
+    def start(*words, tests=GOLDEN, model=SCALE):
+        pytester.makepyfile(model=model)
+        return run(*words, tests=tests)
+
+    return start
+
+
+def traces_in(pytester):
+    return sorted(path.name for path in pytester.path.glob("golden/*/*"))
+
+
+def test_a_golden_trace_is_written_once(golden, pytester):
+    result = golden()
+    result.assert_outcomes(passed=2)
+    assert "test_scale[a_b].mtrace" in traces_in(pytester) and len(traces_in(pytester)) == 2
+    result.stdout.fnmatch_lines(["monitorch: golden trace written: golden/test_it/test_scale*.mtrace"])
+    before = {path: path.read_bytes() for path in pytester.path.glob("golden/*/*")}
+    result = golden()
+    result.assert_outcomes(passed=2)
+    assert "golden trace" not in result.stdout.str()
+    assert {path: path.read_bytes() for path in pytester.path.glob("golden/*/*")} == before
+
+
+def test_a_golden_trace_differs(golden, pytester):
+    golden()
+    result = golden("-p", "cacheprovider", "-k", "a_b", model=SCALE.replace("x * 3", "x * 3.01"))
+    result.assert_outcomes(failed=1, deselected=1)
+    text = result.stdout.str()
+    assert re.search(r"^model\.py:2: first divergence: y: values", text, re.MULTILINE), text
+    look = re.search(r"look further: +(monitorch diff .*\.mtrace'?)  ", text)
+    assert look, text
+    again = shown(pytester, *shlex.split(look[1])[1:])
+    assert again.startswith(f"{pytester.path}/model.py:2: first divergence: y"), again
+    result.stdout.fnmatch_lines(
+        ["golden trace: *golden/test_it/test_scale*", "accept: *pytest --monitorch-update-golden *"]
+    )
+
+
+def test_a_golden_trace_is_rewritten(golden, pytester):
+    golden()
+    model = SCALE.replace("x * 3", "x * 3.01")
+    result = golden("--monitorch-update-golden", model=model)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["monitorch: golden trace rewritten: *"])
+    golden(model=model).assert_outcomes(passed=2)
+    assert "golden trace" not in golden("--monitorch-update-golden", model=model).stdout.str()
+
+
+def test_other_code_with_the_same_values_is_equal(golden):
+    golden()
+    other = "def helper(x):\n    return x\n\n\ndef scale(x):\n    n = 3\n    y = n * x\n    return y + 1\n"
+    golden(model=other).assert_outcomes(passed=2)
+
+
+def test_options_of_the_golden_trace(golden):
+    tests = GOLDEN.replace("    scale(", "    monitorch_golden(rtol=0.1)\n    scale(")
+    golden(tests=tests)
+    golden(tests=tests, model=SCALE.replace("x * 3", "x * 3.01")).assert_outcomes(passed=2)
+    tests = GOLDEN.replace("    scale(", "    monitorch_golden(exact=True, ignore='y')\n    scale(")
+    golden(tests=tests, model=SCALE.replace("x * 3", "x * 3.0000001")).assert_outcomes(failed=2)
+
+
+def test_under_ci_a_golden_trace_must_be_there(golden, pytester, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    result = golden()
+    result.assert_outcomes(failed=2)
+    assert not traces_in(pytester)
+    result.stdout.fnmatch_lines(
+        ["golden/test_it/test_scale*: there is no golden trace*", "*pytest --monitorch-update-golden*"]
+    )
+    golden("--monitorch-update-golden").assert_outcomes(passed=2)
+    golden().assert_outcomes(passed=2)
+
+
+def test_a_test_that_fails_writes_no_golden_trace(golden, pytester):
+    tests = GOLDEN + "    assert kind == 'a/b'\n"
+    golden(tests=tests).assert_outcomes(passed=1, failed=1)
+    assert len(traces_in(pytester)) == 1
+    golden(tests=GOLDEN.replace("scale(numpy", "(numpy"), model=SCALE)
+    assert len(traces_in(pytester)) == 2
+
+
+def test_a_damaged_golden_trace(golden, pytester):
+    golden("-k", "a_b")
+    for path in pytester.path.glob("golden/*/*"):
+        path.write_bytes(b"nothing")
+    result = golden("-k", "a_b")
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines(["golden/test_it/test_scale*is no trace*", "accept: *"])
+    golden("--monitorch-update-golden").assert_outcomes(passed=2)
+
+
+def test_a_golden_trace_with_other_options(golden, pytester):
+    """A trace of the whole run leaves it out and says so; the rest goes together."""
+    golden()
+    other = SCALE.replace("x * 3", "x * 3.01")
+    result = golden("--monitorch=run.mtrace", model=other)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["monitorch: *not compared: run.mtrace records the whole run"])
+    golden("--monitorch-no-nan", model=other).assert_outcomes(failed=2)
+    bad = SCALE.replace("x * 3", "x / x")
+    result = golden("--monitorch-no-nan", "--monitorch-update-golden", model=bad)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["model.py:2: NaN made here: y: 0/0*"])
+    golden("--monitorch-no-nan").assert_outcomes(passed=2)
+
+
+def test_golden_traces_of_workers(golden, pytester):
+    pytest.importorskip("xdist")
+    result = golden("-n2")
+    result.assert_outcomes(passed=2)
+    assert result.stdout.str().count("golden trace written") == 2
+    golden("-n2", model=SCALE.replace("x * 3", "x * 3.01")).assert_outcomes(failed=2)
+
+
 # --monitorch
 
 
@@ -264,7 +523,7 @@ def test_it_costs_nothing(run):
 
 def test_help_tells_of_it(run):
     run("--help").stdout.fnmatch_lines(["monitorch:", "*--monitorch=TRACE*"])
-    run("--fixtures").stdout.fnmatch_lines(["monitorch_no_nan*", "*Fails the test where a line*"])
+    run("--fixtures").stdout.fnmatch_lines(["monitorch_no_nan*", "*Fails the test if a line*"])
 
 
 # Pictures of test modules, which pytest compiles with other assertions in them

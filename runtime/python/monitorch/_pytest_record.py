@@ -12,9 +12,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def begin(config: "pytest.Config", text: str, include: "list[str]") -> None:
-    """From now on; until pytest has done with its configuration. UsageError tells what is wrong."""
+def begin(config: "pytest.Config", text: "str | None", include: "list[str]") -> None:
+    """From now on modules are instrumented, and, with `text`, recorded until pytest ends."""
     hook = _import.Hook(select(config, include), _automatic._say)
+    if text:
+        _record_all(config, text)
+    if "PYTEST_XDIST_WORKER" in os.environ or not _has_workers(config):
+        _import.install(hook)
+
+
+def _record_all(config: "pytest.Config", text: str) -> None:
+    """Until pytest has done with its configuration. UsageError says what is wrong."""
     try:
         path, options = _options.parse(text)
         is_quiet = bool(options.pop("quiet", False))
@@ -29,7 +37,6 @@ def begin(config: "pytest.Config", text: str, include: "list[str]") -> None:
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise pytest.UsageError(f"--monitorch: {_automatic._describe(error)}") from None
     recording.gives_way = True
-    _import.install(hook)
 
     def end() -> None:
         if is_quiet or "PYTEST_XDIST_WORKER" in os.environ:

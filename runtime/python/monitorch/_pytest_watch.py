@@ -1,4 +1,4 @@
-"""What the fixture `monitorch_no_nan` does: the test is recorded, and the first NaN explained."""
+"""The recording of one test, and what is asked of it: a NaN, and the golden trace."""
 
 import os
 import shutil
@@ -10,29 +10,56 @@ from monitorch import _automatic, _command, _record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import pytest
 
-_DEPTH = "2"  # steps back that are told of what a NaN was made from
+    from monitorch._pytest_golden import Golden
+
+_DEPTH = "2"  # steps back that are printed of what a NaN was made from
+_ALLOW = "\n\nif the test makes it on purpose: @pytest.mark.monitorch_allow_nan"
 
 
 class Watch:
     """Of one test. Its events are in a trace of their own, or part of what is being recorded."""
 
-    def __init__(self, request: "pytest.FixtureRequest") -> None:
-        self._request = request
+    def __init__(self, item: "pytest.Item") -> None:
+        self._item = item
+        self._forbidden = ""  # "nan", "nonfinite"
+        self._golden: "Golden | None" = None
         self._folder = ""
         self._recording: "_record.Recording | None" = None
         self._first = 0
         self._follows = False
-        self._found: "str | None" = None
+        self._found: "list[tuple[str, str]]" = []
 
-    def begin(self) -> None:
+    def forbid(self, what: str) -> None:
+        """From now on the test may make no "nan", or nothing "nonfinite"."""
+        if self._forbidden != "nonfinite":
+            self._forbidden = what
+        if self._recording is None:
+            self._begin()
+
+    def compare(self, golden: "Golden") -> None:
+        """From now on the test is recorded into a trace that holds nothing else."""
+        active = _record.find_any()
+        if active is not None and not active.is_paused and active is not self._recording:
+            golden.leave_out(f"{active.path} records the whole run")
+            return
+        self.end()
+        self._golden = golden
+        self._begin()
+
+    def _begin(self) -> None:
         from monitorch import _recorder
 
         active = _record.find_any()
         if active is None or active.is_paused:
             self._folder = tempfile.mkdtemp(prefix="monitorch-")
-            active = _record.record(os.path.join(self._folder, "test.mtrace"), sources=True)
+            # What torch.compile compiles stays as it is for the option, which nobody asked for here.
+            mode = "skip" if self._forbidden == "nonfinite" else "break"
+            path = os.path.join(self._folder, "test.mtrace")
+            active = _record.record(path, sources=True, compile=mode)  # type: ignore[arg-type]
             active.is_quiet = True
             active.start()
             active.gives_way = True
@@ -46,52 +73,107 @@ class Watch:
 
         if _follow.is_on() or _import.get() is not None:
             return
-        selected = _pytest_record.select(self._request.config, [])
-        _follow.begin(sys._getframe(), lambda path, _: os.path.isabs(path) and selected.has("", path))
+        selected = _pytest_record.select(self._item.config, [])
+        frame = sys._getframe()
+        _follow.begin(frame, lambda path, _: os.path.isabs(path) and selected.has("", path))
         self._follows = True
 
-    def end(self) -> str:
-        """What is to be told of the first NaN; empty where there is none. May be called again."""
-        if self._found is None:
-            self._found = self._finish()
-        return self._found
+    def finish(self, has_passed: bool) -> "list[tuple[str, str]]":
+        """Ends it: (title, text) of each fault. `has_passed`: without what is found here."""
+        golden = self._golden
+        if golden is not None and not has_passed:
+            golden.leave_out("")
+        self.end()
+        found, self._found = self._found, []
+        return found
 
-    def _finish(self) -> str:
+    def end(self) -> None:
+        """Ends the recording, and asks. May be called again."""
         from monitorch import _follow, _recorder
 
         if self._follows and _follow.is_on():
             _follow.end()
-        recording = self._recording
+        self._follows = False
+        recording, self._recording = self._recording, None
         if recording is None:
-            return ""
+            return
         if recording.is_active:
             _recorder.flush()
         path = _recorder.path() if recording.is_active else recording.absolute_path
         if self._folder:
             recording.stop()
         try:
-            return _explain(path or recording.absolute_path, self._first)
+            self._ask(path or recording.absolute_path)
         finally:
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
+
+    def _ask(self, trace: str) -> None:
+        """A golden trace comes last: with a NaN in it, it is not written."""
+        if self._forbidden and not self._found:
+            explain = _explain if self._forbidden == "nan" else _explain_unmeant
+            text = explain(trace, self._first)
+            if text:
+                self._found.append(("monitorch", text))
+        golden, self._golden = self._golden, None
+        if golden is not None:
+            text = golden.compare(trace, may_write=not self._found)
+            if text:
+                self._found.append(("monitorch golden", text))
+
+
+def _find_nonfinite(
+    trace: str, first: int, kinds: "tuple[str, ...]"
+) -> "tuple[int, str, int, str] | None":
+    """(number, file, line, name) of the first event from `first` on that holds one of the kinds."""
+    from monitorch._load import load
+
+    events: "Any" = load(trace, columns=["seq", "file", "line", "name", *kinds], nan=True)
+    counts = [events[kind] for kind in kinds]
+    for i, number in enumerate(events["seq"]):
+        if number >= first and any(count[i] > 0 for count in counts):
+            file, line, name = (events[column][i] for column in ("file", "line", "name"))
+            return number, file, line, name
+    return None
+
+
+def _why(trace: str, event: str) -> "tuple[int, str]":
+    """The exit code and the text of `monitorch why`; 3 where it could not answer."""
+    from monitorch._nonfinite import _shorten
+
+    command = _command._find_command()
+    if command is None:
+        return 3, ""
+    words = [command, "why", "--quiet", "--color=never", f"--depth={_DEPTH}", trace, event]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        _automatic._say(done.stderr.strip())
+        return 3, ""
+    return done.returncode, _shorten(done.stdout.rstrip())
 
 
 def _explain(trace: str, first: int) -> str:
-    """Of the first event from `first` on that holds NaN."""
-    from monitorch._load import load
+    """Of the first event from `first` on that holds NaN; empty where there is none."""
     from monitorch._nonfinite import _shorten
 
-    events = load(trace, columns=["seq", "nan", "file", "line", "name"], nan=True)
-    places = zip(events["seq"], events["nan"])
-    place = next((i for i, (seq, nan) in enumerate(places) if seq >= first and nan > 0), None)
-    if place is None:
+    found = _find_nonfinite(trace, first, ("nan",))
+    if found is None:
         return ""
-    command = _command._find_command()
-    if command is not None:
-        words = [command, "why", "--quiet", "--color=never", f"--depth={_DEPTH}", trace]
-        done = subprocess.run([*words, f"#{events['seq'][place]}"], capture_output=True, text=True)
-        if done.returncode == 1:
-            return _shorten(done.stdout.rstrip())
-        _automatic._say(done.stderr.strip())
-    file, line, name = (events[column][place] for column in ("file", "line", "name"))
-    return _shorten(f"{file}:{line}: {name}: holds NaN")
+    number, file, line, name = found
+    code, text = _why(trace, f"#{number}")
+    return text if code == 1 else _shorten(f"{file}:{line}: {name}: holds NaN")
+
+
+def _explain_unmeant(trace: str, first: int) -> str:
+    """Of the first NaN from `first` on, or infinity that its line does not name; empty where there is none."""
+    from monitorch._nonfinite import _shorten
+
+    found = _find_nonfinite(trace, first, ("nan", "posinf", "neginf"))
+    if found is None:
+        return ""
+    number, file, line, name = found
+    code, text = _why(trace, f"#{number}+")
+    if code == 0:
+        return ""
+    return (text if code == 1 else _shorten(f"{file}:{line}: {name}: holds NaN or Inf")) + _ALLOW
