@@ -51,7 +51,9 @@ def test_instrument_is_the_other_program(tmp_path):
 
 
 def environment(*folders, **variables):
-    """A PATH of these folders alone."""
+    """A PATH of these folders alone, and the sanitizer that the extension modules need in Python."""
+    preload = {name: os.environ[name] for name in ("LD_PRELOAD", "ASAN_OPTIONS") if name in os.environ}
+    variables = {**preload, **variables}
     return {"PATH": os.pathsep.join(map(str, folders)), "HOME": "/nonexistent", **variables}
 
 

@@ -11,7 +11,14 @@
 
 #define RENAMES_MAX 16
 
-static const char *const odd_texts[] = {"=", "code", "flow", "part", "before"};
+static const char *const odd_texts[] = {
+    [DIFF_ODD_NONE] = "=",
+    [DIFF_ODD_CODE] = "code",
+    [DIFF_ODD_FLOW] = "flow",
+    [DIFF_ODD_PART] = "part",
+    [DIFF_ODD_LEFT_OUT] = "left out",
+    [DIFF_ODD_BEFORE] = "before",
+};
 
 static void print_item(const struct log_item *item, const struct open_call *call)
 {
