@@ -49,12 +49,12 @@ def untraced(function):
 
 
 def followed(function):
-    _follow.begin(sys._getframe(), lambda name: name == "<followed>")
+    _follow.begin("test", sys._getframe(), lambda name, _: name == "<followed>")
     try:
         function(1)  # it is met
         return measure(function)
     finally:
-        _follow.end()
+        _follow.end("test")
 
 
 def in_python(function):

@@ -98,9 +98,9 @@ def main(way, trace):
         run()
     else:
         with monitorch.record(trace, sample=0):
-            _follow.begin(sys._getframe(), lambda name, _: name == HERE)
+            _follow.begin("test", sys._getframe(), lambda name, _: name == HERE)
             run()
-            _follow.end()
+            _follow.end("test")
             assert sys.settrace is original
             assert not sys._getframe().f_trace_opcodes
             assert sys.gettrace() is before[0]

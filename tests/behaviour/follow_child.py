@@ -25,7 +25,7 @@ def main(way, path, trace):
     outcome = None
     with monitorch.record(trace, sample=0):
         if way == "followed":
-            _follow.begin(sys._getframe(), lambda name, _: name == path)
+            _follow.begin("test", sys._getframe(), lambda name, _: name == path)
         try:
             with contextlib.redirect_stdout(printed):
                 exec(code, names)
@@ -33,7 +33,7 @@ def main(way, path, trace):
             outcome = repr(error)
         finally:
             if way == "followed":
-                _follow.end()
+                _follow.end("test")
     assert sys.gettrace() is None and not sys._getframe().f_trace_opcodes
     print(printed.getvalue() + repr(outcome))
 

@@ -28,7 +28,7 @@ from monitorch import _follow
 HERE = __file__
 exec(compile('''
 def begin(is_followed=lambda name, _: name == HERE):
-    _follow.begin(sys._getframe(1), is_followed)
+    _follow.begin("test", sys._getframe(1), is_followed)
 ''', "<begin>", "exec"))
 recording = monitorch.record(sys.argv[1], sample=0)
 recording.start()
@@ -94,7 +94,7 @@ def test_a_debugger_in_a_followed_program(python, tmp_path):
         begin()
         r = work(3)
         s = r + 1
-        _follow.end()
+        _follow.end("test")
         print(r, s)
     """, tmp_path, given="p x\\n!x = 10\\nn\\nn\\np y\\nc\\n".replace("\\n", "\n"))  # fmt: skip
     assert "22 23" in printed and "unknown" not in printed
@@ -121,7 +121,7 @@ def test_threads_are_followed(python, tmp_path):
             thread = threading.Thread(target=work, args=(i,))
             thread.start()
             thread.join()
-        _follow.end()
+        _follow.end("test")
         assert threading.gettrace() is None
         thread = threading.Thread(target=work, args=(9,))
         thread.start()
@@ -145,7 +145,7 @@ def test_callers_are_followed_when_they_are_reached_again(python, tmp_path):
         def outer():
             inner()
             c = 3
-            _follow.end()
+            _follow.end("test")
             d = 4
         outer()
     """, tmp_path)  # fmt: skip
@@ -163,7 +163,7 @@ def test_a_generator_that_began_before(python, tmp_path):
         next(generator)
         begin()
         second = next(generator)
-        _follow.end()
+        _follow.end("test")
         third = next(generator)
     """, tmp_path)  # fmt: skip
     assert told(trace) == [("i", 1), ("x", 1), ("second", 1)]
@@ -206,7 +206,7 @@ def test_nothing_is_kept_alive(python, tmp_path):
         names["made"](1)
         code = weakref.ref(names["made"].__code__)
         names.clear()
-        _follow.end()
+        _follow.end("test")
         assert code() is None
         print("fine")
     """, tmp_path)  # fmt: skip
@@ -225,7 +225,7 @@ def test_locals_that_a_program_holds_stay_as_they_were(python, tmp_path):
             return sorted(seen), seen["x"]
         begin()
         result = work()
-        _follow.end()
+        _follow.end("test")
         print(result)
     """
     printed, trace = run(python, source, tmp_path)
@@ -248,7 +248,7 @@ def test_a_file_that_changed(python, tmp_path):
         os.utime(HERE, (os.stat(HERE).st_atime, os.stat(HERE).st_mtime + 5))
         begin()
         r = work()
-        _follow.end()
+        _follow.end("test")
     """, tmp_path)  # fmt: skip
     assert told(trace) == []
     assert any("has changed since it was loaded" in note for note in notes(trace))
@@ -266,7 +266,7 @@ def test_what_is_wrong_is_noted_and_the_program_goes_on(python, tmp_path):
             return x
         begin(refuse)
         print(work())
-        _follow.end()
+        _follow.end("test")
     """, tmp_path)  # fmt: skip
     assert printed.strip() == "1"
     assert any("nobody knows" in note for note in notes(trace))
@@ -280,7 +280,7 @@ def test_code_without_a_source(python, tmp_path):
         exec(compile("def f(x):\\n    y = x\\n    return y\\n", "<nowhere>", "exec"), names)
         begin(lambda name, _: True if name == "<nowhere>" else False)
         print(names["f"](1))
-        _follow.end()
+        _follow.end("test")
     """, tmp_path)  # fmt: skip
     assert printed.strip() == "1"
     assert told(trace) == []
@@ -301,7 +301,7 @@ def test_cells_of_a_notebook(python, tmp_path):
                 exec(compile(ast.Module([node], []), name, "exec"), names)
         begin(lambda path, _: path == name)
         cell()
-        _follow.end()
+        _follow.end("test")
     """, tmp_path)  # fmt: skip
     assert told(trace) == [
         ("a", 1), ("b", 2), ("x", 2), ("y", 3), ("return", 3), ("c", 3)
@@ -319,7 +319,7 @@ def test_instrumented_code_is_told_once(python, tmp_path):
         code, _ = _instrument.compile_source(text, "made.py", all=True)
         begin(lambda name, _: name == "made.py")
         exec(code, {"__name__": "made"})
-        _follow.end()
+        _follow.end("test")
     """, tmp_path)  # fmt: skip
     assert told(trace) == [("x", 1), ("y", 1), ("return", 1), ("r", 1)]
 
@@ -334,7 +334,7 @@ def test_lines_may_be_chosen(python, tmp_path):
             return y
         begin(lambda name, _: (({first + 2}, {first + 2}),) if name == HERE else False)
         r = work(1)
-        _follow.end()
+        _follow.end("test")
     """, tmp_path)  # fmt: skip
     assert told(trace) == [("n", 1), ("y", 1)]
 
@@ -349,10 +349,10 @@ def test_begin_again_and_end_twice(python, tmp_path):
         work(1)
         begin()
         work(2)
-        _follow.end(); _follow.end()
+        _follow.end("test"); _follow.end("test")
         work(3)
         original = sys.settrace
-        begin(); _follow.end()
+        begin(); _follow.end("test")
         assert sys.settrace is original and sys.gettrace() is None
     """, tmp_path)  # fmt: skip
     assert told(trace, "work") == [("n", 2), ("x", 2)]
@@ -368,7 +368,7 @@ def work(n):
     return x
 begin()
 work(3)
-_follow.end()
+_follow.end("test")
 """
 
 

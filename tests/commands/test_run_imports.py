@@ -174,7 +174,7 @@ def test_by_the_program(written):
     python(written, "-c", program.format(", imports=True"))
     assert added_in(written / "run.mtrace") == [101, 2]
     done = python(written, "-c", "import monitorch\nwith monitorch.record('run.mtrace'): import helper\n")
-    assert "what ran did so while modules were imported (record it with imports=True)" in done.stderr
+    assert "what ran did so while modules were imported; record it with imports=True" in done.stderr
 
 
 def test_a_recording_that_begins_in_an_import(written):

@@ -145,6 +145,10 @@ def test_a_trace_is_recorded_and_asked(notebook):
         ("%monitorch off flow.txt", ".png, .svg"),
         ("%monitorch record", "expected a trace"),
         ("%monitorch record none/run.mtrace", "No such file"),
+        ("%%monitorch --record\na = 1", "expected a trace, such as run.mtrace"),
+        ("%%monitorch --record run.mtrace lats=3\na = 1", "did you mean 'last'?"),
+        ("%%monitorch --record run.mtrace flow.svg\na = 1", "%monitorch graph run.mtrace -o flow.svg"),
+        ("%%monitorch --include\na = 1", "expected a module"),
         ("%monitorch 'open", "quotation"),
         ("%%monitorch nothing\na = 1", "expected settings"),
     ],
@@ -237,3 +241,73 @@ def test_the_cell_is_named_as_its_user_sees_it(notebook):
     assert "_magics.py" not in text
 
 
+
+
+# %%monitorch --record
+
+
+def test_a_cell_is_recorded_without_a_file(notebook):
+    outputs = notebook.run(
+        "%%monitorch --record run.mtrace last=1000 hash=no\na = np.zeros(2)\nnp.seterr(all='ignore')\nb = a / a;"
+    )
+    number = notebook.number
+    text = printed(outputs)
+    assert "events in run.mtrace" in text and text.rstrip().endswith("%monitorch show run.mtrace"), text
+    assert not any(map(is_picture, outputs))
+    text = printed(notebook.run("%monitorch why run.mtrace"))
+    assert text.startswith(f"In [{number}]:4: NaN made here: b"), text
+    assert "b = a / a" in text
+
+
+def test_functions_of_cells_and_installed_ones_are_in_that_trace(notebook):
+    notebook.run("def double(x):\n    y = x * 2\n    return y")
+    notebook.run(
+        "%%monitorch --include numpy.lib._polynomial_impl --record=run.mtrace\nz = np.polyval([1.0, 2.0], double(np.ones(2)))"
+    )
+    text = printed(notebook.run("%monitorch show run.mtrace"))
+    assert "double  In [" in text and "polyval" in text and " z = " in text
+
+
+def test_recording_goes_on_over_cells(notebook):
+    assert notebook.run("%monitorch record run.mtrace --include colorsys") == []
+    notebook.run("def halve(x):\n    half = x / 2\n    return half\nq = halve(np.ones(2))")
+    notebook.run("import colorsys\ngrey = colorsys.rgb_to_hsv(1, 1, 1)")
+    text = printed(notebook.run("%monitorch stop"))
+    assert "events in run.mtrace" in text
+    text = printed(notebook.run("%monitorch show run.mtrace"))
+    assert "half = numpy float64" in text and "rgb_to_hsv  " in text, text
+
+
+def test_an_exception_ends_the_recording_of_a_cell(notebook):
+    outputs = []
+    notebook.client.execute_interactive(
+        "%%monitorch --record run.mtrace\na = np.ones(3)\nraise KeyError(3)",
+        output_hook=lambda message: outputs.append((message["msg_type"], message["content"])),
+        timeout=60,
+    )
+    assert "events in run.mtrace" in printed([o for o in outputs if o[0] == "stream"])
+    (error,) = [content for kind, content in outputs if kind == "error"]
+    assert error["ename"] == "KeyError" and "_magics.py" not in "\n".join(error["traceback"])
+
+
+def test_a_notebook_that_records_a_cell_runs_in_nbclient(tmp_path, monkeypatch):
+    """As `jupyter execute` runs it."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    for name, value in recording.environment("off").items():
+        monkeypatch.setenv(name, value)
+    cells = [
+        "%load_ext monitorch\nimport numpy as np\nnp.seterr(all='ignore');",
+        "def share(x):\n    total = x.sum()\n    return x / total",
+        "%%monitorch --record run.mtrace\nrow = np.zeros(3)\nparts = share(row)",
+        "%monitorch why run.mtrace",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "", "language": "python"}
+    client = nbclient.NotebookClient(
+        notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()
+    recorded, why = ["".join(o["text"] for o in cell.outputs) for cell in notebook.cells[2:]]
+    assert "events in run.mtrace" in recorded
+    assert why.startswith("In [2]:3: NaN made here: return: 0/0"), why
+    assert (tmp_path / "run.mtrace").exists()

@@ -543,7 +543,7 @@ def test_traces_are_replaced(folder):
 
 COMPLAINTS = {
     "nothing instrumented": ("", "{}", "nothing recorded in run.mtrace: no instrumented code"),
-    "no line ran": ("import model", "{}", ""),
+    "no line ran": ("import model", "{}", "none of its lines ran between the start and the end"),
     "ended early": (
         "import model",
         "dict(size_limit='300K')",
@@ -564,8 +564,8 @@ def test_what_nobody_expects_is_told(folder, case):
     print(recording.summary)
     """
     _, err = run(folder, program)
-    assert err.count("RuntimeWarning: monitorch: ") == bool(expected)
-    assert expected in err and ("script.py:4: " in err) == bool(expected)
+    assert err.count("RuntimeWarning: monitorch: ") == 1
+    assert expected in err and "script.py:4: " in err
     # Where warnings are errors, the program goes on all the same.
     out, err = run(folder, program, PYTHONWARNINGS="error")
     assert out.startswith("Summary(") and not err
@@ -925,7 +925,7 @@ def test_one_line_at_exit(folder, end):
 def test_nothing_recorded(folder):
     _, err = run(folder, "import monitorch", MONITORCH="run.mtrace")
     assert err.startswith("monitorch: nothing recorded in run.mtrace: no instrumented code")
-    assert "monitorch-instrument" in err and err.count("\n") == 1
+    assert "monitorch run script.py" in err and err.count("\n") == 1
     _, err = run(folder, "import json", MONITORCH="run.mtrace")
     assert err == ""
     text = compiler.instrument(MODEL.encode(), "model_source.py", forward=True).text
@@ -933,7 +933,10 @@ def test_nothing_recorded(folder):
     text = compiler.instrument(MODEL.encode(), "model_source.py", functions=["double"]).text
     (folder / "model.py").write_bytes(text)
     _, err = run(folder, "import model", MONITORCH="run.mtrace")
-    assert err == "monitorch: nothing recorded in run.mtrace: no instrumented line ran\n"
+    assert err == (
+        "monitorch: nothing recorded in run.mtrace: instrumented code was imported, but none of its "
+        "lines ran\n"
+    )
 
 
 WRONG_VARIABLES = {

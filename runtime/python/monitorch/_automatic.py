@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from monitorch import _included
+
 _EBUSY = 16
 
 
@@ -71,8 +73,11 @@ def _tell(recording: "_record.Recording", process: int) -> None:
     if summary is None or posix.getpid() != process or _record.is_worker():
         return  # its parent tells of the run
     _flush_output()
+    included = recording.included
+    for text in () if included is None else included.explain_unused():
+        _say(text)
     if summary.events == 0 and summary.stopped is None:
-        _say(f"nothing recorded in {summary.path}: {_find_reason(summary)}")
+        _say(f"nothing recorded in {summary.path}: {_find_reason(summary, included)}")
         return
     kept = recording.last
     count = f"{summary.events:,} events"
@@ -103,16 +108,29 @@ def _flush_output() -> None:
         return  # closed: the interpreter says so at its end
 
 
-def _find_reason(summary: "_record.Summary") -> str:
+def _find_reason(
+    summary: "_record.Summary", included: "_included.Included | None"
+) -> str:
     is_run = "monitorch._run" in sys.modules
     if summary.imports:
         option = "--imports" if is_run else "the option imports=yes"
         return f"what ran did so while modules were imported; record it with {option}"
     if is_run:
         return "nothing that could be recorded ran in the selected files"
+    if included is not None:
+        return included.explain_nothing()
     if not _registry.has_started():
-        return "no instrumented code was imported (monitorch-instrument --help)"
-    return "no instrumented line ran"
+        return (
+            "no instrumented code was imported; to record a program as it is: "
+            f"monitorch run {_find_script()}"
+        )
+    return "instrumented code was imported, but none of its lines ran"
+
+
+def _find_script() -> str:
+    """As the command line named it; else an example."""
+    words = sys.argv[:1] if hasattr(sys, "argv") else []
+    return _quote(words[0]) if words and words[0].endswith(".py") else "train.py"
 
 
 def _format_size(size: int) -> str:

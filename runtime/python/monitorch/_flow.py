@@ -125,7 +125,7 @@ class Runtime:
     def _follow(self, frame: "FrameType") -> None:
         from monitorch import _follow, _recorder
 
-        _follow.begin(frame, self._scope.is_followed)
+        _follow.begin(self, frame, self._scope.is_followed)
         hook = _registry.find_hook(frame)
         if hook is not None:
             _recorder.join(hook, frame)
@@ -179,7 +179,7 @@ class Runtime:
     def _end(self) -> None:
         from monitorch import _follow
 
-        _follow.end()
+        _follow.end(self)
         self._scope.end()
         self._is_on = False
         if self._trace is not None:

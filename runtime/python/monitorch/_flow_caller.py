@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 # What may stand between a program and what it calls.
 _PRIVATE = (
     "monitorch._flow", "monitorch._flow_draw", "monitorch._flow_caller", "monitorch._flow_nothing",
-    "monitorch._flow_offer",
-    "contextlib",
+    "monitorch._flow_offer", "monitorch._included", "monitorch._record", "monitorch._summary",
+    "monitorch._automatic", "contextlib",
 )
 
 

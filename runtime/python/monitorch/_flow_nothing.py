@@ -44,11 +44,7 @@ def _explain(scope: "Scope") -> str:
 
 def warn_of_unused(scope: "Scope") -> None:
     """Globs of `include` that no code was found for."""
-    for glob in scope.unused_globs():
-        import sys
+    from monitorch import _included
 
-        from monitorch import _nearest
-
-        found = _nearest.find(glob, scope.left_out()) or _nearest.find(glob, sorted(sys.modules))
-        near = _nearest.ask(found) if found else ""
-        warn(f"include={glob!r}: no code of such a module ran{near}")
+    for text in _included.explain_unused(scope):
+        warn(text)

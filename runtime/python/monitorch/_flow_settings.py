@@ -60,7 +60,7 @@ class Settings:
         self.fold = fold
         self.theme = theme
         self.last = _options.check_number("last", last, 1)
-        self.include = _check_globs("include", include)
+        self.include = _options.check_globs("include", include)
 
     def sample(self) -> "tuple[int, int, int]":
         """What is recorded of each tensor for its table."""
@@ -77,15 +77,6 @@ NAMES = Settings.__slots__
 def _check_limit(name: str, value: object) -> int:
     """As large as anybody likes: what draws counts in 32 bits."""
     return min(_options.check_number(name, value, 0), 2**31 - 1)
-
-
-def _check_globs(name: str, value: object) -> "tuple[str, ...]":
-    globs = (value,) if isinstance(value, str) else value
-    expected = f"{name} must be names of modules or files, such as 'transformers.models.*'"
-    found = tuple(_options.check_names(expected, globs))  # type: ignore[arg-type]
-    if not all(found):
-        raise ValueError(f"{expected}; one is empty")
-    return found
 
 
 def check_optional(name: str, value: object) -> "bool | None":

@@ -1,9 +1,10 @@
 """Following code that was not instrumented: a plain script, a notebook, what they call.
 
-`begin(frame, is_followed)` and `end()`. The running frame, those that called it and every
-function that is called meanwhile are followed where `is_followed(filename, module)` says so, and
-recorded as if their files had been instrumented: by the compiler's sites, through the same
-hook. In Python 3.10 and 3.11 by a trace function in C, which passes on to the one that was set;
+`begin(owner, frame, is_followed)` and `end(owner)`. The running frame, those that called it and
+every function that is called meanwhile are followed where an owner's `is_followed(filename,
+module)` says so, and recorded as if their files had been instrumented: by the compiler's sites,
+through the same hook. `monitorch.on()`, a recording with `include` and a test are owners; code
+that several of them follow is recorded once. In Python 3.10 and 3.11 by a trace function in C, which passes on to the one that was set;
 from 3.12 on by sys.monitoring.
 """
 
@@ -48,18 +49,29 @@ class _Followed:
 
 
 _sources: "dict[tuple[Any, ...], _Followed | None]" = {}  # the newest ones
-_is_followed: "Callable[[str, str], Decision] | None" = None
+_wishes: "dict[object, Callable[[str, str], Decision]]" = {}  # by their owners
 _told: "set[str]" = set()  # what was noted since following began
 _tracer: "_Tracer | _Monitor | None" = None
 
 
-def begin(frame: FrameType, is_followed: "Callable[[str, str], Decision]") -> None:
-    """Follows `frame`, its callers, and what is called from now on. May be called again."""
-    global _is_followed, _tracer
-    if _tracer is not None:
-        end()
-    _is_followed = is_followed
+def begin(
+    owner: object, frame: FrameType, is_followed: "Callable[[str, str], Decision]"
+) -> None:
+    """Follows `frame`, its callers, and what is called from now on. An owner may call it again."""
+    _stop()
+    _wishes[owner] = is_followed
     _told.clear()
+    try:
+        _start(frame)
+    except BaseException:
+        del _wishes[owner]
+        raise
+    _join(frame)
+
+
+def _start(frame: FrameType) -> None:
+    """Asks again about all code: the wishes are others than before."""
+    global _tracer
     _learn_layout()
     _recorder.follow_begin(_decide)
     try:
@@ -69,7 +81,6 @@ def begin(frame: FrameType, is_followed: "Callable[[str, str], Decision]") -> No
         _recorder.follow_end()
         raise
     _tracer = tracer
-    _join(frame)
 
 
 def _join(frame: FrameType) -> None:
@@ -83,19 +94,23 @@ def _join(frame: FrameType) -> None:
         _recorder.join(followed.hook, frame)
 
 
-def end() -> None:
-    """Ends it; trace functions and frames are as they were."""
-    global _is_followed, _tracer
+def end(owner: object) -> None:
+    """Ends what the owner has begun, if it has. After the last owner's end, trace functions and
+    frames are as they were."""
+    if _wishes.pop(owner, None) is None:
+        return
+    _stop()
+    if _wishes:
+        _start(sys._getframe(1))
+
+
+def _stop() -> None:
+    global _tracer
     tracer = _tracer
     _tracer = None
     if tracer is not None:
         tracer.end(sys._getframe(0))
     _recorder.follow_end()
-    _is_followed = None
-
-
-def is_on() -> bool:
-    return _tracer is not None
 
 
 def list_notes() -> "list[str]":
@@ -133,9 +148,7 @@ def _decide(code: CodeType, module_globals: "dict[str, object]") -> "Any":
 def _find_followed(code: CodeType, module_globals: "dict[str, object]") -> "_Followed | None":
     filename = code.co_filename
     name = module_globals.get("__name__")
-    decision: "Decision" = False
-    if _is_followed is not None:
-        decision = _is_followed(filename, name if isinstance(name, str) else "")
+    decision = _find_decision(filename, name if isinstance(name, str) else "")
     if not decision or module_globals is globals() or _is_instrumented(code, module_globals):
         return None
     lines = () if decision is True else tuple(decision)  # type: ignore[arg-type]
@@ -143,6 +156,19 @@ def _find_followed(code: CodeType, module_globals: "dict[str, object]") -> "_Fol
     if followed is None or not _is_of_source(code, module_globals, followed.source):
         return None
     return followed
+
+
+def _find_decision(filename: str, module: str) -> "Decision":
+    """All owners are asked: each knows by that which of its globs were of use."""
+    lines: "list[tuple[int, int]]" = []
+    is_whole = False
+    for is_followed in list(_wishes.values()):
+        decision = is_followed(filename, module)
+        if decision is True:
+            is_whole = True
+        elif decision is not False:
+            lines.extend(decision)
+    return is_whole or tuple(lines)
 
 
 def _is_instrumented(code: CodeType, module_globals: "dict[str, object]") -> bool:

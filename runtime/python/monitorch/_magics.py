@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
+    from monitorch import _record
+
 _PICTURES = (".png", ".svg", ".pdf", ".dot")
 _WORDS = ("lines", "on", "off", "flush", "reset", "record", "stop")
 # Of the command `monitorch`, which is handed what it can do.
@@ -38,6 +40,10 @@ class Magics:
         %%monitorch                      run this cell, and show what its lines made
         %%monitorch flow.svg max_nodes=20 theme=dark
                                          the same, saved too; the settings of monitorch.on
+        %%monitorch --record run.mtrace  run this cell, and record it into a trace instead;
+                                         the options of monitorch.record: last=1000 values=q:k
+        %%monitorch --include 'transformers.models.*'
+                                         follow this package too, with --record or without
 
         %monitorch lines 10 40           only these lines are drawn; `%monitorch lines`: all again
         %monitorch on theme=dark         follow what runs from here on, in other cells too
@@ -45,7 +51,7 @@ class Magics:
         %monitorch flush                 draw it, and go on
         %monitorch reset                 forget everything
 
-        %monitorch record run.mtrace     record what instrumented modules do
+        %monitorch record run.mtrace     record what cells and the modules of this folder do
         %monitorch stop                  until here
         %monitorch why run.mtrace        which line made the NaN; show, graph, calls, diff, check,
                                          sql and export too: as in a terminal
@@ -69,18 +75,30 @@ class Magics:
 
     def _run_cell(self, words: "list[str]", cell: str) -> None:
         __tracebackhide__ = True
-        settings, filename = _read_settings(words)
         frame = _find_cell()
+        recording = _make_recording(words, frame) if _has_record(words) else None
+        settings, filename = _read_settings([] if recording else words)
         codes, name = self._compile(cell, frame.f_code.co_filename)
-        runtime = _flow._runtime
-        if self._lines is not None:
-            runtime._scope.set_lines(*self._lines, name, frame)
-        runtime._begin(frame, settings)
+        if recording is not None:
+            _try(recording.start)
+        else:
+            self._begin_picture(frame, name, settings)
         try:
             for code in codes:
                 exec(code, self._shell.user_global_ns, self._shell.user_ns)
         finally:
-            runtime.off(filename=filename)
+            if recording is not None:
+                _print_summary(recording.stop())
+            else:
+                _flow._runtime.off(filename=filename)
+
+    def _begin_picture(
+        self, frame: "FrameType", name: str, settings: "_flow_settings.Settings"
+    ) -> None:
+        runtime = _flow._runtime
+        if self._lines is not None:
+            runtime._scope.set_lines(*self._lines, name, frame)
+        runtime._begin(frame, settings)
 
     def _compile(self, cell: str, around: str) -> "tuple[list[CodeType], str]":
         """Its lines are counted as they are seen, the one with %%monitorch included. `around` is
@@ -128,26 +146,16 @@ class Magics:
         _flow.reset()
 
     def _do_record(self, words: "list[str]") -> None:
-        from monitorch import _options, _record
-
-        if len(words) != 1:
-            raise UsageError("%monitorch record: expected a trace, `record run.mtrace,sample=8`")
-        path, options = _try(_options.parse, words[0])
-        is_quiet = bool(options.pop("quiet", False))
-        recording = _try(_record.record, path, **options)
-        recording.is_quiet = is_quiet
-        recording.start()
+        _try(_make_recording(["--record", *words], _find_cell()).start)
 
     def _do_stop(self, words: "list[str]") -> None:
-        from monitorch import _automatic, _record
+        from monitorch import _record
 
         _want_none("stop", words)
         summary = _record.stop()
         if summary is None:
-            print("nothing is being recorded")
-            return
-        size = _automatic._format_size(summary.size)
-        print(f"{summary.events:,} events in {summary.path} ({size})")
+            print("nothing is being recorded: `%monitorch record run.mtrace` begins")
+        _print_summary(summary)
 
     # Completion
 
@@ -161,7 +169,8 @@ class Magics:
         if equals:
             return list(_CHOICES.get(name, ()))
         if is_cell or words[:1] == ["on"]:
-            return [f"{setting}=" for setting in _flow_settings.NAMES]
+            options = ["--record", "--include"] if is_cell else ["--include"]
+            return [*options, *(f"{setting}=" for setting in _flow_settings.NAMES)]
         return [] if words else [*_WORDS, *_COMMANDS]
 
 
@@ -200,7 +209,9 @@ def _try(function: "Any", *arguments: "Any", **options: "Any") -> "Any":
 
 def _read_settings(words: "list[str]") -> "tuple[_flow_settings.Settings, str | None]":
     """`theme=dark flow.svg`: settings of monitorch.on, and the picture's file."""
-    settings, files = {}, []
+    globs, words = _split_include(words)
+    settings: "dict[str, Any]" = {}
+    files = []
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
@@ -210,11 +221,76 @@ def _read_settings(words: "list[str]") -> "tuple[_flow_settings.Settings, str | 
             settings[name] = ast.literal_eval(value)
         except (SyntaxError, ValueError):
             settings[name] = value
+    if globs:
+        given = settings.get("include", ())
+        settings["include"] = [*globs, *([given] if isinstance(given, str) else given)]
     for name in settings:
         if name not in _flow_settings.NAMES:
             near = _nearest.suggest(name, _flow_settings.NAMES)
             raise UsageError(f"%monitorch {name}=: no such setting{near}")
     return _try(_flow_settings.Settings, **settings), _read_filename("", files)
+
+
+def _split_include(words: "list[str]") -> "tuple[list[str], list[str]]":
+    """The globs of `--include GLOB` and `--include=GLOB`, and the other words."""
+    globs, others, waiting = [], [], list(words)
+    while waiting:
+        word = waiting.pop(0)
+        name, equals, value = word.partition("=")
+        if name != "--include":
+            others.append(word)
+        elif equals:
+            globs.append(value)
+        elif waiting:
+            globs.append(waiting.pop(0))
+        else:
+            raise UsageError("%%monitorch --include: expected a module, such as 'transformers.*'")
+    return globs, others
+
+
+def _has_record(words: "list[str]") -> bool:
+    return any(word.partition("=")[0] == "--record" for word in words)
+
+
+def _make_recording(words: "list[str]", frame: "FrameType") -> "_record.Recording":
+    """`--record run.mtrace last=1000 --include GLOB`: a recording of the cell that runs in the
+    frame and of what it calls. It is not started yet."""
+    from monitorch import _options, _record
+
+    globs, words = _split_include(words)
+    words = [part for word in words for part in _split_record(word)]
+    at = words.index("--record")
+    traces = [word for word in words[at + 1 :] if "=" not in word.partition(",")[0]][:1]
+    if not traces:
+        raise UsageError("%%monitorch --record: expected a trace, such as run.mtrace")
+    others = [word for word in words if word not in ("--record", traces[0])]
+    for word in others:
+        if "=" not in word:
+            raise UsageError(
+                f"%%monitorch --record {traces[0]}: {word} is no option, expected name=value; "
+                f"`%monitorch graph {traces[0]} -o flow.svg` draws what was recorded"
+            )
+    path, options = _try(_options.parse, ",".join([traces[0], *others]))
+    is_quiet = bool(options.pop("quiet", False))
+    options["include"] = [*globs, *options.get("include", ())]
+    recording: "_record.Recording" = _try(_record.record, path, **options)
+    recording.is_quiet = is_quiet
+    recording._follow_from(frame)
+    return recording
+
+
+def _split_record(word: str) -> "list[str]":
+    name, equals, value = word.partition("=")
+    return [name, value] if name == "--record" and equals else [word]
+
+
+def _print_summary(summary: "_record.Summary | None") -> None:
+    from monitorch import _automatic
+
+    if summary is not None:
+        size = _automatic._format_size(summary.size)
+        path = _automatic._quote(summary.path)
+        print(f"{summary.events:,} events in {summary.path} ({size}): %monitorch show {path}")
 
 
 def _read_filename(word: str, words: "list[str]") -> "str | None":
@@ -253,7 +329,9 @@ def _hand_on(words: "list[str]") -> None:
 
     command = _find_command()
     if command is None:
-        raise UsageError("the command monitorch was not found: `make` builds it")
+        raise UsageError(
+            "the command monitorch was not found: `pip install monitorch` or `make` brings it"
+        )
     done = subprocess.run([command, *words], capture_output=True, text=True, errors="replace")
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)

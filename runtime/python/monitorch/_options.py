@@ -72,6 +72,15 @@ def check_values(value: "str | Iterable[str] | None") -> "tuple[bytes, ...]":
     return tuple(name.encode("utf-8", "replace") for name in names)
 
 
+def check_globs(name: str, value: object) -> "tuple[str, ...]":
+    globs = (value,) if isinstance(value, str) else value
+    expected = f"{name} must be names of modules or files, such as 'transformers.models.*'"
+    found = check_names(expected, globs)  # type: ignore[arg-type]
+    if not all(found):
+        raise ValueError(f"{expected}; one is empty")
+    return found
+
+
 def check_size(name: str, value: "int | str | None") -> int:
     """Bytes, of a number or a text such as "2G" or "500 MB"; 0 where there is no limit."""
     if not isinstance(value, str):
@@ -105,6 +114,10 @@ def _read_names(text: str) -> "str | list[str]":
     return text if text == "all" else text.split(":")
 
 
+def _read_globs(text: str) -> "list[str]":
+    return text.split(":")
+
+
 # Each option as text: how it is read, and what is said where that fails.
 _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "sample": (_read_number, "a whole number"),
@@ -121,6 +134,7 @@ _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "compile": (str, "break or skip"),
     "stop": (str, "nan, inf or nonfinite"),
     "scalars": (str, "some or all"),
+    "include": (_read_globs, "modules or files with colons between them"),
     "quiet": (_read_switch, "yes or no"),
 }
 
@@ -138,6 +152,13 @@ def _split_path(text: str) -> "tuple[str, str]":
     return path, rest
 
 
+def _suggest_option(name: str) -> str:
+    from monitorch import _nearest
+
+    found = _nearest.find(name, _READERS)
+    return _nearest.ask(found) if found else f"; the options are {', '.join(_READERS)}"
+
+
 def parse(text: str) -> "tuple[str, dict[str, object]]":
     """The path and the options of `path[,name=value…]`.
 
@@ -145,12 +166,12 @@ def parse(text: str) -> "tuple[str, dict[str, object]]":
     """
     path, rest = _split_path(text)
     if not path:
-        raise ValueError("it begins with the path of the trace: run.mtrace,last=100000")
+        raise ValueError("the path of the trace is missing, expected run.mtrace,last=100000")
     options: "dict[str, object]" = {}
     for word in rest.split(",") if rest else ():
         name, _, value = word.strip().partition("=")
         if name not in _READERS:
-            raise ValueError(f"no option {name!r}, expected one of {', '.join(_READERS)}")
+            raise ValueError(f"no option {name!r}{_suggest_option(name)}")
         read, expected = _READERS[name]
         try:
             if "=" not in word and read is not _read_switch:

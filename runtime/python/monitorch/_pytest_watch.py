@@ -30,7 +30,6 @@ class Watch:
         self._folder = ""
         self._recording: "_record.Recording | None" = None
         self._first = 0
-        self._follows = False
         self._found: "list[tuple[str, str]]" = []
 
     def forbid(self, what: str) -> None:
@@ -71,12 +70,12 @@ class Watch:
         """What was imported before is not instrumented, unless that was asked for from the start."""
         from monitorch import _follow, _import, _pytest_record
 
-        if _follow.is_on() or _import.get() is not None:
+        if _import.get() is not None:
             return
         selected = _pytest_record.select(self._item.config, [])
-        frame = sys._getframe()
-        _follow.begin(frame, lambda path, _: os.path.isabs(path) and selected.has("", path))
-        self._follows = True
+        _follow.begin(
+            self, sys._getframe(), lambda path, _: os.path.isabs(path) and selected.has("", path)
+        )
 
     def finish(self, has_passed: bool) -> "list[tuple[str, str]]":
         """Ends it: (title, text) of each fault. `has_passed`: without what is found here."""
@@ -91,9 +90,7 @@ class Watch:
         """Ends the recording, and asks. May be called again."""
         from monitorch import _follow, _recorder
 
-        if self._follows and _follow.is_on():
-            _follow.end()
-        self._follows = False
+        _follow.end(self)
         recording, self._recording = self._recording, None
         if recording is None:
             return

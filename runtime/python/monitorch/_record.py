@@ -6,6 +6,7 @@ from _thread import RLock
 from atexit import register as _register_at_exit
 
 from monitorch import _hooks, _options, _related, _trace_path
+from monitorch._flow_caller import find_caller
 from monitorch._summary import Summary as Summary
 from monitorch._summary import complain
 
@@ -13,8 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
+    from types import FrameType
     from typing import Literal
 
+    from monitorch import _included
 
 _lock = RLock()
 _active: "Recording | None" = None
@@ -50,16 +53,23 @@ class Recording:
     """The recording that had the path which was asked for: its process may have made this one."""
     avoided: "tuple[str, int] | None"
     """The path that was asked for and the process, of another program, that was writing it."""
+    included: "_included.Included | None"
+    """What is followed without being instrumented."""
     last: int
     """About so many events are kept, the newest ones; 0: all."""
 
-    def __init__(self, path: str, mode: str, options: "dict[str, object]") -> None:
+    def __init__(
+        self, path: str, mode: str, options: "dict[str, object]", include: "tuple[str, ...]"
+    ) -> None:
         self._is_forgotten = False
         self._absolute = _trace_path.make_absolute(path)
         self._is_forgotten = True  # until it is told to start
         self._has_begun = False
         self._mode = mode
         self._options = options
+        self.included = None
+        if include:
+            self._include(include)
         self.last = int(options["last"])  # type: ignore[call-overload]
         self._process = 0
         self.path = path
@@ -102,7 +112,7 @@ class Recording:
             if self.is_active:
                 _finish(self)
                 if self.summary is not None and not self.is_quiet:
-                    complain(self.summary)
+                    complain(self.summary, self.included)
             return self.summary
 
     def end_at(self, text: str) -> str:
@@ -116,6 +126,18 @@ class Recording:
             if self.summary.stopped is None:
                 self.summary.stopped = text
             return self.summary.path
+
+    def _follow_from(self, frame: "FrameType") -> None:
+        """Records this frame too, and what `monitorch.on()` would follow if it were called there.
+        To be called before it starts."""
+        self._include(()).add_frame(frame)
+
+    def _include(self, globs: "tuple[str, ...]") -> "_included.Included":
+        if self.included is None:
+            from monitorch import _included
+
+            self.included = _included.Included(globs)
+        return self.included
 
     def pause(self) -> None:
         """Records nothing until `resume()`; meanwhile another recording may begin, which ends
@@ -170,6 +192,7 @@ def record(
     compile: "Literal['break', 'skip']" = "break",
     stop: "Literal['nan', 'inf', 'nonfinite'] | None" = None,
     scalars: "Literal['some', 'all']" = "some",
+    include: "str | Iterable[str]" = (),
 ) -> Recording:
     """Records what instrumented code does to its values into the file `path`.
 
@@ -232,11 +255,17 @@ def record(
         from monitorch import _nonfinite
 
         options["stop"] = _nonfinite.read(stop, stats)
+    globs = _options.check_globs("include", include)
+    if globs and stop is not None:
+        raise ValueError(
+            f"stop={stop!r} needs instrumented code, and include= follows code as it is: run "
+            f"`monitorch run --include {globs[0]} --record stop={stop} train.py` instead"
+        )
     text = _trace_path.add_rank(_trace_path.decode(path))
     with _lock:
         _refuse_another()
     _trace_path.check_writable(text)
-    return Recording(text, mode, options)
+    return Recording(text, mode, options, globs)
 
 
 # As text they would fill the screen in help(); type checkers read them above.
@@ -313,6 +342,8 @@ def _start(recording: Recording) -> None:
     recording._has_begun = True
     try:
         _hooks.begin_recording(recording._mode, recording.is_quiet)
+        if recording.included is not None:
+            recording.included.begin(find_caller())
     except BaseException:
         _finish(recording)
         raise
@@ -323,6 +354,8 @@ def _finish(recording: Recording) -> None:
     global _active
 
     try:
+        if recording.included is not None:
+            recording.included.end()
         _hooks.end_recording()
     finally:
         try:

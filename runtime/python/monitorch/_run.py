@@ -139,6 +139,8 @@ def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, o
             recorded.update(_options.parse("trace," + options["record"])[1])
         except ValueError as error:
             raise Usage(f"--record: {error}") from None
+        if "include" in recorded:
+            raise Usage("--record include=…: name the modules with --include instead")
     return path, recorded
 
 

@@ -25,7 +25,7 @@ class Scope:
         self._first: "int | None" = None
         self._last: "int | None" = None
         self._file = ""  # as it was named
-        self._folder = ""
+        self._folder: "str | None" = None  # nothing is followed for where it lies
         self._callers: "set[str]" = set()
         self._environments: "dict[str, bool]" = {}
         self._include: "tuple[_selected.Glob, ...]" = ()
@@ -34,6 +34,11 @@ class Scope:
     @property
     def has_lines(self) -> bool:
         return self._first is not None
+
+    @property
+    def has_caller(self) -> bool:
+        """Whether more is followed than the globs of `include` name."""
+        return self._folder is not None
 
     def begin(self, frame: "FrameType") -> None:
         """`on` was called from this frame."""
@@ -112,14 +117,16 @@ class Scope:
             return True
         if path in self._callers or (self._file and path == os.path.realpath(self._file)):
             return True
-        return _is_below(path, self._folder) and not self._is_library(path)
+        folder = self._folder
+        if folder is None:
+            return False
+        return _is_below(path, folder) and not self._is_library(path, folder)
 
-    def _is_library(self, path: str) -> bool:
+    def _is_library(self, path: str, folder: str) -> bool:
         """Whether somebody else's code, which happens to lie under the working directory."""
         if _is_below(path, _LIBRARY):
             return True
-        parts = path[len(self._folder) :].strip(os.sep).split(os.sep)[:-1]
-        folder = self._folder
+        parts = path[len(folder) :].strip(os.sep).split(os.sep)[:-1]
         for part in parts:
             folder = os.path.join(folder, part)
             if part in _INSTALLED or self._is_environment(folder):

@@ -1,17 +1,16 @@
 """What a recording has written, as it is told when it ends."""
 
 import posix
-import sys
 
 from monitorch import _registry, _related
+from monitorch._flow_caller import find_caller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
+    from monitorch import _included
     from monitorch._recorder import Summary as _Told
-
-_OURS = ("monitorch._record", "monitorch._summary")  # frames that a warning is not about
 
 
 class Summary:
@@ -85,30 +84,51 @@ def _find_children(path: str, absolute: str) -> "list[str]":
     return [folder + slash + name for name in names]
 
 
-def complain(summary: Summary) -> None:
+def complain(summary: Summary, included: "_included.Included | None") -> None:
     """Warns of what nobody would expect of a recording that went well."""
-    text = None
+    frame = find_caller()
+    texts = [] if included is None else included.explain_unused()
     if summary.stopped is not None:
-        text = f"recording to {summary.path} ended early: {summary.stopped}"
-    elif summary.events == 0 and not _registry.has_started():
-        text = (
-            f"nothing recorded in {summary.path}: no instrumented code was imported "
-            "(see monitorch-instrument --help)"
+        texts.append(f"recording to {summary.path} ended early: {summary.stopped}")
+    elif summary.events == 0:
+        reason = _find_reason(summary, included, frame)
+        texts.append(f"nothing recorded in {summary.path}: {reason}")
+    for text in texts:
+        _warn(text, frame)
+
+
+def _find_reason(
+    summary: Summary, included: "_included.Included | None", frame: "FrameType"
+) -> str:
+    if summary.imports:
+        return "what ran did so while modules were imported; record it with imports=True"
+    if included is not None:
+        return included.explain_nothing()
+    if _registry.has_started():
+        return (
+            "instrumented code was imported, but none of its lines ran between the start and the "
+            "end of the recording"
         )
-    elif summary.events == 0 and summary.imports:
-        text = (
-            f"nothing recorded in {summary.path}: what ran did so while modules were imported "
-            "(record it with imports=True)"
-        )
-    if text is None:
-        return
+    return f"no instrumented code was imported; {_propose(frame)}"
+
+
+def _propose(frame: "FrameType") -> str:
+    """How to record the program that the frame is of."""
+    module = frame.f_globals.get("__name__")
+    module = module if isinstance(module, str) else "__main__"
+    file = frame.f_globals.get("__file__")
+    way = f"pass include={module!r} to record code as it is"
+    if module == "__main__" and isinstance(file, str):
+        return f"run `monitorch run {file.rpartition('/')[2]}` instead, or {way}"
+    return way
+
+
+def _warn(text: str, frame: "FrameType") -> None:
     import warnings
 
-    frame: "FrameType | None" = sys._getframe()
-    while frame is not None and frame.f_globals.get("__name__") in _OURS:
-        frame = frame.f_back
     try:
-        place = ("monitorch", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-        warnings.warn_explicit(f"monitorch: {text}", RuntimeWarning, *place)
+        warnings.warn_explicit(
+            f"monitorch: {text}", RuntimeWarning, frame.f_code.co_filename, frame.f_lineno
+        )
     except Warning:
         pass  # they are made errors, and an error here would hide one that is on its way
