@@ -26,6 +26,9 @@ THIRD_PARTY := $(BUILD)/third_party
 FETCHED     := $(THIRD_PARTY)/.fetched
 FLAGS_FILE  := $(OBJ)/flags
 MODE_FILE   := $(BUILD)/mode
+# The version stands in pyproject.toml; C has it by this header, Python as monitorch.__version__.
+VERSION     := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' pyproject.toml)
+VERSION_HEADER := $(BUILD)/include/monitorch_version.h
 
 # What is to run, and not only to be built, sets up the machine as well. Make reads this file anew when
 # it has made one that is included, so that all that is asked of the machine below is asked after that.
@@ -57,7 +60,8 @@ endif
 
 # Everything may end up in the extension module, so everything is position independent and
 # hidden. On x86-64 and ARM64 that costs the command nothing.
-COMMON := -std=c11 -D_GNU_SOURCE -I. -isystem $(THIRD_PARTY)/tree-sitter/include \
+COMMON := -std=c11 -D_GNU_SOURCE -I. -isystem $(BUILD)/include \
+          -isystem $(THIRD_PARTY)/tree-sitter/include \
           -isystem $(THIRD_PARTY)/tree-sitter-python -isystem $(THIRD_PARTY)/xxhash \
           -pthread -fPIC -fvisibility=hidden
 
@@ -165,6 +169,9 @@ $(FETCHED): grammar/releases.txt tools/fetch.sh
 	@PYTHON='$(PYTHON)' tools/fetch.sh $(THIRD_PARTY)
 	@touch $@
 
+$(VERSION_HEADER): FORCE
+	$(call write_if_changed,'#define MONITORCH_VERSION "$(VERSION)"')
+
 # V=1 shows each file that is made; without it one line says that files are being compiled.
 V ?= $(if $(CI),1)
 ifneq ($(filter-out 0,$(V)),)
@@ -181,21 +188,21 @@ define compile
 	@$(CC) $(1) -MMD -MP -c $(2) -o $@
 endef
 
-$(OBJ)/%.o: %.c $(FLAGS_FILE) | $(FETCHED)
+$(OBJ)/%.o: %.c $(FLAGS_FILE) | $(FETCHED) $(VERSION_HEADER)
 	$(call compile,$(OUR_CFLAGS),$<)
 
-$(OBJ)/runtime/view/picture/paint/cairo/%.o: runtime/view/picture/paint/cairo/%.c $(FLAGS_FILE) | $(FETCHED)
+$(OBJ)/runtime/view/picture/paint/cairo/%.o: runtime/view/picture/paint/cairo/%.c $(FLAGS_FILE) | $(FETCHED) $(VERSION_HEADER)
 	@pkg-config --exists pangocairo || \
 	    { echo 'the headers of pangocairo were not found: run tools/setup_system.sh' >&2; exit 1; }
 	$(call compile,$(OUR_CFLAGS) $(PAINTER_CFLAGS),$<)
 
-$(OBJ)/runtime/view/sql/%.o: runtime/view/sql/%.c $(FLAGS_FILE) | $(FETCHED)
+$(OBJ)/runtime/view/sql/%.o: runtime/view/sql/%.c $(FLAGS_FILE) | $(FETCHED) $(VERSION_HEADER)
 	@echo '#include <sqlite3.h>' | $(CC) -E - >/dev/null 2>&1 || \
 	    { echo 'the header of SQLite was not found: run tools/setup_system.sh' >&2; exit 1; }
 	$(call compile,$(OUR_CFLAGS),$<)
 
 # An extension module's PyInit function stands in no header.
-$(OBJ)/runtime/python/%.o: runtime/python/%.c $(FLAGS_FILE) $(OBJ)/python | $(FETCHED)
+$(OBJ)/runtime/python/%.o: runtime/python/%.c $(FLAGS_FILE) $(OBJ)/python | $(FETCHED) $(VERSION_HEADER)
 	@tools/python_headers.sh '$(PYTHON)' >/dev/null
 	$(call compile,$(OUR_CFLAGS) -Wno-missing-prototypes -DPy_LIMITED_API=0x030A0000 \
 	    -isystem "$$(tools/python_headers.sh '$(PYTHON)')",$<)
@@ -244,6 +251,10 @@ $(BUILD)/bin/%: $(OBJ)/% $(MODE_FILE)
 	$(place)
 $(BUILD)/python/monitorch/%.abi3.so: $(OBJ)/%.abi3.so $(MODE_FILE)
 	$(place)
+$(BUILD)/python/monitorch/__init__.py: runtime/python/monitorch/__init__.py pyproject.toml
+	@mkdir -p $(@D)
+	@sed 's/^__version__ = .*/__version__ = "$(VERSION)"/' $< >$@.new
+	@mv -f $@.new $@
 $(BUILD)/python/monitorch/%: runtime/python/monitorch/%
 	$(place)
 

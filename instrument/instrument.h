@@ -9,11 +9,10 @@
 #include "runtime/base/slice.h"
 #include "runtime/site/site.h"
 
+#include <monitorch_version.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define MONITORCH_VERSION "0.1.0"
 
 /* Larger sources are refused: they are data, not programs. */
 #define INSTRUMENT_SIZE_LIMIT ((size_t)32 << 20)

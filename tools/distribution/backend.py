@@ -5,7 +5,8 @@
 
 Settings (`--config-settings NAME=VALUE`): `build=FOLDER` builds there instead of in build/;
 `libraries=none` leaves cairo and pango out of the wheel, which then paints PNG and PDF where the machine
-has them.
+has them. For another machine (tools/manylinux.sh): `machine=aarch64`, its compiler `cc=…` and `strip=…`, and
+`native=FOLDER`, which holds a build that runs here.
 """
 
 from __future__ import annotations
@@ -41,21 +42,24 @@ get_requires_for_build_sdist = get_requires_for_build_editable = get_requires_fo
 
 def _build(settings: Settings) -> pathlib.Path:
     """Makes everything; gives the folder that it lies in."""
-    folder = pathlib.Path((settings or {}).get("build", "build"))
+    settings = settings or {}
+    folder = pathlib.Path(settings.get("build", "build"))
     # What is told to a `make` around us is not meant for this one.
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MODE")}
     jobs = f"-j{os.cpu_count() or 1}"
     words = ["make", jobs, "all", "MODE=release", f"BUILD={folder}", f"PYTHON={sys.executable}"]
+    words += [f"CC={settings['cc']}"] if "cc" in settings else []
     subprocess.run(words, cwd=ROOT, check=True, env=environment, stdout=sys.stderr)
     return ROOT / folder
 
 
-def _stripped(file: pathlib.Path) -> bytes:
+def _stripped(file: pathlib.Path, settings: Settings) -> bytes:
     """Without debugging symbols, which are two thirds of it."""
+    strip = (settings or {}).get("strip", "strip")
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder, file.name)
         shutil.copyfile(file, copy)
-        subprocess.run(["strip", "--strip-unneeded", str(copy)], check=True)
+        subprocess.run([strip, "--strip-unneeded", str(copy)], check=True)
         return copy.read_bytes()
 
 
@@ -110,23 +114,25 @@ def assemble(build: pathlib.Path, wheel_directory: str, config_settings: Setting
     package = [pathlib.Path(ROOT, line) for line in (build / "package-list").read_text().split()]
     extensions = sorted((build / "python" / "monitorch").glob("*.abi3.so"))
     commands = sorted((build / "bin").iterdir())
-    wants_libraries = (config_settings or {}).get("libraries") != "none"
+    settings = config_settings or {}
+    wants_libraries = settings.get("libraries") != "none"
     bundle = libraries.collect() if wants_libraries else {}
     texts = libraries.licences(list(bundle.values()))
     if texts is None:
         libraries.say("cairo and pango are left out: PNG and PDF need the machine's own")
         bundle, texts = {}, {}
     binaries = [*extensions, *commands, *bundle.values()]
-    tag = f"cp310-abi3-{libraries.platform_tag(binaries, set(bundle))}"
+    platform = libraries.platform_tag(binaries, set(bundle), settings.get("machine", ""))
+    tag = f"cp310-abi3-{platform}"
     name = f"{NAME}-{VERSION}-{tag}.whl"
     wheel = Wheel(pathlib.Path(wheel_directory, name), INFO)
     for file in package:
         wheel.add(str(file.relative_to(build / "python")), file.read_bytes())
     for file in extensions:
-        wheel.add(f"monitorch/{file.name}", _stripped(file), is_program=True)
+        wheel.add(f"monitorch/{file.name}", _stripped(file, config_settings), is_program=True)
     for file in commands:
-        wheel.add(f"{PROGRAMS}/{file.name}", _stripped(file), is_program=True)
-    for file_name, text in sorted(share.files(build).items()):
+        wheel.add(f"{PROGRAMS}/{file.name}", _stripped(file, config_settings), is_program=True)
+    for file_name, text in sorted(share.files(ROOT / settings.get("native", build)).items()):
         wheel.add(f"{SHARE}/{file_name}", text)
     _add_libraries(wheel, bundle, texts)
     for licence in sorted((build / "third_party").glob("*/LICENSE")):

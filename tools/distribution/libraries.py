@@ -100,10 +100,10 @@ def licences(files: list[pathlib.Path]) -> dict[str, bytes] | None:
     return found
 
 
-def platform_tag(files: list[pathlib.Path], inside: set[str]) -> str:
+def platform_tag(files: list[pathlib.Path], inside: set[str], machine: str = "") -> str:
     """manylinux with the oldest C library that has all that the files ask for; linux alone where they need
-    a library that is not in the wheel."""
-    machine = platform.machine()
+    a library that is not in the wheel. The machine is this one where none is named."""
+    machine = machine or platform.machine()
     asked = [(2, 5)]
     for file in files:
         outside = set(needed(file)) - inside

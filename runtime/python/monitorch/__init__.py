@@ -27,7 +27,7 @@ _FLOW = ("RenderOutput", "args", "flush", "lines", "off", "on", "reset", "run", 
 _LOAD = ("Events", "load")
 _RECORD = ("Recording", "Summary", "record", "stop")
 __all__ = ["NonFinite", "__version__", *_FLOW, *_LOAD, *_RECORD]
-__version__ = "0.1.0"
+__version__ = "0"  # that of pyproject.toml, which the Makefile puts here
 
 
 def __getattr__(name):
