@@ -502,7 +502,7 @@ def test_workers_have_traces_of_their_own(run, pytester):
     result = run("-n2", "--monitorch=run.mtrace")
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(["model.py:5: NaN made here: y*"])
-    result.stderr.fnmatch_lines(["monitorch: the workers' traces: run.gw*.mtrace"])
+    result.stderr.fnmatch_lines(["monitorch: traces of the workers: run.gw*.mtrace"])
     assert {p.name for p in pytester.path.glob("*.mtrace")} == {"run.gw0.mtrace", "run.gw1.mtrace"}
 
 

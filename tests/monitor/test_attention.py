@@ -147,7 +147,7 @@ def test_groups_of_queries(monitor, groups):
 
 def test_wrong_heads_are_refused(monitor):
     query, key, value = tensors(heads=4, groups=2)
-    with pytest.raises(ValueError, match="m: 2 heads of keys.*4 of queries without enable_gqa"):
+    with pytest.raises(ValueError, match="m: 2 heads of keys.*4 heads of queries without enable_gqa"):
         monitor_scaled_dot_product_attention(monitor, "m", query, key, value)
     query, key, value = tensors(heads=4, groups=3)
     with pytest.raises(ValueError, match="3 heads"):

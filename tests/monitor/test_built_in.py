@@ -209,7 +209,7 @@ def test_an_axis_that_is_not_there(caplog):
     monitor = ModuleMonitor(monitor_step_fn=lambda step: True, logger=logging.getLogger("test"))
     assert measure(normal(4), normal(4), names=["rms"], axis=1, monitor=monitor) == {}
     assert [record.getMessage() for record in caplog.records] == [
-        "activation/[root module] is not measured: it has 1 dimensions, and no axis 1"
+        "activation/[root module] was not measured: it has 1 dimensions, and no axis 1"
     ]
 
 
@@ -252,15 +252,15 @@ def test_tensors_without_values_are_told_once(make, reason, caplog):
     monitor = ModuleMonitor(monitor_step_fn=lambda step: True, logger=logging.getLogger("test"))
     assert measure(make(), make(), names=["mean"], monitor=monitor) == {}
     assert [record.getMessage() for record in caplog.records] == [
-        f"activation/[root module] is not measured: {reason}"
+        f"activation/[root module] was not measured: {reason}"
     ]
 
 
 def test_an_unknown_name():
     monitor = ModuleMonitor()
-    with pytest.raises(ValueError, match="there is no built-in metric 'median'; there are mean, std"):
+    with pytest.raises(ValueError, match="unknown built-in metric 'median'; the built-in metrics are mean, std"):
         monitor.add_activation_metric("median", "median")
-    with pytest.raises(TypeError, match="3 is no function and no metric's name"):
+    with pytest.raises(TypeError, match="expected a function or the name of a built-in metric, not 3"):
         monitor.add_gradient_metric("three", 3)
 
 

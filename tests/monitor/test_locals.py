@@ -186,7 +186,7 @@ def test_code_that_is_not_to_be_found(caplog):
     monitor.add_activation_metric("max", "max", r"0\.forward:y")
     assert run_step(monitor, 0, torch.ones(2)) == {}
     (record,) = caplog.records
-    assert "The values in 0.forward are not monitored: " in record.getMessage()
+    assert "Variables of 0.forward are not monitored: " in record.getMessage()
 
 
 # ---- alerts ----
@@ -249,14 +249,14 @@ def test_conditions(condition, value, is_met):
 
 @pytest.mark.parametrize("condition", ["", "x", "x >", "> 1", "x > one", "x => 1", "x > 1 2"])
 def test_conditions_that_are_none(condition):
-    with pytest.raises(ValueError, match="an alert is such as 'activation/\\*/nan > 0', not"):
+    with pytest.raises(ValueError, match="an alert must have the form 'activation/\\*/nan > 0', not"):
         ModuleMonitor().alert(condition)
 
 
 def test_actions_that_are_none():
-    with pytest.raises(ValueError, match="'raise' or 'stop', not 'halt'"):
+    with pytest.raises(ValueError, match="'raise', 'stop' or a function, not 'halt'"):
         ModuleMonitor().alert("x > 1", "halt")
-    with pytest.raises(TypeError, match="'raise' or 'stop', not 3"):
+    with pytest.raises(TypeError, match="'raise', 'stop' or a function, not 3"):
         ModuleMonitor().alert("x > 1", 3)
 
 

@@ -293,7 +293,7 @@ def test_wrong_files(tmp_path):
 
 
 def test_nothing_matches(tmp_path):
-    with pytest.raises(ValueError, match=r"no metric matches loss\*; there are a"):
+    with pytest.raises(ValueError, match=r"no metric matches loss\*; the keys are a"):
         plot(storage(), "loss*", tmp_path / "p.png")
     assert not (tmp_path / "p.png").exists()
 

@@ -389,7 +389,7 @@ def test_a_metric_that_writes_into_the_activation():
     monitor = make_monitor(model)
     monitor.add_activation_metric("bad", lambda x: x.abs_().max(), "0")
     monitor.begin_step(0)
-    with pytest.raises(RuntimeError, match=r"module 0: metric bad, shape \(2, 20\): it has written"):
+    with pytest.raises(RuntimeError, match=r"module 0: metric bad, shape \(2, 20\): it wrote"):
         model(torch.ones(2, 10))
 
 
@@ -401,7 +401,7 @@ def test_a_metric_that_writes_into_a_parameter_or_a_gradient():
     monitor.begin_step(0)
     model(torch.ones(2, 10)).sum().backward()
     for function in (monitor.monitor_parameters, monitor.monitor_gradients):
-        with pytest.raises(RuntimeError, match="0.weight: metric bad.*it has written"):
+        with pytest.raises(RuntimeError, match="0.weight: metric bad.*it wrote"):
             function()
 
 
@@ -412,7 +412,7 @@ def test_a_metric_that_writes_into_what_the_reference_returned():
     monitor.add_activation_difference_metric("bad", lambda a, b: a.sub_(b).max(), "0")
     monitor.begin_step(0)
     monitor.reference_module(torch.ones(2, 10))
-    with pytest.raises(RuntimeError, match="it has written"):
+    with pytest.raises(RuntimeError, match="it wrote"):
         model(torch.ones(2, 10))
 
 

@@ -54,7 +54,7 @@ def test_an_alert_about_no_key(monitor, warned):
     monitor.module(torch.ones(2, 4))
     monitor.end_step()
     expected = (
-        "Step 0: alert 'activations/*/nan > 0' is about no key of this step; did you mean "
+        "Step 0: alert 'activations/*/nan > 0' matches no key of this step; did you mean "
         "'activation/[root module]/nan', 'activation/encoder/nan' or 'activation/encoder.0/nan'?"
     )
     assert warned() == [expected]
@@ -71,7 +71,7 @@ def test_an_alert_far_from_all_keys(monitor, warned):
     monitor.log_scalars({"a/b": 1, "c/d": 2})
     monitor.end_step()
     expected = (
-        "Step 1: alert 'loss > 3' is about no key of this step; there are 'a/b' and 'c/d'"
+        "Step 1: alert 'loss > 3' matches no key of this step; there are 'a/b' and 'c/d'"
     )
     assert warned() == [expected]
 
@@ -101,7 +101,7 @@ def test_an_activation_metric_of_no_module(monitor, warned, regex, meant):
     monitor.add_activation_metric("max", "max", "decoder")
     steps(monitor)
     (text,) = warned()
-    assert text.startswith(f"Step 0: metric 'std' is of nothing: {regex!r} matches no module, ")
+    assert text.startswith(f"Step 0: metric 'std' measures nothing: {regex!r} matches no module, ")
     assert text.endswith(f"; did you mean {meant}?"), text
 
 
@@ -112,7 +112,7 @@ def test_a_metric_of_no_local(warned):
     monitor.module(torch.randn(3, 5, 8))
     monitor.end_step()
     assert warned() == [
-        "Step 0: metric 'max' is of nothing: 'attn\\\\.forward:scoers' matches no value in a "
+        "Step 0: metric 'max' measures nothing: 'attn\\\\.forward:scoers' matches no value in a "
         "method; did you mean 'attn.forward:scores'?"
     ]
 
@@ -129,7 +129,7 @@ def test_a_parameter_metric_warns_as_soon_as_the_model_is_known(kind, is_late, w
         assert warned() == []
         monitor.set_module(Block())
     assert warned() == [
-        "Metric 'norm' is of no parameter: none matches 'decoder.wieght'; did you mean "
+        "Metric 'norm' matches no parameter: none has a name like 'decoder.wieght'; did you mean "
         "'decoder.weight'?"
     ]
 
@@ -152,4 +152,4 @@ def test_what_is_excluded_is_no_match(warned):
     monitor.add_activation_metric("std", "std", "decoder")
     steps(monitor)
     (text,) = warned()
-    assert text.startswith("Step 0: metric 'std' is of nothing") and "'decoder'?" not in text
+    assert text.startswith("Step 0: metric 'std' measures nothing") and "'decoder'?" not in text

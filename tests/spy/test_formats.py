@@ -212,5 +212,5 @@ def test_norms(saver, tmp_path):
 
 
 def test_other_formats_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="'pt', 'safetensors' and 'mtrace'"):
+    with pytest.raises(ValueError, match="'pt', 'safetensors' or 'mtrace'"):
         TensorSaver(tmp_path, format="npz")

@@ -183,7 +183,7 @@ def test_where_there_is_no_tensor_the_program_goes_on(tmp_path, caplog):
             spy_save("mask", None)
             spy_save("sizes", (3, 4))
     assert [record.getMessage() for record in caplog.records] == [
-        "No tensor in 'p.manual.mask' (NoneType): nothing is saved",
-        "No tensor in 'p.manual.sizes' (tuple): nothing is saved",
+        "No tensor in 'p.manual.mask' (NoneType): nothing was saved",
+        "No tensor in 'p.manual.sizes' (tuple): nothing was saved",
     ]
     assert saver.call_counts == {} and list(tmp_path.iterdir()) == []

@@ -68,7 +68,7 @@ def test_earlier_runs_are_replaced_with_one_warning(tmp_path, caplog):
     assert values(tmp_path) == {f"x.call{i}.pt": 10 + i for i in range(4)}
     (record,) = caplog.records
     assert record.levelno == logging.WARNING and record.name == "monitorch.spy.saver"
-    assert "x.call1.pt is of an earlier run" in record.getMessage()
+    assert "x.call1.pt is left from an earlier run" in record.getMessage()
 
 
 def test_overwrite_is_silent(tmp_path, caplog):
@@ -180,7 +180,7 @@ def test_processes_beside_each_other(tmp_path):
     assert child.stdout.readline() == "ready\n"
     save(TensorSaver(tmp_path / "saved"), 1)
     _, errors = child.communicate("go on\n")
-    assert child.returncode == 0 and "is of another saver or process of this run" in errors
+    assert child.returncode == 0 and "was saved by another saver or process of this run" in errors
     assert values(tmp_path / "saved") == {"x.call0.pt": 1, "x.call1.pt": 2}
 
 

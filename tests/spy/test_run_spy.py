@@ -102,7 +102,7 @@ def test_only_what_is_selected(folder):
 
 def test_nothing_to_save(folder):
     done = good(folder, "--no-record", "--spy", "nobody", "train.py")
-    assert "nothing saved in spy: no recorded line gave nobody a tensor" in done.stderr
+    assert "nothing was saved in spy: no recorded line assigned a tensor to nobody" in done.stderr
     assert names_in(folder / "spy") == []
 
 

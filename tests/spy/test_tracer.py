@@ -148,7 +148,7 @@ def test_script_modules_take_no_hooks(tracer, caplog):
     tracer.register_hooks(model)
     model(X)
     assert tracer.get_trace() == ["after", "root"]
-    assert "calls of module 'inner' are not traced" in caplog.text
+    assert "Calls of module 'inner' are not traced" in caplog.text
 
 
 # Shapes

@@ -51,7 +51,7 @@ def test_what_selects_something_is_silent(register):
 )
 def test_a_name(register, name, meant):
     assert register(Model(), target_names=["proj", name]) == [
-        f"no module's path in Model contains {name!r}{meant}"
+        f"no module path in Model contains {name!r}{meant}"
     ]
 
 
@@ -67,9 +67,9 @@ def test_a_class(register):
 
 
 def test_all_conditions_together(register):
-    assert register(Model(), nn.ReLU, "decoder") == ["no module in Model meets all conditions together"]
+    assert register(Model(), nn.ReLU, "decoder") == ["no module in Model fulfils all conditions at once"]
     assert register(Model(), Inner, ["encoder"], ["0", "2"]) == [
-        "no module in Model meets all conditions together"
+        "no module in Model fulfils all conditions at once"
     ]
 
 
@@ -77,5 +77,5 @@ def test_wrapped_models(register):
     wrapped = nn.DataParallel(Model())
     assert register(wrapped, target_names="decoder.proj", unwrap=True) == []
     (text,) = register(wrapped, target_names="module.decoder", unwrap=True)
-    assert text.startswith("no module's path in DataParallel contains 'module.decoder'; ")
+    assert text.startswith("no module path in DataParallel contains 'module.decoder'; ")
     assert register(wrapped, target_names="module.decoder") == []

@@ -124,7 +124,7 @@ def test_trace_interval():
 @pytest.mark.parametrize("name", ["trace_interval", "gathering_interval"])
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])
 def test_intervals_are_checked(name, value):
-    with pytest.raises(ValueError, match=f"{name} must be a whole number from 1 on"):
+    with pytest.raises(ValueError, match=f"{name} must be an integer of 1 or more"):
         ModelTracer(Raises(), ["forward"], **{name: value})
 
 

@@ -283,7 +283,7 @@ def test_a_killed_rank(overlap):
     for rank in (0, 1, 3):
         assert outcomes[rank].exitcode == 0 and not outcomes[rank].error, outcomes[rank]
         message, missing, took, found = outcomes[rank].result
-        assert message.startswith("rank 2 did not come to gathering 3 within 2 s"), message
+        assert message.startswith("rank 2 did not reach gathering 3 within 2 s"), message
         assert missing == (2,) and took < 2 + 20
         if rank == 0:  # what was there is not lost, its own leftovers neither
             steps = {pair for gathered in found for pair in gathered["x"][0]}
@@ -332,7 +332,7 @@ def test_ranks_that_do_not_trace(overlap):
 
 def test_a_root_that_does_not_trace():
     message, missing, _, _ = ranks.results(silent, 2, (0,), False)[1]
-    assert message == "rank 0 has not taken gathering 1 within 1 s" and missing == (0,)
+    assert message == "rank 0 did not receive gathering 1 within 1 s" and missing == (0,)
 
 
 # ---- exceptions ----
@@ -401,7 +401,7 @@ def test_an_exception_is_not_held_up():
     if hasattr(ValueError, "add_note"):
         for rank in (0, 2):
             (note,) = found[rank][1]
-            assert note.startswith("monitorch.tracer: rank 1 did not come to gathering 1"), note
+            assert note.startswith("monitorch.tracer: rank 1 did not reach gathering 1"), note
 
 
 # ---- what the links rest on ----

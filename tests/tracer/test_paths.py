@@ -227,7 +227,7 @@ def test_no_path(path, text):
 
 
 def test_a_path_is_a_text():
-    with pytest.raises(TypeError, match="a path is a str, not 3"):
+    with pytest.raises(TypeError, match="a path must be a str, not 3"):
         ModelTracer(Net(), [3])
 
 

@@ -107,7 +107,7 @@ def test_what_is_no_tensor_is_left(stack, caplog):
         values = [torch.ones(1), {"a": 1}]
         stack(f"left by {stack.__name__}", values, [1, 2], [0, 0])
         assert len(values) == 2 and values[1] == {"a": 1}
-    assert len(caplog.records) == 1 and "values of dict are not stacked" in caplog.text
+    assert len(caplog.records) == 1 and "values of type dict were not stacked" in caplog.text
 
 
 @both

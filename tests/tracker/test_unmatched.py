@@ -62,7 +62,7 @@ def test_names_that_are_assigned(name):
 )
 def test_names_that_are_not(name, meant):
     (text,) = warned(var_tracker(name, "video"), Model.forward)[1]
-    assert text.startswith(f"var_tracker({name!r}): no line of Model.forward assigns it{meant}")
+    assert text.startswith(f"var_tracker({name!r}): no line of Model.forward assigns this name{meant}")
 
 
 def test_each_decorator_speaks_for_itself():
@@ -78,7 +78,7 @@ def test_a_function_without_any():
         pass
 
     (text,) = warned(var_tracker("x"), nothing)[1]
-    assert text.endswith("assigns it; it assigns none")
+    assert text.endswith("assigns this name; it assigns none")
 
 
 def test_where_there_is_no_source_nothing_is_known():

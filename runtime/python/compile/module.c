@@ -155,8 +155,8 @@ PyDoc_STRVAR(make_program_doc,
              "make_program(function, arguments, end, hook) -> function\n\n"
              "A function for sys.excepthook which calls function(*arguments), or runs\n"
              "code in names for None and (code, names), with sys.excepthook as given,\n"
-             "then calls end(), and ends as Python does behind a program. It takes no\n"
-             "notice of the exception that it is called for.");
+             "then calls end(), and ends as Python does after a program. It ignores\n"
+             "the exception that it is called for.");
 
 static PyObject *module_make_program(PyObject *module, PyObject *arguments)
 {
@@ -290,7 +290,7 @@ static PyObject *error_type_new(void)
     if (attributes != NULL) {
         type = PyErr_NewExceptionWithDoc("monitorch._instrument.InstrumentError",
                                          "A source cannot be instrumented: path, line "
-                                         "and column tell where, or are None.",
+                                         "and column are its place, or None.",
                                          PyExc_ValueError, attributes);
     }
     Py_XDECREF(attributes);

@@ -116,7 +116,7 @@ code_returned(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 PyDoc_STRVAR(
     monitor_begin_doc,
     "monitor_begin(disable, settrace, restart_events)\n\n"
-    "Takes what this module has no other way to: sys.monitoring.DISABLE and two\n"
+    "Receives what this module cannot find itself: sys.monitoring.DISABLE and two\n"
     "functions.");
 
 static PyObject *monitor_begin(PyObject *module, PyObject *args)

@@ -32,7 +32,7 @@ PyObject *plan_make_type(PyObject *module)
 {
     static PyType_Slot slots[] = {
         {Py_tp_dealloc, plan_dealloc},
-        {Py_tp_doc, "What is told of one code object that is followed."},
+        {Py_tp_doc, "The plan of one followed code object."},
         {0, NULL},
     };
     static PyType_Spec spec = {

@@ -456,8 +456,8 @@ static PyObject *trace_frame(PyObject *module, PyObject *frame)
 PyDoc_STRVAR(
     trace_end_doc,
     "trace_end(frame, is_installed)\n\n"
-    "After follow_end(): gives the thread's place back, unless it was taken, and\n"
-    "lets go of the frames from `frame` outwards.");
+    "After follow_end(): restores the thread's trace function, unless another one\n"
+    "was set, and releases the frames from `frame` outwards.");
 
 static PyObject *trace_end(PyObject *module, PyObject *args)
 {

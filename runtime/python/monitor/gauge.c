@@ -231,7 +231,7 @@ int gauge_exec(PyObject *module)
         {Py_tp_new, gauge_new},
         {Py_tp_dealloc, gauge_dealloc},
         {Py_tp_methods, methods},
-        {Py_tp_doc, "Built-in metrics of what goes by one name."},
+        {Py_tp_doc, "The built-in metrics of one module output or parameter."},
         {0, NULL},
     };
     static PyType_Spec spec = {

@@ -198,7 +198,7 @@ int probe_exec(PyObject *module)
     static PyType_Slot switch_slots[] = {
         {Py_tp_dealloc, switch_dealloc},
         {Py_tp_members, members},
-        {Py_tp_doc, "Whether the probes of a monitor measure."},
+        {Py_tp_doc, "Turns the probes of a monitor on and off."},
         {0, NULL},
     };
     static PyType_Spec switch_spec = {
@@ -218,7 +218,7 @@ int probe_exec(PyObject *module)
         {Py_tp_traverse, probe_traverse},
         {Py_tp_clear, probe_clear},
         {Py_tp_methods, methods},
-        {Py_tp_doc, "What torch calls after a module's forward."},
+        {Py_tp_doc, "The forward hook of one monitored module."},
         {0, NULL},
     };
     static PyType_Spec probe_spec = {

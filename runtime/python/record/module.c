@@ -41,7 +41,7 @@ PyDoc_STRVAR(make_hook_doc,
 PyDoc_STRVAR(
     measure_doc,
     "measure(value, *, sample=64, stats=True, hash=True, threads=1) -> dict\n\n"
-    "What the recorder would tell of a tensor or an array; None for others.");
+    "What the recorder writes of a tensor or an array; None for others.");
 
 PyDoc_STRVAR(
     join_doc,
@@ -252,7 +252,7 @@ static PyObject *kernels(PyObject *module, PyObject *unused)
 PyDoc_STRVAR(
     mute_doc,
     "mute(is_muted)\n\n"
-    "Whether a recording that goes on is to leave instrumented code out, which has\n"
+    "Sets whether the active recording leaves out instrumented code, which then has\n"
     "its hooks for watchers alone.");
 
 static PyObject *mute(PyObject *module, PyObject *is_muted)
@@ -271,7 +271,7 @@ PyDoc_STRVAR(
     make_watcher_doc,
     "make_watcher(names, lines)\n\n"
     "Watches values by names, globs as bytes, and by lines, (file, first, last);\n"
-    "empty tuples stand for all.");
+    "empty tuples select all.");
 
 PyDoc_STRVAR(
     set_watchers_doc,

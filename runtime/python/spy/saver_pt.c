@@ -60,7 +60,7 @@ PyObject *saver_save_pt(PyObject *module, PyObject *args, PyObject *keywords)
 
 const char saver_stem_doc[] = PyDoc_STR(
     "saved_file_stem(full_name) -> str\n\n"
-    "A name as part of a file's name: what may not stand there is written %XX,\n"
+    "A name as part of a file's name: bytes that are not allowed there become %XX,\n"
     "what is too long is cut.");
 
 PyObject *saver_stem(PyObject *module, PyObject *name)

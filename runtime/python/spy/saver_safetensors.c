@@ -154,7 +154,7 @@ static PyObject *file_add(PyObject *self, PyObject *args, PyObject *keywords)
 
 PyDoc_STRVAR(finish_doc,
              "finish()\n\n"
-             "The file takes its name, whole; without tensors there is none.");
+             "Renames the complete file to its name; without tensors there is none.");
 
 static PyObject *file_finish(PyObject *self, PyObject *unused)
 {

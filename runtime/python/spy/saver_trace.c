@@ -193,7 +193,7 @@ static PyObject *trace_writer_finish(PyObject *object, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(abandon_doc, "abandon(): ends the file, and tells no failure.");
+PyDoc_STRVAR(abandon_doc, "abandon(): ends the file, and reports no failure.");
 
 static PyObject *trace_writer_abandon(PyObject *object, PyObject *unused)
 {

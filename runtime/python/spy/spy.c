@@ -8,12 +8,38 @@ static const char *const parameters[PARAMETER_COUNT] = {"name", "tensor", "modul
 
 const char spy_save_doc[] =
     "spy_save(name, tensor, module=None)\n--\n\n"
-    "Saves a tensor, or each in a tuple, list, dict or dataclass, where a\n"
-    "DebugContext is open; does nothing elsewhere.";
+    "Saves a tensor if a DebugContext is open, and does nothing otherwise.\n"
+    "\n"
+    "The tensor is saved detached, on the CPU, by the saver of the innermost open\n"
+    "context, as {prefix}.{module path}.{name}.call{n}.pt; n counts from 0 for each\n"
+    "name. Outside a context the call is about as fast as an empty function, so it\n"
+    "may stay in the code.\n"
+    "\n"
+    "Args:\n"
+    "    name (str): what the tensor is called.\n"
+    "    tensor (Tensor, ndarray or container of them): the value. Of a tuple, list,\n"
+    "        dict, named tuple or dataclass each tensor is saved, for example as\n"
+    "        name[0] or name['k'].\n"
+    "    module (Module, optional): the module whose path is part of the file's name.\n"
+    "        It must be registered with the saver; an unregistered one logs a warning\n"
+    "        and saves nothing. Without a module the path is \"manual\".\n"
+    "\n"
+    "Raises:\n"
+    "    FileExistsError: if the file exists and the saver has overwrite=False.\n"
+    "    OSError: if the file cannot be written.\n"
+    "    TypeError: if the tensor has no values (meta device, vmap).\n"
+    "\n"
+    "Example::\n"
+    "\n"
+    "    >>> class Attention(nn.Module):\n"
+    "    ...     def forward(self, x):\n"
+    "    ...         q = self.proj_q(x)\n"
+    "    ...         spy_save(\"q\", q, self)\n"
+    "    ...         return q";
 
 const char spy_begin_doc[] =
     "spy_begin(get)\n--\n\n"
-    "spy_save asks get() for the open contexts: None, or (innermost, others).";
+    "Sets the function that returns the open contexts: None, or (innermost, others).";
 
 static bool
 take_keyword(PyObject *keyword, PyObject *value, PyObject *values[PARAMETER_COUNT])

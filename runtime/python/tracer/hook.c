@@ -35,9 +35,8 @@ hook_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     return is_good ? Py_NewRef(Py_None) : NULL;
 }
 
-PyDoc_STRVAR(
-    release_doc,
-    "release()\n\nLets go of the tracing: torch.compile keeps hooks for ever.");
+PyDoc_STRVAR(release_doc,
+             "release()\n\nReleases the tracing: torch.compile keeps hooks for ever.");
 
 static PyObject *hook_release(PyObject *self, PyObject *unused)
 {

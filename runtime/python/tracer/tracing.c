@@ -33,7 +33,7 @@ PyDoc_STRVAR(
     waiting_doc,
     "waiting(state) -> list\n\n"
     "What the state waits for: (path, depth, segment or None at a path's end,\n"
-    "whether it has a star, what stood before it or None where that has one).");
+    "whether it has a star, the segment before it or None if that has one).");
 
 static PyObject *make_text(struct slice text)
 {

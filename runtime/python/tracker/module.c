@@ -111,7 +111,7 @@ static void join_recording(struct session *session)
 PyDoc_STRVAR(
     setup_doc,
     "track_setup(deliver, own_folder, folder, labels, canonical)\n\n"
-    "Lines of tracked calls go to files in the folder (bytes; empty: none), and\n"
+    "Writes lines of tracked calls to files in the folder (bytes; empty: none), and\n"
     "to `deliver(text)`, which may be None.");
 
 static PyObject *track_setup(PyObject *module, PyObject *args)

@@ -53,7 +53,7 @@ make_calls(struct tracking *tracking, PyObject *code, const struct track_wish *w
 const char track_register_doc[] = PyDoc_STR(
     "track_register(code, *, names='', calls=False, lines=False, stack=False,\n"
     "               bare=False, depth=0, when='', labels='') -> TrackedCalls\n\n"
-    "What is wanted of calls of that code, as runtime/view/tracklog/wish.h tells.");
+    "Requests a log of calls of that code: see runtime/view/tracklog/wish.h.");
 
 static bool read_when(const char *text, enum track_when *when)
 {

@@ -10,7 +10,7 @@
 
 const char track_value_doc[] =
     "track_value(prefix, name, value, indent, line) -> str\n\n"
-    "The lines that tell the value, and what is in it where it is a container.";
+    "The log's lines of a value, and of what is in it if it is a container.";
 
 /* What the lines have in common. */
 struct telling {

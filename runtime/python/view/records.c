@@ -72,7 +72,7 @@ static bool add_sites(struct log_reader *reader, struct buffer *text)
 const char view_records_doc[] =
     "records(path, has_sites) -> bytes\n\n"
     "The sites of the trace at `path`, else its calls and their ends, as the lines of\n"
-    "`monitorch show --json` that tell them.";
+    "`monitorch show --json` that describe them.";
 
 PyObject *view_records(PyObject *module, PyObject *args)
 {

@@ -306,7 +306,7 @@ static PyObject *read_array(struct saved_capsule *capsule, size_t index, bool is
 const char view_saved_read_doc[] = PyDoc_STR(
     "saved_read(folder, index, is_packed) -> (bytearray, strides, conj, neg)\n\n"
     "The values of an entry. Packed: in row-major order, all resolved. Else as they\n"
-    "stand in the file, with strides in bytes, or None where they are packed.\n"
+    "are in the file, with strides in bytes, or None if they are packed.\n"
     "One thread at a time.");
 
 PyObject *view_saved_read(PyObject *module, PyObject *args)

@@ -164,7 +164,7 @@ static PyObject *make_hook(PyObject *module,
 
 PyDoc_STRVAR(make_place_doc,
              "make_place(path, file, module_name, function, line, sites)\n\n"
-             "What observe() tells of: a function that stands in `file`, which views\n"
+             "Describes a function for observe(). It is in `file`, which views\n"
              "call `path`. Each site is (kind, line, names, names that are read).");
 
 static PyObject *make_place(PyObject *module, PyObject *args)
@@ -202,7 +202,7 @@ static PyObject *make_place(PyObject *module, PyObject *args)
 
 PyDoc_STRVAR(observe_doc,
              "observe(place, site, path, module, *values)\n\n"
-             "Tells the recording that goes on that the place's site was visited, in\n"
+             "Records a visit of the place's site in the active recording, in\n"
              "the running frame, for the module of that path; module may be None.");
 
 static PyObject *observe(PyObject *self, PyObject *const *arguments, Py_ssize_t count)

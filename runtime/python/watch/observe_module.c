@@ -246,7 +246,7 @@ int observer_add_type(PyObject *module)
         {Py_tp_new, observer_new},
         {Py_tp_dealloc, observer_dealloc},
         {Py_tp_methods, methods},
-        {Py_tp_doc, "Tells the calls of one module to the recording that goes on."},
+        {Py_tp_doc, "Records the calls of one module in the active recording."},
         {0, NULL},
     };
     static PyType_Spec spec = {

@@ -254,7 +254,7 @@ PyObject *watcher_make_type(PyObject *module)
 {
     static PyType_Slot slots[] = {
         {Py_tp_dealloc, watcher_dealloc},
-        {Py_tp_doc, "What is wanted of the values that instrumented code makes."},
+        {Py_tp_doc, "Selects values that instrumented code makes."},
         {0, NULL},
     };
     static PyType_Spec spec = {

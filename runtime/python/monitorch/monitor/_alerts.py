@@ -1,4 +1,4 @@
-"""What is to happen when a metric says so."""
+"""Alerts: conditions on metrics, and what happens when a metric fulfils one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Action = str | Callable[["MonitorAlert"], Any]
 
-_EXPECTED = "an alert is such as 'activation/*/nan > 0'"
+_EXPECTED = "an alert must have the form 'activation/*/nan > 0'"
 _CONDITION = re.compile(r"\s*(\S.*?)(?<![<>=!\s])\s*(>=|<=|==|!=|>|<)\s*([^<>=!\s]+)\s*\Z")
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -27,8 +27,15 @@ ACTIONS = ("raise", "stop")
 
 
 class MonitorAlert(RuntimeError):
-    """A metric meets the condition of an alert: what `action="raise"` raises, and what the user's
-    own action is called with."""
+    """Raised by `ModuleMonitor.end_step` when a metric fulfils an alert's condition.
+
+    A function that an alert has as its action receives it as its argument.
+
+    Attributes:
+        condition (str): the condition.
+        step (int): the step.
+        found (dict[str, float]): all metrics that fulfil the condition.
+    """
 
     def __init__(self, condition: str, step: int, found: dict[str, float]) -> None:
         keys = ", ".join(f"{key} = {value:g}" for key, value in list(found.items())[:3])
@@ -54,11 +61,11 @@ class Rule:
         try:
             self._limit = float(number)
         except ValueError:
-            raise ValueError(f"{_EXPECTED}, not {condition!r}: {number!r} is no number") from None
+            raise ValueError(f"{_EXPECTED}, not {condition!r}: {number!r} is not a number") from None
         if isinstance(action, str) and action not in ACTIONS:
-            raise ValueError(f"action is a function, 'raise' or 'stop', not {action!r}")
+            raise ValueError(f"action must be 'raise', 'stop' or a function, not {action!r}")
         if not isinstance(action, str) and not callable(action):
-            raise TypeError(f"action is a function, 'raise' or 'stop', not {action!r}")
+            raise TypeError(f"action must be 'raise', 'stop' or a function, not {action!r}")
         self.condition = condition.strip()
         self.action = action
         self._meets = _COMPARISONS[comparison]
@@ -69,7 +76,7 @@ class Rule:
         self._known: dict[str, bool] = {}  # keys: whether they are meant
 
     def is_about(self, keys: Iterable[str]) -> bool:
-        """Whether the condition is about any of the keys."""
+        """Whether the condition selects any of the keys."""
         return any([self._is_meant(key) for key in keys])
 
     def _is_meant(self, key: str) -> bool:
@@ -80,7 +87,7 @@ class Rule:
         return is_meant
 
     def find(self, metrics: Mapping[str, Any]) -> dict[str, float]:
-        """Those of the step's metrics that meet the condition."""
+        """The step's metrics that fulfil the condition."""
         found = {}
         for key, value in metrics.items():
             if self._is_meant(key) and self._meets(float(value), self._limit):

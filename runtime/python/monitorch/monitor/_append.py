@@ -7,8 +7,10 @@ import os
 
 
 def append(path: str, data: bytes, first: bytes = b"") -> None:
-    """Appends all of `data`, in one write, or nothing: where the disk is full, what was there stays
-    whole. `first` stands at the beginning of a file that is new."""
+    """Appends all of `data` in one write, or nothing if the disk is full.
+
+    `first` is the beginning of a new file.
+    """
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
     try:
         size = os.fstat(file).st_size

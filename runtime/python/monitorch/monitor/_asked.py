@@ -1,4 +1,4 @@
-"""What a monitor is asked to measure: the metrics of each kind."""
+"""The metrics that a monitor was asked for, of each kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Measures):
-    """Metrics may be added at any time, and count from the next monitored step on."""
+    """Metrics may be added at any time; they count from the next monitored step."""
 
     #: Whether hooks and locals are not those of the metrics and models that there are now.
     _is_stale = True
@@ -28,13 +28,28 @@ class Asked(Measures):
         *,
         axis: int | None = None,
     ) -> None:
-        """`activation/{module}/{metric_name}`, of what modules return whose names the regex matches
-        from their start; with a colon in it, of values inside of their methods:
-        "encoder.forward:scores".
+        """Adds a metric of module outputs, logged as ``activation/{module}/{metric_name}``.
 
-        Values of one step are averaged, or given to `metric_aggregation_fn` in one tensor. Built-in
-        metrics are those of all calls' elements together. With `axis` there is one value for each
-        index of that dimension, `activation/{module}/{metric_name}/{index}`.
+        Args:
+            metric_name (str): the last part of the key.
+            metric_fn (str or callable): the name of a built-in metric, or a function that receives
+                the detached output and returns a number or a tensor.
+            metric_regex (str, optional): selects modules by name; it matches from the start. With a
+                colon it selects values inside methods: ``"encoder.forward:scores"``.
+                Default: ``".*"``
+            metric_aggregation_fn (callable, optional): receives all values of one step as one flat
+                tensor and returns a number, or a dict of key endings and numbers. Default: the
+                mean; a built-in metric of several calls is computed over all their elements
+            axis (int, optional): for built-in metrics: one value for each index of this dimension,
+                ``activation/{module}/{metric_name}/{index}``.
+
+        Raises:
+            ValueError: if the name is used already, or there is no such built-in metric.
+
+        Example::
+
+            >>> monitor.add_activation_metric("std", "std")
+            >>> monitor.add_activation_metric("rows", lambda x: x.norm(dim=-1), r"encoder\\.")
         """
         metric = Metric(metric_name, metric_fn, metric_regex, metric_aggregation_fn, axis)
         self._add("activation", metric)
@@ -48,8 +63,21 @@ class Asked(Measures):
         *,
         axis: int | None = None,
     ) -> None:
-        """`activation_difference/{module}/{metric_name}`: metric_fn(activation, that of the reference
-        module at the same call), or a built-in metric of the difference between the two."""
+        """Adds a metric that compares module outputs with those of the reference module.
+
+        It is logged as ``activation_difference/{module}/{metric_name}``. Each call is compared with
+        the reference module's call of the same number.
+
+        Args:
+            metric_name (str): the last part of the key.
+            metric_fn (str or callable): a function of (activation, reference activation), or the
+                name of a built-in metric of the difference between the two.
+            metric_regex, metric_aggregation_fn, axis: as for `add_activation_metric`.
+
+        Example::
+
+            >>> monitor.add_activation_difference_metric("l2", lambda act, ref: (act - ref).norm())
+        """
         metric = Metric(metric_name, metric_fn, metric_regex, metric_aggregation_fn, axis)
         self._add("activation_difference", metric)
 
@@ -61,7 +89,16 @@ class Asked(Measures):
         *,
         axis: int | None = None,
     ) -> None:
-        """`parameter/{parameter}/{metric_name}`, by monitor_parameters()."""
+        """Adds a metric of parameters, logged as ``parameter/{parameter}/{metric_name}``.
+
+        `monitor_parameters()` measures it.
+
+        Args:
+            metric_name (str): the last part of the key.
+            metric_fn (str or callable): a built-in metric, or a function of the parameter.
+            metric_regex (str, optional): selects parameters by name. Default: ``".*"``
+            axis (int, optional): as for `add_activation_metric`.
+        """
         self._add("parameter", Metric(metric_name, metric_fn, metric_regex, None, axis))
 
     def add_parameter_difference_metric(
@@ -72,7 +109,17 @@ class Asked(Measures):
         *,
         axis: int | None = None,
     ) -> None:
-        """`parameter_difference/{parameter}/{metric_name}`, by monitor_parameters()."""
+        """Adds a metric that compares parameters with those of the reference module.
+
+        It is logged as ``parameter_difference/{parameter}/{metric_name}``. `monitor_parameters()`
+        measures it.
+
+        Args:
+            metric_name (str): the last part of the key.
+            metric_fn (str or callable): a function of (parameter, reference parameter), or a
+                built-in metric of the difference between the two.
+            metric_regex, axis: as for `add_parameter_metric`.
+        """
         self._add("parameter_difference", Metric(metric_name, metric_fn, metric_regex, None, axis))
 
     def add_gradient_metric(
@@ -83,7 +130,15 @@ class Asked(Measures):
         *,
         axis: int | None = None,
     ) -> None:
-        """`gradient/{parameter}/{metric_name}`, by monitor_gradients()."""
+        """Adds a metric of gradients, logged as ``gradient/{parameter}/{metric_name}``.
+
+        `monitor_gradients()` measures it.
+
+        Args:
+            metric_name (str): the last part of the key.
+            metric_fn (str or callable): a built-in metric, or a function of the gradient.
+            metric_regex, axis: as for `add_parameter_metric`.
+        """
         self._add("gradient", Metric(metric_name, metric_fn, metric_regex, None, axis))
 
     def _add(self, kind: str, metric: Metric) -> None:
@@ -98,12 +153,12 @@ class Asked(Measures):
         self._renew()
 
     def _check_parameters(self, kinds: Iterable[str]) -> None:
-        """Warns of metrics that are of no parameter of the model."""
+        """Warns of metrics that match no parameter of the model."""
         for kind in kinds:
             if kind in PARAMETER_KINDS:
                 names = [name for name, _ in self._find_parameters(self.module)]
                 self._unmatched.check_parameters(self._metrics[kind].values(), names)
 
     def _renew(self) -> None:
-        """Metrics or models are others than before, from the next monitored step on."""
+        """Rebuilds hooks and targets before the next monitored step."""
         self._is_stale = True

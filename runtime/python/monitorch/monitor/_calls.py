@@ -1,4 +1,4 @@
-"""The hooks of a model's modules, which are there on monitored steps alone."""
+"""The hooks of a model's modules, which exist on monitored steps only."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 
 class Calls:
-    """Hooks that are put in place and taken away in a few microseconds a hundred modules: torch has
-    registered each once, and what it has registered is taken out of its dictionary and put back."""
+    """Hooks that are added and removed in a few microseconds for a hundred modules.
+
+    torch registers each hook once; its entry is removed from torch's dictionary and put back.
+    """
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
-        self._entries: list[tuple[dict[int, Any], int, Any]] = []  # torch's, the key, the hook
+        self._entries: list[tuple[dict[int, Any], int, Any]] = []  # torch's dictionary, the key, the hook
         self._handles: list[Any] = []
         self._modules: list[tuple[Any, str]] = []
         self._functions: list[Any] = []
@@ -52,7 +54,7 @@ class Calls:
         try:
             handle = module.register_forward_hook(hook, with_kwargs=callback is not None)
         except RuntimeError as error:  # a ScriptModule
-            self._logger.warning("The calls of module %s are not monitored: %s", path, error)
+            self._logger.warning("Module %s is not monitored: %s", path, error)
             return
         hooks = handle.hooks_dict_ref()
         if not _can_leave_compiled_code():
@@ -63,7 +65,7 @@ class Calls:
         del hooks[handle.id]
 
     def begin(self) -> None:
-        """A monitored step begins."""
+        """Adds the hooks: a monitored step begins."""
         if self._entries:
             self._leave_compiled_code()
         for hooks, key, hook in self._entries:
@@ -73,7 +75,7 @@ class Calls:
             self._observations = [one for one in seen if one is not None]
 
     def end(self) -> None:
-        """And ends."""
+        """Removes the hooks: the step ends."""
         for observation in self._observations:
             observation.remove()
         self._observations = []
@@ -83,7 +85,7 @@ class Calls:
         _eager.end(self)
 
     def clear(self) -> None:
-        """Takes the hooks away for good."""
+        """Removes the hooks for good."""
         self._must_stay = False
         self.end()
         self._entries.clear()
@@ -92,8 +94,10 @@ class Calls:
         self._functions.clear()
 
     def _leave_compiled_code(self) -> None:
-        """What torch.compile has made knows nothing of hooks that come and go. A monitored step
-        runs the modules themselves, and the compiled code is there for the next one."""
+        """Runs the modules themselves on a monitored step, since compiled code ignores new hooks.
+
+        The compiled code is kept for the next step.
+        """
         if "torch._dynamo" not in sys.modules or self._must_stay:
             return
         if _can_leave_compiled_code():
@@ -136,8 +140,7 @@ def _can_leave_compiled_code() -> bool:
 
 
 def _weakly(function: Callable[..., None] | None) -> Any:
-    """Dynamo keeps hooks that it was told of for good: it is not to keep monitors and models with
-    them."""
+    """Wraps a function weakly: Dynamo keeps hooks for good, but must not keep monitors."""
     if function is None:
         return None
     is_method = hasattr(function, "__self__")

@@ -1,4 +1,4 @@
-"""What is logged under one key in one step, until it becomes one number."""
+"""Collects what is logged under one key in one step, until it becomes one number."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def as_number(value: Any) -> Any:
-    """The number in a tensor or an array of one element, NumPy's numbers as Python's; other values
-    as they are."""
+    """Converts tensors and arrays of one element, and NumPy numbers, to Python numbers.
+
+    Other values are returned as they are.
+    """
     if not hasattr(value, "item"):
         return value
     count = value.numel() if hasattr(value, "numel") else getattr(value, "size", 0)
@@ -23,8 +25,7 @@ def as_number(value: Any) -> Any:
 
 
 class Gathering:
-    """Adds up, so that nothing is kept of tensors but sums; where there is a function to aggregate
-    with, copies of them are kept for it."""
+    """Sums of what was logged under one key; with an aggregation function, copies."""
 
     __slots__ = ("function", "_numbers", "_tensors", "_total", "_count", "_there", "_is_blind")
 
@@ -72,21 +73,21 @@ class Gathering:
             self._total += total
 
     def is_empty(self) -> bool:
-        """Whether all that was logged were tensors without values."""
+        """Whether only tensors without values were logged."""
         there = self._count or self._numbers or self._tensors
         return self._is_blind and not there
 
     def pending(self) -> list[Any]:
-        """Tensors of one element on devices, to be read with those of other keys at once."""
+        """Tensors of one element on devices, which are read together with those of other keys."""
         return self._there
 
     def settle(self, values: list[float]) -> None:
-        """Takes what was read of them."""
+        """Adds the values of the pending tensors."""
         self._total += sum(values)
         self._there = []
 
     def result(self) -> Any:
-        """A number; or a dict of endings of the key and numbers."""
+        """The number; or a dict of key endings and numbers."""
         if self.function is not None:
             return self.function(self._all_tensors() if self._tensors else self._numbers)
         if self._count == 0 and len(self._numbers) == 1:
@@ -104,7 +105,7 @@ class Gathering:
 
 
 def _unwrap(tensor: Any) -> Any:
-    """Under torch.func's transforms, what they look at: under vmap all of its elements."""
+    """The tensor under torch.func's transforms: under vmap all of its elements."""
     functorch: Any = getattr(sys.modules["torch"]._C, "_functorch", None)
     if hasattr(functorch, "get_unwrapped") and isinstance(tensor, sys.modules["torch"].Tensor):
         while functorch.is_functorch_wrapped_tensor(tensor):
@@ -139,8 +140,10 @@ def _sum_there(tensor: Any) -> Any:
 
 
 def results(gathered: Mapping[str, Gathering]) -> tuple[dict[str, Any], list[RuntimeError]]:
-    """{key: number} of a step, and what went wrong: a function that raised costs its own key alone.
-    What lies on a device is read by one copy from each."""
+    """Returns {key: number} of a step, and errors: a function that raised costs only its own key.
+
+    What lies on a device is read by one copy from each device.
+    """
     _settle(gathered)
     made: dict[str, Any] = {}
     errors = []
@@ -168,8 +171,8 @@ def _settle(gathered: Mapping[str, Gathering]) -> None:
         for place, tensor in enumerate(gathering.pending()):
             groups.setdefault((tensor.device, tensor.dtype), []).append((number, place, tensor))
     for members in groups.values():
-        read = sys.modules["torch"].stack([tensor for _, _, tensor in members]).tolist()
-        for (number, place, _), value in zip(members, read):
+        found = sys.modules["torch"].stack([tensor for _, _, tensor in members]).tolist()
+        for (number, place, _), value in zip(members, found):
             values[number][place] = value
-    for gathering, told in zip(waiting, values):
-        gathering.settle(told)
+    for gathering, read in zip(waiting, values):
+        gathering.settle(read)

@@ -1,8 +1,8 @@
 """Metrics as HDF5 files, by h5py.
 
-One group for each key, with the datasets `keys` and `values`; a `/` in a key nests groups. What
-HDF5 cannot have as a name, or what would meet a dataset, is written `%` and the name: that of the
-key `loss/keys` is `loss/%keys`.
+One group for each key, with the datasets `keys` and `values`; a `/` in a key nests groups. A name
+that HDF5 does not allow, or that equals one of the datasets' names, is written with a `%` in front:
+the key `loss/keys` has the name `loss/%keys`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """An HDF5 file that steps are appended to while a model trains.
 
-HDF5 files cannot be written a little at a time so that each state of them can be read after a crash.
-So a step goes to a journal first, a line of JSON in one write, and the file is written anew, as a
-whole, when the last time was so long ago that this costs little.
+A crash while HDF5 appends can leave an unreadable file. So each step is first written to a journal,
+as a line of JSON in one write. The file is written again as a whole when this costs little compared
+with the time since the last time.
 """
 
 from __future__ import annotations
@@ -81,5 +81,6 @@ class Appender:
     def _warn(self, error: OSError) -> None:
         if not self._was_warned:
             self._was_warned = True
-            text = f"{self._path}: steps could not be appended yet: {error.strerror or error}"
+            reason = error.strerror or error
+            text = f"{self._path}: steps were not appended, and are kept for later: {reason}"
             warnings.warn(f"monitorch: {text}", RuntimeWarning, stacklevel=5)

@@ -1,7 +1,7 @@
-"""Metrics of any local of a forward: "encoder.attn.forward:scores".
+"""Metrics of local variables of a forward: "encoder.attn.forward:scores".
 
-The functions that hold such names are compiled anew so that they record, and stand in the module's
-place of them on monitored steps; what they then give these names is told as to any watcher.
+The methods that hold such names are compiled again so that they record. On monitored steps they
+replace the modules' methods, and a watcher receives the values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RETURN = "return"
 
 
 class Locals:
-    """The locals that metrics of one monitor are of."""
+    """The local variables that one monitor measures."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Locals:
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
 
     def add(self, names: dict[Any, str], is_reference: bool) -> None:
-        """Looks for what is wanted in the modules' methods."""
+        """Finds the wanted variables in the modules' methods."""
         for module, name in names.items():
             self._names[module] = name, is_reference
             for method, function in _find_methods(module):
@@ -78,13 +78,13 @@ class Locals:
         try:
             compiled = _function.compile_function(function)
         except (_function.CannotCompile, ImportError) as error:
-            self._logger.warning("The values in %s.%s are not monitored: %s", name, method, error)
+            self._logger.warning("Variables of %s.%s are not monitored: %s", name, method, error)
             return
         if compiled is function:
             return  # it records already
         if method in module.__dict__:
             self._logger.warning(
-                "The values in %s.%s are not monitored: the module has been given another %s",
+                "Variables of %s.%s are not monitored: the module has another %s of its own",
                 name, method, method,
             )  # fmt: skip
             return
@@ -106,7 +106,7 @@ class Locals:
             self._measure(full_name, value, known[1])
 
     def _note_version(self, full_name: str, value: Any) -> bool:
-        """Whether it differs from what was met under this name the last time."""
+        """Whether the value differs from the last one under this name."""
         try:
             version = value._version
             known = self._versions.get(full_name)
@@ -117,7 +117,7 @@ class Locals:
 
 
 def list_locals(modules: Mapping[Any, str]) -> Iterator[str]:
-    """All that metrics can be of: "encoder.forward:scores"."""
+    """Yields all names that metrics can select: "encoder.forward:scores"."""
     for module, name in modules.items():
         for method, function in _find_methods(module):
             for local in _list_names(function):
@@ -131,7 +131,7 @@ def _list_names(function: FunctionType) -> Iterator[str]:
 
 
 def _find_methods(module: Any) -> Iterator[tuple[str, FunctionType]]:
-    """Those that the model's own classes define, as far as they are functions of Python."""
+    """Yields the Python functions that the model's own classes define."""
     found = set()
     for kind in type(module).__mro__:
         if kind.__module__ == "torch.nn.modules.module" or kind is object:

@@ -1,5 +1,4 @@
-"""What a monitor measures, and logs: activations, parameters, gradients, and how they differ from the
-reference module's."""
+"""Measures and logs activations, parameters, gradients and their differences."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ PARAMETER_KINDS = ("parameter", "parameter_difference", "gradient")
 
 
 class Measures(Sinks):
-    """The part of a ModuleMonitor that looks at tensors."""
+    """The part of a ModuleMonitor that reads tensors."""
 
     def __init__(
         self,
@@ -48,7 +47,9 @@ class Measures(Sinks):
         self.is_open = False
         self._format = format_name
         self._excluded = re.compile(excluded_regex)
-        self._metrics: dict[str, dict[str, Metric]] = {kind: {} for kind in (*ACTIVATION_KINDS, *PARAMETER_KINDS)}
+        self._metrics: dict[str, dict[str, Metric]] = {
+            kind: {} for kind in (*ACTIVATION_KINDS, *PARAMETER_KINDS)
+        }
         self._switch = _recorder.Switch()
         self._reference_switch = _recorder.Switch()
         self._updates: list[Updates] = []
@@ -59,7 +60,7 @@ class Measures(Sinks):
         self._unmatched = Unmatched(logger)
 
     def is_monitoring(self) -> bool:
-        """Whether a monitored step goes on, and not in no_monitor()."""
+        """Returns whether a monitored step is open, outside of `no_monitor()`."""
         return self._switch.is_on
 
     # ---- measuring ----
@@ -67,8 +68,14 @@ class Measures(Sinks):
     def monitor_activations(
         self, module: Any, activations: Any, is_reference: bool = False
     ) -> None:
-        """Measures a tensor as if the module had returned it. `module` is a module, or any name.
-        Those of the reference module are kept for the comparison."""
+        """Measures a tensor as if a module had returned it.
+
+        Args:
+            module (Module or str): a module, or any name.
+            activations (Tensor): the tensor.
+            is_reference (bool, optional): keeps the tensor for the comparison instead. Modules of
+                the reference module are recognised. Default: ``False``
+        """
         is_reference = is_reference or (
             not isinstance(module, str) and module in self.reference_module_names
         )
@@ -83,16 +90,20 @@ class Measures(Sinks):
             self._measure(name, activations, True)
 
     def get_module_name(self, module: Any, is_reference: bool = False) -> str:
-        """A module's name; a name as it is."""
+        """Returns a module's name; a string is returned as it is.
+
+        Raises:
+            ValueError: if the module is not part of the monitored module.
+        """
         if isinstance(module, str):
             return module
         names = self.reference_module_names if is_reference else self.module_names
         if module not in names:
-            raise ValueError(f"Module {type(module).__name__} is no part of the monitored module.")
+            raise ValueError(f"Module {type(module).__name__} is not part of the monitored module.")
         return names[module]
 
     def monitor_parameters(self) -> None:
-        """Measures the parameters, and how they differ from the reference module's."""
+        """Measures the parameters, and their differences from the reference module's."""
         if not self.is_monitoring():
             return
         metrics, differences = self._metrics["parameter"], self._metrics["parameter_difference"]
@@ -109,7 +120,12 @@ class Measures(Sinks):
                     self._compare(target, f"parameter {name}", parameter, references[name])
 
     def monitor_gradients(self, before_clip: bool = False) -> None:
-        """Measures the gradients; those before they are clipped have keys of their own."""
+        """Measures the gradients. Call it after ``backward()``.
+
+        Args:
+            before_clip (bool, optional): logs them under ``gradient_before_clip/`` instead of
+                ``gradient/``. Default: ``False``
+        """
         if not self.is_monitoring() or not self._metrics["gradient"]:
             return
         kind = "gradient_before_clip" if before_clip else "gradient"
@@ -120,9 +136,20 @@ class Measures(Sinks):
                     self._apply(target, f"gradient of parameter {name}", parameter.grad)
 
     def watch_updates(self, optimizer: Any, metric_regex: str = ".*") -> None:
-        """`update/{parameter}/norm`, the L2 norm of what each step of the optimizer changes, and
-        `update/{parameter}/ratio`, that norm divided by the parameter's own before. On monitored
-        steps the parameters are copied for it."""
+        """Logs how much each step of an optimizer changes each parameter.
+
+        The keys are ``update/{parameter}/norm``, the L2 norm of the change, and
+        ``update/{parameter}/ratio``, that norm divided by the norm of the parameter before. On
+        monitored steps each such parameter is copied.
+
+        Args:
+            optimizer (Optimizer): the optimizer.
+            metric_regex (str, optional): selects parameters by name. Default: ``".*"``
+
+        Example::
+
+            >>> monitor.watch_updates(optimizer)
+        """
         from monitorch.monitor._updates import Updates
 
         matches = re.compile(metric_regex).match
@@ -153,7 +180,7 @@ class Measures(Sinks):
         return target
 
     def _measure(self, name: str, tensor: Any, with_gauges: bool) -> None:
-        """An activation."""
+        """Measures an activation."""
         target = self._find_target("activation", name)
         what = f"activations of module {name}"
         with _no_grad():
@@ -169,7 +196,7 @@ class Measures(Sinks):
             for gauge in target.gauges:
                 reason = gauge.add(tensor)
                 if reason is not None:
-                    self._tell_unread(gauge, reason, tensor)
+                    self._report_unread(gauge, reason, tensor)
         for metric in target.functions:
             value = _metrics.compute(metric, what, tensor)
             self._log(f"{target.key}/{metric.name}", value, metric.aggregation)
@@ -185,14 +212,13 @@ class Measures(Sinks):
             for gauge in target.gauges:
                 reason = gauge.add(difference)
                 if reason is not None:
-                    self._tell_unread(gauge, reason, difference)
+                    self._report_unread(gauge, reason, difference)
         for metric in target.functions:
-            value = _metrics.compute(metric, f"{what} and the reference's", tensor, reference)
+            value = _metrics.compute(metric, f"{what} and the reference", tensor, reference)
             self._log(f"{target.key}/{metric.name}", value, metric.aggregation)
 
     def _keep(self, name: str, tensor: Any) -> None:
-        """What the reference module returned: a copy, for it may be written to before it is
-        compared."""
+        """Keeps a copy of what the reference module returned: it may change later."""
         if self._find_target("activation_difference", name):
             kept = tensor.detach()
             kept = (
@@ -200,8 +226,8 @@ class Measures(Sinks):
             )
             self._references.setdefault(name, []).append(kept)
 
-    def _tell_unread(self, gauge: _recorder.Gauge, reason: str, tensor: Any) -> None:
-        """A gauge cannot read the tensor: it is copied from its device, or left out."""
+    def _report_unread(self, gauge: _recorder.Gauge, reason: str, tensor: Any) -> None:
+        """Copies a tensor that a gauge cannot read to the CPU, or warns that it is left out."""
         if not is_tensor(tensor):
             return  # modules that return something else are not measured
         if tensor.device.type not in ("cpu", "meta") and gauge.add(tensor.detach().cpu()) is None:
@@ -209,7 +235,7 @@ class Measures(Sinks):
         key = self._keys.get(gauge, "")
         if key not in self._warned:
             self._warned.add(key)
-            self.logger.warning("%s is not measured: %s", key, reason)
+            self.logger.warning("%s was not measured: %s", key, reason)
 
     # ---- logging ----
 
@@ -220,19 +246,35 @@ class Measures(Sinks):
         aggregation_fn: Aggregation | None = None,
         force: bool = False,
     ) -> None:
-        """Logs a number in the current step, if that is monitored or `force` says so."""
+        """Logs a number under any key in the current step.
+
+        Args:
+            key (str): the key.
+            value (number or Tensor): a number, or a tensor of one element.
+            aggregation_fn (callable, optional): receives the list of all numbers of the step.
+                Default: the mean
+            force (bool, optional): logs on steps that are not monitored too. Default: ``False``
+        """
         if self.is_monitoring() or (force and self.current_step is not None):
             assert self.current_step is not None
             self.storage.create_step_entry(self.current_step)
             self.storage.log_scalar(self.current_step, key, value, aggregation_fn)
 
     def log_scalars(self, monitor_dict: Mapping[str, Any], force: bool = False) -> None:
+        """Logs several numbers, ``{key: value}``, in the current step."""
         for key, value in monitor_dict.items():
             self.log_scalar(key, value, force=force)
 
     def log_tensor(self, key: str, tensor: Any, aggregation_fn: Aggregation | None = None) -> None:
-        """Logs a tensor in the current step, if that is monitored: the mean of its elements, or what
-        `aggregation_fn` makes of all tensors of that key in one."""
+        """Logs a tensor under any key in the current step, if that is monitored.
+
+        Args:
+            key (str): the key.
+            tensor (Tensor): the tensor. Nothing of it is kept except its sum and count, or a
+                copy if there is an `aggregation_fn`.
+            aggregation_fn (callable, optional): receives all tensors of the key as one flat tensor.
+                Default: the mean of all elements
+        """
         if self.is_monitoring():
             self._log(key, tensor, aggregation_fn)
 
@@ -257,6 +299,6 @@ def _subtract(what: str, tensor: Any, reference: Any) -> Any:
         return tensor - reference
     except RuntimeError as error:
         raise RuntimeError(
-            f"Failed to monitor {what}: {_metrics.describe(tensor)}, and the reference's, "
+            f"Failed to monitor {what}: {_metrics.describe(tensor)}, and the reference, "
             f"{_metrics.describe(reference)}: {error}"
         ) from error

@@ -1,4 +1,4 @@
-"""The metrics that were asked for, and what they are of."""
+"""The metrics that a monitor was asked for, and their targets."""
 
 from __future__ import annotations
 
@@ -36,14 +36,18 @@ class Metric:
             if function not in BUILT_IN:
                 known = ", ".join(BUILT_IN)
                 raise ValueError(
-                    f"Metric {name}: there is no built-in metric '{function}'; there are {known}"
+                    f"Metric {name}: unknown built-in metric '{function}'; the built-in metrics "
+                    f"are {known}"
                 )
             if aggregation is not None and function == HISTOGRAM:
-                raise ValueError(f"Metric {name}: histograms add up; they take no aggregation")
+                raise ValueError(f"Metric {name}: a histogram cannot have an aggregation function")
         elif not callable(function):
-            raise TypeError(f"Metric {name}: {function!r} is no function and no metric's name")
+            raise TypeError(
+                f"Metric {name}: expected a function or the name of a built-in metric, "
+                f"not {function!r}"
+            )
         elif axis is not None:
-            raise ValueError(f"Metric {name}: axis is for built-in metrics")
+            raise ValueError(f"Metric {name}: axis is only for built-in metrics")
         self.name = name
         self.aggregation = aggregation
         self.axis = axis
@@ -84,7 +88,7 @@ def _measure_each(built_in: str, axis: int | None) -> Callable[..., Any]:
 
 
 class Target:
-    """All metrics of what goes by one key: `activation/encoder.0`."""
+    """All metrics of one key: `activation/encoder.0`."""
 
     __slots__ = ("functions", "gauges", "key")
 
@@ -130,9 +134,9 @@ def _split(metrics: list[Metric]) -> tuple[list[Metric], list[Metric]]:
 
 
 def compute(metric: Metric, what: str, tensor: Any, *others: Any) -> Any:
-    """What the user's function makes of the tensor itself, which it must leave as it is.
+    """Calls the user's function with the tensor, and checks that it left the tensor unchanged.
 
-    `what` names module or parameter and kind, for the message.
+    `what` names the module or parameter in messages.
     """
     assert metric.function is not None
     view = tensor.detach()
@@ -146,9 +150,9 @@ def compute(metric: Metric, what: str, tensor: Any, *others: Any) -> Any:
         ) from error
     if _version_of(view) != version:
         raise RuntimeError(
-            f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: it has written "
-            "into the tensor in place, and the model would go on with what it wrote; a metric that "
-            "needs to write has to clone the tensor first"
+            f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: it wrote "
+            "to the tensor in place, which would change the training; clone the tensor in the "
+            "metric first"
         )
     if isinstance(value, Number) and not isinstance(value, complex):
         return value

@@ -1,4 +1,4 @@
-"""ModuleMonitor: metrics of a model while it trains, on the steps that are monitored."""
+"""ModuleMonitor: metrics of a model on the training steps that are monitored."""
 
 from __future__ import annotations
 
@@ -24,20 +24,46 @@ if TYPE_CHECKING:
 
 
 class ModuleMonitor(Asked):
-    """Metrics of a model's activations, parameters and gradients, on the steps that
-    `monitor_step_fn` says.
+    """Measures a model's activations, parameters and gradients on selected training steps.
 
-        monitor = ModuleMonitor(monitor_step_fn=lambda step: step % 10 == 0)
-        monitor.set_module(model)
-        monitor.add_activation_metric("std", "std")
-        monitor.add_gradient_metric("norm", lambda gradient: gradient.norm())
+    A metric is the name of a built-in one (``"std"``, ``"norm"``, ``"nan"``, ...) or a function of
+    the tensor, which must not change it. On steps that are not monitored the model has no hooks.
 
-    A metric is a function of the tensor itself, which it must not change, or one of the built-in
-    ones by name. Where a step is not monitored, the model has no hooks.
+    Args:
+        monitor_step_fn (callable, optional): receives a step's number and returns whether to
+            monitor it. ``None`` monitors all steps. Default: every 20th step
+        format_module_name_fn (callable, optional): maps a name of ``named_modules()`` to the name
+            in keys. The default removes ``_orig_mod.``, ``_fsdp_wrapped_module.`` and
+            ``_forward_module.``, and names the model ``[root module]``
+        excluded_modules_regex (str, optional): modules and parameters whose names match it are
+            left out. Default: nothing
+        logger (logging.Logger, optional): receives warnings. Default:
+            ``logging.getLogger("monitorch.monitor")``
+        cpu_offload (bool, optional): if ``True``, copies of the reference module's activations
+            are kept in the CPU's memory. Default: ``False``
+        containers (bool, optional): if ``True``, also measures the tensors in tuples, lists and
+            dicts that modules return: ``activation/lstm[0]/std``. Default: ``False``
 
-    With `containers`, modules that return tuples, lists or dicts of tensors are measured too, leaf
-    by leaf: `activation/lstm[0]/std`. With `cpu_offload`, what is kept of the reference module is
-    kept in the CPU's memory, and compared there.
+    Attributes:
+        storage (StorageManager): all metrics.
+        module, reference_module (Module or None): the models.
+        module_names (dict[Module, str]): the names of the modules.
+        current_step (int or None): the last step that began.
+        is_stopped (bool): whether an alert with ``action="stop"`` was raised.
+
+    Example::
+
+        >>> monitor = ModuleMonitor(monitor_step_fn=lambda step: step % 10 == 0)
+        >>> monitor.set_module(model)
+        >>> monitor.add_activation_metric("std", "std")
+        >>> monitor.add_gradient_metric("norm", lambda gradient: gradient.norm())
+        >>> for step, (inputs, targets) in enumerate(batches):
+        ...     monitor.begin_step(step)
+        ...     criterion(model(inputs), targets).backward()
+        ...     monitor.monitor_gradients()
+        ...     optimizer.step()
+        ...     optimizer.zero_grad()
+        ...     monitor.end_step()
     """
 
     def __init__(
@@ -69,7 +95,14 @@ class ModuleMonitor(Asked):
     # ---- models ----
 
     def set_module(self, module: Any) -> None:
-        """The model to monitor: once."""
+        """Sets the model to monitor. May be called once.
+
+        Args:
+            module (Module): the model.
+
+        Raises:
+            ValueError: if `module` is ``None``, or a module has been set already.
+        """
         if module is None:
             raise ValueError("Module cannot be None: expected the module to monitor.")
         if self.module is not None:
@@ -81,8 +114,19 @@ class ModuleMonitor(Asked):
         self._renew()
 
     def set_reference_module(self, module: Any) -> None:
-        """The model to compare with, which has modules of the same names; None: there is none any
-        more."""
+        """Sets the model to compare with.
+
+        Args:
+            module (Module or None): a model whose modules have the same names; ``None`` removes the
+                reference.
+
+        Raises:
+            ValueError: if there is no monitored module yet, or the names differ.
+
+        Example::
+
+            >>> monitor.set_reference_module(copy.deepcopy(model))
+        """
         if module is None:
             self.remove_reference_module()
             return
@@ -92,7 +136,7 @@ class ModuleMonitor(Asked):
         if set(names.values()) != set(self.module_names.values()):
             different = sorted(set(names.values()) ^ set(self.module_names.values()))
             raise ValueError(
-                "The reference module has modules of other names than the monitored one: "
+                "The reference module has other module names than the monitored one: "
                 f"{', '.join(different[:5])}"
             )
         self.remove_reference_module()
@@ -102,11 +146,11 @@ class ModuleMonitor(Asked):
         self._renew()
 
     def has_reference_module(self) -> bool:
-        """Whether there is a model to compare with."""
+        """Returns whether a reference module is set."""
         return self.reference_module is not None
 
     def remove_reference_module(self) -> None:
-        """Compares with nothing from now on."""
+        """Removes the reference module, if there is one."""
         if self.reference_module is not None:
             self._unlink(self.reference_module_names)
             self.reference_module = None
@@ -115,8 +159,7 @@ class ModuleMonitor(Asked):
             self._renew()
 
     def close(self) -> None:
-        """Takes away every hook that this monitor has anywhere, and closes its sinks. What was
-        measured stays."""
+        """Removes all hooks of this monitor and closes its sinks. The metrics stay."""
         if self.is_open:
             self.end_step()
         self._calls.clear()
@@ -146,14 +189,26 @@ class ModuleMonitor(Asked):
     # ---- steps ----
 
     def is_step_monitored(self, step: int) -> bool:
-        """What `monitor_step_fn` says of the step."""
+        """Returns whether `monitor_step_fn` selects the step."""
         return self._monitor_step_fn is None or bool(self._monitor_step_fn(step))
 
     def begin_step(self, step: int) -> bool:
-        """Whether the step is monitored. A step that was not ended ends."""
+        """Begins a training step. A step that is still open ends first.
+
+        Args:
+            step (int): the step's number.
+
+        Returns:
+            bool: whether the step is monitored.
+
+        Raises:
+            ValueError: if the number is smaller than that of the step before, or the step is
+                monitored and no module is set.
+        """
         if self.current_step is not None and step < self.current_step:
             raise ValueError(
-                f"Step {step} is smaller than the current step {self.current_step}: steps ascend."
+                f"Step {step} is smaller than the current step {self.current_step}: "
+                "step numbers must not decrease."
             )
         is_monitored = self.is_step_monitored(step)
         if is_monitored and self.module is None:
@@ -167,7 +222,12 @@ class ModuleMonitor(Asked):
         return is_monitored
 
     def end_step(self) -> None:
-        """Makes one number of all that was logged under each key in the step."""
+        """Ends the step: aggregates its metrics, writes them to the sinks and checks the alerts.
+
+        Raises:
+            MonitorAlert: if a metric fulfils an alert with ``action="raise"``.
+            RuntimeError: if an aggregation function raised. The other metrics are kept.
+        """
         if self.current_step is None:
             return
         if not self.is_open:
@@ -185,7 +245,7 @@ class ModuleMonitor(Asked):
             self.storage.put_histograms(self.current_step, histograms)
         self.storage.aggregate_step(self.current_step)
         self._warn_of_unmatched(self.current_step)
-        self._tell(self.current_step)
+        self._report(self.current_step)
 
     def _warn_of_unmatched(self, step: int) -> None:
         for kind in ACTIVATION_KINDS:
@@ -200,21 +260,30 @@ class ModuleMonitor(Asked):
             self._unmatched.check_rules(step, rules, keys)
 
     def _end_forced(self, step: int) -> None:
-        """A step that is not monitored has what was logged by `force`."""
+        """Ends a step that is not monitored, which holds what was logged with `force`."""
         if self.storage.is_open(step):
             self.storage.aggregate_step(step)
-            self._tell(step)
+            self._report(step)
 
     def after_micro_batch(self) -> None:
-        """Lets go of what was kept of the reference module for the micro-batch that ends."""
+        """Discards the activations of the reference module. Call it after each micro-batch."""
         self._references.clear()
         for function in self._step_ends:
             function()
 
     @contextmanager
     def no_monitor(self) -> Iterator[None]:
-        """Nothing is logged in it; but what the reference module returns is kept for the
-        comparison."""
+        """Context manager in which nothing is logged.
+
+        Activations of the reference module are still kept for the comparison, so run the reference
+        module in it, before the monitored one.
+
+        Example::
+
+            >>> with monitor.no_monitor():
+            ...     reference(inputs)
+            >>> model(inputs)
+        """
         was_on = self._switch.is_on
         self._switch.is_on = False
         try:
@@ -224,8 +293,10 @@ class ModuleMonitor(Asked):
 
     @contextmanager
     def no_reference(self) -> Iterator[None]:
-        """The reference module runs in it for other reasons than to be compared with: nothing is
-        logged, and nothing is kept of it."""
+        """Context manager in which nothing is logged, and nothing of the reference module is kept.
+
+        Use it to run the reference module for another purpose than the comparison.
+        """
         was_on = self._reference_switch.is_on
         self._reference_switch.is_on = False
         try:
@@ -235,19 +306,19 @@ class ModuleMonitor(Asked):
             self._reference_switch.is_on = was_on and self.is_open
 
     def get_step_metrics(self) -> dict[str, float]:
-        """{key: value} of the current step."""
+        """Returns the current step's metrics as ``{key: value}``."""
         if self.current_step is None:
             return {}
         return self.storage.get_step_metrics(self.current_step)
 
     def get_step_histograms(self) -> dict[str, Histogram]:
-        """{key: Histogram} of the current step, of metrics that are "hist"."""
+        """Returns the current step's histograms, of ``"hist"`` metrics, as ``{key: Histogram}``."""
         if self.current_step is None:
             return {}
         return self.storage.get_step_histograms(self.current_step)
 
     def get_all_metrics(self) -> dict[int, dict[str, float]]:
-        """{step: {key: value}}."""
+        """Returns the metrics of all steps as ``{step: {key: value}}``."""
         return self.storage.get_all_metrics()
 
     def _open(self, step: int) -> None:
@@ -266,8 +337,8 @@ class ModuleMonitor(Asked):
         self.is_open = False
         self.after_micro_batch()
 
-    def _tell(self, step: int) -> None:
-        """Sinks first: what raises must not keep the metrics from them."""
+    def _report(self, step: int) -> None:
+        """Writes to the sinks, then checks the alerts, so that one that raises loses no metrics."""
         metrics = self.storage.get_step_metrics(step)
         self.write_sinks(step, metrics, self.storage.get_step_histograms(step), self.logger)
         for rule in self._rules:
@@ -287,15 +358,21 @@ class ModuleMonitor(Asked):
     # ---- hooks ----
 
     def add_forward_hooks(self, make_hook: MakeHook, is_reference: bool = False) -> None:
-        """For each module, `make_hook(name, module)` gives the function that is called with (module,
-        args, output, kwargs) after its forward on monitored steps, or None. Those of the reference module
-        are called in no_monitor() too, those of the module are not. Calls that a backward pass
-        makes again are left out."""
+        """Adds a hook to each module, which runs after its forward on monitored steps.
+
+        Hooks of the reference module run in `no_monitor()` too. Calls that a backward pass repeats
+        (activation checkpointing) are left out.
+
+        Args:
+            make_hook (callable): ``make_hook(name, module)`` returns the hook, a function of
+                ``(module, args, output, kwargs)``, or ``None``.
+            is_reference (bool, optional): adds them to the reference module. Default: ``False``
+        """
         self._hook_makers.append((make_hook, is_reference))
         self._renew()
 
     def add_step_end(self, function: Callable[[], None]) -> None:
-        """Called at the end of each monitored step and by after_micro_batch."""
+        """Adds a function that `end_step` of monitored steps and `after_micro_batch` call."""
         self._step_ends.append(function)
 
     def _prepare(self) -> None:
@@ -340,7 +417,7 @@ class ModuleMonitor(Asked):
             self._make_callback(name, wants, others, is_reference) if wants or others else None
         )
         switch = self._reference_switch if is_reference else self._switch
-        self._calls.add(switch, module, name, target, callback, self._tell_unread)
+        self._calls.add(switch, module, name, target, callback, self._report_unread)
 
     def _make_callback(
         self, name: str, wants: bool, others: list[Callable[..., None]], is_reference: bool
@@ -354,7 +431,7 @@ class ModuleMonitor(Asked):
         return visit
 
     def _visit(self, name: str, output: Any, is_reference: bool) -> None:
-        """A module has returned this."""
+        """Measures what a module has returned."""
         if is_tensor(output):
             if is_reference:
                 self._keep(name, output)
@@ -396,14 +473,28 @@ class ModuleMonitor(Asked):
     # ---- alerts ----
 
     def alert(self, condition: str, action: Action = "raise") -> None:
-        """At the end of a monitored step in which a metric meets the condition, such as
-        "activation/*/nan > 0": "raise" raises MonitorAlert there, "stop" sets `is_stopped`, and a
-        function is called with the MonitorAlert."""
+        """Adds a condition on metrics, which `end_step` checks on each monitored step.
+
+        Args:
+            condition (str): a glob over keys, one of ``> < >= <= == !=``, and a number.
+            action (str or callable, optional): ``"raise"`` raises `MonitorAlert`; ``"stop"`` sets
+                `is_stopped` and logs a warning; a function is called with the `MonitorAlert`.
+                Default: ``"raise"``
+
+        Raises:
+            ValueError: if the condition or the action has no such form.
+
+        Example::
+
+            >>> monitor.alert("activation/*/nan > 0")
+            >>> monitor.alert("gradient/*/norm > 1e3", action=print)
+            >>> monitor.alert("loss == nan", action="stop")
+        """
         self._rules.append(Rule(condition, action))
 
 
 def _inner_of_wrappers(names: dict[Any, str]) -> set[Any]:
-    """Modules that go by the name of another one, which holds and calls them."""
+    """Returns modules with the same name as another module, which holds and calls them."""
     first: dict[str, Any] = {}
     inner = set()
     for module, name in names.items():

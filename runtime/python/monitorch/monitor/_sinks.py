@@ -1,4 +1,4 @@
-"""Where a monitor's metrics go while the model trains, and what can be made of them afterwards."""
+"""The sinks of a monitor, which receive each step's metrics, and exports of all metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Sinks:
-    """A monitor's sinks: each is given the metrics of a step when it ends."""
+    """The part of a ModuleMonitor that writes metrics to files and services."""
 
     storage: StorageManager
     logger: logging.Logger
@@ -24,7 +24,12 @@ class Sinks:
         self._failed: set[Sink] = set()
 
     def add_sink(self, sink: Sink) -> None:
-        """`sink.write(step, metrics, histograms)` is called when a monitored step ends."""
+        """Adds an object that receives the metrics of each monitored step.
+
+        Args:
+            sink (Sink): an object with ``write(step, metrics, histograms)`` and ``close()``. An
+                exception in ``write`` is logged once and does not reach the training.
+        """
         self._sinks.append(sink)
 
     def write_sinks(
@@ -34,6 +39,7 @@ class Sinks:
         histograms: Mapping[str, Histogram],
         logger: logging.Logger,
     ) -> None:
+        """Calls ``write`` of each sink. ModuleMonitor calls this at the end of a monitored step."""
         for sink in self._sinks:
             try:
                 sink.write(step, metrics, histograms)
@@ -41,10 +47,10 @@ class Sinks:
                 # Training goes on without it; once is enough to say so.
                 if sink not in self._failed:
                     self._failed.add(sink)
-                    logger.warning("The metrics of step %d were not written: %s", step, error)
+                    logger.warning("Metrics of step %d were not written: %s", step, error)
 
     def close_sinks(self) -> None:
-        """What a sink still has is written; afterwards there are none."""
+        """Closes and removes all sinks."""
         while self._sinks:
             try:
                 self._sinks.pop().close()
@@ -52,31 +58,63 @@ class Sinks:
                 self.logger.warning("Metrics were not written: %s", error)
 
     def to_wandb(self, run: Any) -> None:
-        """Logs each step with `run.log(metrics, step=step)`."""
+        """Logs each monitored step to Weights & Biases, by ``run.log(metrics, step=step)``.
+
+        Args:
+            run: a wandb run, or any object with such a ``log``.
+
+        Raises:
+            TypeError: if `run` has no ``log``.
+        """
         from monitorch.monitor import backends
 
         self.add_sink(backends.make_wandb_sink(run))
 
     def to_tensorboard(self, writer: Any) -> None:
-        """Adds each step to a SummaryWriter."""
+        """Adds each monitored step to a TensorBoard ``SummaryWriter``.
+
+        Args:
+            writer: the ``SummaryWriter``, or any object with ``add_scalar``.
+
+        Raises:
+            TypeError: if `writer` has no ``add_scalar``.
+        """
         from monitorch.monitor import backends
 
         self.add_sink(backends.make_tensorboard_sink(writer))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Appends each step to a file: a row `step,key,value` for each number."""
+        """Appends each monitored step to a CSV file: one row ``step,key,value`` for each number.
+
+        Args:
+            path (str or PathLike): the file.
+
+        Raises:
+            OSError: if the file cannot be opened for writing.
+        """
         from monitorch.monitor import backends
 
         self.add_sink(backends.make_csv_sink(path))
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Appends each step to a file, as a line of JSON."""
+        """Appends each monitored step to a file as one line of JSON.
+
+        Args:
+            path (str or PathLike): the file.
+
+        Raises:
+            OSError: if the file cannot be opened for writing.
+        """
         from monitorch.monitor import backends
 
         self.add_sink(backends.make_jsonl_sink(path))
 
     def to_dataframe(self) -> Any:
-        """The metrics of all steps in a pandas DataFrame."""
+        """Returns all metrics as a pandas DataFrame: one row a step, one column a key.
+
+        Raises:
+            ImportError: if pandas is not installed.
+        """
         from monitorch.monitor import backends
 
         return backends.make_dataframe(self.storage)
@@ -93,11 +131,28 @@ class Sinks:
         height: float = 360,
         dpi: float = 144,
     ) -> Plot:
-        """Draws the metrics whose keys the glob matches, or one of several, as lines over the
-        steps: to a .png, .svg or .pdf; in a notebook it is shown too.
+        """Draws metrics as lines over the steps.
 
-        `scale` "auto" is logarithmic where that tells more. Width and height are points; `dpi` is
-        that of a PNG.
+        Args:
+            pattern (str or sequence of str, optional): globs over keys. Default: ``"*"``
+            filename (str or PathLike, optional): a ``.png``, ``.svg`` or ``.pdf`` file. A notebook
+                shows the picture too, and needs no file name.
+            scale (str, optional): ``"linear"``, ``"log"``, or ``"auto"``, which is logarithmic
+                if the values are positive and span a wide range. Default: ``"auto"``
+            theme (str, optional): ``"light"`` or ``"dark"``. Default: ``"light"``
+            title (str, optional): Default: the globs
+            width, height (float, optional): in points. Default: 640, 360
+            dpi (float, optional): dots per inch of a PNG. Default: 144
+
+        Returns:
+            Plot: with ``saved_path`` and ``node_count``, the number of lines.
+
+        Raises:
+            ValueError: if no key matches, or there is neither a notebook nor a `filename`.
+
+        Example::
+
+            >>> monitor.plot(["gradient/*/norm", "loss"], "norms.svg", scale="log")
         """
         from monitorch.monitor import backends
 

@@ -1,4 +1,4 @@
-"""Warnings about metrics and alerts that match nothing: most often a slip in a name."""
+"""Warnings about metrics and alerts that match nothing, which is mostly a misspelt name."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ class Unmatched:
         self._warned: set[int] = set()  # ids; their owner keeps what they are of
 
     def check_parameters(self, metrics: Iterable[Metric], names: Iterable[str]) -> None:
-        """Metrics of parameters or gradients, as soon as the model is known."""
+        """Checks metrics of parameters or gradients, as soon as the model is known."""
         names = list(names)
         for metric in metrics:
             if not metric.has_match and not any(map(metric.matches, names)):
                 self._warn(
                     metric,
-                    f"Metric {metric.name!r} is of no parameter: none matches {metric.regex!r}"
+                    f"Metric {metric.name!r} matches no parameter: none has a name like {metric.regex!r}"
                     + _nearest.suggest(_nearest.read_regex(metric.regex), names),
                 )
 
     def check_activations(
         self, step: int, metrics: Iterable[Metric], modules: Mapping[Any, str], given: Iterable[str]
     ) -> None:
-        """Metrics of activations without a match, at the end of a monitored step. `given`: names
-        that monitor_activations was called with."""
+        """Checks metrics of activations at the end of a monitored step.
+
+        `given`: the names that monitor_activations was called with.
+        """
         for metric in metrics:
             if id(metric) in self._warned:
                 continue
@@ -46,23 +48,23 @@ class Unmatched:
                 what = "value in a method"
                 names: Iterable[str] = list_locals(modules)
             else:
-                what = "module, and no name given to monitor_activations"
+                what = "module, and no name passed to monitor_activations"
                 names = [*modules.values(), *given]
             globs = _nearest.read_regex(metric.regex)
             self._warn(
                 metric,
-                f"Step {step}: metric {metric.name!r} is of nothing: {metric.regex!r} matches no "
+                f"Step {step}: metric {metric.name!r} measures nothing: {metric.regex!r} matches no "
                 f"{what}{_nearest.suggest(globs, names)}",
             )
 
     def check_rules(self, step: int, rules: Iterable[Rule], keys: Iterable[str]) -> None:
-        """Alerts, at the end of a monitored step with these keys."""
+        """Checks alerts at the end of a monitored step with these keys."""
         keys = list(keys)
         for rule in rules:
             if keys and not rule.is_about(keys):
                 self._warn(
                     rule,
-                    f"Step {step}: alert {rule.condition!r} is about no key of this step"
+                    f"Step {step}: alert {rule.condition!r} matches no key of this step"
                     + _nearest.suggest(rule.glob, keys),
                 )
 

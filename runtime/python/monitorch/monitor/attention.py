@@ -1,4 +1,4 @@
-"""What happens inside scaled dot product attention."""
+"""Metrics of scaled dot product attention, head by head."""
 
 from __future__ import annotations
 
@@ -26,22 +26,35 @@ def monitor_scaled_dot_product_attention(
     activation: Any = None,
     is_reference: bool = False,
 ) -> None:
-    """To be called beside F.scaled_dot_product_attention, with the same arguments.
+    """Measures each head of an attention. Call it beside ``F.scaled_dot_product_attention``.
 
-    The tensors are (…, heads, length, size). Each head's query, key and value, and its part of
-    `activation`, which is the result, are monitored like the outputs of modules, as
-    `{module}.head_{i}.query` and so on. `attention_entropy/{module}.head_{i}` is the mean over all
-    rows of the entropy of the weights softmax(query key scale + bias), in nats: 0 where a row looks
-    at one place alone, log(n) where it looks at n alike. `dropout_p` changes none of that: it is
-    taken so that the calls can be alike. Rows whose places are all masked have no entropy and do not
-    count.
+    Tensors have the shape (..., heads, length, size). Each head's query, key, value and part of
+    `activation` are measured as activations, ``{module}.head_{i}.query`` and so on.
+    ``attention_entropy/{module}.head_{i}`` is the mean over rows of the entropy of
+    softmax(query key * scale + bias), in nats: 0 if a row attends to one position, log(n) if it
+    attends to n positions equally. Rows that are masked completely do not count.
+
+    Args:
+        monitor (ModuleMonitor): the monitor.
+        module (Module or str): the module, or a name for the keys.
+        query, key, value (Tensor): the inputs of the attention.
+        attn_mask (Tensor, optional): as in ``F.scaled_dot_product_attention``.
+        dropout_p (float, optional): accepted so that both calls can have the same arguments;
+            has no effect. Default: 0.0
+        is_causal, scale, enable_gqa (optional): as in ``F.scaled_dot_product_attention``.
+        activation (Tensor, optional): the result of the attention.
+        is_reference (bool, optional): keeps the tensors for the comparison. Default: ``False``
+
+    Raises:
+        ValueError: if both `attn_mask` and `is_causal` are given, or the numbers of heads do not
+            fit.
     """
     if not (monitor.is_open if is_reference else monitor.is_monitoring()):
         return
     name = monitor.get_module_name(module, is_reference)
     torch = sys.modules["torch"]
     if is_causal and attn_mask is not None:
-        raise ValueError(f"{name}: attn_mask and is_causal do not go together.")
+        raise ValueError(f"{name}: attn_mask and is_causal cannot be combined.")
     heads = query.size(-3)
     _check_heads(name, heads, (key, value), enable_gqa)
     parts = {"query": query, "key": key, "value": value, "activation": activation}
@@ -61,20 +74,20 @@ def _check_heads(name: str, heads: int, parts: tuple[Any, ...], enable_gqa: bool
     for part in parts:
         if part.size(-3) != heads and not (enable_gqa and heads % part.size(-3) == 0):
             raise ValueError(
-                f"{name}: {part.size(-3)} heads of keys or values do not fit {heads} of queries"
+                f"{name}: {part.size(-3)} heads of keys or values do not fit {heads} heads of queries"
                 f"{'' if enable_gqa else ' without enable_gqa'}."
             )
 
 
 def _pick(tensor: Any, head: int, heads: int) -> Any:
-    """What belongs to a head of the queries; of keys and values some share one."""
+    """The part of one head of the queries; several heads may share keys and values."""
     return tensor.detach()[..., head * tensor.size(-3) // heads, :, :]
 
 
 def _entropy_of_head(
     query: Any, key: Any, head: int, mask: Any, is_causal: bool, scale: float | None
 ) -> Any:
-    """Of each row, computed a few rows at a time."""
+    """The entropy of each row, computed a few rows at a time."""
     torch = sys.modules["torch"]
     heads, rows, places = query.size(-3), query.size(-2), key.size(-2)
     if mask is not None:
@@ -107,7 +120,7 @@ def _add_mask(scores: Any, mask: Any) -> Any:
 
 
 def _entropy(scores: Any) -> Any:
-    """Of those rows that look anywhere."""
+    """The entropies of the rows that are not masked completely."""
     torch = sys.modules["torch"]
     entropy = torch.special.entr(torch.softmax(scores, -1)).sum(-1)
     return entropy[scores.amax(-1) != -torch.inf] if scores.size(-1) else scores.new_zeros(0)

@@ -1,7 +1,8 @@
-"""Where metrics go while the model trains, and what can be made of them afterwards.
+"""Sinks for metrics (wandb, TensorBoard, CSV, JSON lines), data frames and charts.
 
 A sink has `write(step, metrics, histograms)`, which ModuleMonitor calls at the end of each
-monitored step, and `close()`. What a sink raises is logged, once, and never raised in training.
+monitored step, and `close()`. An exception in a sink is logged once and does not reach the
+training.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Sink(Protocol):
 
 
 def _finite_edges(edges: Sequence[float]) -> list[float]:
-    """An end that is infinite is put beyond its neighbour: those who draw histograms need it."""
+    """Replaces infinite ends by finite ones beyond their neighbours, as drawing programs need."""
     found = list(edges)
     if found and math.isinf(found[0]):
         found[0] = found[1] - max(abs(found[1]), 1.0)
@@ -46,26 +47,26 @@ def _finite_edges(edges: Sequence[float]) -> list[float]:
 
 
 class WandbSink:
-    """Anything with `log(dict, step=…)`: a wandb run, or the module itself."""
+    """Writes to a wandb run, or to anything with `log(dict, step=…)`."""
 
     def __init__(self, run: Any) -> None:
         if not callable(getattr(run, "log", None)):
-            raise TypeError(f"to_wandb() takes a run, which has log(), not {type(run).__name__}")
+            raise TypeError(f"to_wandb() expects a run with log(), not {type(run).__name__}")
         self._run = run
 
     def write(
         self, step: int, metrics: Mapping[str, float], histograms: Mapping[str, Histogram]
     ) -> None:
-        told: dict[str, Any] = dict(metrics)
+        content: dict[str, Any] = dict(metrics)
         make = getattr(sys.modules.get("wandb"), "Histogram", None)
         if make is not None:
             for key, (counts, edges) in histograms.items():
-                told[key] = make(np_histogram=(list(counts), _finite_edges(edges)))
-        if told:
-            self._run.log(told, step=step)
+                content[key] = make(np_histogram=(list(counts), _finite_edges(edges)))
+        if content:
+            self._run.log(content, step=step)
 
     def close(self) -> None:
-        """The run is its owner's to finish."""
+        """Does nothing: the run's owner finishes it."""
 
 
 def make_wandb_sink(run: Any) -> Sink:
@@ -76,12 +77,12 @@ def make_wandb_sink(run: Any) -> Sink:
 
 
 class TensorboardSink:
-    """Anything with add_scalar(), and add_histogram_raw() where there are histograms."""
+    """Writes to anything with add_scalar(), and add_histogram_raw() if there are histograms."""
 
     def __init__(self, writer: Any) -> None:
         if not callable(getattr(writer, "add_scalar", None)):
             raise TypeError(
-                "to_tensorboard() takes a SummaryWriter, which has add_scalar(), not "
+                "to_tensorboard() expects a SummaryWriter with add_scalar(), not "
                 f"{type(writer).__name__}"
             )
         self._writer = writer
@@ -128,8 +129,10 @@ def make_tensorboard_sink(writer: Any) -> Sink:
 
 
 class FileSink:
-    """A file that each step is appended to, in the process that made it. What could not be written,
-    because the disk is full, is written with a later step."""
+    """A file that each step is appended to, by the process that opened it.
+
+    Lines that could not be written, because the disk is full, are written with a later step.
+    """
 
     _HEAD = b""
 
@@ -137,17 +140,17 @@ class FileSink:
         self._path = os.path.abspath(os.fspath(path))
         self._process = os.getpid()
         self._waiting = b""
-        append(self._path, b"", self._HEAD)  # what is wrong with the path is told at once
+        append(self._path, b"", self._HEAD)  # a wrong path raises at once
 
     def write(
         self, step: int, metrics: Mapping[str, float], histograms: Mapping[str, Histogram]
     ) -> None:
         if os.getpid() == self._process:
-            self._waiting += self._tell(step, dict(metrics), dict(histograms))
+            self._waiting += self._format(step, dict(metrics), dict(histograms))
             append(self._path, self._waiting, self._HEAD)
             self._waiting = b""
 
-    def _tell(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
+    def _format(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -157,21 +160,23 @@ class FileSink:
 
 
 class CsvSink(FileSink):
-    """`step,key,value`, a row for each number: columns do not change when a metric is added."""
+    """Rows `step,key,value`, one for each number: a new metric does not change the columns."""
 
     _HEAD = b"step,key,value\r\n"
 
-    def _tell(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
+    def _format(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
         from monitorch import _view
 
         return _view.metrics_csv(step, metrics)
 
 
 class JsonlSink(FileSink):
-    """`{"step": …, "metrics": {key: number}, "histograms": {key: {"counts", "edges"}}}`, a line for
-    each step; "NaN", "Infinity" and "-Infinity" are texts, as JSON has no such numbers."""
+    """One line of JSON for each step: step, metrics and histograms.
 
-    def _tell(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
+    "NaN", "Infinity" and "-Infinity" are strings, because JSON has no such numbers.
+    """
+
+    def _format(self, step: int, metrics: dict[str, Any], histograms: dict[str, Any]) -> bytes:
         from monitorch import _view
 
         return _view.metrics_json(step, metrics, histograms)
@@ -189,7 +194,7 @@ def make_jsonl_sink(path: Path) -> Sink:
 
 
 def make_dataframe(storage: StorageManager) -> Any:
-    """A row for each step, a column for each key; NaN where a step does not have the key."""
+    """Returns a row for each step and a column for each key; NaN if a step lacks the key."""
     try:
         pandas = import_module("pandas")
     except ImportError as error:
@@ -202,7 +207,7 @@ def make_dataframe(storage: StorageManager) -> Any:
 
 
 class Plot(RenderOutput):
-    """A chart that was drawn; a notebook displays it. `node_count` is how many lines it has."""
+    """A drawn chart; a notebook displays it. `node_count` is the number of lines."""
 
     __slots__ = ()
 
@@ -219,7 +224,7 @@ def plot(
     patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
     path = None if filename is None else os.fspath(filename)
     if path is None and not is_notebook():
-        raise ValueError("plot() needs a filename: there is no notebook to show the picture in")
+        raise ValueError("plot() needs a filename outside of a notebook")
     if path is not None and not os.path.splitext(path)[1]:
         path += ".png"
     picture, count = _draw(storage, patterns, path, options)
@@ -247,6 +252,6 @@ def _draw(
     picture, count = _view.chart(metrics, patterns, format, **given)
     if count == 0:
         keys = list(storage.condensed_log_dict())
-        some = f"; there are {', '.join(keys[:5])}{' …' if len(keys) > 5 else ''}" if keys else ""
+        some = f"; the keys are {', '.join(keys[:5])}{' …' if len(keys) > 5 else ''}" if keys else ""
         raise ValueError(f"no metric matches {', '.join(patterns)}{some}")
     return picture, count

@@ -1,4 +1,4 @@
-"""HooksManager: forward hooks that are taken away together."""
+"""HooksManager: forward hooks that are removed together."""
 
 from __future__ import annotations
 
@@ -9,26 +9,33 @@ if TYPE_CHECKING:
 
 
 class HooksManager:
-    """Forward hooks, at most one for each module, that are taken away together: when
-    `remove_all_hooks` is called, when the `with` block is left, or with the manager."""
+    """Forward hooks, at most one for each module, that are removed together.
+
+    They are removed by `remove_all_hooks`, at the end of a ``with`` block, or when the manager is
+    freed.
+    """
 
     def __init__(self) -> None:
         self._handles: dict[Any, Any] = {}
 
     def register_forward_hook(self, module: Any, hook_fn: Callable[..., Any]) -> None:
-        """`hook_fn(module, args, output)` is called after the module's forward; it takes the
-        place of the hook that the module had here."""
+        """Registers a forward hook. It replaces the module's earlier hook of this manager.
+
+        Args:
+            module (Module): the module.
+            hook_fn (callable): called as ``hook_fn(module, args, output)`` after each forward.
+        """
         self.remove_hook(module)
         self._handles[module] = module.register_forward_hook(hook_fn)
 
     def remove_hook(self, module: Any) -> None:
-        """Takes the module's hook away, if it has one."""
+        """Removes the module's hook, if it has one."""
         handle = self._handles.pop(module, None)
         if handle is not None:
             handle.remove()
 
     def remove_all_hooks(self) -> None:
-        """Takes all of them away."""
+        """Removes all hooks."""
         while self._handles:
             self._handles.popitem()[1].remove()
 

@@ -1,4 +1,4 @@
-"""MonitorMixin: modules that log what happens inside them."""
+"""MonitorMixin: lets a module log values from inside its forward."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ATTRIBUTE = "_module_monitor"
 
 
 class _Link:
-    """A module's monitor. Copies of a module, and what is pickled of one, have none."""
+    """A module's monitor. Copies and pickles of a module have none."""
 
     def __init__(self, monitor: ModuleMonitor | None = None, is_reference: bool = False) -> None:
         self.monitor = monitor
@@ -25,20 +25,24 @@ _NO_LINK = _Link()
 
 
 class MonitorMixin:
-    """For a module's class: within its forward, `self.is_monitoring` says whether the running
-    step is monitored, and `self.get_module_monitor()` is the monitor to log to.
+    """Base class that connects a module with its monitor.
 
-        class Layer(nn.Module, MonitorMixin):
-            def forward(self, x):
-                if self.is_monitoring:
-                    self.get_module_monitor().log_tensor("mine/x", x)
+    Example::
 
-    In a reference module it is true in `no_monitor()` too: what is given to monitor_activations
-    there is kept for the comparison, and nothing is logged.
+        >>> class Layer(nn.Module, MonitorMixin):
+        ...     def forward(self, x):
+        ...         if self.is_monitoring:
+        ...             self.get_module_monitor().log_tensor("mine/x", x)
+        ...         return x
     """
 
     @property
     def is_monitoring(self) -> bool:
+        """Whether a monitored step is open.
+
+        In a reference module it is ``True`` in `no_monitor()` too: what is passed to
+        `monitor_activations` there is kept for the comparison, and nothing is logged.
+        """
         link: _Link = self.__dict__.get(_ATTRIBUTE, _NO_LINK)
         monitor = link.monitor
         if monitor is None:
@@ -47,19 +51,19 @@ class MonitorMixin:
 
     @property
     def is_reference_module(self) -> bool:
-        """Whether this is a part of a monitor's reference module."""
+        """Whether the module is part of a monitor's reference module."""
         link: _Link = self.__dict__.get(_ATTRIBUTE, _NO_LINK)
         return link.is_reference
 
     def get_module_monitor(self) -> ModuleMonitor | None:
-        """The monitor whose module or reference module this is a part of."""
+        """Returns the monitor that the module belongs to, or ``None``."""
         link: _Link = self.__dict__.get(_ATTRIBUTE, _NO_LINK)
         return link.monitor
 
     def set_module_monitor(
         self, monitor: ModuleMonitor | None = None, is_reference_module: bool = False
     ) -> None:
-        """Called by the monitor; None: it has none any more."""
+        """Connects the module with a monitor. The monitor calls this; ``None`` disconnects."""
         if monitor is None:
             self.__dict__.pop(_ATTRIBUTE, None)
         else:

@@ -1,5 +1,4 @@
-"""The refined coordinate check: how much of what changed in an activation comes from the module's
-own weights, and how much from what it is given.
+"""The refined coordinate check: what part of an activation's change is due to the weights.
 
 With W_t the module now and x_t its input, W_0 and x_0 the same of the reference module:
 
@@ -27,12 +26,21 @@ def _torch() -> Any:
 
 
 def l2_norm(tensor: Any) -> Any:
-    """The L2 norm over the last dimension."""
+    """Returns the L2 norm over the last dimension.
+
+    Args:
+        tensor (Tensor): the input.
+
+    Example::
+
+        >>> l2_norm(torch.tensor([[3.0, 4.0]]))
+        tensor([5.])
+    """
     return _torch().linalg.vector_norm(tensor, ord=2, dim=-1)
 
 
 class _Call(NamedTuple):
-    """One call of a module, as it was: what is changed in place later is kept as a copy."""
+    """One call of a module, with copies of what may change later."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -42,17 +50,33 @@ class _Call(NamedTuple):
     autocast: tuple[str, Any] | None
 
     def first_input(self) -> Any:
-        """The first argument, where it is a tensor that has a norm."""
+        """The first argument, if it is a tensor that has a norm."""
         given = self.args[0] if self.args else next(iter(self.kwargs.values()), None)
         return given if _has_norm(given) else None
 
 
 class RefinedCoordinateCheck:
-    """In each step: run the reference module, then the module, on the same input; then call
-    refined_coordinate_check(). Both have to be set on the monitor before.
+    """Splits each module's change of output into a part of its weights and a part of its input.
 
-    A module that runs several times in a step is checked call by call: the first one of the
-    reference module belongs to its first one.
+    In each step, run the reference module, then the module, on the same input, and call
+    `refined_coordinate_check()`. If a module runs several times in a step, its n-th call is
+    compared with the n-th call of the reference module.
+
+    Args:
+        monitor (ModuleMonitor): the monitor, with a module and a reference module.
+
+    Raises:
+        ValueError: if one of the two is not set.
+
+    Example::
+
+        >>> rcc = RefinedCoordinateCheck(monitor)
+        >>> monitor.begin_step(step)
+        >>> with monitor.no_monitor():
+        ...     reference(inputs)
+        >>> model(inputs)
+        >>> rcc.refined_coordinate_check()      # logs "RCC (W_t-W_0)x_t/encoder/l2norm", ...
+        >>> monitor.end_step()
     """
 
     def __init__(self, monitor: ModuleMonitor) -> None:
@@ -81,7 +105,7 @@ class RefinedCoordinateCheck:
 
     @property
     def reference_module(self) -> Any:
-        """The module that it is compared with; None after it was removed from the monitor."""
+        """The reference module; ``None`` after it was removed from the monitor."""
         return self.monitor.reference_module
 
     # ---- keeping ----
@@ -122,19 +146,26 @@ class RefinedCoordinateCheck:
     # ---- checking ----
 
     def refined_coordinate_check(self) -> None:
-        """Logs the parts that the step's change of each module's output is made of; nothing where
-        the step is not monitored. The reference module's modules run once more for it."""
+        """Logs the two parts for each module. Does nothing on steps that are not monitored.
+
+        The modules of the reference module run once more. Random numbers and buffers are restored
+        afterwards.
+
+        Raises:
+            RuntimeError: if the two modules had inputs of different shapes.
+            ValueError: if one of the two did not run in this step.
+        """
         if not self.monitor.is_monitoring():
             return
         if not self._calls:
             raise ValueError(
-                "No inputs found for the monitored module: it has to run before "
-                "refined_coordinate_check() is called."
+                "No inputs found for the monitored module: call it in this step, before "
+                "refined_coordinate_check()."
             )
         if not self._reference_calls:
             raise ValueError(
-                "No inputs found for the reference module: it has to run in each step, before "
-                "the monitored module."
+                "No inputs found for the reference module: call it in each step, before the "
+                "monitored module."
             )
         torch = _torch()
         devices = {call.device for calls in self._calls.values() for call in calls}
@@ -155,8 +186,8 @@ class RefinedCoordinateCheck:
         if now.output.shape != then.output.shape:
             raise RuntimeError(
                 f"Failed to check module {name}: its output has the shape "
-                f"{tuple(now.output.shape)}, that of the reference module "
-                f"{tuple(then.output.shape)}: both need the same input."
+                f"{tuple(now.output.shape)}, and that of the reference module has "
+                f"{tuple(then.output.shape)}. Call both with the same input."
             )
         again = self._run_reference(name, now)
         if again is None:
@@ -209,7 +240,7 @@ class RefinedCoordinateCheck:
             self._warn(name, f"{type(error).__name__}: {error}")
             return None
         if not _has_norm(output) or output.shape != now.output.shape:
-            self._warn(name, "its output is of another kind")
+            self._warn(name, "its output has another type")
             return None
         return output
 
@@ -299,7 +330,7 @@ def _is_weighted(module: Any) -> bool:
 
 
 def _exact(tensor: Any) -> Any:
-    """Differences of halves are not to be halves."""
+    """Converts halves to float32, in which their differences are computed."""
     return tensor.float() if tensor.dtype.itemsize < 4 else tensor
 
 
@@ -321,7 +352,7 @@ def _autocast(found: tuple[str, Any] | None) -> AbstractContextManager[Any]:
 
 
 def _same_random_numbers(devices: set[Any]) -> AbstractContextManager[Any]:
-    """What dropout of the reference module draws is not missing in the training afterwards."""
+    """Restores the random state that dropout of the reference module changes."""
     there = [device for device in devices if device.type != "cpu"]
     if not there:
         made: AbstractContextManager[Any] = _torch().random.fork_rng(devices=[])
@@ -331,7 +362,7 @@ def _same_random_numbers(devices: set[Any]) -> AbstractContextManager[Any]:
 
 
 class _same_buffers:
-    """What the modules write to their buffers within, such as running means, is undone."""
+    """Restores the buffers, such as running means, that the modules write inside the block."""
 
     def __init__(self, module: Any) -> None:
         self._buffers = [

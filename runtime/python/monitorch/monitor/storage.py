@@ -1,4 +1,4 @@
-"""Where metrics are kept: numbers by step and key, gathered while a step runs, finished at its end."""
+"""Metrics by step and key, collected while a step runs and aggregated at its end."""
 
 from __future__ import annotations
 
@@ -16,19 +16,36 @@ if TYPE_CHECKING:
 
 
 class Histogram(NamedTuple):
-    """How many of the values lie in each bin; there is one edge more than there are bins. The
-    first and the last edge may be infinite."""
+    """The number of values in each bin, and the edges of the bins.
+
+    Attributes:
+        counts (tuple[int, ...]): the counts.
+        edges (tuple[float, ...]): one more than there are bins. The first and the last may be
+            infinite.
+    """
 
     counts: tuple[int, ...]
     edges: tuple[float, ...]
 
 
 class StorageManager:
-    """Metrics as {step: {key: number}}.
+    """Metrics as ``{step: {key: number}}``.
 
-    A key that is logged several times in a step is one number in the end: the mean, or what the
-    aggregation function makes of all that was logged. Until aggregate_step(step) the step is open,
-    and what can be read of it is the result so far.
+    A key that is logged several times in a step becomes one number: the mean, or the result of an
+    aggregation function. A step is open until ``aggregate_step(step)``; until then its metrics
+    are those so far.
+
+    Args:
+        logger (logging.Logger, optional): receives warnings. Default: ``None``
+
+    Example::
+
+        >>> storage = StorageManager()
+        >>> storage.log_scalar(0, "loss", 1.0)
+        >>> storage.log_scalar(0, "loss", 2.0)
+        >>> storage.aggregate_step(0)
+        >>> storage.get_step_metrics(0)
+        {'loss': 1.5}
     """
 
     def __init__(self, logger: logging.Logger | None = None) -> None:
@@ -42,20 +59,20 @@ class StorageManager:
     # ---- steps ----
 
     def create_step_entry(self, step: int) -> None:
-        """Opens a step; what it has already stays."""
+        """Opens a step. Its existing metrics stay."""
         self._steps.setdefault(step, {})
         self._open.setdefault(step, {})
 
     def has_step(self, step: int) -> bool:
-        """Whether anything is known of the step."""
+        """Returns whether the step exists."""
         return step in self._steps
 
     def is_open(self, step: int) -> bool:
-        """Whether something was logged in the step and it has not ended."""
+        """Returns whether something was logged in the step that is not aggregated yet."""
         return bool(self._open.get(step))
 
     def get_step_metrics(self, step: int) -> Metrics:
-        """{key: number}; empty where the step is not known."""
+        """Returns ``{key: number}`` of a step; an empty dict for an unknown step."""
         found = self._steps.get(step)
         if found is None:
             return {}
@@ -63,18 +80,18 @@ class StorageManager:
         return {**found, **_gather.results(gathered)[0]} if gathered else found
 
     def get_all_metrics(self) -> dict[int, Metrics]:
-        """{step: {key: number}}"""
+        """Returns ``{step: {key: number}}``."""
         if not any(self._open.values()):
             return self._steps
         return {step: self.get_step_metrics(step) for step in self._steps}
 
     @property
     def log_dict(self) -> dict[int, Metrics]:
-        """The same as get_all_metrics()."""
+        """``{step: {key: number}}``, as `get_all_metrics()` returns it."""
         return self.get_all_metrics()
 
     def condensed_log_dict(self) -> dict[str, dict[int, Any]]:
-        """{key: {step: number}}"""
+        """Returns ``{key: {step: number}}``."""
         condensed: dict[str, dict[int, Any]] = {}
         for step, metrics in self.get_all_metrics().items():
             for key, value in metrics.items():
@@ -82,7 +99,15 @@ class StorageManager:
         return condensed
 
     def load_metrics(self, log_dict: Mapping[Any, Mapping[Any, Any]]) -> None:
-        """Takes up {step: {key: number}}, or what load_hdf5 returns, {key: {step: number}}."""
+        """Fills an empty storage.
+
+        Args:
+            log_dict (dict): ``{step: {key: number}}``, or ``{key: {step: number}}`` as `load_hdf5`
+                returns it.
+
+        Raises:
+            ValueError: if the storage is not empty.
+        """
         if self._steps:
             raise ValueError("The current log dict is not empty. Please clear it first.")
         steps: dict[int, Metrics] = {}
@@ -95,7 +120,7 @@ class StorageManager:
         self._steps = {step: steps[step] for step in sorted(steps)}
 
     def clear(self) -> None:
-        """Forgets all metrics."""
+        """Removes all metrics."""
         self._steps = {}
         self._open = {}
         self._histograms = {}
@@ -109,7 +134,18 @@ class StorageManager:
         value: Any,
         aggregation_fn: Callable[..., Any] | None = None,
     ) -> None:
-        """Logs a number, or a tensor that holds one."""
+        """Logs a number, or a tensor of one element, in a step.
+
+        Args:
+            step (int): the step.
+            key (str): the key.
+            value (number or Tensor): the number.
+            aggregation_fn (callable, optional): receives the list of all numbers of the step.
+                Default: the mean
+
+        Raises:
+            ValueError: if the value is not a number.
+        """
         number = _gather.as_number(value)
         if not isinstance(number, Number):
             raise ValueError(
@@ -124,23 +160,33 @@ class StorageManager:
         tensor: Any,
         aggregation_fn: Callable[..., Any] | None = None,
     ) -> None:
-        """Logs all elements of a tensor. The tensor is not kept: what changes it later changes
-        nothing here."""
+        """Logs all elements of a tensor in a step. The tensor itself is not kept.
+
+        Args:
+            step (int): the step.
+            key (str): the key.
+            tensor (Tensor): the tensor.
+            aggregation_fn (callable, optional): receives all tensors of the key as one flat tensor.
+                Default: the mean of all elements
+
+        Raises:
+            ValueError: if the value is not a tensor.
+        """
         self._gather(step, key, aggregation_fn).add_tensor(tensor, key)
 
     def put_metrics(self, step: int, metrics: Mapping[str, Any]) -> None:
-        """Final numbers: nothing is aggregated. They take the place of what the keys had."""
+        """Stores final numbers, which replace earlier ones and are not aggregated."""
         self._steps.setdefault(step, {}).update(metrics)
         gathered = self._open.setdefault(step, {})
         for key in metrics.keys() & gathered.keys():
             del gathered[key]
 
     def put_histograms(self, step: int, histograms: Mapping[str, Histogram]) -> None:
-        """Final histograms, which stand beside the metrics and never among them."""
+        """Stores final histograms, which are kept apart from the metrics."""
         self._histograms.setdefault(step, {}).update(histograms)
 
     def get_step_histograms(self, step: int) -> dict[str, Histogram]:
-        """{key: histogram}; empty where there are none."""
+        """Returns ``{key: Histogram}`` of a step; an empty dict if there are none."""
         return self._histograms.get(step, {})
 
     def _gather(
@@ -161,8 +207,12 @@ class StorageManager:
         return found
 
     def aggregate_step(self, step: int) -> None:
-        """Ends a step: each key has its number from now on. Where a function to aggregate with
-        raised, RuntimeError names its key, from what it raised; the other keys are there."""
+        """Ends a step: each of its keys becomes one number.
+
+        Raises:
+            RuntimeError: if an aggregation function raised. It names the key; the other keys are
+                stored.
+        """
         gathered = self._open.pop(step, None)
         if gathered is None:
             return
@@ -181,11 +231,19 @@ class StorageManager:
     # ---- HDF5 ----
 
     def save_hdf5(self, filename: str | os.PathLike[str], condensed: bool = True) -> None:
-        """Writes all metrics to an HDF5 file, for which h5py is needed.
+        """Writes all metrics to an HDF5 file. Needs h5py.
 
-        One group for each key, with the datasets `keys` (the steps) and `values`, float64. Without
-        `condensed`, one for each step, where `keys` are texts. The file is replaced as a whole: where
-        that fails, as on a full disk, the error is an OSError, and the old file is as it was.
+        The file is replaced as a whole; if writing fails, the old file stays.
+
+        Args:
+            filename (str or PathLike): the file.
+            condensed (bool, optional): if ``True``, writes one group for each key, with the
+                datasets ``keys`` (the steps) and ``values`` (float64). If ``False``, one group for
+                each step, whose ``keys`` are strings. Default: ``True``
+
+        Raises:
+            ImportError: if h5py is not installed.
+            OSError: if the file cannot be written.
         """
         content: Mapping[Any, Mapping[Any, Any]] = (
             self.condensed_log_dict() if condensed else self.get_all_metrics()
@@ -193,39 +251,50 @@ class StorageManager:
         left_out = _hdf5.save(filename, content)
         if left_out and self.logger is not None:
             self.logger.warning(
-                "%s: left out what is no number: %s", filename, ", ".join(map(str, left_out))
+                "%s: left out keys with values that are not numbers: %s", filename, ", ".join(map(str, left_out))
             )
 
     def append_hdf5(self, filename: str | os.PathLike[str]) -> None:
-        """From now on each step that ends is appended, at once: a process that is killed has lost
-        none of them.
+        """Appends each step to an HDF5 file as soon as it ends. Needs h5py.
 
-        What the file has already stays, unless steps of the same number come. Finished steps are first
-        written to a journal beside the file, FILE.journal, and put into the file itself now and then,
-        as often as costs little, and when the program ends; the functions here that read such a file
-        read both. Where appending fails, as on a full disk, that is warned of, once, and tried again at
-        the next step.
+        A killed process loses no step that has ended. Existing steps of the file stay, except those
+        with the same numbers. Each step is first written to a journal, ``FILE.journal``; from time
+        to time, and when the program ends, the journal is merged into the file. `load_hdf5` and the
+        other readers read both. If the disk is full, one warning is raised and the steps are kept
+        for a later attempt.
+
+        Args:
+            filename (str or PathLike): the file.
+
+        Raises:
+            ImportError: if h5py is not installed.
+            OSError: if the file cannot be written.
         """
         self.close_hdf5()
         self._file = _hdf5_append.Appender(filename, self.condensed_log_dict())
 
     def close_hdf5(self) -> None:
-        """Ends what append_hdf5 began: the file has all steps, and there is no journal any more."""
+        """Merges all steps into the file of `append_hdf5` and stops appending."""
         if self._file is not None:
             file, self._file = self._file, None
             file.close()
 
     @staticmethod
     def read_hdf5_entry_keys(filename: str | os.PathLike[str]) -> list[str]:
-        """The keys in an HDF5 file, as they were saved."""
+        """Returns the keys in an HDF5 file."""
         return _hdf5.read_keys(filename)
 
     @staticmethod
     def read_hdf5_entry(filename: str | os.PathLike[str], entry_key: Any) -> Any:
-        """Steps and values of a key, two arrays; None where the file does not have it."""
+        """Returns (steps, values) of a key as two arrays, or ``None`` if the file lacks the key."""
         return _hdf5.read_entry(filename, str(entry_key))
 
     @staticmethod
     def load_hdf5(filename: str | os.PathLike[str]) -> dict[str, dict[int, float]]:
-        """{key: {step: value}}"""
+        """Returns the metrics in an HDF5 file as ``{key: {step: value}}``.
+
+        Raises:
+            ImportError: if h5py is not installed.
+            OSError: if the file cannot be read.
+        """
         return _hdf5.load(filename)

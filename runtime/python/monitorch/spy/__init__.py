@@ -1,16 +1,21 @@
-"""Tensors saved where they are made, and which modules were called.
+"""Saves tensors from inside a forward pass, and lists which modules were called.
 
-    saver = TensorSaver("./debug_tensors")
-    saver.register_modules(model, target_classes=(MyModule,))
-    with DebugContext(saver, prefix="step0"):
-        output = model(inputs)
+`spy_save("q", q, self)` in a forward saves the tensor while a `DebugContext` is open. Outside a
+context it does nothing. `TensorSaver` writes the files, `spy_load` reads them back.
 
-saves what `spy_save("q", q, self)` in MyModule.forward is given, as
-`step0.{module_path}.q.call0.pt`; outside a context spy_save does nothing. spy_load reads such a
-folder. CallTracer writes down the order in which modules are called, and build_tree and what
-follows it draw that.
+Example::
 
-Importing this package imports neither torch nor any part that is not asked for.
+    >>> from monitorch.spy import DebugContext, TensorSaver, spy_load
+    >>> saver = TensorSaver("./debug_tensors")
+    >>> saver.register_modules(model, target_classes=(MyModule,))
+    >>> with DebugContext(saver, prefix="step0"):
+    ...     output = model(inputs)          # writes step0.{module_path}.q.call0.pt
+    >>> spy_load("./debug_tensors")["step0"]["encoder.attn"]["q"][0]
+
+`CallTracer` records the order in which modules are called. `parse_trace`, `build_tree`,
+`construct_graph` and `render_graph` draw that order as a tree.
+
+Importing this package does not import torch.
 """
 
 from __future__ import annotations

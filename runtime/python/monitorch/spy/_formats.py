@@ -37,7 +37,7 @@ def make_format(name: str, ownership: Ownership) -> PtFiles | ContextFiles:
         return ContextFiles(ownership, ".safetensors", _recorder.SafetensorsWriter)
     if name == "mtrace":
         return ContextFiles(ownership, ".mtrace", _recorder.TraceWriter)
-    raise ValueError(f"format is {name!r}; there are 'pt', 'safetensors' and 'mtrace'")
+    raise ValueError(f"format must be 'pt', 'safetensors' or 'mtrace', not {name!r}")
 
 
 class PtFiles:

@@ -29,9 +29,9 @@ def is_tensor(value: object) -> bool:
 
 
 def is_container(value: object) -> bool:
-    """Whether tensors are looked for in the value.
+    """Whether the value may hold tensors.
 
-    Only its type is asked: an object may answer for any attribute, as torch.fx's proxies do, and
+    Only its type is used: an object may answer for any attribute, as torch.fx's proxies do, and
     isinstance() asks it for its class.
     """
     kind = type(value)
@@ -49,7 +49,7 @@ def _fields(kind: type) -> "list[str] | None":
 def find_leaves(value: object) -> list[tuple[str, Any]]:
     """[(how it is reached, tensor)]: `[0]`, `['k']`, `.field`; one with "" for a tensor itself.
 
-    What else stands in a container is left out, and so is a container within itself.
+    Other values in a container are skipped, and so is a container inside itself.
     """
     found: list[tuple[str, Any]] = []
     waiting: list[tuple[str, object, tuple[int, ...]]] = [("", value, ())]

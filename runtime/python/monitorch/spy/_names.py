@@ -42,5 +42,5 @@ class FullName(str):
         return made
 
     def key(self, leaf: str, call: int) -> Key:
-        """Of one tensor that is saved under this name: `leaf` tells which of several."""
+        """The key of one tensor saved under this name; `leaf` is its place in a container."""
         return self.prefix, self.module_path, self.name + leaf, call

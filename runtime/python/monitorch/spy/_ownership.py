@@ -1,8 +1,8 @@
-"""Which files a saver may replace.
+"""The files that a saver may replace.
 
-Its own ones it may. Those of the other savers of this process it may not, nor those that another
-process has written since this one started: it takes the next number that is free. Those that
-an earlier run has left are replaced, with one warning; `overwrite` decides otherwise.
+It may replace its own files, and with one warning those of earlier runs. For a file of another
+saver of this process, or one that another process has written since this one started, it uses the
+next free number instead. `overwrite` decides otherwise.
 """
 
 from __future__ import annotations
@@ -133,20 +133,20 @@ class Ownership:
             return False
         self._warn(
             "earlier",
-            "%s is of an earlier run: it is replaced, and so are others (overwrite=True: without "
-            "this warning; overwrite=False: an error)",
+            "%s is left from an earlier run; replaced, as further such files will be. To replace "
+            "without this warning, pass overwrite=True; to raise an error, overwrite=False",
             path,
         )
         return write(path, number, True)
 
     def _pass(self, path: str) -> None:
-        """The path is taken: the next one is to be tried."""
+        """Warns that the path belongs to another saver, before the next one is tried."""
         if self.overwrite is False:
             raise _exists(path)
         self._warn(
             "taken",
-            "%s is of another saver or process of this run: what would replace it is saved under "
-            "the next free number (overwrite=True replaces)",
+            "%s was saved by another saver or process of this run; the new tensor is saved "
+            "under the next free number. To replace the file, pass overwrite=True",
             path,
         )
 
@@ -171,5 +171,5 @@ def _is_of_this_run(path: str) -> bool:
 
 
 def _exists(path: str) -> FileExistsError:
-    text = "the file is there (overwrite=True replaces it)"
+    text = "the file exists already; to replace it, pass overwrite=True"
     return FileExistsError(errno.EEXIST, text, path)

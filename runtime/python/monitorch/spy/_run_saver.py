@@ -48,7 +48,7 @@ def begin(names: str, folder: str, is_quiet: bool) -> None:
     saver = _open(names, _add_rank(place))
     _children.spied = names, str(place)
     if not is_quiet:
-        atexit.register(_tell, saver, names, folder, os.getpid())
+        atexit.register(_report, saver, names, folder, os.getpid())
 
 
 def begin_child(names: str, folder: str) -> None:
@@ -75,12 +75,14 @@ def _add_rank(folder: Path) -> Path:
     return folder
 
 
-def _tell(saver: RunSaver, names: str, folder: str, process: int) -> None:
+def _report(saver: RunSaver, names: str, folder: str, process: int) -> None:
     """At exit."""
     if os.getpid() != process:
         return
     if saver.saved_count == 0:
-        _automatic._say(f"nothing saved in {folder}: no recorded line gave {names} a tensor")
+        _automatic._say(
+            f"nothing was saved in {folder}: no recorded line assigned a tensor to {names}"
+        )
         return
     values = "1 value" if saver.saved_count == 1 else f"{saver.saved_count} values"
     _automatic._say(f"{values} of {names} saved in {folder}")

@@ -86,8 +86,9 @@ class Watch:
         return found
 
     def _note_version(self, full_name: str, value: Any) -> bool:
-        """Whether it differs from what was met under this name the last time. A line such as
-        `x.add_(y)` visits y too: what add_ does to it is not known."""
+        """Whether the value differs from the last one under this name. A line such as `x.add_(y)`
+        visits y too, since it is unknown what add_ does to it.
+        """
         try:
             version = value._version
             known = self._versions.get(full_name)
@@ -104,8 +105,7 @@ class Watch:
         value: Any,
         module: Any,
     ) -> None:
-        """Saves it, or counts at least that it was met: a file's number tells which of all the
-        values it is that had this name."""
+        """Saves the value, or only counts it: a file's number counts all values of its name."""
         leaves = [value] if is_tensor(value) else [leaf for _, leaf in find_leaves(value)]
         if not leaves:
             return
@@ -122,4 +122,4 @@ class Watch:
             # Nobody has asked for this very tensor: the program goes on.
             if full_name not in self._warned:
                 self._warned.add(full_name)
-                logger.warning("%s is not saved: %s", full_name, error)
+                logger.warning("%s was not saved: %s", full_name, error)

@@ -1,4 +1,4 @@
-"""Where modules stand in their model, found out when their methods run."""
+"""The paths of modules in their model, found when their methods run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _MANUAL = "manual"
 
 
 class Paths:
-    """The paths of modules, and which of them are wanted.
+    """The paths of modules, and which of them are selected.
 
     If nothing was registered with the saver, the outermost module whose method runs is registered
-    with all that it holds. The paths of a second model begin with its class. A module has no path
-    before its constructor and those around it have ended: until then, its class stands for it.
+    with all of its modules. The paths of a second model begin with its class. Until the
+    constructors of a module and of those around it have ended, the module has no path, and its
+    class is used.
     """
 
     def __init__(self, saver: TensorSaver, globs: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What a TensorSaver is told to save by itself: its arguments, read and checked."""
+"""Reads and checks the arguments by which a TensorSaver saves without spy_save."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NONFINITE = {"nan": 1, "inf": 2, "nonfinite": 3}
 
 
 def read_texts(what: str, texts: Texts | None) -> tuple[str, ...]:
-    """`"q,k"` and `["q", "k"]` are the same; nothing stands for all."""
+    """Reads `"q,k"` or `["q", "k"]`; an empty result selects all."""
     if texts is None:
         return ()
     if isinstance(texts, str):
@@ -27,7 +27,7 @@ def read_texts(what: str, texts: Texts | None) -> tuple[str, ...]:
     expected = f"{what} must be globs such as 'q,attn*' or ['q', 'attn*']"
     found = tuple(text.strip() for text in _options.check_names(expected, texts))
     if not found or not all(found):
-        raise ValueError(f"{expected}; one is empty" if found else f"{expected}: there is none")
+        raise ValueError(f"{expected}, not {'empty text' if found else 'an empty list'}")
     return found
 
 
@@ -41,7 +41,7 @@ def read_lines(lines: Lines | None) -> tuple[tuple[bytes, int, int], ...]:
         return ()
     if isinstance(lines, (int, str)):
         lines = [lines]
-    expected = "lines must be such as 12, '10-20' or 'model.py:10-20', or a list of them"
+    expected = "lines must be 12, '10-20' or 'model.py:10-20', or a list of such"
     found = []
     try:
         items = list(lines)
@@ -49,31 +49,31 @@ def read_lines(lines: Lines | None) -> tuple[tuple[bytes, int, int], ...]:
         raise TypeError(f"{expected}, not {lines!r}") from None
     for item in items:
         if isinstance(item, bool) or not isinstance(item, (int, str)):
-            raise TypeError(f"{expected}; not {item!r}")
+            raise TypeError(f"{expected}, not {item!r}")
         try:
             file, first, last = _selected.read_lines(str(item))
         except ValueError as error:
             raise ValueError(f"{expected}; {error}") from None
         found.append((file.encode("utf-8", "surrogateescape"), first, last))
     if not found:
-        raise ValueError(f"{expected}: there is none")
+        raise ValueError(f"{expected}, not an empty list")
     return tuple(found)
 
 
 def read_calls(calls: Calls | None) -> Container[int] | None:
-    """What answers `number in calls`; None stands for all."""
+    """Returns what answers `number in calls`; None selects all."""
     if calls is None:
         return None
-    expected = "calls must be a number, or holds numbers: 0, range(0, 100, 10), {1, 5}"
+    expected = "calls must be a number or numbers, such as 0, range(0, 100, 10) or {1, 5}"
     if isinstance(calls, bool):
-        raise TypeError(f"{expected}; not {calls!r}")
+        raise TypeError(f"{expected}, not {calls!r}")
     if isinstance(calls, SupportsIndex):
         number = operator.index(calls)
         if number < 0:
-            raise ValueError(f"{expected}; {number} is negative: calls count from 0")
+            raise ValueError(f"{expected}, not {number}: calls are counted from 0")
         return (number,)
     if isinstance(calls, (str, bytes)) or not isinstance(calls, Container):
-        raise TypeError(f"{expected}; not {calls!r}")
+        raise TypeError(f"{expected}, not {calls!r}")
     return calls
 
 

@@ -1,4 +1,4 @@
-"""What TensorSaver and CallTracer have in common: modules known by their paths."""
+"""The modules of a model by their paths: the common base of TensorSaver and CallTracer."""
 
 from __future__ import annotations
 
@@ -26,10 +26,18 @@ _WRAPPERS = {
 
 
 class BaseDebugger:
-    """Writes into a folder, and knows modules by their paths in the model.
+    """Base of `TensorSaver` and `CallTracer`: an output folder, and modules by their paths.
 
-    The folder is made if it is not there. `enabled` may be changed at any time; while it is
-    False, nothing is done.
+    Args:
+        output_dir (str or PathLike): the folder that files are written to. It is created, with its
+            parents, if it does not exist.
+        enabled (bool, optional): if ``False``, nothing is saved or traced. May be changed at any
+            time. Default: ``True``
+
+    Attributes:
+        output_dir (Path): the folder.
+        enabled (bool): as the argument.
+        module_paths (dict[int, str]): the path of each registered module, by ``id(module)``.
     """
 
     def __init__(self, output_dir: str | os.PathLike[str], enabled: bool = True) -> None:
@@ -49,11 +57,26 @@ class BaseDebugger:
         *,
         unwrap: bool = False,
     ) -> None:
-        """Registers those of the model's modules that are of one of the classes (None: any), and
-        whose path contains one of the names, if any are given, and none of the excluded ones.
+        """Registers modules of a model, so that their tensors can be saved under their paths.
 
-        The model itself is called "root". With `unwrap` the paths are those within the module
-        that torch.compile, DistributedDataParallel, DataParallel or FSDP wraps.
+        A module is registered if it is of one of the classes, its path contains one of
+        `target_names`, and its path contains none of `exclude_names`. May be called for several
+        models. A name or class that selects nothing logs a warning with the nearest names.
+
+        Args:
+            model (Module): the model. Its own path is ``"root"``.
+            target_classes (type or tuple of types, optional): the classes to register. ``None``
+                registers all. Default: ``None``
+            target_names (iterable of str, optional): parts of paths, of which one must occur.
+                Default: ``None``
+            exclude_names (iterable of str, optional): parts of paths that must not occur.
+                Default: ``None``
+            unwrap (bool, optional): if ``True``, paths begin inside what ``torch.compile``,
+                DistributedDataParallel, DataParallel or FSDP wraps. Default: ``False``
+
+        Example::
+
+            >>> saver.register_modules(model, target_classes=(nn.Linear,), target_names=["encoder"])
         """
         selection = Selection(target_classes, target_names, exclude_names, unwrap=unwrap)
         for path, module in selection.find(model):
@@ -61,11 +84,18 @@ class BaseDebugger:
         selection.warn_of_unmatched("register_modules", model)
 
     def get_module_path(self, module: Any) -> str:
-        """The path that the module was registered under, "unknown" if it was not."""
+        """Returns the path under which a module was registered.
+
+        Args:
+            module (Module): the module.
+
+        Returns:
+            str: the path, or ``"unknown"`` if the module was not registered.
+        """
         key = id(module)
         reference = self._registered.get(key)
         if reference is not None and reference() is not module:
-            return _UNKNOWN  # that one has gone, and this one has its address
+            return _UNKNOWN  # that module was freed, and this one has its address
         return self.module_paths.get(key, _UNKNOWN)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,7 +109,7 @@ class BaseDebugger:
 
 
 class Selection:
-    """The modules of a model that register_modules registers."""
+    """Selects modules of a model, as register_modules does."""
 
     def __init__(
         self,
@@ -95,7 +125,7 @@ class Selection:
         self._unwrap = unwrap
 
     def find(self, model: Any) -> Iterator[tuple[str, Any]]:
-        """(path, module), in the model's order."""
+        """Yields (path, module) in the model's order."""
         for path, module in self._list(model):
             if not isinstance(module, self._classes):
                 continue
@@ -105,15 +135,18 @@ class Selection:
                 yield path, module
 
     def warn_of_unmatched(self, who: str, model: Any) -> None:
-        """Logs which names and classes select nothing in the model. All together may select
-        nothing where each does. `who`: the function that was called with them."""
+        """Logs which names and classes select nothing in the model.
+
+        Each may select something while all together select nothing. `who` is the name of the
+        function that the user called.
+        """
         modules = list(self._list(model))
         kind = type(model).__name__
         missing = [name for name in self._names if not any(name in path for path, _ in modules)]
         for name in missing:
             parts = _list_parts([path for path, _ in modules], name.count(".") + 1)
             near = _nearest.suggest(name, parts)
-            logger.warning("%s: no module's path in %s contains %r%s", who, kind, name, near)
+            logger.warning("%s: no module path in %s contains %r%s", who, kind, name, near)
         if not any(isinstance(module, self._classes) for _, module in modules):
             there = dict.fromkeys(type(module).__name__ for _, module in modules)
             some = _nearest.list_some(there)
@@ -121,7 +154,7 @@ class Selection:
                 "%s: %s has no %s; there are %s", who, kind, _name_classes(self._classes), some
             )
         elif not missing and next(self.find(model), None) is None:
-            logger.warning("%s: no module in %s meets all conditions together", who, kind)
+            logger.warning("%s: no module in %s fulfils all conditions at once", who, kind)
 
     def _list(self, model: Any) -> Iterator[tuple[str, Any]]:
         if self._unwrap:
@@ -131,7 +164,7 @@ class Selection:
 
 
 def _list_parts(paths: Iterable[str], count: int) -> Iterator[str]:
-    """What a name of so many segments can be contained as."""
+    """All runs of so many segments in the paths."""
     for path in paths:
         segments = path.split(".")
         for start in range(len(segments) - count + 1):
@@ -146,7 +179,8 @@ def _as_classes(classes: type | Iterable[type] | None) -> type | tuple[type, ...
 
 def _name_classes(classes: type | tuple[type, ...]) -> str:
     kinds = classes if isinstance(classes, tuple) else (classes,)
-    return " or ".join(kind.__name__ for kind in kinds) or "module of these classes: () is none"
+    names = " or ".join(kind.__name__ for kind in kinds)
+    return names or "module of these classes (target_classes is empty)"
 
 
 def _as_names(names: Iterable[str] | None) -> tuple[str, ...]:
@@ -156,7 +190,7 @@ def _as_names(names: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _inner_name(module: Any) -> str | None:
-    """Under which name a module holds the one that it wraps; None if it wraps none."""
+    """The attribute that holds the wrapped module; None if the module wraps none."""
     for kind in type(module).__mro__:
         if kind.__module__.startswith("torch.") and kind.__name__ in _WRAPPERS:
             return _WRAPPERS[kind.__name__]
@@ -171,7 +205,7 @@ def unwrap_model(model: Any) -> Any:
 
 
 def _cut_wrappers(model: Any, path: str) -> str:
-    """The path without the parts that stand for a wrapper's inner module."""
+    """The path without the parts that a wrapper adds."""
     kept = []
     module = model
     for part in path.split(".") if path else ():

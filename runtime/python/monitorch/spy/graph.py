@@ -1,10 +1,12 @@
-"""Which modules were called, as a tree and as a picture of it.
+"""The modules that were called, as a tree and as a picture.
 
-    tree = build_tree(parse_trace("call_trace.txt"))
-    render_graph(construct_graph(tree), "calls")         # calls.png
+Example::
 
-`trace_to_graph` is the same as a command; so is `monitorch calls`, which needs no Python. The
-rules are in docs/reference/calls.md.
+    >>> tree = build_tree(parse_trace("call_trace.txt"))
+    >>> render_graph(construct_graph(tree), "calls")
+    'calls.png'
+
+The commands `trace_to_graph` and `monitorch calls` draw the same pictures.
 """
 
 from __future__ import annotations
@@ -37,17 +39,24 @@ __all__ = [
     "squash_numeric_indices",
 ]
 
-_FREE = 1000  # inches: graphviz reads a size of both sides
+_FREE = 1000  # inches: graphviz expects both sides
 _SIZE = re.compile(r"\s*([\d.]+)\s*,\s*([\d.]+)\s*!\s*")
 
 
 @dataclass(eq=False)
 class Node:
-    """A segment of the modules' paths.
+    """One segment of the modules' paths.
 
-    `count` paths go through it, `calls` of them end there; the first was number `first_seen`.
-    `children` stand in the order in which they were first seen. `indices` are the numbers that
-    followed it: 0 and 1 for `layers.0.norm` and `layers.1.norm`.
+    Attributes:
+        name (str): the segment.
+        children (dict[str, Node]): the next segments, in the order of their first calls.
+        count (int): the number of calls whose paths contain this node.
+        calls (int): the number of calls whose paths end at this node.
+        first_seen (int): the position of its first call.
+        parents (set[str]): the names of the nodes above.
+        indices (set[int]): the numbers that followed the name: 0 and 1 for ``layers.0.norm`` and
+            ``layers.1.norm``.
+        shape (str): the shapes of the first call that recorded them.
     """
 
     name: str
@@ -67,7 +76,7 @@ class Node:
 
 
 def _nodes_of(tree: Node) -> list[CallNode]:
-    """The tree as the extension module takes it. Paths may be longer than Python's stack."""
+    """The tree as the extension module expects it: paths may be longer than Python's stack."""
     nodes: list[CallNode] = []
     waiting = [(tree, -1)]
     while waiting:
@@ -97,10 +106,19 @@ def _tree_of(nodes: list[CallNode]) -> Node:
 
 
 def parse_trace(path: str | os.PathLike[str], *, shapes: bool = False) -> list[str]:
-    """The paths of the modules called, in their order.
+    """Reads the paths of the called modules, in order.
 
-    Reads what CallTracer.save_trace writes, and traces (.mtrace). With `shapes`, those that were
-    told follow behind a tab; build_tree knows what to do with them.
+    Args:
+        path (str or PathLike): a file of `CallTracer.save_trace`, or a trace (``.mtrace``).
+        shapes (bool, optional): if ``True``, a tab and the shapes follow each path that has
+            them. Default: ``False``
+
+    Returns:
+        list[str]: the paths.
+
+    Raises:
+        FileNotFoundError: if the file does not exist.
+        ValueError: if the file is empty.
     """
     os.stat(path)
     found = _view.call_paths(os.fsencode(path))
@@ -112,12 +130,25 @@ def parse_trace(path: str | os.PathLike[str], *, shapes: bool = False) -> list[s
 
 
 def build_tree(paths: Iterable[str]) -> Node:
-    """The tree of the paths' segments; segments of digits alone are `indices` of the name before.
+    """Builds a tree from paths; numbers become `indices` of the segment before them.
 
-    A shape may follow a path behind a tab, or be the path's own `shape`, as CallTracer has it.
+    Args:
+        paths (iterable of str): one path for each call. A tab and the shapes may follow it.
+
+    Returns:
+        Node: the root of the tree.
+
+    Raises:
+        TypeError: if `paths` is a single string.
+
+    Example::
+
+        >>> tree = build_tree(["layers.0.norm", "layers.1.norm"])
+        >>> tree.children["layers"].indices
+        {0, 1}
     """
     if isinstance(paths, str):
-        raise TypeError("expected the paths of several calls, got one str")
+        raise TypeError("build_tree() expects a list of paths, not a single str")
     calls = []
     for path in paths:
         name, _, shape = path.partition("\t")
@@ -126,20 +157,25 @@ def build_tree(paths: Iterable[str]) -> Node:
 
 
 def squash_numeric_indices(tree: Node) -> Node:
-    """A new tree, where nodes of digits alone became `indices` of those above them.
+    """Returns a new tree in which numeric nodes became `indices` of the nodes above them.
 
-    build_tree does so already; this is for trees that were made by hand.
+    `build_tree` does this already. Use it for trees that you build by hand.
     """
     return _tree_of(_view.call_squash(_nodes_of(tree)))
 
 
 def prune_leaves(tree: Node) -> Node:
-    """A new tree without the last segment of each path; paths of one segment stay."""
+    """Returns a new tree without the last segment of each path. Paths of one segment stay."""
     return _tree_of(_view.call_prune(_nodes_of(tree)))
 
 
 def save_tree_json(tree: Node, path: str | os.PathLike[str]) -> None:
-    """Writes {name, count, indices, children}, nested."""
+    """Writes a tree as nested JSON objects with `name`, `count`, `indices` and `children`.
+
+    Args:
+        tree (Node): the tree.
+        path (str or PathLike): the file.
+    """
     _flow_file.write(os.fspath(path), _view.call_json(_nodes_of(tree)))
 
 
@@ -147,7 +183,10 @@ def save_tree_json(tree: Node, path: str | os.PathLike[str]) -> None:
 
 
 class Graph:
-    """What construct_graph gives: DOT text, and pictures drawn without graphviz."""
+    """A graph of called modules: DOT text, and pictures drawn without graphviz.
+
+    `construct_graph` creates it.
+    """
 
     def __init__(
         self, nodes: list[CallNode], show_repetition: bool, prune: bool, squash_name: bool
@@ -161,10 +200,13 @@ class Graph:
     def attr(
         self, kw: str | None = None, _attributes: Mapping[str, str] | None = None, **attrs: str
     ) -> None:
-        """Sets attributes of the graph, or of all its nodes or edges, as graphviz's attr does.
+        """Sets attributes of the graph, or of all nodes or edges, as graphviz's ``attr`` does.
 
-        They stand in `source`; of them, what monitorch draws itself follows the graph's `dpi` and a
-        `size` with an exclamation mark.
+        All attributes appear in `source`. Pictures that monitorch draws use two of them: the
+        graph's ``dpi``, and a ``size`` that ends in an exclamation mark.
+
+        Raises:
+            ValueError: if `kw` is not ``None``, ``"graph"``, ``"node"`` or ``"edge"``.
         """
         kind = "graph" if kw is None else kw.lower()
         if kind not in ("graph", "node", "edge"):
@@ -184,10 +226,17 @@ class Graph:
         *,
         format: str | None = None,
     ) -> str:
-        """Draws the graph and returns the picture's path.
+        """Draws the graph into a file.
 
-        The name's suffix tells the format: .png, .svg or .pdf; without one, `.png` is added. Without
-        `cleanup` the DOT text is written too, beside it, with the suffix .gv.
+        Args:
+            filename (str or PathLike, optional): the file. Its suffix selects the format: ``.png``,
+                ``.svg`` or ``.pdf``. Without a suffix ``.png`` is added. Default: ``"calls"``
+            cleanup (bool, optional): if ``False``, writes the DOT text to a file with the suffix
+                ``.gv`` too. Default: ``False``
+            format (str, optional): overrides the suffix.
+
+        Returns:
+            str: the path of the picture.
         """
         path = Path(os.fspath(filename))
         known = path.suffix[1:].lower()
@@ -201,7 +250,7 @@ class Graph:
         return str(path)
 
     def _page(self) -> tuple[float, float, float]:
-        """What the attributes say: dots for each inch, and the picture's sides; 0 where free."""
+        """Dots per inch, and the picture's sides in inches; 0 for a side that is not set."""
         dpi = float(self._attributes.get(("graph", "dpi"), "150"))
         size = _SIZE.fullmatch(self._attributes.get(("graph", "size"), ""))
         width, height = (0.0, 0.0) if size is None else map(float, size.groups())
@@ -231,11 +280,18 @@ def construct_graph(
     prune_leaves_flag: bool = True,
     squash_name: bool = False,
 ) -> Graph:
-    """The graph of a tree: a box for each node, an arrow to each of its children.
+    """Creates the graph of a tree: a box for each node, an arrow to each child.
 
-    `show_repetition` labels a node "layers x 2" where more than one index was seen;
-    `prune_leaves_flag` leaves out the last segments, as prune_leaves does; `squash_name` makes
-    nodes of one name one.
+    Args:
+        tree (Node): the tree.
+        show_repetition (bool, optional): labels a node ``layers x 2`` if it has two or more
+            indices. Default: ``True``
+        prune_leaves_flag (bool, optional): leaves out the last segment of each path, as
+            `prune_leaves` does. Default: ``True``
+        squash_name (bool, optional): merges nodes of the same name. Default: ``False``
+
+    Returns:
+        Graph: the graph.
     """
     return Graph(_nodes_of(tree), show_repetition, prune_leaves_flag, squash_name)
 
@@ -246,10 +302,22 @@ def apply_graph_render_options(
     figwidth: float | None = None,
     figheight: float | None = None,
 ) -> Graph:
-    """Sets dots for each inch, and the picture's width and height in inches."""
+    """Sets the resolution of a graph's picture, and its size in inches.
+
+    Args:
+        graph (Graph): the graph.
+        dpi (float, optional): dots per inch. Default: 150
+        figwidth, figheight (float, optional): the sides. If one is given, the other one follows.
+
+    Returns:
+        Graph: the same graph.
+
+    Raises:
+        ValueError: if a side is not above 0.
+    """
     for side in (figwidth, figheight):
         if side is not None and not side > 0:
-            raise ValueError(f"a picture's side has to be more than 0 inches, not {side}")
+            raise ValueError(f"figwidth and figheight must be above 0 inches, not {side}")
     graph.attr(dpi=str(dpi))
     if figwidth is not None or figheight is not None:
         width = _FREE if figwidth is None else figwidth
@@ -268,7 +336,17 @@ def render_graph(
     figheight: float | None = None,
     cleanup: bool = True,
 ) -> str:
-    """Sets the options and draws: returns the picture's path."""
+    """Sets the options and draws the graph.
+
+    Args:
+        graph (Graph): the graph.
+        filename (str or PathLike, optional): as for `Graph.render`. Default: ``"calls"``
+        dpi, figwidth, figheight: as for `apply_graph_render_options`.
+        cleanup (bool, optional): if ``False``, writes the DOT text too. Default: ``True``
+
+    Returns:
+        str: the path of the picture.
+    """
     return apply_graph_render_options(graph, dpi, figwidth, figheight).render(filename, cleanup)
 
 
@@ -278,43 +356,46 @@ def render_graph(
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="trace_to_graph",
-        description="Draws which modules were called, from what CallTracer wrote or a trace.",
+        description="Draws the modules that were called, as CallTracer or a trace recorded them.",
     )
     flag = argparse.BooleanOptionalAction
     add = parser.add_argument
     add("--trace-file", required=True, metavar="F", help="call_trace.txt, or run.mtrace")
-    add("--out", required=True, metavar="F", help=".png, .svg, .pdf or .dot; else .png is added")
+    add("--out", required=True, metavar="F", help=".png (default), .svg, .pdf or .dot file")
     add("--show-repetition", action=flag, default=True, help="labels such as `layers x 2`")
-    add("--prune-leaves", action=flag, default=True, help="leave out each path's last part")
-    add("--squash-name", action="store_true", help="nodes of one name are one")
-    add("--dpi", type=int, default=150, metavar="N", help="dots for each inch")
-    add("--figwidth", type=float, metavar="W", help="inches")
-    add("--figheight", type=float, metavar="H", help="inches")
+    add("--prune-leaves", action=flag, default=True, help="leave out the last part of each path")
+    add("--squash-name", action="store_true", help="merge nodes of the same name")
+    add("--dpi", type=int, default=150, metavar="N", help="dots per inch")
+    add("--figwidth", type=float, metavar="W", help="width in inches")
+    add("--figheight", type=float, metavar="H", help="height in inches")
     add("--save-json", metavar="F", help="write the tree as JSON too")
-    add("--verbose", action="store_true", help="say what was read and written")
+    add("--verbose", action="store_true", help="report what was read and written")
     return parser
 
 
 def _run(options: argparse.Namespace) -> None:
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         if options.verbose:
             print(text, file=sys.stderr)
 
     paths = parse_trace(options.trace_file, shapes=True)
-    tell(f"{options.trace_file}: {len(paths)} calls")
+    report(f"{options.trace_file}: {len(paths)} calls")
     tree = build_tree(paths)
     if options.save_json is not None:
         save_tree_json(tree, options.save_json)
-        tell(f"{options.save_json}: the tree written as JSON")
+        report(f"{options.save_json}: the tree written as JSON")
     graph = construct_graph(
         tree, options.show_repetition, options.prune_leaves, options.squash_name
     )
     path = render_graph(graph, options.out, options.dpi, options.figwidth, options.figheight)
-    tell(f"{path}: written")
+    report(f"{path}: written")
 
 
 def main(argv: list[str] | None = None) -> int:
-    """trace_to_graph: 0 done, 2 wrong usage, 3 a file could not be read or written."""
+    """Runs the command `trace_to_graph`.
+
+    Exit codes: 0 done; 2 wrong usage; 3 a file could not be read or written.
+    """
     options = _parser().parse_args(argv)
     try:
         _run(options)

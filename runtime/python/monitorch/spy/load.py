@@ -1,4 +1,4 @@
-"""Saved tensors read again: spy_load()."""
+"""Reads saved tensors back: spy_load()."""
 
 from __future__ import annotations
 
@@ -38,7 +38,17 @@ class _Folder:
 
 @dataclass(frozen=True)
 class SavedTensor:
-    """What is known of a saved tensor without its values, which `load()` reads."""
+    """A saved tensor without its values; `load()` reads them.
+
+    Attributes:
+        prefix, module, name, call: the four parts of its key.
+        order (int or None): how many tensors the process had saved before; ``None`` if the file
+            does not record it.
+        file, function, line: the place in the program that saved it; ``""`` and 0 if unknown.
+        dtype (str), shape (tuple of int): for example ``"float32"``, ``(2, 3)``.
+        format (str): ``"pt"``, ``"safetensors"`` or ``"mtrace"``.
+        file_name (str): the file in the folder that holds it.
+    """
 
     prefix: str
     module: str
@@ -61,25 +71,39 @@ class SavedTensor:
 
     @property
     def key(self) -> Key:
+        """The key: (prefix, module, name, call)."""
         return self.prefix, self.module, self.name, self.call
 
     def load(self) -> Any:
-        """The tensor; a NumPy array or a memoryview where torch is not imported. Each time a new
-        one, read from its file."""
+        """Reads the values from the file. Each call reads them again.
+
+        Returns:
+            Tensor: or an ndarray if torch is not imported, or a memoryview without NumPy.
+
+        Raises:
+            OSError: if the file was removed or changed since it was opened.
+        """
         return _values.load(self._folder.read, self._index, self.dtype, self.shape)
 
 
 class SavedTensors(Mapping[Any, Any]):
-    """Saved tensors by prefix, module path, name and call, in the order in which they were saved.
+    """Saved tensors by prefix, module path, name and call, in the order of saving.
 
-        saved = spy_load("debug_tensors")
-        saved["step0"]["encoder.attn"]["q"][0]      # a tensor, read now
-        saved["step0", "encoder.attn", "q", 0]      # the same one
-        saved["step0", None, "q", None]             # SavedTensors: every q of that step
-        saved.find(module="encoder.*", name="attn*").tensors()
+    Opening a folder reads only names and shapes. Values are read when you index down to a
+    tensor, and are not kept. If two files hold the same key, indexing returns the tensor that was
+    saved last; `entries()` lists both.
 
-    Nothing is read but names and shapes before a tensor is asked for, and nothing is kept then.
-    Where two files hold the same key it means the one that was saved last; `entries()` has both.
+    Attributes:
+        path (str): the argument of `spy_load`.
+        damage (list[str]): files that could not be read, each as ``"file: reason"``.
+
+    Example::
+
+        >>> saved = spy_load("debug_tensors")
+        >>> saved["step0"]["encoder.attn"]["q"][0]      # a tensor, read now
+        >>> saved["step0", "encoder.attn", "q", 0]      # the same tensor
+        >>> saved["step0", None, "q", None]             # SavedTensors: every q of step0
+        >>> saved.find(module="encoder.*", name="attn*").tensors()
     """
 
     def __init__(
@@ -113,7 +137,7 @@ class SavedTensors(Mapping[Any, Any]):
             key = (key,)
         if len(key) > 4 - self._level:
             levels = ", ".join(_LEVELS[self._level :])
-            raise KeyError(f"{key!r} has more parts than ({levels})")
+            raise KeyError(f"{key!r} has more parts than the key ({levels})")
         found = self._matching(key)
         if not found:
             raise KeyError(self._explain(key))
@@ -143,7 +167,7 @@ class SavedTensors(Mapping[Any, Any]):
         there = list(self._groups)
         some = ", ".join(map(repr, there[:8])) + (", …" if len(there) > 8 else "")
         wanted = key[0] if len(key) == 1 else key
-        return f"{wanted!r} is not among what was saved ({_LEVELS[self._level]}: {some})"
+        return f"no saved tensor matches {wanted!r}; {_LEVELS[self._level]} is one of {some}"
 
     # What is there
 
@@ -154,9 +178,19 @@ class SavedTensors(Mapping[Any, Any]):
         name: str | None = None,
         call: str | int | None = None,
     ) -> SavedTensors:
-        """Those that match all the patterns given: `*`, `?`, `[abc]`, `[!abc]`, as in file names.
+        """Returns the tensors that match all patterns.
 
-        A call may be a number too. A bracket that means itself is written `[[]`.
+        Args:
+            prefix, module, name (str, optional): patterns with ``*``, ``?``, ``[abc]`` and
+                ``[!abc]``, as in file names. Write ``[[]`` for a literal bracket.
+            call (str or int, optional): a pattern or a number.
+
+        Returns:
+            SavedTensors: the matching ones, by the same levels.
+
+        Example::
+
+            >>> saved.find(name="attn*", call=0).tensors()
         """
         patterns = (prefix, module, name, call)
         wanted = [(i, str(pattern)) for i, pattern in enumerate(patterns) if pattern is not None]
@@ -168,15 +202,15 @@ class SavedTensors(Mapping[Any, Any]):
         return self._part(found, self._level)
 
     def entries(self) -> list[SavedTensor]:
-        """All that is here, each with its key, shape, dtype and place, without values."""
+        """Returns a `SavedTensor` for each tensor: key, shape, dtype and place, without values."""
         return list(self._entries)
 
     def tensors(self) -> list[Any]:
-        """All that is here, read now, in the order of entries()."""
+        """Reads all tensors, in the order of `entries()`."""
         return [entry.load() for entry in self._entries]
 
     def flat(self) -> dict[Key, Any]:
-        """All that is here, read now, by (prefix, module, name, call)."""
+        """Reads all tensors, as a dict by (prefix, module, name, call)."""
         return {entry.key: entry.load() for entry in self._entries}
 
     def __repr__(self) -> str:
@@ -198,14 +232,29 @@ def _is_hashable(key: object) -> bool:
 
 
 def spy_load(path: str | os.PathLike[str]) -> SavedTensors:
-    """The tensors that were saved to a folder, or to one file of it: see SavedTensors.
+    """Opens the tensors that a `TensorSaver` has saved.
 
-    Reads .pt files, also those that torch.save itself wrote of a plain tensor, .safetensors files
-    and .mtrace traces with whole values. No pickle is ever run. A tensor comes as a torch tensor
-    where the program has imported torch, else as a NumPy array, else as a memoryview.
+    Reads ``.pt`` files, including those that ``torch.save`` wrote of one plain tensor,
+    ``.safetensors`` files, and ``.mtrace`` traces that hold whole values. No pickle is executed.
+    Tensors are returned as torch tensors if the program has imported torch, else as NumPy arrays,
+    else as memoryviews.
 
-    A missing folder is a FileNotFoundError; for a file in the folder that cannot be read there
-    is a RuntimeWarning, and `.damage` says why.
+    Args:
+        path (str or PathLike): a folder, or one file of it.
+
+    Returns:
+        SavedTensors: the tensors, by prefix, module path, name and call.
+
+    Raises:
+        FileNotFoundError: if the path does not exist.
+        OSError: if `path` is a file that cannot be read. An unreadable file inside a folder
+            raises a `RuntimeWarning` instead, and is listed in `.damage`.
+
+    Example::
+
+        >>> saved = spy_load("./debug_tensors")
+        >>> saved["step0"]["encoder.attn"]["q"][0].shape
+        torch.Size([2, 4, 8])
     """
     from monitorch import _view
 

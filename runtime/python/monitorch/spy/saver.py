@@ -1,4 +1,4 @@
-"""TensorSaver, DebugContext and spy_save."""
+"""TensorSaver, DebugContext and spy_save: tensors saved from inside a forward pass."""
 
 from __future__ import annotations
 
@@ -42,19 +42,59 @@ _compiled.add_save(spy_save)
 
 
 def get_debug_context() -> DebugContext | None:
-    """The innermost open context of this thread or task; None where none is open."""
+    """Returns the innermost open context of this thread or asyncio task.
+
+    Returns:
+        DebugContext or None: ``None`` if no context is open.
+    """
     contexts = _contexts.get()
     return None if contexts is None else contexts[0]
 
 
 class TensorSaver(BaseDebugger):
-    """Saves tensors in a folder, each counted under its name.
+    """Saves tensors as files in a folder and numbers them by name.
 
-    `format`: "pt" (a file a tensor, for torch.load), "safetensors" or "mtrace" (a file a context).
-    `overwrite`: what becomes of files that are there: True replaces them, False is an error, None
-    replaces those of earlier runs with one warning, and no others.
-    `names`, `modules`, `lines`, `calls`, `when`: what instrumented code saves without a spy_save
-    in it, while a context is open.
+    Each tensor is saved detached, on the CPU, as ``{name}.call{n}.pt``; ``torch.load(path,
+    weights_only=True)`` reads it. `n` counts from 0 for each name.
+
+    Args:
+        output_dir (str or PathLike): the folder. It is created if it does not exist.
+        enabled (bool, optional): if ``False``, nothing is saved. May be changed at any time.
+            Default: ``True``
+        format (str, optional): ``"pt"`` writes one file for each tensor; ``"safetensors"`` and
+            ``"mtrace"`` write one file for each context. Default: ``"pt"``
+        overwrite (bool, optional): ``True`` replaces files that exist, ``False`` raises
+            :class:`FileExistsError`, and ``None`` replaces only files of earlier runs and logs one
+            warning. Default: ``None``
+        names (str or iterable of str, optional): globs of variable names, such as
+            ``"q,attn*"``. Instrumented code then saves these variables without a call of
+            `spy_save`.
+        modules (str or iterable of str, optional): globs of module paths, such as
+            ``"encoder.*"``.
+        lines (int, str or iterable, optional): lines, such as ``12``, ``"10-20"`` or
+            ``"model.py:12"``.
+        calls (int or container of int, optional): numbers of values of one name, from 0, such as
+            ``range(0, 100, 10)``.
+        when (str or callable, optional): ``"nan"``, ``"inf"``, ``"nonfinite"``, or a function
+            that receives a tensor and returns whether to save it.
+
+    `names`, `modules`, `lines`, `calls` and `when` narrow each other down. They need code that
+    monitorch instruments. If all are ``None``, only `spy_save` saves.
+
+    Attributes:
+        call_counts (Counter): how many tensors were saved under each name.
+
+    Raises:
+        ValueError: if `format`, `lines`, `calls` or `when` has no such value.
+
+    Example::
+
+        >>> saver = TensorSaver("./debug_tensors")
+        >>> saver.register_modules(model)
+        >>> with DebugContext(saver, prefix="step0"):
+        ...     model(inputs)
+
+        >>> saver = TensorSaver("out", names="q,k", when="nan")     # no spy_save in the code
     """
 
     def __init__(
@@ -101,10 +141,29 @@ class TensorSaver(BaseDebugger):
     def save(
         self, name: str, tensor: Any, call_idx: int | None = None, norm_only: bool = False
     ) -> None:
-        """Saves the tensor as `{name}.call{n}.pt`, detached, on the CPU.
+        """Saves a tensor as ``{name}.call{n}.pt``, with or without an open context.
 
-        n counts per name unless `call_idx` is given. Of a tuple, list, dict or dataclass each
-        tensor is saved. `norm_only`: the L2 norm of each row of the first dimension.
+        Of a tuple, list, dict, named tuple or dataclass it saves each tensor, for example as
+        ``name[0]`` or ``name['k']``.
+
+        Args:
+            name (str): the name of the file, without ``.call{n}.pt``.
+            tensor (Tensor, ndarray or container of them): the value. It is saved detached, on the
+                CPU.
+            call_idx (int, optional): the number `n`. By default `n` counts up for each name.
+            norm_only (bool, optional): if ``True``, saves the L2 norm of each row of the first
+                dimension instead of the tensor. Default: ``False``
+
+        Raises:
+            FileExistsError: if the file exists and the saver has ``overwrite=False``.
+            OSError: if the file cannot be written. No partial file is left.
+            TypeError: if the tensor has no values (meta device, ``vmap``).
+            ValueError: if `call_idx` is negative.
+
+        Example::
+
+            >>> saver.save("logits", logits)
+            >>> torch.load("debug_tensors/logits.call0.pt", weights_only=True)
         """
         if not self.enabled:
             return
@@ -122,13 +181,17 @@ class TensorSaver(BaseDebugger):
         self._format.save(Saving(folder, full_name, leaves, call, advance, norm_only))
 
     def reset_counts(self) -> None:
-        """Counts from 0 again: what this saver has saved before is replaced."""
+        """Starts counting from 0 again. Later saves replace what this saver has saved."""
         with self._lock:
             self.call_counts.clear()
         self._format.reset()
 
     def close(self) -> None:
-        """Finishes the files that hold more than one tensor; contexts do so when they are left."""
+        """Finishes files that hold more than one tensor (``"safetensors"`` and ``"mtrace"``).
+
+        The files of contexts are finished when the contexts end, and all files when the saver is
+        freed or the program exits.
+        """
         self._format.close()
 
     def _full_name(self, name: object) -> FullName:
@@ -151,7 +214,7 @@ class TensorSaver(BaseDebugger):
         if full_name not in self._warned:
             self._warned.add(str(full_name))
             kind = type(value).__name__
-            logger.warning("No tensor in '%s' (%s): nothing is saved", full_name, kind)
+            logger.warning("No tensor in '%s' (%s): nothing was saved", full_name, kind)
 
     def _find_folder(self) -> str:
         given = os.fspath(self.output_dir)
@@ -176,19 +239,34 @@ class TensorSaver(BaseDebugger):
 def _check_call(call_idx: int) -> int:
     call = operator.index(call_idx)
     if call < 0:
-        raise ValueError(f"call_idx is {call}: calls count from 0")
+        raise ValueError(f"call_idx must be 0 or more, not {call}")
     return call
 
 
 class DebugContext:
-    """While it is open, spy_save saves with this saver.
+    """Context manager in which `spy_save` saves with a saver.
 
-        with DebugContext(saver, prefix="step0"):
-            output = model(inputs)
+    A context is open for the thread or asyncio task that entered it, and for tasks created in it.
+    Contexts nest: the innermost one saves. One context may be entered several times.
 
-    It is open for the thread or task that opened it and the tasks begun there; with `threads`, for
-    the threads and what is submitted to a ThreadPoolExecutor as well. Contexts nest: the innermost
-    saves. The saver is anything with `get_module_path(module)` and `save(name, tensor)`.
+    Args:
+        saver (TensorSaver): the saver, or any object with ``get_module_path(module)`` and
+            ``save(name, tensor)``.
+        prefix (str, optional): the first part of all names. Default: ``""``
+        module_path_override (str, optional): replaces the paths of all modules.
+            Default: ``None``
+        threads (bool, optional): if ``True``, the context is open too in threads started in it
+            and in jobs submitted to a ``ThreadPoolExecutor`` in it. Default: ``False``
+
+    Attributes:
+        saver, debugger: the saver, under its two names.
+        prefix (str): may be changed while the context is open.
+
+    Example::
+
+        >>> for step, batch in enumerate(batches):
+        ...     with DebugContext(saver, prefix=f"step{step}"):
+        ...         model(batch)
     """
 
     def __init__(
@@ -236,7 +314,7 @@ class DebugContext:
             self.saver._end(self, is_last)
 
     def _save(self, name: object, tensor: Any, module: Any = None) -> None:
-        """What spy_save calls; classes derived from this one may change it."""
+        """Saves for `spy_save`. A derived class may override it."""
         saver = self.saver
         if not getattr(saver, "enabled", True):
             return
@@ -245,7 +323,8 @@ class DebugContext:
             path = saver.get_module_path(module)
             if path == "unknown":
                 logger.warning(
-                    "Module path unknown for tensor '%s': %s is not registered, nothing is saved",
+                    "Module path unknown for tensor '%s': %s is not registered, so nothing was "
+                    "saved; call register_modules(model) first",
                     name,
                     type(module).__name__,
                 )

@@ -1,4 +1,4 @@
-"""CallTracer: which modules were called, in which order."""
+"""CallTracer: the order in which modules are called."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ logger = logging.getLogger(__name__)
 
 
 class TracedCall(str):
-    """A module's path, and what went into that call of it and what came out: its `shape` is
-    "[2, 8] -> [2, 4]"."""
+    """The path of a called module, with the shapes of its inputs and outputs.
+
+    Attributes:
+        shape (str): for example ``"[2, 8] -> [2, 4]"``.
+    """
 
     __slots__ = ("shape",)
 
@@ -38,7 +41,12 @@ class TracedCall(str):
 
 
 class HookHandle:
-    """The hooks that one module has for a tracer."""
+    """The hooks of one module for one CallTracer.
+
+    Attributes:
+        path (str): the module's path.
+        module (Module or None): the module; ``None`` after it was freed or the hooks removed.
+    """
 
     def __init__(self, module: Any, path: str, hook: Callable[..., None]) -> None:
         self.path = path
@@ -50,16 +58,16 @@ class HookHandle:
 
     @property
     def module(self) -> Any:
-        """The module; None where it is gone, or the hooks are."""
+        """The module; ``None`` after it was freed or the hooks were removed."""
         return self._module() if self._is_there else None
 
     def remove(self) -> None:
-        """Takes them away; may be called again."""
-        self.take_away()
+        """Removes the hooks. May be called again."""
+        self.detach()
         _compiled.forget_compiled()
 
-    def take_away(self) -> None:
-        """The same, but code that torch.compile has made may go on calling them."""
+    def detach(self) -> None:
+        """Removes the hooks; code that torch.compile has compiled may still call them."""
         self._is_there = False
         self._handle.remove()
         if self._observation is not None:
@@ -67,18 +75,31 @@ class HookHandle:
 
 
 class CallTracer(BaseDebugger):
-    """Writes down the paths of the modules that are called, by forward hooks: each module when
-    its forward has ended, so those inside another one stand before it.
+    """Records the paths of modules in the order in which their calls end, by forward hooks.
 
-        tracer = CallTracer("./traces")
-        tracer.register_hooks(model, target_classes=(nn.Linear,))
-        model(inputs)
-        tracer.save_trace("forward.txt")
+    A module inside another one ends first and is listed first. As a context manager the tracer
+    is enabled and cleared on entry; its hooks stay after the block unless `remove` is ``True``.
+    While monitorch records, the trace gets these calls too, with their inputs and outputs.
 
-    As a context manager it is enabled and begins anew on entry; its hooks stay where it is left,
-    unless `remove` was asked for, here or in register_hooks.
+    Args:
+        output_dir (str or PathLike): the folder of `save_trace`. It is created if it does not
+            exist.
+        enabled (bool, optional): if ``False``, calls are not recorded. Default: ``True``
+        remove (bool, optional): if ``True``, the end of the ``with`` block removes the hooks.
+            Default: ``False``
 
-    While monitorch records, the calls stand in that trace too, with their inputs and outputs.
+    Attributes:
+        call_trace (list[str]): the paths, in order.
+        hooks (list[HookHandle]): one handle for each hooked module.
+
+    Example::
+
+        >>> tracer = CallTracer("./traces")
+        >>> tracer.register_hooks(model, target_classes=(nn.Linear,))
+        >>> model(inputs)
+        >>> tracer.get_trace()
+        ['encoder.0', 'encoder.1', 'head']
+        >>> tracer.save_trace("forward.txt")
     """
 
     def __init__(
@@ -100,11 +121,24 @@ class CallTracer(BaseDebugger):
         remove: bool | None = None,
         unwrap: bool = False,
     ) -> None:
-        """Hooks the modules that register_modules would register; the model itself is "root".
+        """Hooks the modules that `register_modules` would register.
 
-        A module that is hooked already goes on under the path that it has. With `shapes`, each
-        call has a `shape`, which save_trace writes too. `remove` says whether the end of the
-        `with` block takes the hooks away.
+        A module that is hooked already keeps its hook and its path. A ScriptModule accepts no
+        hooks; a warning names it.
+
+        Args:
+            model (Module): the model. Its own path is ``"root"``.
+            target_classes (type or iterable of types, optional): the classes to hook; ``None`` is
+                all. Default: ``None``
+            target_names (iterable of str, optional): parts of paths, of which one must occur.
+                Default: ``None``
+            exclude_names (iterable of str, optional): parts of paths that must not occur.
+                Default: ``None``
+            shapes (bool, optional): if ``True``, each recorded call has a `shape`, and `save_trace`
+                writes it. Default: ``False``
+            remove (bool, optional): if given, replaces the tracer's own `remove`.
+            unwrap (bool, optional): if ``True``, paths begin inside what ``torch.compile``,
+                DistributedDataParallel, DataParallel or FSDP wraps. Default: ``False``
         """
         if remove is not None:
             self._removes = remove
@@ -119,29 +153,37 @@ class CallTracer(BaseDebugger):
 
     @property
     def call_counts(self) -> Counter[str]:
-        """Path -> how often that module was called; 0 for a path that never was."""
+        """The number of calls of each path, as a `Counter`; 0 for a path that was never called."""
         return Counter(map(str, self.call_trace))
 
     def get_trace(self) -> list[str]:
-        """The paths in the order of the calls: a copy."""
+        """Returns a copy of the paths, in the order of the calls."""
         return list(self.call_trace)
 
     def save_trace(self, filename: str = "call_trace.txt") -> Path:
-        """Writes one path a line into the folder, and a tab and the shape behind it where that
-        was asked for; gives the file's path."""
+        """Writes the paths to a text file in `output_dir`, one on each line.
+
+        With ``shapes=True``, a tab and the shapes follow each path.
+
+        Args:
+            filename (str, optional): the name of the file. Default: ``"call_trace.txt"``
+
+        Returns:
+            Path: the path of the file.
+        """
         path = self.output_dir / filename
         path.write_text("\n".join(_write_line(call) for call in self.get_trace()), "utf-8")
         return path
 
     def reset_trace(self) -> None:
-        """Forgets the calls so far."""
+        """Removes all recorded calls."""
         self.call_trace.clear()
 
     def remove_hooks(self) -> None:
-        """Takes the hooks away; what was traced stays."""
+        """Removes all hooks. The recorded calls stay."""
         if self.hooks:
             for hook in self.hooks:
-                hook.take_away()
+                hook.detach()
             self.hooks.clear()
             _compiled.forget_compiled()
 
@@ -149,7 +191,7 @@ class CallTracer(BaseDebugger):
         try:
             self.hooks.append(HookHandle(module, path, self._make_hook(path, shapes)))
         except RuntimeError as error:  # a ScriptModule
-            logger.warning("The calls of module '%s' are not traced: %s", path, error)
+            logger.warning("Calls of module '%s' are not traced: %s", path, error)
 
     def _make_hook(self, path: str, shapes: bool) -> Callable[..., None]:
         reference = weakref.ref(self)  # torch.compile never lets go of a hook
@@ -177,7 +219,7 @@ def _write_line(call: str) -> str:
 
 
 def _describe(args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> str:
-    """The shapes of the tensors that went in and of those that came out: "[2, 8] -> [2, 4]"."""
+    """The shapes of the input and output tensors: "[2, 8] -> [2, 4]"."""
     return f"{_list_shapes((*args, *kwargs.values()))} -> {_list_shapes(output)}"
 
 

@@ -1,14 +1,17 @@
-"""Any variable of a model by its path, gathered over processes.
+"""Traces any variable of a model by its path, and gathers the values over processes.
 
-    tracer = ModelTracer(model, ["forward", "encoder.1.forward.x"], gathering_interval=4)
-    with tracer:
-        train(model)
-    tracer.results["encoder.1.forward.x"].values
+Example::
 
-traces what the model gives back and what goes into encoder.1's forward. Values of all ranks of
-torch.distributed come together on rank 0; H5PYSaverCallback puts them into a file.
+    >>> from monitorch.tracer import ModelTracer
+    >>> tracer = ModelTracer(model, ["forward", "encoder.1.forward.x"])
+    >>> with tracer:
+    ...     train(model)
+    >>> tracer.results["encoder.1.forward.x"].values      # one for each change
 
-Importing this package imports neither torch nor any part that is not asked for.
+The values of all ranks of torch.distributed are gathered on rank 0. `H5PYSaverCallback` writes
+them to an HDF5 file.
+
+Importing this package does not import torch.
 """
 
 from __future__ import annotations

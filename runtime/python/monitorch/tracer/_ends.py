@@ -47,7 +47,7 @@ class End(NamedTuple):
 
 
 class Root:
-    """Takes the step of each of the others, in the order of their ranks."""
+    """Receives the step of each of the others, in the order of their ranks."""
 
     def __init__(self, link: Link, allow_pickle: bool) -> None:
         self._link = link
@@ -63,7 +63,7 @@ class Root:
         link = self._link
         if not link.wait(lambda: link.have_come(0, self._others)):
             missing = self._find_missing(0)
-            raise self._fail(f"{name_ranks(missing)} did not enter the tracer", missing)
+            raise self._fail(f"{name_ranks(missing)} did not enter its `with` block", missing)
         link.take_notes(0, self._others)
         link.note(_MET, b"1")
 
@@ -81,7 +81,7 @@ class Root:
             raise RankError(self._tell_missing(), self._missing)
 
     def keep(self, step: Step) -> None:
-        """One that does not come to its end: the root's own part is there."""
+        """Keeps the root's own part of a step that does not end."""
         self._merge([(self._link.rank, step.pending)])
 
     def drain(self) -> list[Gathered]:
@@ -100,7 +100,7 @@ class Root:
         return leave_at is not None and time.monotonic() > leave_at + 1.0
 
     def close(self, error: BaseException | None) -> None:
-        """Tells the others how it ended, and waits until they know."""
+        """Notifies the others how it ended, and waits until they know."""
         link = self._link
         limit = min(link.timeout, LINGER if self._failure is not None else GRACE)
         message = self._tell_missing() if self._missing else ""
@@ -111,7 +111,7 @@ class Root:
             elif self._missing:
                 link.note(_END, End(message, self._missing, True).to_bytes())
             elif error is not None:
-                text = f"rank {link.rank} left its block by {type(error).__name__}"
+                text = f"rank {link.rank} left its `with` block with {type(error).__name__}"
                 link.note(_END, End(text, (link.rank,), False).to_bytes())
             else:
                 link.note(_END, End("", (), False).to_bytes())
@@ -159,9 +159,9 @@ class Root:
         limit = self._link.timeout
         if self._link.leave_at is not None:
             limit = min(limit, GRACE)
-        before = f"the last was gathering {self._step - 1}" if self._step > 1 else "the first one"
+        before = f"its last was gathering {self._step - 1}" if self._step > 1 else "it was the first"
         return (
-            f"{name_ranks(self._missing)} did not come to gathering {self._step} within {limit:g} s "
+            f"{name_ranks(self._missing)} did not reach gathering {self._step} within {limit:g} s "
             f"({before})"
         )
 
@@ -169,7 +169,7 @@ class Root:
         return tuple(rank for rank in self._others if not self._link.have_come(step, [rank]))
 
     def _fail(self, text: str, ranks: tuple[int, ...]) -> RankError:
-        """The others are told at once: they may be about to wait."""
+        """Notifies the others at once, since they may be about to wait."""
         self._missing = tuple(sorted({*self._missing, *ranks}))
         self._failure = RankError(text, self._missing)
         logger.error("%s", text)
@@ -205,7 +205,7 @@ class Sender:
         link = self._link
         link.send(0, _message.pack({}), False)
         if not link.wait(lambda: self._has_end() or link.has([_MET]), link.timeout + GRACE):
-            raise RankError(f"rank {link.root} did not enter the tracer", (link.root,))
+            raise RankError(f"rank {link.root} did not enter its `with` block", (link.root,))
         self._raise_failure()
 
     def prepare(self, pending: Pending, is_last: bool) -> Step:
@@ -252,7 +252,7 @@ class Sender:
             if content is not None:
                 self._end = End.from_bytes(content)
                 if self._end.message and not self._end.is_failure:
-                    logger.warning("%s: what is traced is gathered no longer", self._end.message)
+                    logger.warning("%s: values are no longer gathered", self._end.message)
         return self._end is not None
 
     def _raise_failure(self) -> None:
@@ -277,7 +277,7 @@ class Sender:
         link = self._link
         if not link.wait(lambda: self._has_end() or self._has_progress(), link.timeout + GRACE):
             raise RankError(
-                f"rank {link.root} has not taken gathering {self._taken + 1} within "
+                f"rank {link.root} did not receive gathering {self._taken + 1} within "
                 f"{link.timeout:g} s",
                 (link.root,),
             )
@@ -293,7 +293,7 @@ class Sender:
 
 
 def _to_cpu(values: list[Any]) -> list[Any]:
-    """What comes from the others lies there."""
+    """Copies received tensors to the CPU."""
     import torch
 
     if all(not isinstance(v, torch.Tensor) or v.device.type == "cpu" for v in values):

@@ -1,34 +1,33 @@
-"""What the ranks have traced, brought together on rank 0.
+"""Gathers on rank 0 what the ranks have traced.
 
 A ModelTracer calls a Gatherer, in each process:
 
     begin()                 on entry of the `with` block, on every rank;
     gather(pending)         after each iteration whose number `gathering_interval` divides, on the
                             thread that called the model; never two at once;
-    finish(pending, error)  once, when the block is left: with what is left over, and with the
-                            exception that leaves the block, or None. It comes also where `begin`
-                            or `gather` has raised.
+    finish(pending, error)  once, when the block is left: with what remains, and with the exception
+                            that leaves the block, or None. It is called even if `begin` or
+                            `gather` has raised.
 
-`pending` is what this process has traced since the last time, pre_gather callbacks having been
-called: path -> (values, iterations), two lists. They need not be of one length: a callback may
-have stacked the values. A path that this process has no value of may be missing; paths differ
-between ranks. Values are tensors (detached, nobody else's, on any device) or other objects. The
-Gatherer may keep `pending`; the tracer does not look at it again.
+`pending` is what this process has traced since the last time, after the pre_gather callbacks: path
+-> (values, iterations), two lists. Their lengths may differ, because a callback may have stacked
+the values. Paths may differ between ranks. Values are tensors (detached, owned by nobody else, on
+any device) or other objects. The Gatherer may keep `pending`; the tracer does not use it again.
 
-Both give a list of gatherings that are complete now, oldest first: path -> (values, iterations,
-ranks), three new lists, what rank 0 had first, then rank 1; `ranks` tells for each of the
-`iterations` which rank it is of. On other ranks than 0 (of the group) the list is empty. As a rule
-there is one gathering; with `overlap` none at first, and more than one at the end. Where `finish`
-raises, `left` holds what it would have given.
+`gather` and `finish` return the gatherings that are complete now, oldest first: path -> (values,
+iterations, ranks), three new lists, the values of rank 0 first. `ranks` names the rank of each of
+the `iterations`. On other ranks than 0 (of the group) the list is empty. Usually there is one
+gathering; with `overlap` none at first, and several at the end. If `finish` raises, `left` holds
+what it would have returned.
 
-Without a process group, `rank` is 0 and each gathering is given back as it came, with zeros as
-its ranks. A process outside of `group` has the rank -1, and what it traced goes nowhere.
+Without a process group, `rank` is 0 and each gathering is returned unchanged, with zeros as its
+ranks. A process outside of `group` has the rank -1, and its values are discarded.
 
-How it is done. Each rank numbers its gatherings: its steps. A rank other than the root sends its step
-and goes on; the root's step ends when that step of all others is there, or they have told that an
-earlier one was their last. Who has left its block waits until the root has left its own, and is told
-how: all is well; or a rank is missing, and then all raise the same error; or the root's block was
-left by an exception. So ranks may leave at different times, after different numbers of steps.
+Method: each rank numbers its gatherings, its steps. A rank other than the root sends its step and
+continues. The root's step ends when it has that step of all others, or knows that an earlier one
+was their last. A rank that has left its block waits until the root has left its own, and is
+notified of the outcome: success; a missing rank, so that all raise the same error; or an exception
+in the root's block. So ranks may leave at different times, after different numbers of steps.
 """
 
 from __future__ import annotations
@@ -49,12 +48,12 @@ _QUEUE_MOST = 64  # steps that wait for the thread of `overlap`
 
 
 class Gatherer:
-    """Gathers over the processes of torch.distributed, where there are any.
+    """Gathers over the processes of torch.distributed, if there are any.
 
-    `group` is the process group, None for the default one. With `overlap` a gathering goes on
-    while the training does, where the backend can. `timeout` is how many seconds the others are
-    waited for; who has not come then is named by a RankError, which is a TimeoutError. With
-    `allow_pickle`, objects that are neither tensors nor plain are pickled, and loaded on rank 0.
+    `group` is the process group, None for the default one. With `overlap`, gathering continues
+    during the training if the backend can do so. `timeout` is the number of seconds to wait for
+    others; a RankError, which is a TimeoutError, names those that are missing then. With
+    `allow_pickle`, objects that are neither tensors nor plain are pickled, and unpickled on rank 0.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class Gatherer:
 
 
 class _Worker:
-    """The thread that gathers while the training goes on."""
+    """The thread that gathers during the training."""
 
     def __init__(self, end: Root | Sender) -> None:
         self._end = end

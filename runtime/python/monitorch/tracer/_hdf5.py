@@ -1,9 +1,9 @@
 """An HDF5 file that grows by rows, is closed in between, and survives its writer.
 
-It is opened for each gathering: between them no mark of a writer stands in it, so that any reader
-opens it, also after the process was killed. Rows are written in SWMR mode (single writer, multiple
-readers), where HDF5 orders its writes so that a reader, or a kill, at any moment finds whole rows.
-Datasets are made before, at a time of their own. A new file is made aside and renamed.
+It is opened for each gathering. Between them it has no mark of a writer, so any reader opens it,
+even after the process was killed. Rows are written in SWMR mode (single writer, multiple readers),
+in which HDF5 orders its writes so that a reader, or a kill, always finds whole rows. Datasets are
+created before, apart. A new file is created under another name and renamed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PATIENCE = 1.0  # seconds that another process may take to write
 
 logger = logging.getLogger("monitorch.tracer")
 _readers: dict[str, list[Any]] = {}  # files open for reading in this process, by path
-_told_of: set[str] = set()
+_warned: set[str] = set()
 
 
 def escape(name: str) -> str:
@@ -66,7 +66,7 @@ class ResultFile:
         self._existing_ok = existing_ok
         self._is_begun = False
         if os.path.exists(path) and not self._h5py.is_hdf5(path):
-            raise ValueError(f"{path}: not an HDF5 file, and not replaced by one")
+            raise ValueError(f"{path}: the file exists and is not an HDF5 file; it was not replaced")
 
     def is_there(self) -> bool:
         return os.path.exists(self.path)
@@ -117,7 +117,7 @@ class ResultFile:
 
     def _append(self, parts: list[tuple[str, Any, Any, Any]]) -> None:
         if not self._is_begun and not self._existing_ok:
-            raise FileExistsError(f"{self.path}: another process has made it meanwhile")
+            raise FileExistsError(f"{self.path}: another process has created the file in the meantime")
         self._wait_for_others()
         with self._h5py.File(self.path, "r", libver=_FORMATS, locking=False) as file:
             is_ready = all(self._is_ready(file, *part) for part in parts)
@@ -135,7 +135,7 @@ class ResultFile:
         end = time.monotonic() + _PATIENCE
         while has_mark(self.path):
             if time.monotonic() > end:
-                logger.warning("%s: its last writer was killed while it wrote", self.path)
+                logger.warning("%s: the process that wrote it last was killed while writing", self.path)
                 clear_mark(self.path)
             time.sleep(0.01)
 
@@ -154,7 +154,7 @@ class ResultFile:
             return self._h5py.File(self.path, "r+", libver=_FORMATS, locking=False)
 
     def _is_ready(self, file: Any, name: str, *arrays: Any) -> bool:
-        """Whether the rows go into datasets that are there."""
+        """Whether the existing datasets can hold the rows."""
         for (end, role), rows in zip(_ENDS.items(), arrays):
             found = file.get(escape(name) + end)
             if found is None or _role(found) != role or _needs_more(found, rows) is not False:
@@ -171,11 +171,12 @@ class ResultFile:
                 self._make(file, key + end, rows.shape, rows.dtype, fill, role)
             elif _role(found) != role or found.maxshape[0] is not None:
                 _tell_once(
-                    f"{self.path}: {key + end} is not what was saved of {role}; {name} is not saved"
+                    f"{self.path}: {key + end} was not written by this class for {role}; "
+                    f"{name} was not saved"
                 )
                 return False
             elif not self._widen(file, key + end, found, rows, role):
-                _tell_once(f"{self.path}: {key}: texts and numbers do not go into one dataset")
+                _tell_once(f"{self.path}: {key}: a dataset cannot hold both strings and numbers")
                 return False
         return True
 
@@ -213,7 +214,7 @@ class ResultFile:
 
 
 def _needs_more(dataset: Any, rows: Any) -> bool | None:
-    """More axes or a wider dtype than the dataset has; None: they cannot go into it."""
+    """More axes or a wider dtype than the dataset has; None if it cannot hold the rows."""
     is_text = rows.dtype.kind == "U"
     if is_text != (dataset.dtype.kind == "O"):
         return None
@@ -232,7 +233,7 @@ def _write(file: Any, parts: list[tuple[str, Any, Any, Any]]) -> None:
 
 
 def _measure(parts: list[tuple[str, Any, Any, Any]]) -> int:
-    """How many bytes they may take in the file, at most but for what HDF5 itself needs."""
+    """The number of bytes in the file, at most, except what HDF5 itself needs."""
     size = _SPARE
     for _, *arrays in parts:
         for rows in arrays:
@@ -246,8 +247,10 @@ def _measure(parts: list[tuple[str, Any, Any, Any]]) -> int:
 
 
 def make_room(path: str, size: int) -> None:
-    """An OSError where the disk has not so much: HDF5 does not survive to meet its end. What is not
-    needed is given back when the file is closed."""
+    """Raises OSError if the disk has less room: HDF5 does not survive a full disk.
+
+    What is not needed is released when the file is closed.
+    """
     with open(path, "r+b") as file:
         end = file.seek(0, os.SEEK_END)
         try:
@@ -263,7 +266,7 @@ def _role(item: Any) -> str:
 
 
 def _choose_chunks(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """Rows of one gathering, small ones with those of gatherings to come; large ones cut up."""
+    """Rows of one gathering; small ones together with later gatherings, large ones divided."""
     inner = [max(size, 1) for size in shape[1:]]
     axis = 0
     while axis < len(inner) and _product(inner) * itemsize > _CHUNK_MOST:
@@ -293,6 +296,6 @@ def _append_rows(dataset: Any, rows: Any, at: int) -> None:
 
 
 def _tell_once(text: str) -> None:
-    if text not in _told_of:
-        _told_of.add(text)
+    if text not in _warned:
+        _warned.add(text)
         logger.warning("%s", text)

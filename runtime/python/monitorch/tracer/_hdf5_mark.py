@@ -14,7 +14,7 @@ def has_mark(path: str) -> bool:
 
 
 def clear_mark(path: str) -> bool:
-    """Takes it out, as `h5clear -s` does; False where the file has none that it knows."""
+    """Removes the mark, as `h5clear -s` does; False if the file has none that it knows."""
     with open(path, "r+b") as file:
         head = bytearray(file.read(_SIZE))
         if not _is_superblock(head):

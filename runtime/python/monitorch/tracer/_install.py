@@ -20,12 +20,12 @@ _MISSING = object()
 
 
 def same(value: Any) -> Any:
-    """What a method that stood in the instance is pickled as."""
+    """The function that a method in an instance is pickled as."""
     return value
 
 
 class Installation:
-    """All that stands in a model for one tracer; `remove` leaves nothing of it."""
+    """All that one tracer has added to a model; `remove` removes it completely."""
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
@@ -66,8 +66,9 @@ _stacks: dict[tuple[int, str], list[_Place]] = {}  # the places of a method, the
 
 
 class _Place:
-    """A module's method, with what stands in its place. Several tracers may be there, one around
-    the other, and leave in any order."""
+    """A module's method and its replacement. Several tracers may replace it, one around the other,
+    and end in any order.
+    """
 
     def __init__(self, tracing: Tracing, target: Target) -> None:
         self._module = target.module
@@ -95,7 +96,7 @@ class _Place:
         return same, (found,)
 
     def _compile(self, method: Any, path: str) -> tuple[Any, Any]:
-        """The method with lines that tell what they do, and their code."""
+        """The method with lines that record, and their code."""
         from monitorch._function import CannotCompile, compile_function
 
         outer = method
@@ -106,7 +107,7 @@ class _Place:
         try:
             compiled = compile_function(function, every_line=True)
         except CannotCompile as error:
-            logger.warning("the variables of %s are not traced: %s", path, error)
+            logger.warning("variables of %s are not traced: %s", path, error)
             return outer, None
         if compiled is not function and method is not function:
             method = types.MethodType(compiled, method.__self__)
@@ -148,8 +149,7 @@ def _find_code(function: Any) -> types.CodeType:
 
 
 def _leave_whole(code: types.CodeType, is_traced: bool) -> None:
-    """torch.compile is not to make parts of a method whose frames are looked at; what it calls is
-    compiled all the same."""
+    """Keeps torch.compile away from a method whose frames are read, not from its callees."""
     dynamo = sys.modules.get("torch._dynamo.eval_frame")
     change = getattr(dynamo, "skip_code" if is_traced else "reset_code", None)
     if change is not None:

@@ -1,5 +1,6 @@
-"""What is kept of a value, and how it is told from the one before, where C does not do it: tensors
-of devices and of other classes, arrays, containers, objects."""
+"""Copies values and detects changes where C does not: tensors of devices and of other classes,
+arrays, containers, objects.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class CannotKeep(Exception):
 
 
 class Keeper:
-    """Keeps values for one tracer; of a path whose values cannot be kept a warning tells once."""
+    """Keeps values for one tracer; warns once for each path whose values cannot be kept."""
 
     def __init__(self, callbacks: Sequence[PreSave]) -> None:
         self._callbacks = callbacks
@@ -82,10 +83,10 @@ def copy_value(value: Any, depth: int = 0) -> Any:
         return _copy_tensor(value)
     if _is_module(value):
         if depth == 0:
-            raise CannotKeep("it is a module: name what is in it")
+            raise CannotKeep("it is a module; trace something inside it")
         return f"<{type(value).__qualname__}>"
     if depth > _DEPTH_LIMIT:
-        raise CannotKeep("too much stands in each other")
+        raise CannotKeep("containers are nested too deeply")
     if isinstance(value, tuple):
         return _copy_tuple(value, depth)
     if isinstance(value, list):
@@ -99,7 +100,7 @@ def copy_value(value: Any, depth: int = 0) -> Any:
 def _copy_tensor(tensor: Any) -> Any:
     torch = _torch()
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-        raise CannotKeep("within torch.func a tensor has no values of its own")
+        raise CannotKeep("inside torch.func a tensor has no values of its own")
     with torch.no_grad():
         return tensor.detach().clone()
 
@@ -160,7 +161,7 @@ _Mark = tuple[Any, ...]
 
 
 def compare(last: list[_Mark] | None, value: Any, iteration: int) -> list[_Mark]:
-    """`last` itself where the value is what it was made of; else what tells this one."""
+    """Returns `last` if the value is unchanged since then; else the marks of this value."""
     marks = list(_mark(value, iteration, 0))
     if last is not None and len(last) == len(marks):
         if all(map(_is_same, last, marks)):
@@ -169,7 +170,7 @@ def compare(last: list[_Mark] | None, value: Any, iteration: int) -> list[_Mark]
 
 
 def _mark(value: Any, iteration: int, depth: int) -> Iterator[_Mark]:
-    """What tells the value, and all that is in it, from another."""
+    """Yields what distinguishes the value, and all that is in it, from another one."""
     if isinstance(value, _PLAIN):
         yield "plain", type(value), value
     elif is_tensor(value):

@@ -1,7 +1,7 @@
-"""How ranks reach each other: short notes in the process group's store, messages over the backend.
+"""Connects ranks: short notes in the process group's store, messages over the backend.
 
-A rank that has something to tell puts a note into the store and goes on; the root looks for notes,
-so that it can say which rank has not come. What is longer than a note goes by isend and irecv.
+A rank puts a note into the store and continues. The root polls for notes, so it can name the ranks
+that are missing. Content that is longer than a note is sent by isend and irecv.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ _begun: dict[tuple[int, ...], int] = {}  # how many links there were, by the gro
 
 
 class RankError(TimeoutError):
-    """A rank that did not come to a gathering, or is lost; `ranks` tells which."""
+    """Raised if a rank does not reach a gathering, or is lost.
+
+    Attributes:
+        ranks (tuple[int, ...]): the missing ranks.
+    """
 
     def __init__(self, message: str, ranks: tuple[int, ...]) -> None:
         super().__init__(message)
@@ -61,7 +65,10 @@ def find_ranks(group: Any) -> tuple[int, ...] | None:
 
     if not dist.is_available() or not dist.is_initialized():
         if group is not None:
-            raise ValueError("group= was given, and torch.distributed has no process group")
+            raise ValueError(
+                "group= was passed, but torch.distributed has no process group; "
+                "call init_process_group() first"
+            )
         return None
     if group is dist.GroupMember.NON_GROUP_MEMBER:
         return ()
@@ -92,7 +99,7 @@ class Link:
         self._sent: collections.deque[tuple[int, Any, Any]] = collections.deque()
 
     def use_own_group(self) -> None:
-        """Messages of a thread do not stand among the program's own. All ranks call it at once."""
+        """Keeps messages of a thread apart from the program's own. All ranks call it at once."""
         backend = self._dist.get_backend(self.group)
         self.group = self._own_group = self._dist.new_group(
             list(self.ranks),
@@ -105,7 +112,7 @@ class Link:
         return bool(self._dist.get_backend(self.group) != "mpi")  # which knows one thread alone
 
     def close(self) -> None:
-        """All is sent and taken, or given up."""
+        """Ends the link, after all was sent and received, or given up."""
         self._sent.clear()
         if self._own_group is not None:
             with contextlib.suppress(Exception):
@@ -114,7 +121,7 @@ class Link:
     # ---- notes ----
 
     def _find_store(self) -> Any:
-        """The default store; MPI has none, so there the root makes one and tells where."""
+        """The default store; MPI has none, so there the root creates one and announces it."""
         from torch.distributed import distributed_c10d
 
         try:
@@ -155,7 +162,7 @@ class Link:
         self._ask(self._store.set, key, content)
 
     def read(self, key: str) -> bytes | None:
-        """What stands under that key, or None."""
+        """The content under that key, or None."""
         if not self.has([key]):
             return None
         content: bytes = self._ask(self._store.get, key)
@@ -181,7 +188,7 @@ class Link:
     # ---- waiting ----
 
     def wait(self, is_done: Callable[[], bool], limit: float | None = None) -> bool:
-        """Looks again and again; False where it is not done in time."""
+        """Polls until it is done; False if that is not in time."""
         begin = time.monotonic()
         end = begin + (self.timeout if limit is None else limit)
         sleep = _SHORTEST_SLEEP
@@ -231,7 +238,7 @@ class Link:
         return self.has([f"{step}/{rank}" for rank in ranks])
 
     def take_notes(self, step: int, ranks: list[int]) -> list[Note]:
-        """Of those that have come."""
+        """Reads and removes the notes of these ranks."""
         keys = [f"{step}/{rank}" for rank in ranks]
         if not keys:
             return []
@@ -269,7 +276,7 @@ class Link:
 
 
 class Note:
-    """What a rank says of its message; short ones stand in it."""
+    """A rank's announcement of its message; a short message is part of it."""
 
     def __init__(self, rank: int, content: bytes) -> None:
         import torch

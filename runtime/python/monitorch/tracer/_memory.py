@@ -55,8 +55,9 @@ def _keep(mapping: mmap.mmap) -> None:
 
 
 class Memory:
-    """Gives memory; what goes beyond `limit` bytes lies in a file without a name, which the system
-    writes to the disk when it needs the room, and which is gone with the last tensor in it."""
+    """Provides memory. Beyond `limit` bytes it lies in an unnamed file, which the system writes to
+    the disk when it needs the room, and which disappears with the last tensor in it.
+    """
 
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
@@ -79,7 +80,7 @@ class Memory:
         return owner
 
     def _take_back(self, mapping: mmap.mmap) -> None:
-        """The last tensor in it is gone."""
+        """Reuses the memory of a freed tensor."""
         self.used -= len(mapping)
         _keep(mapping)
 

@@ -1,12 +1,12 @@
-"""What one rank sends to another, as bytes: tensors as they lie in memory, all else as JSON.
+"""A message from one rank to another: tensors as their bytes, everything else as JSON.
 
-A message is the size of its JSON in 8 bytes, the JSON, zeros up to a multiple of 64, and the bytes of
-all tensors, those with the largest elements first, so that each begins at a multiple of its
+A message is the size of its JSON in 8 bytes, the JSON, zeros up to a multiple of 64, and the bytes
+of all tensors, those with the largest elements first, so that each begins at a multiple of its
 element's size. No object is pickled, and no pickle is loaded, unless both sides allow it.
 
-In the JSON None, bools, numbers, texts and lists stand for themselves. Whatever else there is stands
-as an object with one key, which is the name of one of the readers below. What cannot be told in this
-way arrives as NotGathered.
+In the JSON None, bools, numbers, texts and lists represent themselves. Everything else is an object
+with one key, which is the name of one of the readers below. What cannot be written so arrives as
+NotGathered.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DEEPEST = 64  # containers within each other
 _LARGEST = 1024  # bits of an int that JSON's readers are given as it is
 
 logger = logging.getLogger("monitorch.tracer")
-_told_of: set[str] = set()
+_warned: set[str] = set()
 
 
 class MessageError(ValueError):
@@ -38,7 +38,12 @@ class MessageError(ValueError):
 
 
 class NotGathered:
-    """What stands for an object of another rank's that is neither a tensor nor plain."""
+    """Placeholder for an object of another rank that cannot be sent.
+
+    Attributes:
+        type_name (str): the type of the object.
+        rank (int): the rank that holds it.
+    """
 
     __slots__ = ("rank", "type_name")
 
@@ -106,7 +111,7 @@ def unpack(message: Any, rank: int, allow_pickle: bool = False) -> Pending:
     except MessageError:
         raise
     except Exception as error:  # JSON that says something else than pack() writes
-        raise MessageError(f"a message of rank {rank} that makes no sense: {error}") from error
+        raise MessageError(f"a message of rank {rank} is damaged: {error}") from error
 
 
 def _round_up(size: int) -> int:
@@ -240,14 +245,14 @@ class _Writer:
             try:
                 return {"pickle": base64.b64encode(pickle.dumps(value)).decode("ascii")}
             except Exception as error:
-                _tell_once(
-                    name, f"a value of {name} cannot be pickled, and is not gathered: {error}"
+                _warn_once(
+                    name, f"a value of {name} was not gathered, because it cannot be pickled: {error}"
                 )
         else:
-            _tell_once(
+            _warn_once(
                 name,
-                f"a value of {name} is neither a tensor nor plain: other ranks are given its type's "
-                "name alone (allow_pickle=True pickles it)",
+                f"a value of {name} is neither a tensor nor plain data: rank 0 receives only the "
+                "name of its type. To send it, pass allow_pickle=True",
             )
         return {"other": name}
 
@@ -276,9 +281,9 @@ def _to_plain(value: Any) -> Any:
     return tensor.resolve_conj().resolve_neg()
 
 
-def _tell_once(key: str, text: str) -> None:
-    if key not in _told_of:
-        _told_of.add(key)
+def _warn_once(key: str, text: str) -> None:
+    if key not in _warned:
+        _warned.add(key)
         logger.warning("%s", text)
 
 
@@ -343,7 +348,7 @@ def _count(shape: list[Any]) -> int:
     count = 1
     for size in shape:
         if type(size) is not int or size < 0:
-            raise MessageError(f"{size!r:.40} is no size of a tensor")
+            raise MessageError(f"{size!r:.40} is not a size of a tensor")
         count *= size
     return count
 
@@ -397,21 +402,21 @@ def _read_sparse_rows(reader: _Reader, content: Any) -> Any:
 def _read_pickle(reader: _Reader, content: Any) -> Any:
     if not reader.allow_pickle:
         raise MessageError(
-            f"rank {reader.rank} sent a pickle: allow_pickle=True must be set on all ranks"
+            f"rank {reader.rank} sent a pickle: pass allow_pickle=True on all ranks"
         )
     import pickle
 
     try:
         return pickle.loads(base64.b64decode(content))
     except Exception as error:
-        _tell_once("loads", f"a value of rank {reader.rank} cannot be unpickled: {error}")
+        _warn_once("loads", f"a value of rank {reader.rank} cannot be unpickled: {error}")
         return NotGathered("pickle", reader.rank)
 
 
 def _read_dtype(reader: _Reader, content: Any) -> Any:
     dtype = getattr(reader.torch, content)
     if not isinstance(dtype, reader.torch.dtype):
-        raise MessageError(f"{content!r:.40} is no dtype")
+        raise MessageError(f"{content!r:.40} is not a dtype")
     return dtype
 
 

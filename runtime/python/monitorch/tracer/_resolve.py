@@ -31,7 +31,7 @@ class Target(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    """Where a path went no further."""
+    """The place where a path ended without a match."""
 
     depth: int
     where: str
@@ -39,7 +39,7 @@ class _Failure(NamedTuple):
 
 
 class Resolver:
-    """Looks for what the paths of a Tracing can match in a model, as it is now."""
+    """Finds what the paths of a Tracing can match in a model, as it is now."""
 
     def __init__(self, tracing: Tracing, model: Any, paths: tuple[str, ...]) -> None:
         self._tracing = tracing
@@ -58,7 +58,7 @@ class Resolver:
         return [*(roots or [root]), *found]
 
     def find_unmatched(self) -> Iterator[str]:
-        """For each path that can match nothing, why, once find_targets has looked."""
+        """Yields, for each path that can match nothing, why. Call it after find_targets."""
         for number, path in enumerate(self._paths):
             if number not in self._matched:
                 yield self._explain(number, path)
@@ -129,7 +129,7 @@ class Resolver:
         return is_found
 
     def _look_inside(self, value: Any, path: str, state: int) -> None:
-        """What stands behind `self`: modules are known already, the rest is seen when it runs."""
+        """Follows a path behind `self`: modules now, the rest when the method runs."""
         waiting = self._tracing.waiting(state)
         self._matched.update(item[0] for item in waiting if item[2] is None)
         more = [item for item in waiting if item[2] is not None]
@@ -232,7 +232,7 @@ def _list_own_methods(module: Any) -> list[str]:
 
 
 def _list_methods(module: Any, waiting: list[Any]) -> list[str]:
-    """Those that may be asked for: a star stands for the user's own, a name for any."""
+    """Methods that a path may select: a star selects the user's own ones, a name any."""
     named = [item[2] for item in waiting if not item[3]]
     starred = _list_own_methods(module) if any(item[3] for item in waiting) else []
     return list(dict.fromkeys([*filter(lambda name: _is_method(module, name), named), *starred]))

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 logger = logging.getLogger("monitorch.tracer")
-_told_of: set[tuple[str, str]] = set()
+_warned: set[tuple[str, str]] = set()
 
 NO_ITERATION, NO_RANK = 0, -1  # what stands where a row has fewer than others
 
@@ -50,7 +50,7 @@ def _find_dtype(argument: str, given: Any, kinds: str) -> Any:
     try:
         dtype = numpy.dtype(text.removeprefix("torch.") if text.startswith("torch.") else given)
     except TypeError as error:
-        raise ValueError(f"{argument}: {given!r} is no dtype that HDF5 knows") from error
+        raise ValueError(f"{argument}: {given!r} is not a dtype that HDF5 has") from error
     if dtype.kind not in kinds:
         wanted = "integers" if "i" in kinds else "floating-point numbers"
         raise ValueError(f"{argument}: {dtype} is not one of {wanted}")
@@ -68,12 +68,12 @@ def make_rows(
     if unfit:
         type_name = type(values[unfit[0]]).__name__
         _tell_once(
-            name, type_name, f"{name}: values of {type_name} are no numbers, and are not stored"
+            name, type_name, f"{name}: values of type {type_name} are not numbers and were not stored"
         )
         return None
     is_text = [array.dtype.kind == "U" for array in arrays]
     if any(is_text) and not all(is_text):
-        _tell_once(name, "mixed", f"{name}: texts and numbers do not go into one dataset")
+        _tell_once(name, "mixed", f"{name}: a dataset cannot hold both strings and numbers")
         return None
     dtype = find_widest([kinds.choose(array) for array in arrays])
     count = max(array.ndim for array in arrays)
@@ -139,7 +139,7 @@ def _clip(name: str, array: Any, dtype: Any) -> Any:
     if limits.min <= low and high <= limits.max:
         return array
     _tell_once(
-        name, "clipped", f"{name}: {low if low < limits.min else high} is no {dtype}: set int_dtype"
+        name, "clipped", f"{name}: {low if low < limits.min else high} does not fit in {dtype}: set int_dtype",
     )
     return numpy.clip(array, max(low, limits.min), min(high, limits.max))
 
@@ -157,6 +157,6 @@ def _spread(numbers: list[int], count: int, dtype: Any, fill: int) -> Any:
 
 
 def _tell_once(name: str, key: str, text: str) -> None:
-    if (name, key) not in _told_of:
-        _told_of.add((name, key))
+    if (name, key) not in _warned:
+        _warned.add((name, key))
         logger.warning("%s", text)

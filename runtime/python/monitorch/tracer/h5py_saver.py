@@ -16,16 +16,35 @@ logger = logging.getLogger("monitorch.tracer")
 
 
 class H5PYSaverCallback:
-    """A post_gather callback that moves what was gathered into a file.
+    """A post_gather callback that moves values to an HDF5 file. Needs h5py.
 
-    Each value is a row of the dataset of its name; `{name}_iterations` and `{name}_ranks` tell whose
-    it is, of which iteration. Rows of other shapes are padded with zeros. The file is closed
-    between gatherings, so it can be read at any time; with `h5py.File(…, "r", swmr=True)` a reader
-    may keep it open while rows are added.
+    Each value becomes one row of the dataset of its name. The datasets ``{name}_iterations`` and
+    ``{name}_ranks`` hold the iteration and the rank of each row. Rows of different shapes are
+    padded with zeros. The file is closed between gatherings, so other programs can read it at any
+    time.
 
-    Floating-point numbers are stored as `float_dtype`, integers as `int_dtype`, bools and texts as
-    such. `compression`, `compression_opts` and `shuffle` are h5py's. An existing file is appended
-    to, or with `existing_ok=False` a ValueError.
+    Args:
+        dataset_file (str or PathLike): the file.
+        iteration_dtype, float_dtype, int_dtype (dtype or str, optional): how iterations,
+            floating-point numbers and integers are stored. Default: int64, float32, int32
+        compression, compression_opts, shuffle (optional): as in h5py.
+        existing_ok (bool, optional): if ``True``, appends to an existing file. Default: ``True``
+
+    Attributes:
+        datasets (Mapping[str, h5py.Dataset]): the datasets by name. Each is open until the next
+            gathering.
+
+    Raises:
+        ValueError: if the file exists and `existing_ok` is ``False``.
+
+    Example::
+
+        >>> saver = H5PYSaverCallback("run.h5")
+        >>> tracer = ModelTracer(model, ["forward"], post_gather_callbacks=[saver])
+        >>> with tracer:
+        ...     train(model)
+        >>> saver.datasets["forward"].shape
+        (120, 8, 10)
     """
 
     def __init__(
@@ -41,7 +60,7 @@ class H5PYSaverCallback:
     ) -> None:
         self.dataset_file = os.path.abspath(os.fspath(dataset_file))
         if not existing_ok and os.path.lexists(self.dataset_file):
-            raise ValueError(f"{self.dataset_file}: there is such a file, and existing_ok is False")
+            raise ValueError(f"{self.dataset_file}: the file exists, and existing_ok is False")
         self._kinds = Kinds(iteration_dtype, float_dtype, int_dtype)
         filters = {
             "compression": compression,
@@ -70,23 +89,27 @@ class H5PYSaverCallback:
             self._write()
 
     def begin_gathering(self) -> None:
-        """A tracer is about to call for each name of a gathering: all are written at its end."""
+        """Starts collecting: a tracer calls this before the first name of a gathering."""
         self._is_gathering = True
 
     def end_gathering(self) -> None:
-        """It has called for all of them: they are written."""
+        """Writes what was collected: a tracer calls this after the last name of a gathering."""
         self._is_gathering = False
         self._write()
 
     def close(self) -> None:
-        """Writes what could not be written before; the file is complete then."""
+        """Writes what could not be written before, and closes the file.
+
+        Raises:
+            OSError: if it still cannot be written.
+        """
         if self._waiting:
             self._file.append(self._waiting)
             self._waiting = []
         self._file.close()
 
     def _write(self) -> None:
-        """A full disk is no reason to end the training: it is tried again with the next one."""
+        """Writes; on a full disk it logs an error and tries again at the next gathering."""
         if not self._waiting:
             return
         try:
@@ -94,7 +117,7 @@ class H5PYSaverCallback:
             self._waiting = []
         except OSError as error:
             logger.error(
-                "%s: cannot be written, what was gathered is kept until the next gathering: %s",
+                "%s: cannot be written; the values are kept until the next gathering: %s",
                 self.dataset_file,
                 error,
             )
@@ -133,7 +156,7 @@ class _Datasets(Mapping[str, Any]):
 
 
 def _is_first_rank() -> bool:
-    """Where the tracer calls, it does so on one rank alone."""
+    """Whether this is rank 0, for calls that do not originate in a tracer."""
     dist = sys.modules.get("torch.distributed")
     if dist is None or not dist.is_available() or not dist.is_initialized():
         return True

@@ -1,4 +1,4 @@
-"""What a ModelTracer has traced."""
+"""The values that a ModelTracer has traced."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from monitorch import _nearest
 
 
 class LabelledArray(NamedTuple):
-    """An array whose axes have names: "iteration", "rank", then those of the values themselves,
-    "dim_0" and so on. `iteration` and `rank` are the labels along the first two."""
+    """An array with named axes.
+
+    Attributes:
+        values (ndarray): the array.
+        axes (tuple of str): ``("iteration", "rank", "dim_0", ...)``.
+        iteration (ndarray): the labels of the first axis.
+        rank (ndarray): the labels of the second axis.
+    """
 
     values: Any  # numpy.ndarray
     axes: tuple[str, ...]
@@ -18,8 +24,15 @@ class LabelledArray(NamedTuple):
 
 
 class TracedValues:
-    """The values of one path: three lists, index for index, as long as no callback has stacked
-    the values."""
+    """The values of one path: three lists of equal length.
+
+    A callback that stacks values leaves fewer values than iterations.
+
+    Attributes:
+        values (list): the values, one for each change.
+        iterations (list[int]): the iteration of each value, from 1.
+        ranks (list[int]): the rank of each value.
+    """
 
     __slots__ = ("iterations", "ranks", "values")
 
@@ -39,23 +52,28 @@ class TracedValues:
         )
 
     def to_labelled(self) -> LabelledArray:
-        """The values as one NumPy array, by iteration and rank.
+        """Returns the values as one NumPy array with the axes iteration and rank.
 
-        An iteration with several values on one rank has a row for each. What a rank has no value
-        of is NaN; where the values cannot be NaN, and where they are of different shapes, a
-        ValueError says so.
+        An iteration with several values on one rank gets one row for each. A missing value is NaN.
+
+        Returns:
+            LabelledArray: the array and the labels of its axes.
+
+        Raises:
+            ValueError: if the values have different shapes, are not numbers or were stacked by a
+                callback, or if one is missing and the dtype has no NaN.
         """
         import numpy
 
         if len(self.values) != len(self.iterations):
             raise ValueError(
-                f"{len(self.values)} values of {len(self.iterations)} iterations: "
+                f"{len(self.values)} values for {len(self.iterations)} iterations: "
                 "a callback has stacked them"
             )
         arrays = [_as_array(value) for value in self.values]
         shapes = {array.shape for array in arrays}
         if len(shapes) > 1:
-            raise ValueError(f"the values are of different shapes: {sorted(shapes)}")
+            raise ValueError(f"the values have different shapes: {sorted(shapes)}")
         ranks = sorted(set(self.ranks))
         places = self._number_rows()
         rows = sorted(set(places))
@@ -85,7 +103,7 @@ class TracedValues:
         if shape[0] * shape[1] == count:
             return numpy.empty(shape, kind)
         if kind.kind not in "fc":
-            raise ValueError(f"some ranks have no value, which {kind} cannot tell")
+            raise ValueError(f"some ranks have no value, and {kind} has no NaN to mark them")
         return numpy.full(shape, numpy.nan, kind)
 
 
@@ -99,15 +117,15 @@ def _as_array(value: Any) -> Any:
         return value.numpy()
     array = numpy.asarray(value)
     if array.dtype == object:
-        raise ValueError(f"a {type(value).__qualname__} is no number")
+        raise ValueError(f"a {type(value).__qualname__} is not a number")
     return array
 
 
 class Results(dict[str, TracedValues]):
-    """By path; a path that is not there says which one is near."""
+    """Traced values by path. A missing path raises a KeyError that names the nearest one."""
 
     def __missing__(self, path: str) -> TracedValues:
-        raise KeyError(f"nothing was traced of {path!r}{_nearest.suggest(path, self)}")
+        raise KeyError(f"no values were traced for {path!r}{_nearest.suggest(path, self)}")
 
     def add(
         self, path: str, values: list[Any], iterations: list[int], ranks: list[int]

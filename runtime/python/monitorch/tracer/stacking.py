@@ -1,7 +1,7 @@
-"""Callbacks that leave one stacked tensor of many.
+"""Callbacks that replace many values by one stacked tensor.
 
-They serve as pre_gather, post_gather and post_trace callbacks. Numbers and arrays count as tensors;
-where there is anything else in `values`, they are left as they are, and a warning says so.
+They work as pre_gather, post_gather and post_trace callbacks. Numbers and arrays count as tensors.
+If `values` holds anything else, it is left as it is, and a warning is logged.
 """
 
 from __future__ import annotations
@@ -11,11 +11,25 @@ import sys
 from typing import Any
 
 logger = logging.getLogger("monitorch.tracer")
-_told_of: set[str] = set()
+_warned: set[str] = set()
 
 
 def stack_tensors(name: str, values: list[Any], *rest: object) -> None:
-    """Leaves one tensor in `values`; all must have one shape."""
+    """Replaces `values` by one stacked tensor. All values must have one shape.
+
+    Pass it as a pre_gather, post_gather or post_trace callback.
+
+    Args:
+        name (str): the path, for messages.
+        values (list): the values; changed in place.
+
+    Raises:
+        ValueError: if the shapes differ.
+
+    Example::
+
+        >>> ModelTracer(model, ["forward"], post_gather_callbacks=[stack_tensors])
+    """
     tensors = _find_tensors(name, values)
     if tensors is None:
         return
@@ -24,16 +38,23 @@ def stack_tensors(name: str, values: list[Any], *rest: object) -> None:
     shapes = {tuple(tensor.shape) for tensor in tensors}
     if len(shapes) > 1:
         raise ValueError(
-            f"{name}: values of the shapes {', '.join(map(str, sorted(shapes)))} cannot be stacked: "
-            "use stack_padded_tensors"
+            f"{name}: values of the shapes {', '.join(map(str, sorted(shapes)))} cannot be "
+            "stacked; use stack_padded_tensors"
         )
     with torch.no_grad():
         values[:] = [torch.stack(tensors)]
 
 
 def stack_padded_tensors(name: str, values: list[Any], *rest: object) -> None:
-    """Leaves one tensor in `values`, as stack_tensors does, of tensors of any shapes: they are padded with
-    zeros at their ends to the largest sizes, and those with fewer axes are given more in front."""
+    """Replaces `values` by one stacked tensor, padded with zeros where shapes differ.
+
+    Each tensor is padded at its ends to the largest sizes. A tensor with fewer dimensions gets
+    leading ones. Pass it as a pre_gather, post_gather or post_trace callback.
+
+    Args:
+        name (str): the path, for messages.
+        values (list): the values; changed in place.
+    """
     tensors = _find_tensors(name, values)
     if tensors is None:
         return
@@ -68,9 +89,9 @@ def _find_tensors(name: str, values: list[Any]) -> list[Any] | None:
         ):
             tensors.append(torch.as_tensor(value, device="cpu"))
         else:
-            if name not in _told_of:
-                _told_of.add(name)
-                logger.warning("%s: values of %s are not stacked", name, type(value).__name__)
+            if name not in _warned:
+                _warned.add(name)
+                logger.warning("%s: values of type %s were not stacked", name, type(value).__name__)
             return None
     dtype, device = tensors[0].dtype, tensors[0].device
     for tensor in tensors:

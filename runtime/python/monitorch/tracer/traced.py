@@ -1,4 +1,4 @@
-"""A model that is traced whenever it is called."""
+"""trace_model and TracedModel: a model that is traced whenever it is called."""
 
 from __future__ import annotations
 
@@ -15,7 +15,21 @@ if TYPE_CHECKING:
 def trace_model(
     model: Any, variables: str | Iterable[str], *args: Any, **kwargs: Any
 ) -> tuple[Any, ModelTracer]:
-    """What the model gives for these arguments, and the tracer that saw it."""
+    """Calls a model once and traces it.
+
+    Args:
+        model (Module): the model.
+        variables (str or iterable of str): paths, as for `ModelTracer`.
+        *args, **kwargs: the model's arguments.
+
+    Returns:
+        tuple: the model's output, and the `ModelTracer`.
+
+    Example::
+
+        >>> output, tracer = trace_model(model, ["encoder.1.forward.x"], inputs)
+        >>> tracer.results["encoder.1.forward.x"].values
+    """
     tracer = ModelTracer(model, variables)
     with tracer:
         output = model(*args, **kwargs)
@@ -23,14 +37,21 @@ def trace_model(
 
 
 class TracedModel:
-    """A model together with a tracer of it; options are those of ModelTracer.
+    """A model together with its tracer.
 
-        traced = TracedModel(model, ["encoder.1.forward.x"])
-        output = traced(inputs)
-        traced.results["encoder.1.forward.x"].values
+    Each call is traced by itself, and `results` holds those of the last call. In a ``with`` block
+    all calls are traced together. Other attributes are those of the model.
 
-    A call alone is a block of its own: `results` are of the last call then. In a `with` block all
-    calls are traced together. Whatever else is asked of it is asked of the model.
+    Args:
+        model (Module): the model.
+        variables (str or iterable of str): paths, as for `ModelTracer`.
+        **options: further arguments of `ModelTracer`.
+
+    Example::
+
+        >>> traced = TracedModel(model, ["encoder.1.forward.x"])
+        >>> output = traced(inputs)
+        >>> traced.results["encoder.1.forward.x"].values
     """
 
     def __init__(self, model: Any, variables: str | Iterable[str], **options: Any) -> None:
@@ -40,6 +61,7 @@ class TracedModel:
 
     @property
     def results(self) -> Results:
+        """The traced values by path, as in `ModelTracer.results`."""
         return self.tracer.results
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

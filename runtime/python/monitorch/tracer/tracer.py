@@ -1,4 +1,4 @@
-"""ModelTracer: variables of a model by their paths, while a `with` block runs."""
+"""ModelTracer: traces variables of a model by their paths, inside a `with` block."""
 
 from __future__ import annotations
 
@@ -33,16 +33,56 @@ logger = logging.getLogger("monitorch.tracer")
 
 
 class ModelTracer:
-    """Traces variables of a model while its `with` block runs.
+    """Traces variables of a model while its ``with`` block runs.
 
-        tracer = ModelTracer(model, ["forward", "encoder.*.forward.x"])
-        with tracer:
-            train(model)
-        tracer.results["encoder.1.forward.x"].values
+    Calls of the model are iterations, counted from 1. A value is kept when it changes.
+    DistributedDataParallel, DataParallel, FSDP and torch.compile are unwrapped, so paths need no
+    ``module.``.
 
-    The calls of the model are the iterations, counted from 1; those that `trace_interval` divides
-    are traced. After each that `gathering_interval` divides, and at the end, what the ranks of
-    torch.distributed have traced comes together on rank 0.
+    Args:
+        model (Module): the model.
+        variables (str or iterable of str): paths. ``"encoder.1"`` is the output of a module,
+            ``"forward"`` that of the model, ``"encoder.1.forward.x"`` a parameter or local
+            variable of a method; ``*`` matches one segment. A path that can match nothing raises
+            a warning with the nearest name.
+        trace_interval (int, optional): traces every n-th iteration. Default: 1
+        gathering_interval (int, optional): gathers the values of all ranks after every n-th
+            iteration. Default: 1
+        pre_save_callbacks (iterable of callables, optional): called with (name, value,
+            iteration) for each change; the returned value is kept.
+        pre_gather_callbacks (iterable of callables, optional): called with (name, values,
+            iterations) in each process before a gathering.
+        post_gather_callbacks (iterable of callables, optional): called with (name, values,
+            iterations, ranks) on rank 0 after a gathering.
+        post_trace_callbacks (iterable of callables, optional): called with (name, values,
+            iterations, ranks) on rank 0 at the end of the block.
+        eval_only, train_only (bool, optional): traces only calls in that mode.
+            Default: ``False``
+        group (ProcessGroup, optional): gathers over this group. Default: the default group
+        overlap (bool, optional): if ``True``, a thread gathers while training continues.
+            Default: ``False``
+        timeout (float, optional): seconds to wait for other ranks. Default: 1800
+        memory_limit (int, optional): bytes of copies beyond which values are kept in a temporary
+            file. Default: no limit
+        allow_pickle (bool, optional): if ``True``, pickles objects that cannot be sent otherwise.
+            Whoever controls one rank can then run code on rank 0. Default: ``False``
+
+    Callbacks change their lists in place.
+
+    Attributes:
+        results (dict[str, TracedValues]): the values, by the full paths that matched.
+        iteration (int): the number of calls of the model in the block.
+
+    Raises:
+        ValueError: if both `eval_only` and `train_only` are set, or an interval is below 1.
+        RankError: if another rank does not reach a gathering within `timeout`.
+
+    Example::
+
+        >>> tracer = ModelTracer(model, ["forward", "encoder.*.forward.x"])
+        >>> with tracer:
+        ...     train(model)
+        >>> tracer.results["encoder.1.forward.x"].values
     """
 
     def __init__(
@@ -65,7 +105,7 @@ class ModelTracer:
         allow_pickle: bool = False,
     ) -> None:
         if eval_only and train_only:
-            raise ValueError("eval_only and train_only: nothing would be traced")
+            raise ValueError("eval_only and train_only cannot both be True: nothing would be traced")
         self.model = unwrap_model(model)
         self.variables = (variables,) if isinstance(variables, str) else tuple(variables)
         self.trace_interval = _read_interval("trace_interval", trace_interval)
@@ -94,7 +134,7 @@ class ModelTracer:
 
     @property
     def results(self) -> Results:
-        """What was traced and, with several ranks or callbacks, gathered: by path."""
+        """The traced values by path. On ranks other than 0 it is empty after a gathering."""
         if not self._must_gather():
             with self._lock:
                 self._receive(_alone(self._tracing.take()))
@@ -102,22 +142,22 @@ class ModelTracer:
 
     @property
     def iteration(self) -> int:
-        """How often the model was called in the block."""
+        """The number of calls of the model in the block."""
         return self._tracing.iteration
 
     @property
     def spilled_bytes(self) -> int:
-        """How much lies in a file because of `memory_limit`."""
+        """The number of bytes in the temporary file, because of `memory_limit`."""
         return self._memory.spilled
 
     # ---- the block ----
 
     def __enter__(self) -> ModelTracer:
-        """Begins anew: what an earlier block has traced is no longer in `results`."""
+        """Starts tracing. The results of an earlier block are discarded."""
         from monitorch.tracer._install import Installation
 
         if self._installation is not None:
-            raise RuntimeError("this ModelTracer traces already")
+            raise RuntimeError("this ModelTracer is already tracing: a block cannot be entered twice")
         self._prepare()
         self._gatherer.begin()
         installation = Installation(self._tracing)
@@ -149,12 +189,12 @@ class ModelTracer:
             if error is None:
                 raise
             # What leaves the block is what the user has to see.
-            logger.warning("what was traced last is not gathered: %s", failure)
+            logger.warning("the last values were not gathered: %s", failure)
 
     def _leave(self) -> None:
         installation, self._installation = self._installation, None
         if installation is None:
-            raise RuntimeError("this ModelTracer does not trace")
+            raise RuntimeError("this ModelTracer is not tracing")
         installation.remove()
         _hooks.end_watching(self._tracing)
         self._tracing.open(False)
@@ -162,7 +202,7 @@ class ModelTracer:
     # ---- within ----
 
     def _prepare(self) -> None:
-        """All that a block begins with."""
+        """Creates the state of one block."""
         keeper = _keep.Keeper(self.pre_save_callbacks)
         self._memory = Memory(self.memory_limit)
         self._results = Results()
@@ -191,7 +231,7 @@ class ModelTracer:
         return targets
 
     def _must_gather(self) -> bool:
-        """Else it makes no difference, and is done when somebody asks."""
+        """Whether there are other ranks or callbacks; else values are gathered when read."""
         return (
             self._gatherer.world_size > 1
             or bool(self.pre_gather_callbacks)
@@ -206,13 +246,13 @@ class ModelTracer:
         return pending
 
     def _gather(self, iteration: int) -> None:
-        """An interval is over."""
+        """Gathers at the end of an interval."""
         with self._lock:
             for gathered in self._gatherer.gather(self._take()):
                 self._receive(gathered)
 
     def _gather_last(self, error: BaseException | None) -> None:
-        """What is left over. Where a rank is missing, what has come is in the results none the less."""
+        """Gathers the rest. If a rank is missing, the results hold what arrived."""
         complete: list[Gathered] = []
         try:
             pending = self._take()
@@ -249,7 +289,7 @@ class ModelTracer:
 
 @contextlib.contextmanager
 def _one_gathering(callbacks: list[PostGather]) -> Iterator[None]:
-    """Those callbacks that do something for all names together are told of the first and last."""
+    """Calls begin_gathering and end_gathering of the callbacks that have them."""
     for callback in callbacks:
         getattr(callback, "begin_gathering", _do_nothing)()
     try:
@@ -265,13 +305,13 @@ def _do_nothing() -> None:
 
 def _read_interval(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
+        raise ValueError(f"{name} must be an integer of 1 or more, not {value!r}")
     return value
 
 
 def _encode(path: object) -> bytes:
     if not isinstance(path, str):
-        raise TypeError(f"a path is a str, not {path!r}")
+        raise TypeError(f"a path must be a str, not {path!r}")
     return path.encode("utf-8", "surrogateescape")
 
 
@@ -283,7 +323,7 @@ def _alone(pending: Pending) -> Gathered:
 
 
 def _is_backward() -> bool:
-    """Whether autograd runs in this thread: a module's call is then one that it makes again."""
+    """Whether autograd runs in this thread, so that a module's call is a repeated one."""
     import torch
 
     return torch._C._current_graph_task_id() != -1

@@ -1,17 +1,17 @@
-"""What happens to tensors, as a tree of the calls that are tracked.
+"""Logs tracked function calls as a tree, while the program runs.
 
-    @auto_diff
-    def process(inputs): ...
+Example::
 
-tells each call of it: from where, with what, what came out, how long it took.
+    >>> from monitorch.tracker import auto_diff, var_tracker
+    >>> @auto_diff                                  # inputs, outputs and duration
+    ... def process(inputs): ...
+    >>> @var_tracker("video", "self.state", "h*")   # these variables too, after each line
+    ... def transform(video): ...
 
-    @var_tracker("video", "self.state", "h*")
-    def transform(video): ...
+The lines are printed and written to ``./logs/$LTAG/process_{pid}_thread_{tid}.log``. They are in
+the file before the program continues, so they survive a crash.
 
-tells in between what each line changed of those variables. The lines go to stdout and to
-`./logs/$LTAG/process_{pid}_thread_{tid}.log`, and are there when the process dies.
-
-Importing this package imports neither torch nor NumPy, nor any part that is not asked for.
+Importing this package imports neither torch nor NumPy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The decorators."""
+"""The decorators of monitorch.tracker."""
 
 from __future__ import annotations
 
@@ -44,19 +44,31 @@ def auto_diff(
     rate: float | str | None = None,
     labels: Labels | None = None,
 ) -> Any:
-    """Tells each call of the function: from where, with what, what came out, how long it took.
+    """Logs each call of a function: its caller, inputs, outputs and duration.
 
-        @auto_diff
-        def process(inputs): ...
+    Use it as ``@auto_diff`` or ``@auto_diff(...)``.
 
-        @auto_diff(when="nan", rate=0.01)
-        def forward(self, x): ...
+    Args:
+        function (callable): the function.
+        depth (int, optional): also logs calls of instrumented functions inside it, up to this
+            many levels.
+        when (str, optional): ``"changed"`` logs only calls in which a tracked variable changed;
+            ``"nan"`` only calls in which a NaN or an infinity occurred.
+        rate (float or str, optional): logs a share of the calls, ``0.01``, or at most so many
+            each second, ``"5/s"``.
+        labels (str or dict, optional): ``"zh"``, ``"en"``, or single labels, ``{"input": "in"}``.
 
-    depth     calls of instrumented functions made within it are told too, so many levels deep
-    when      "changed": only calls in which a tracked variable changed, and only the changes;
-              "nan": only calls in which a NaN or an infinity was met
-    rate      a share of the calls, 0.01, or so many a second at most, "5/s"
-    labels    "zh", "en", or texts by their names, for this function
+    Raises:
+        TypeError: if the decorated object is a lambda, a class, or not a function.
+        ValueError: if an option has no such value.
+
+    Example::
+
+        >>> @auto_diff
+        ... def process(inputs): ...
+
+        >>> @auto_diff(when="nan", rate=0.01)
+        ... def forward(self, x): ...
     """
     wish = Wish(depth=depth, when=when, labels=labels)
     return _decorate("auto_diff", function, wish, rate)
@@ -69,12 +81,22 @@ def var_tracker(
     rate: float | str | None = None,
     labels: Labels | None = None,
 ) -> Callable[[F], F]:
-    """Tells each call as auto_diff does, and after each line what it changed of these variables.
+    """Logs each call as `auto_diff` does, and variables whenever a line changes them.
 
-        @var_tracker("video", "self.state", "h*")
-        def transform(self, video): ...
+    A name that no line of the function assigns raises a `RuntimeWarning` with the nearest name.
 
-    Names may be attributes and patterns. The rest is as auto_diff has it.
+    Args:
+        *names (str): variables, attributes (``"self.state"``) or patterns (``"h*"``).
+        depth, when, rate, labels: as for `auto_diff`.
+
+    Raises:
+        TypeError: if there are no names, or one is not a string.
+        ValueError: if a name has blanks or commas, or an option has no such value.
+
+    Example::
+
+        >>> @var_tracker("video", "self.state", "h*")
+        ... def transform(self, video): ...
     """
     wish = Wish(names=check_names(names), depth=depth, when=when, labels=labels)
     return _decorate("var_tracker", None, wish, rate)  # type: ignore[no-any-return]
@@ -93,7 +115,17 @@ def debug_trace(
     rate: float | str | None = None,
     labels: Labels | None = None,
 ) -> Any:
-    """Tells each call as auto_diff does, and each line that is run in it."""
+    """Logs each call as `auto_diff` does, and each line that runs in it.
+
+    Args:
+        function (callable): the function.
+        rate, labels: as for `auto_diff`.
+
+    Example::
+
+        >>> @debug_trace
+        ... def step(x): ...
+    """
     return _decorate("debug_trace", function, Wish(lines=True, labels=labels), rate)
 
 
@@ -110,20 +142,30 @@ def fstack(
     rate: float | str | None = None,
     labels: Labels | None = None,
 ) -> Any:
-    """Tells each call with all the frames that it was made from."""
+    """Logs each call with its complete call stack.
+
+    Args:
+        function (callable): the function.
+        rate, labels: as for `auto_diff`.
+
+    Example::
+
+        >>> @fstack
+        ... def step(x): ...
+    """
     return _decorate("fstack", function, Wish(stack=True, bare=True, labels=labels), rate)
 
 
 def _decorate(who: str, function: Any, wish: Wish, rate: float | str | None) -> Any:
     if rate is not None:
-        Rate(rate)  # what is wrong with it is told here, not at the function
+        Rate(rate)  # a wrong rate raises here, not at the function
     if function is None:
         return functools.partial(_track_own, who, wish, rate)
     return _track(who, function, wish, rate)
 
 
 def _track_own(who: str, wish: Wish, rate: float | str | None, function: Any, /) -> Any:
-    """One decorator may be given to several functions."""
+    """Tracks one function; a decorator may be applied to several."""
     return _track(who, function, wish.copy(), rate)
 
 
@@ -132,7 +174,7 @@ def _track(who: str, function: Any, wish: Wish, rate: float | str | None) -> Any
         return type(function)(_track(who, function.__func__, wish, rate))
     if isinstance(function, property):
         if function.fget is None:
-            raise TypeError(f"{who}() wants a property that can be read")
+            raise TypeError(f"{who}() expects a property with a getter")
         return function.getter(_track(who, function.fget, wish, rate))
     if isinstance(function, types.MethodType):
         return types.MethodType(_track(who, function.__func__, wish, rate), function.__self__)
@@ -146,15 +188,18 @@ def _track(who: str, function: Any, wish: Wish, rate: float | str | None) -> Any
 
 def _check(who: str, function: Any) -> None:
     if isinstance(function, type):
-        raise TypeError(f"{who}() decorates functions: decorate the methods of {function.__name__}")
+        raise TypeError(
+            f"{who}() decorates functions, not classes: "
+            f"decorate the methods of {function.__name__}"
+        )
     if not isinstance(function, _KINDS) and not hasattr(function, "__wrapped__"):
         raise TypeError(
-            f"{who}() decorates functions, not {type(function).__name__}: of an object that can be "
-            "called, decorate the method that does it (of a torch.nn.Module its forward)"
+            f"{who}() decorates functions, not {type(function).__name__}: decorate the method that "
+            "runs when the object is called (forward, for a torch.nn.Module)"
         )
     if getattr(function, "__name__", "") == "<lambda>":
         code = function.__code__
         raise TypeError(
             f"{code.co_filename}:{code.co_firstlineno}: {who}() cannot track a lambda: it has no "
-            "lines of its own, write a def"
+            "lines of its own; write a def"
         )

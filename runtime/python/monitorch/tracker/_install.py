@@ -1,4 +1,4 @@
-"""Functions that are tracked by their names, also those of modules that are imported later."""
+"""Tracks functions by name, including those of modules that are imported later."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ _installed: list[Installation] = []
 
 
 class Installation:
-    """What `install` gives: `remove()`, or the end of a `with` statement, takes it back."""
+    """The tracking that `install` has started. A context manager.
+
+    Attributes:
+        names (list[str]): the functions that are tracked so far, as
+            ``"package.module:Class.forward"``.
+    """
 
     names: list[str]
     """The functions that are tracked so far: `package.module:Class.forward`."""
@@ -29,7 +34,7 @@ class Installation:
         self._changed: list[tuple[Any, str, Any, Any]] = []  # holder, name, before, now
 
     def has(self, module: str) -> bool:
-        """Whether a module of that name is the installed one, or one within it."""
+        """Returns whether a module is the installed one, or is inside it."""
         return module == self._module or module.startswith(self._module + ".")
 
     def apply(self, module: types.ModuleType) -> None:
@@ -62,7 +67,7 @@ class Installation:
             self._changed.append((holder, name, value, made))
 
     def remove(self) -> None:
-        """Functions are again what they were, and modules that are imported later stay as they are."""
+        """Restores the original functions, and leaves modules that are imported later unchanged."""
         with _lock:
             if self in _installed:
                 _installed.remove(self)
@@ -85,21 +90,34 @@ def install(
     *names: str,
     decorator: Callable[[Any], Any] | None = None,
 ) -> Installation:
-    """Tracks the functions of a module, or of a package and all its modules, that match.
+    """Tracks the functions of a module or package that match a pattern.
 
-        tracker.install("mypackage.models", "*.forward")
-        tracker.install(mypackage, "load_*", decorator=tracker.var_tracker("batch"))
+    Functions of modules that are imported later are tracked too.
 
-    Those of modules that are imported later too. Names are as in the module, `Net.forward`, and may
-    be patterns. `decorator` is `auto_diff` where nothing else is said.
+    Args:
+        module (module or str): a module or package, or its name.
+        *names (str): patterns of names as they are in the module, such as ``"Net.forward"`` or
+            ``"*.forward"``.
+        decorator (callable, optional): the decorator to apply. Default: `auto_diff`
+
+    Returns:
+        Installation: its `remove()`, or the end of a ``with`` block, restores the functions.
+
+    Raises:
+        TypeError: if `module` is not a module, or there are no names.
+
+    Example::
+
+        >>> tracker.install("mypackage.models", "*.forward")
+        >>> tracker.install(mypackage, "load_*", decorator=tracker.var_tracker("batch"))
     """
     if isinstance(module, types.ModuleType):
         module = module.__name__
     if not isinstance(module, str):
-        raise TypeError(f"install() takes a module or its name, not {type(module).__name__}")
+        raise TypeError(f"install() expects a module or its name, not {type(module).__name__}")
     if not names or not all(isinstance(name, str) and name for name in names):
         raise TypeError(
-            "install() wants the names that are to be tracked: install(module, '*.forward')"
+            "install() expects the names to track: install(module, '*.forward')"
         )
     if decorator is None:
         from monitorch.tracker._decorators import auto_diff
@@ -130,7 +148,7 @@ def _is_defined_in(value: Any, module: str) -> bool:
 
 
 class _Finder:
-    """Finds nothing, but sees which modules are about to be imported."""
+    """An import finder that finds nothing itself, but wraps the loaders of installed modules."""
 
     @staticmethod
     def find_spec(
@@ -153,7 +171,7 @@ class _Finder:
 
 
 class _Loader:
-    """Loads a module as its own loader does, and leaves that one in its place."""
+    """Loads a module by its own loader, then decorates its functions."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader

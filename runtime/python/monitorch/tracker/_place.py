@@ -1,4 +1,4 @@
-"""Functions without a source: what goes in and comes out is told all the same."""
+"""Functions without a source: their inputs and outputs are logged by their wrapper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ENTER, RETURN = 0, 1  # the sites of such a place
 
 
 def make(function: Callable[..., Any]) -> tuple[Any, inspect.Signature | None]:
-    """The place, and the signature by which arguments get their names."""
+    """Creates the place of a function, and the signature that names its arguments."""
     from monitorch import _recorder
     from monitorch._hooks import clean
 

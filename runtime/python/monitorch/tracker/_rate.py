@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 
+_EXPECTED = "rate must be a share such as 0.1, or a number per second such as '5/s'"
+
 
 class Rate:
-    """`0.01`: of a hundred calls one, the first and then evenly. `"5/s"`: at most five a second.
+    """Selects calls: `0.01` is one call of a hundred, evenly spread; `"5/s"` at most five a second.
 
-    Threads that ask at the same moment may be told the same: a call more or less is tracked.
+    Threads that ask at the same moment may get the same answer: one call more or less is tracked.
     """
 
     def __init__(self, rate: float | str) -> None:
@@ -23,7 +25,7 @@ class Rate:
             self._share = _check_share(rate)
 
     def admits(self) -> bool:
-        """Whether the call that is about to be made is one of them."""
+        """Whether the next call is tracked."""
         if self._per_second:
             now = time.monotonic()
             grown = self._saved + (now - self._time) * self._per_second
@@ -43,13 +45,13 @@ def _read_per_second(text: str) -> float:
     except ValueError:
         value = 0.0
     if not slash or unit.strip() != "s" or not 0 < value < float("inf"):
-        raise ValueError(f"rate must be a share such as 0.1, or such as '5/s', not {text!r}")
+        raise ValueError(f"{_EXPECTED}, not {text!r}")
     return value
 
 
 def _check_share(rate: object) -> float:
     if isinstance(rate, bool) or not isinstance(rate, (int, float)):
-        raise TypeError(f"rate must be a share such as 0.1, or such as '5/s', not {rate!r}")
+        raise TypeError(f"{_EXPECTED}, not {rate!r}")
     if not 0 < rate <= 1:
         raise ValueError(f"rate must be above 0 and at most 1, not {rate!r}")
     return float(rate)

@@ -1,4 +1,4 @@
-"""Whether calls are tracked, and where the lines about them go."""
+"""Whether calls are tracked, and where their lines are written."""
 
 from __future__ import annotations
 
@@ -54,13 +54,25 @@ def configure(
     labels: Labels | None = _UNCHANGED,
     elapsed: bool = _UNCHANGED,
 ) -> None:
-    """Where the lines about tracked calls go, and how they read, from now on.
+    """Sets where the tracker writes, and in which form, from now on.
 
-    folder    of the files, one for each thread of each process: `./logs/$LTAG` as long as nothing
-              else is said; None: no files
-    stdout    whether lines are printed too
-    labels    "zh", "en", or texts by their names, {"input": "in"}; None: by the locale
-    elapsed   whether it is told how long calls took
+    Args:
+        folder (str, PathLike or None, optional): the folder of the log files; ``None`` writes no
+            files. Default: ``./logs/$LTAG``
+        stdout (bool, optional): whether to print the lines too. Default: ``True``
+        labels (str, dict or None, optional): ``"zh"``, ``"en"``, or single labels,
+            ``{"input": "in"}``; ``None`` follows the locale. Default: ``None``
+        elapsed (bool, optional): whether to log how long calls last. Default: ``True``
+
+    An argument that you leave out keeps its present value.
+
+    Raises:
+        TypeError: if `stdout` or `elapsed` is not a bool.
+        ValueError: if `labels` has no such value.
+
+    Example::
+
+        >>> tracker.configure(folder="my_logs", stdout=False, labels="en")
     """
     from monitorch import _options
     from monitorch.tracker._wish import write_labels
@@ -82,17 +94,17 @@ def configure(
         if elapsed is not _UNCHANGED:
             _settings.has_elapsed = elapsed
         if _is_set_up:
-            _tell_settings()
+            _apply_settings()
 
 
 def on() -> None:
-    """Calls of tracked functions are tracked from now on, as they are from the beginning."""
+    """Turns tracking on again after `off()`. It is on by default."""
     global is_on
     is_on = True
 
 
 def off() -> None:
-    """Calls of tracked functions are tracked no more: they run as they were written."""
+    """Turns tracking off: tracked functions run as they were written."""
     global is_on
     with _lock:
         is_on = False
@@ -101,7 +113,7 @@ def off() -> None:
 
 
 def set_up() -> None:
-    """Before anything is tracked or written."""
+    """Prepares the files, before anything is tracked or written."""
     global _is_set_up, _log
     with _lock:
         if not _is_set_up:
@@ -111,28 +123,27 @@ def set_up() -> None:
             from monitorch.tracker import _lines
 
             _log = _lines.log
-            _tell_settings()
+            _apply_settings()
             _is_set_up = True
 
 
 def begin(calls: Any) -> Any:
-    """Announces a call; None where it is not tracked."""
+    """Announces a call; None if it is not tracked."""
     token = _recorder.track_begin(calls)
     if token is None and _prepare():
         token = _recorder.track_begin(calls)
     return token
 
 
-def tell(text: str, *, for_file_alone: bool = False) -> None:
-    """Writes whole lines to this thread's file and to wherever else lines go."""
+def write(text: str, *, for_file_alone: bool = False) -> None:
+    """Writes whole lines to this thread's file, and to stdout and the logging."""
     if not _is_set_up:
         set_up()
     _recorder.track_text(text, for_file_alone)
 
 
 def _prepare() -> bool:
-    """Sees to it that there is a recording that tracked calls can be read from. Where the program
-    has none, it is one of our own, in memory."""
+    """Ensures that there is a recording to read tracked calls from; by default one in memory."""
     global _has_complained
     with _lock:
         if not is_on:
@@ -148,7 +159,7 @@ def _prepare() -> bool:
             return False
 
 
-def _tell_settings() -> None:
+def _apply_settings() -> None:
     from monitorch.tracker import _wrap
 
     folder = _settings.folder if _settings.has_files else None
@@ -162,7 +173,7 @@ def _tell_settings() -> None:
 
 
 def _find_tag() -> str:
-    """The name of the folder below `logs`: $LTAG, without what leads elsewhere."""
+    """The name of the folder below `logs`: $LTAG without path separators."""
     tag = os.environ.get("LTAG", "")
     tag = "".join(
         "_" if letter in "/\\\0" or not letter.isprintable() else letter for letter in tag
@@ -172,7 +183,7 @@ def _find_tag() -> str:
 
 
 def _deliver(text: str) -> None:
-    """Lines that stand in their files already."""
+    """Prints and logs lines that are in their files already."""
     try:
         if _settings.has_stdout and sys.stdout is not None:
             _print(text)

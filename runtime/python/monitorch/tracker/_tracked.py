@@ -1,4 +1,4 @@
-"""One function that is tracked: its code that records, and its code that does not."""
+"""A tracked function: its code that records, and its code that does not."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from monitorch.tracker._wish import Wish
 
 
 class Tracked:
-    """What a wrapper calls. Further decorators add to it, so the wrapper asks anew each time."""
+    """The state behind a wrapper, which reads it at each call: decorators may add to it."""
 
     plain: Callable[..., Any]
-    """Runs where a call is not tracked."""
+    """Runs if a call is not tracked."""
     run: Callable[..., Any]
-    """Runs where it is."""
+    """Runs if a call is tracked."""
     place: Any
-    """Where there is no source: what inputs and outputs are told of; else None."""
+    """For a function without source: the place of its inputs and outputs; else None."""
     wrapper: Any
-    """Around it; a decorator that copies attributes must not be taken for it."""
+    """The wrapper itself: a decorator that copies attributes is not one."""
 
     def __init__(self, function: Callable[..., Any], wish: Wish, rate: Rate | None) -> None:
         self.plain = self.run = function
@@ -37,7 +37,7 @@ class Tracked:
         self._check_names(wish)
 
     def add(self, wish: Wish, rate: Rate | None) -> None:
-        """Another decorator wants more."""
+        """Adds the request of another decorator."""
         needed_every_line = self._wish.needs_every_line
         self._wish.add(wish)
         self._rate = self._rate if rate is None else rate
@@ -63,7 +63,7 @@ class Tracked:
         self._code = _function.find_innermost(self.run).__code__
 
     def begin(self) -> Any:
-        """A token for the call that is about to be made, or None where it is not tracked."""
+        """Returns a token for the next call, or None if it is not tracked."""
         if not _session.is_on or (self._rate is not None and not self._rate.admits()):
             return None
         calls = self._calls
@@ -76,7 +76,7 @@ class Tracked:
         if self._code is None:
             self.place, self._signature = _place.make(self.plain)
             self._code = self.wrapper.__code__
-            _session.tell(f"├─ ⚠ {self._note}\n")
+            _session.write(f"├─ ⚠ {self._note}\n")
         self._calls = self._wish.register(self._code)
         return self._calls
 
@@ -86,7 +86,7 @@ class Tracked:
 
 
 def find(function: object) -> Tracked | None:
-    """Of a wrapper of ours, or of what stands around one."""
+    """Returns the Tracked of a wrapper of ours, or of a function around one."""
     seen: set[int] = set()
     while function is not None and id(function) not in seen:
         seen.add(id(function))

@@ -1,4 +1,4 @@
-"""The warning about names of var_tracker that no line of the function assigns."""
+"""Warns about names of var_tracker that no line of the function assigns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def warn_of_unmatched(function: Any, names: tuple[str, ...]) -> None:
     for name in names:
         if not any(_matches(name, other) for other in assigned):
             warnings.warn_explicit(
-                f"monitorch: var_tracker({name!r}): no line of {function.__qualname__} assigns it"
+                f"monitorch: var_tracker({name!r}): no line of {function.__qualname__} assigns this name"
                 + _nearest.suggest(name, assigned, "it assigns"),
                 RuntimeWarning,
                 code.co_filename,
@@ -37,7 +37,7 @@ def warn_of_unmatched(function: Any, names: tuple[str, ...]) -> None:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Items are assigned with what holds them: `d` stands for `d['k']` too."""
+    """Whether a pattern selects a name; `d` also selects `d['k']`, an item of it."""
     holder = pattern.partition("[")[0]
     return name in (pattern, holder) or fnmatchcase(name, pattern) or fnmatchcase(name, holder)
 

@@ -1,4 +1,4 @@
-"""What a decorator wants of the calls that it tracks."""
+"""What a decorator requests for the calls that it tracks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ When = Literal["changed", "nan"]
 
 
 class Wish:
-    """Several of them add up, where a function has several decorators."""
+    """The request of one decorator; those of several decorators on one function add up."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Wish:
 
     @property
     def needs_every_line(self) -> bool:
-        """Whether lines that bind nothing count too."""
+        """Whether lines that assign nothing are recorded too."""
         return self.lines or bool(self.names)
 
     def copy(self) -> Wish:
@@ -42,7 +42,7 @@ class Wish:
         return made
 
     def add(self, other: Wish) -> None:
-        """What `other` says of depth, when and labels counts, where it says something."""
+        """Adds another request; its depth, when and labels replace those here, if they are set."""
         self.names += tuple(name for name in other.names if name not in self.names)
         self.lines = self.lines or other.lines
         self.stack = self.stack or other.stack
@@ -52,7 +52,7 @@ class Wish:
         self.labels = other.labels or self.labels
 
     def register(self, code: Any) -> Any:
-        """What is to be announced of each call that runs the code."""
+        """Registers the request for calls that run the code."""
         from monitorch import _recorder
 
         return _recorder.track_register(
@@ -69,7 +69,7 @@ class Wish:
 
 
 def write_labels(labels: Labels) -> str:
-    """As the recorder takes them."""
+    """The labels in the form that the recorder expects."""
     if isinstance(labels, str):
         if labels not in ("zh", "en"):
             raise ValueError(f"labels must be 'zh', 'en' or a dict, not {labels!r}")
@@ -80,7 +80,7 @@ def write_labels(labels: Labels) -> str:
 
     for key, text in labels.items():
         if not isinstance(key, str) or not isinstance(text, str):
-            raise TypeError(f"labels are texts by their names; {key!r}: {text!r} is none")
+            raise TypeError(f"labels must map names to strings; {key!r}: {text!r} does not")
     return _recorder.track_labels(tuple(labels.items()))
 
 
@@ -88,21 +88,21 @@ def check_names(names: tuple[object, ...]) -> tuple[str, ...]:
     """Names, attributes and globs of them: `q`, `self.state`, `h*`."""
     if not names or (len(names) == 1 and callable(names[0])):
         raise TypeError(
-            "var_tracker() wants the names that are to be tracked: var_tracker('video')"
+            "var_tracker() expects the names to track: var_tracker('video')"
         )
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"var_tracker() wants names, as texts; {name!r} is none")
+            raise TypeError(f"var_tracker() expects names as strings, not {name!r}")
         if not name or any(letter.isspace() or letter == "," for letter in name):
-            raise ValueError(f"{name!r} is no name: a name, an attribute or a pattern of them")
+            raise ValueError(f"var_tracker() expects a name, an attribute or a pattern, not {name!r}")
     return tuple(str(name) for name in names)
 
 
 def _check_depth(depth: object) -> int:
     if not isinstance(depth, int) or isinstance(depth, bool):
-        raise TypeError(f"depth must be a whole number, not {depth!r}")
+        raise TypeError(f"depth must be an integer, not {depth!r}")
     if not 0 <= depth <= 65535:
-        raise ValueError(f"depth must be at least 0 and at most 65535, not {depth}")
+        raise ValueError(f"depth must be from 0 to 65535, not {depth}")
     return depth
 
 

@@ -1,8 +1,7 @@
-"""Around each kind of function: a call is announced before it begins, and its end is told.
+"""Wrappers for each kind of function, which announce a call and record its end.
 
-The recorder leaves the frames of this module out where it tells where a call came from, and
-tracebacks do not show them. Where there is no source to be compiled, inputs and outputs are told
-from here, in the wrapper's frame.
+The recorder omits the frames of this module from call stacks, and tracebacks do not show them.
+For functions without a source, the wrapper's frame records inputs and outputs.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _ITERABLE_COROUTINE = 0x100
 
 
 def wrap(tracked: Tracked) -> Callable[..., Any]:
-    """A function of the same kind that is to be called instead."""
+    """Returns a function of the same kind, to be called instead."""
     function = tracked.plain
     if inspect.isasyncgenfunction(function):
         made = _wrap_async_generator(tracked)
@@ -42,14 +41,14 @@ def wrap(tracked: Tracked) -> Callable[..., Any]:
 
 
 def _leave(error: BaseException) -> None:
-    """The exception is about to leave the wrapper: its frame is nothing that the program made."""
+    """Removes the wrapper's frame from an exception that is about to leave it."""
     trace = error.__traceback__
     if trace is not None and trace.tb_frame.f_code.co_filename == FILE:
         error.__traceback__ = trace.tb_next
 
 
 class _Call:
-    """A call: its end is told where it is tracked, also where it raises."""
+    """A call whose end is recorded if it is tracked, even if it raises."""
 
     __slots__ = ("_token",)
 
