@@ -83,53 +83,6 @@ class MyModule(nn.Module):
 model = Model()
 x = inputs = tokens = torch.randn(2, 4, 8)
 """
-# What single pages speak of besides.
-PAGES = {
-    "docs/reference/tracer.md": """\
-class Layer(nn.Module):
-    def forward(self, x):
-        scores = x * 2
-        return scores
-
-
-class Encoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.ModuleList([Layer(), Layer()])
-        self.attention = Layer()
-
-    def forward(self, x):
-        for layer in self.encoder:
-            x = layer(x)
-        return self.attention(x)
-
-
-model = Encoder()
-
-
-def train(model):
-    model(x)
-""",
-    "docs/reference/monitor.md": """\
-import types
-
-
-class Encoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Linear(8, 8)
-
-    def forward(self, x):
-        return types.SimpleNamespace(loss=self.encoder(x).square().mean())
-
-
-model = Encoder()
-batches = [torch.randn(2, 8) for _ in range(12)]
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-""",
-}
-PAGES["docs/reference/tracer_gather.md"] = PAGES["docs/reference/tracer.md"]
-
 # Of the command line, in a folder that holds the above.
 TRACES = """\
 cp -r "$SAMPLES" samples

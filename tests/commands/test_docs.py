@@ -21,8 +21,7 @@ PREPARED = {"CONTRIBUTING.md", "samples/README.md"}
 PREPARED |= {
     f"docs/reference/{name}.md"
     for name in (
-        "calls check diff export graph instrument monitor monitor_checks monitor_files monitor_plot pictures pytest "
-        "recording rerun run saved show spy sql tracer tracer_gather tracker tracker_log why"
+        "calls check diff export graph instrument pictures pytest recording rerun run saved show sql why"
     ).split()
 }
 PREPARED |= {
@@ -73,7 +72,11 @@ def run_command(folder, command, output, place):
         assert done.returncode in (0, 1) and "Traceback" not in done.stdout, told
 
 
+OUTPUT = "the output of the program above"  # begins the reason of a block that is compared
+
+
 def run_block(folder, block):
+    """What a program has printed; "" of commands, whose output is compared here."""
     if block.language == "python":
         name = f"block_{block.line}.py"
         (folder / name).write_text("\n" * (block.line - 1) + block.text)
@@ -81,21 +84,26 @@ def run_block(folder, block):
             name, python=warm.python(), folder=folder, env=pages.environment()
         )
         assert done.returncode == 0, f"{block.id}: {done.stderr}"
-    elif block.language == "console":
+        return done.stdout
+    if block.language == "console":
         for command, output in pages.steps(block):
             run_command(folder, command, output, block.id)
     else:
         for command in pages.commands(block):
             run_command(folder, command, None, block.id)
+    return ""
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("page", ALONE)
 def test_a_page_stands_alone(tmp_path, page):
     shutil.copytree(paths.ROOT / "samples", tmp_path / "samples")
+    printed = ""
     for block in pages.blocks(page):
         if not block.reason:
-            run_block(tmp_path, block)
+            printed = run_block(tmp_path, block)
+        elif block.reason.startswith(OUTPUT):
+            assert re.fullmatch(pages.pattern_of(block.text), printed), f"{block.id}\n{printed}"
 
 
 @pytest.mark.torch
@@ -116,7 +124,7 @@ def test_commands(folder, page):
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python(folder, page):
     """All blocks of a page, in order, in one program."""
-    program = [docs_programs.NAMES, docs_programs.PAGES.get(page, ""), "names = dict(globals())"]
+    program = [docs_programs.NAMES, "names = dict(globals())"]
     for block in pages.blocks(page):
         if block.language != "python" or block.reason:
             continue
@@ -139,13 +147,7 @@ def prose(page):
             yield number, line
 
 
-UNWRAPPED = {
-    f"docs/reference/{name}.md"
-    for name in (
-        "monitor monitor_checks monitor_files monitor_plot pytest spy tracer tracer_gather tracker tracker_log"
-    ).split()
-}
-UNWRAPPED.add("docs/internals/follow.md")
+UNWRAPPED = {"docs/internals/follow.md"}
 
 
 @pytest.mark.parametrize("page", sorted({*PAGES} - UNWRAPPED))

@@ -362,7 +362,7 @@ def test_a_golden_trace_differs(golden, pytester):
     result.assert_outcomes(failed=1, deselected=1)
     text = result.stdout.str()
     assert re.search(r"^model\.py:2: first divergence: y: values", text, re.MULTILINE), text
-    look = re.search(r"look further: +(monitorch diff .*\.mtrace'?)  ", text)
+    look = re.search(r"details: +(monitorch diff .*\.mtrace'?)  ", text)
     assert look, text
     again = shown(pytester, *shlex.split(look[1])[1:])
     assert again.startswith(f"{pytester.path}/model.py:2: first divergence: y"), again

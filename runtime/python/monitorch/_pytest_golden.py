@@ -97,10 +97,10 @@ class Golden:
             lines = [*lines[:_LINES], f"… ({len(lines) - _LINES} more lines)"]
         new = self._keep(trace)
         words = ["monitorch", "diff", *self._options, str(_short(self.path)), str(_short(new))]
-        look = f"look further:  {shlex.join(words)}  (-o diff.html draws it)\n" if code == 1 else ""
+        details = f"details:       {shlex.join(words)}  (-o diff.html draws it)\n" if code == 1 else ""
         return (
             _shorten("\n".join(lines)) + f"\n\ngolden trace:  {_short(self.path)}\n"
-            f"this run:      {_short(new)}\n{look}"
+            f"this run:      {_short(new)}\n{details}"
             f"accept:        {self._update()}"
         )
 
@@ -108,7 +108,7 @@ class Golden:
         return shlex.join(["pytest", "--monitorch-update-golden", self._item.nodeid])
 
     def _keep(self, trace: str) -> pathlib.Path:
-        """A copy of the run's trace, which is looked at after pytest has ended."""
+        """A copy of the run's trace, for use after pytest has ended."""
         cache = getattr(self._item.config, "cache", None)
         if cache is not None:
             folder = cache.mkdir("monitorch")

@@ -72,7 +72,7 @@ def _has_workers(config: "pytest.Config") -> bool:
 
 
 def _tell_of_workers(path: str) -> None:
-    _automatic._say(f"the workers' traces: {_trace_path.add_word(path, 'gw*')}")
+    _automatic._say(f"traces of the workers: {_trace_path.add_word(path, 'gw*')}")
 
 
 def _add_worker(path: str) -> str:

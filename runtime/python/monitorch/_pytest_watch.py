@@ -107,7 +107,7 @@ class Watch:
             self._folder = ""
 
     def _ask(self, trace: str) -> None:
-        """A golden trace comes last: with a NaN in it, it is not written."""
+        """A golden trace is last: with a NaN in it, it is not written."""
         if self._forbidden and not self._found:
             explain = _explain if self._forbidden == "nan" else _explain_unmeant
             text = explain(trace, self._first)

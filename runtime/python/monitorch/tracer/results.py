@@ -45,11 +45,15 @@ class TracedValues:
         return len(self.values)
 
     def __repr__(self) -> str:
-        ranks = len(set(self.ranks))
-        return (
-            f"<{len(self.values)} values of {len(set(self.iterations))} iterations, "
-            f"{ranks} rank{'' if ranks == 1 else 's'}>"
+        counts = {
+            "value": len(self.values),
+            "iteration": len(set(self.iterations)),
+            "rank": len(set(self.ranks)),
+        }
+        values, iterations, ranks = (
+            f"{count} {word}{'' if count == 1 else 's'}" for word, count in counts.items()
         )
+        return f"<TracedValues: {values} of {iterations}, {ranks}>"
 
     def to_labelled(self) -> LabelledArray:
         """Returns the values as one NumPy array with the axes iteration and rank.
