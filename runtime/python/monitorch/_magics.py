@@ -1,4 +1,4 @@
-"""The magics of IPython and its notebooks: `%load_ext monitorch`, then `%%monitorch` and `%monitorch`."""
+"""IPython magics: `%load_ext monitorch`, then `%%monitorch` and `%monitorch`."""
 
 import ast
 import shlex
@@ -28,33 +28,33 @@ _CHOICES = {
 
 
 class Magics:
-    """Of one IPython."""
+    """The magics of one IPython shell."""
 
     def __init__(self, shell: "Any") -> None:
         self._shell = shell
         self._lines: "tuple[int, int] | None" = None  # of cells that begin with %%monitorch
 
     def monitorch(self, line: str, cell: "str | None" = None) -> None:
-        """Pictures of what flows through a cell, and questions about a trace.
+        """Draws what flows through a cell, and answers questions about traces.
 
-        %%monitorch                      run this cell, and show what its lines made
+        %%monitorch                      run this cell and draw what its lines assign
         %%monitorch flow.svg max_nodes=20 theme=dark
-                                         the same, saved too; the settings of monitorch.on
-        %%monitorch --record run.mtrace  run this cell, and record it into a trace instead;
-                                         the options of monitorch.record: last=1000 values=q:k
+                                         the same, saved too; settings as in monitorch.on
+        %%monitorch --record run.mtrace  run this cell and record it into a trace instead;
+                                         options as in monitorch.record: last=1000 values=q:k
         %%monitorch --include 'transformers.models.*'
                                          follow this package too, with --record or without
 
-        %monitorch lines 10 40           only these lines are drawn; `%monitorch lines`: all again
-        %monitorch on theme=dark         follow what runs from here on, in other cells too
+        %monitorch lines 10 40           draw only these lines; `%monitorch lines`: all again
+        %monitorch on theme=dark         follow all code from here on, in other cells too
         %monitorch off flow.png          draw it, and stop
-        %monitorch flush                 draw it, and go on
-        %monitorch reset                 forget everything
+        %monitorch flush                 draw it, and continue
+        %monitorch reset                 discard everything
 
         %monitorch record run.mtrace     record what cells and the modules of this folder do
-        %monitorch stop                  until here
-        %monitorch why run.mtrace        which line made the NaN; show, graph, calls, diff, check,
-                                         sql and export too: as in a terminal
+        %monitorch stop                  stop that recording
+        %monitorch why run.mtrace        name the line that made the NaN; show, graph, calls, diff,
+                                         check, sql and export too, as in a terminal
         """
         __tracebackhide__ = True  # an exception is the cell's own
         words = _split(line)
@@ -119,7 +119,7 @@ class Magics:
     # %monitorch
 
     def _do_lines(self, words: "list[str]") -> None:
-        """Of this cell, where monitorch.on stands in it too, and of cells with %%monitorch."""
+        """Limits this cell, if monitorch.on is in it too, and cells with %%monitorch."""
         try:
             found = tuple(map(int, words)) or (None, None)
             first, last = found
@@ -131,7 +131,7 @@ class Magics:
     def _do_on(self, words: "list[str]") -> None:
         settings, filename = _read_settings(words)
         if filename is not None:
-            raise UsageError(f"%monitorch on {filename}: `%monitorch off` takes the file's name")
+            raise UsageError(f"%monitorch on {filename}: pass the file name to `%monitorch off`")
         _flow._runtime._begin(_find_cell(), settings)
 
     def _do_off(self, words: "list[str]") -> None:
@@ -160,7 +160,7 @@ class Magics:
     # Completion
 
     def complete(self, shell: "Any", event: "Any") -> "list[str]":
-        """What can stand where the cursor is, for IPython."""
+        """Completes the word at the cursor, for IPython."""
         is_cell = event.line.lstrip().startswith("%%")
         words = event.text_until_cursor.split("monitorch", 1)[-1].split(" ")
         last = words.pop()
@@ -200,7 +200,7 @@ def _split(line: str) -> "list[str]":
 
 
 def _try(function: "Any", *arguments: "Any", **options: "Any") -> "Any":
-    """What is wrong with arguments is the user's to mend: told without a traceback."""
+    """Calls a function, and reports wrong arguments to the user without a traceback."""
     try:
         return function(*arguments, **options)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
@@ -313,7 +313,7 @@ def _is_quiet(cell: str) -> bool:
 
 
 def _find_cell() -> "FrameType":
-    """The frame of the cell that the magic stands in."""
+    """Returns the frame of the cell that the magic is in."""
     frame: "FrameType | None" = sys._getframe(1)
     while frame is not None:
         if _scope._CELL.search(frame.f_code.co_filename):
