@@ -216,8 +216,9 @@ def test_a_damaged_trace(tmp_path):
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.warns(RuntimeWarning, match="offset .*; loaded is what could be read") as warned:
         events = monitorch.load(path)
+        count = len(events)
     assert warned[0].filename == __file__
-    assert 0 < len(events) < 5000 and events.damage[0].startswith(str(path))
+    assert 0 < count < 5000 and events.damage[0].startswith(str(path))
     assert events["seq"].tolist() == [e["seq"] for e in records("event", path)]
 
 
@@ -230,7 +231,7 @@ def test_a_header_that_lies_of_how_many_events_there_are(tmp_path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             events = monitorch.load(path)
-        assert events["seq"].tolist() == list(range(100))
+            assert events["seq"].tolist() == list(range(100))
 
 
 def test_a_killed_writer(tmp_path):
@@ -273,7 +274,7 @@ def test_other_threads_run_meanwhile(long):
     turns, is_done = 0, threading.Event()
 
     def load():
-        monitorch.load(long)
+        assert len(monitorch.load(long)) == 300000
         is_done.set()
 
     thread = threading.Thread(target=load)
@@ -288,7 +289,7 @@ def test_other_threads_run_meanwhile(long):
 def test_interrupted(long):
     program = (
         "import monitorch, sys\n"
-        "try:\n    print('go', flush=True)\n    while True: monitorch.load(sys.argv[1])\n"
+        "try:\n    print('go', flush=True)\n    while True: len(monitorch.load(sys.argv[1]))\n"
         "except KeyboardInterrupt:\n    print('interrupted')\n"
     )
     process = subprocess.Popen(

@@ -2,7 +2,7 @@
 #include "runtime/command/diff/pairs.h"
 
 #include "runtime/base/buffer.h"
-#include "runtime/command/shared/trace_list.h"
+#include "runtime/trace/list.h"
 #include "runtime/trace/reader.h"
 
 #include <stdio.h>

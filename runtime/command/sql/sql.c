@@ -3,12 +3,12 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
-#include "runtime/command/shared/trace_list.h"
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/sql/options.h"
 #include "runtime/command/sql/prompt.h"
 #include "runtime/command/sql/run.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/trace/list.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,10 +1,12 @@
 """Traces as columns: monitorch.load()."""
 
 import os
+from collections.abc import Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    import datetime
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, SupportsIndex
 
     Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -17,22 +19,81 @@ class Events:
     `events["mean"]` is a memoryview of numbers that NumPy takes as it is: numpy.asarray(events["mean"])
     copies nothing. Reals have NaN where there is none, integers -1, `hash` 0. A column of texts is a list
     of str and None; `codes()` and `texts()` give the same as numbers.
+
+    Polars, DuckDB, pyarrow and pandas read the object itself, as Arrow: polars.from_arrow(events),
+    duckdb.sql("select … from events"), pyarrow.table(events). They read it in batches, from the files.
+
+    The traces are opened at once, and read when a column, the length or the damage is first asked for.
     """
 
     def __init__(
         self,
         paths: "list[str]",
-        count: int,
-        columns: "dict[str, tuple[str, bytes, bytes | None, list[str]]]",
-        states: "list[tuple[bool, list[str]]]",
+        columns: "tuple[str, ...] | None",
+        conditions: "tuple[tuple[str, str], ...]",
     ) -> None:
-        self._count = count
-        self._columns = columns
+        from monitorch import _view
+
         self.paths = paths
+        self._wanted = columns
+        self._conditions = conditions
+        self._opened, self._starts = _view.open(self._files(), columns, conditions)
+        self._lock: "Any" = _make_lock()
+
+    def _files(self) -> "tuple[bytes, ...]":
+        return tuple(map(os.fsencode, self.paths))
+
+    def __getattr__(self, name: str) -> "Any":
+        """What reading finds. Other threads wait for the one that reads."""
+        if name not in ("_count", "_columns", "damage", "is_closed") or "_lock" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with self._lock:
+            if name not in self.__dict__:
+                self._read()
+        return self.__dict__[name]
+
+    def _read(self) -> None:
+        from monitorch import _view
+
+        count, columns, states = _view.load(self._opened)
         #: What is damaged, `FILE: offset N: what is wrong`; empty where all could be read.
-        self.damage = [f"{path}: {text}" for path, (_, texts) in zip(paths, states) for text in texts]
+        self.damage = [f"{path}: {text}" for path, (_, texts) in zip(self.paths, states) for text in texts]
         #: Whether each recording was finished: False where its process was killed, or still records.
         self.is_closed = all(is_closed for is_closed, _ in states)
+        self._count: int = count
+        self._columns: "dict[str, tuple[str, bytes, bytes | None, list[str]]]" = columns
+        self._opened = None
+        if self.damage:
+            _warn(self.damage)
+
+    def __getstate__(self) -> "dict[str, Any]":
+        self._columns  # what is kept is what was read
+        return {name: value for name, value in self.__dict__.items() if name not in ("_opened", "_lock")}
+
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        self.__dict__.update(state, _opened=None, _lock=_make_lock())
+
+    def __arrow_c_stream__(self, requested_schema: "object | None" = None) -> object:
+        """The events as an Arrow stream of record batches, read from the files once more."""
+        from monitorch import _view
+
+        return _view.arrow("events", self._files(), self._wanted, self._conditions, False)
+
+    def __arrow_c_schema__(self) -> object:
+        from monitorch import _view
+
+        return _view.arrow("events", self._files(), self._wanted, self._conditions, True)
+
+    @property
+    def starts(self) -> "dict[str, datetime.datetime]":
+        """When each recording began, UTC, to microseconds: the column `time` counts from there."""
+        import datetime
+
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+        return {
+            path: epoch + datetime.timedelta(microseconds=start // 1000)
+            for path, start in zip(self.paths, self._starts)
+        }
 
     def __len__(self) -> int:
         """How many events there are."""
@@ -126,36 +187,110 @@ class Events:
                 columns[name] = values
         return pandas.DataFrame(columns, copy=False)
 
-    def _records(self, has_sites: bool) -> "Iterable[tuple[str, dict[str, Any]]]":
-        import json
+    @property
+    def sites(self) -> "Table":
+        """The places that were recorded, as `monitorch show --sites --json` prints them; of all, also
+        where columns or events were chosen. They are read when they are asked for."""
+        return Table("sites", self.paths, _read_sites)
 
+    @property
+    def calls(self) -> "Table":
+        """The calls, as `monitorch show --json` prints them, in the order in which they began; with `how`
+        and `end_time` where they ended. They are read when they are asked for."""
+        return Table("calls", self.paths, _read_calls)
+
+    @property
+    def edges(self) -> "Table":
+        """Which event's value went into which: `source` and `target` are numbers of events, `kind` is how
+        (the table `edges` of `monitorch sql`). They are found when they are asked for."""
+        return Table("edges", self.paths, _read_edges)
+
+
+class Table(Sequence):  # type: ignore[type-arg]
+    """The sites, calls or edges of traces: a sequence of dictionaries, and for Arrow a table.
+
+    As Arrow (polars.from_arrow(events.calls)) it has the columns of the table of `monitorch sql`, and is read
+    from the files, a trace at a time.
+    """
+
+    def __init__(self, name: str, paths: "list[str]", read: "Callable[[list[str]], list[dict[str, Any]]]"):
+        self._name = name
+        self._paths = paths
+        self._read = read
+        self._found: "list[dict[str, Any]] | None" = None
+
+    def _rows(self) -> "list[dict[str, Any]]":
+        if self._found is None:
+            self._found = self._read(self._paths)
+        return self._found
+
+    def __len__(self) -> int:
+        return len(self._rows())
+
+    def __getitem__(self, index: "Any") -> "Any":
+        return self._rows()[index]
+
+    def __iter__(self) -> "Iterator[dict[str, Any]]":
+        return iter(self._rows())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Table):
+            return self._rows() == other._rows()
+        return self._rows() == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<monitorch: {self._name} of {', '.join(self._paths)}>"
+
+    def __arrow_c_stream__(self, requested_schema: "object | None" = None) -> object:
+        """The table as an Arrow stream of record batches."""
         from monitorch import _view
 
-        for path in self.paths:
-            for line in _view.records(os.fsencode(path), has_sites).splitlines():
-                record = json.loads(line)
-                if len(self.paths) > 1:
-                    record["trace"] = path
-                yield record.pop("record"), record
+        return _view.arrow(self._name, tuple(map(os.fsencode, self._paths)), None, (), False)
 
-    @property
-    def sites(self) -> "list[dict[str, Any]]":
-        """The places that were recorded, as `monitorch show --sites --json` tells them; of all, also
-        where columns or events were chosen. They are read when they are asked for."""
-        return [record for _, record in self._records(True)]
+    def __arrow_c_schema__(self) -> object:
+        from monitorch import _view
 
-    @property
-    def calls(self) -> "list[dict[str, Any]]":
-        """The calls, as `monitorch show --json` tells them, in the order in which they began; with `how`
-        and `end_time` where they ended. They are read when they are asked for."""
-        calls = {}
-        for kind, record in self._records(False):
-            key = (record.get("trace"), record["call"])
-            if kind == "call":
-                calls[key] = record
-            elif key in calls:
-                calls[key].update(how=record["how"], end_time=record["time"])
-        return list(calls.values())
+        return _view.arrow(self._name, tuple(map(os.fsencode, self._paths)), None, (), True)
+
+
+def _records(paths: "list[str]", table: str) -> "Iterator[tuple[str, dict[str, Any]]]":
+    import json
+
+    from monitorch import _view
+
+    for path in paths:
+        for line in _view.records(os.fsencode(path), table).splitlines():
+            record = json.loads(line)
+            if len(paths) > 1:
+                record["trace"] = path
+            yield record.pop("record"), record
+
+
+def _read_sites(paths: "list[str]") -> "list[dict[str, Any]]":
+    return [record for _, record in _records(paths, "sites")]
+
+
+def _read_edges(paths: "list[str]") -> "list[dict[str, Any]]":
+    return [record for _, record in _records(paths, "edges")]
+
+
+def _read_calls(paths: "list[str]") -> "list[dict[str, Any]]":
+    calls: "dict[tuple[Any, Any], dict[str, Any]]" = {}
+    for kind, record in _records(paths, "calls"):
+        key = (record.get("trace"), record["call"])
+        if kind == "call":
+            calls[key] = record
+        elif key in calls:
+            calls[key].update(how=record["how"], end_time=record["time"])
+    return list(calls.values())
+
+
+def _make_lock() -> "Any":
+    import _thread
+
+    return _thread.allocate_lock()
 
 
 def _import(name: str) -> "Any":
@@ -168,13 +303,12 @@ def _import(name: str) -> "Any":
 def _paths_of(traces: "Path | Iterable[Path]") -> "list[str]":
     if isinstance(traces, (str, bytes, os.PathLike)):
         traces = [traces]
-    paths = [os.fsdecode(path) for path in traces]
-    if not paths:
+    words = [os.fsencode(path) for path in traces]
+    if not words:
         raise ValueError("no trace, expected the name of a file, such as run.mtrace")
-    for path in paths:
-        if "\0" in path:
-            raise ValueError("embedded null byte")
-    return paths
+    from monitorch import _view
+
+    return [os.fsdecode(path) for word in words for path in _view.find_traces(word)]
 
 
 def _conditions(options: "dict[str, Any]") -> "Iterable[tuple[str, str]]":
@@ -213,38 +347,35 @@ def load(
 ) -> Events:
     """The events of a trace, or of several, as columns.
 
+    `trace` is a file, a folder of traces, or the name that ranks' traces were given: run.mtrace for
+    run.rank0.mtrace, run.rank1.mtrace and so on.
+
     `columns` names those that are wanted, such as ["seq", "file", "line", "mean"]: the others cost nothing.
-    Without it there are those of `monitorch export --csv`; `trace`, the file's name, where there are several.
+    Without it all are loaded; `trace`, the file's name, where there are several.
     The rest chooses events, as the options of `monitorch show` do: name="q*", line="10-20",
     function=["A.*", "B.*"], nan=True.
 
         events = monitorch.load("run.mtrace")
         frame = events.to_pandas()
         mean = numpy.asarray(events["mean"])
+        frame = polars.from_arrow(events)
 
-    What is no trace is an OSError, a wrong filter or column a ValueError; of a damaged trace there is what
-    could be read, and a RuntimeWarning.
+    Raises OSError for a file that is no trace, ValueError for a wrong filter or column. A damaged trace
+    gives what could be read, and a RuntimeWarning when it is read.
     """
-    from monitorch import _view
-
-    paths = _paths_of(trace)
     options = dict(
         function=function, name=name, file=file, module=module, thread=thread, line=line, kind=kind,
         call=call, changed=changed, nan=nan,
     )  # fmt: skip
-    count, found, states = _view.load(
-        tuple(map(os.fsencode, paths)),
-        _choose(columns),
-        tuple(_conditions(options)),
-    )
-    events = Events(paths, count, found, states)
-    if events.damage:
-        _warn(events.damage)
-    return events
+    return Events(_paths_of(trace), _choose(columns), tuple(_conditions(options)))
 
 
 def _warn(damage: "list[str]") -> None:
+    import sys
     import warnings
 
+    level = 2
+    while sys._getframe(level - 1).f_globals is globals():
+        level += 1
     more = f" (and {len(damage) - 1} more places, see .damage)" if len(damage) > 1 else ""
-    warnings.warn(f"{damage[0]}{more}; loaded is what could be read", RuntimeWarning, stacklevel=3)
+    warnings.warn(f"{damage[0]}{more}; loaded is what could be read", RuntimeWarning, stacklevel=level)

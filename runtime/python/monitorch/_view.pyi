@@ -27,23 +27,40 @@ def render(
     dpi: float = 96.0,
 ) -> Rendered: ...
 
-# Events of the traces at `paths` as columns: how many rows there are; of each column the format of its
-# items, the bytes (there may be more than rows), codes of texts among numbers, and distinct texts; and of
-# each trace whether it was finished, and what is damaged. `conditions` are options of `monitorch show`.
-# Without `columns`, all; `trace` where there are several traces.
-# ValueError tells what is wrong with a condition or a column; OSError, MemoryError.
-def load(
+# The paths of the traces that a word names: a file, a folder, or the name of ranks.
+def find_traces(word: bytes) -> list[bytes]: ...
+
+# Opens traces for load(): with it, when each recording began, in nanoseconds since 1970. `conditions` are
+# options of `monitorch show`. Without `columns`, all; `trace` where there are several traces.
+# ValueError names what is wrong with a condition or a column; OSError, MemoryError.
+def open(
     paths: tuple[bytes, ...],
     columns: tuple[str, ...] | None,
     conditions: tuple[tuple[str, str], ...],
+) -> tuple[object, list[int]]: ...
+
+# The events of what was opened, once, as columns: how many rows there are; of each column the format of
+# its items, the bytes (there may be more than rows), codes of texts among numbers, and distinct texts; and
+# of each trace whether it was finished, and what is damaged.
+def load(
+    opened: object,
 ) -> tuple[
     int,
     dict[str, tuple[str, bytes, bytes | None, list[str]]],
     list[tuple[bool, list[str]]],
 ]: ...
 
-# The sites of the trace at `path`, else its calls and their ends: lines of JSON.
-def records(path: bytes, has_sites: bool) -> bytes: ...
+# The table as an Arrow stream, in a capsule, or its schema. `columns` and `conditions` are those of events.
+def arrow(
+    table: Literal["events", "sites", "calls", "edges"],
+    paths: tuple[bytes, ...],
+    columns: tuple[str, ...] | None,
+    conditions: tuple[tuple[str, str], ...],
+    is_schema: bool,
+) -> object: ...
+
+# The sites, calls (with their ends) or edges of the trace at `path`: lines of JSON.
+def records(path: bytes, table: Literal["sites", "calls", "edges"]) -> bytes: ...
 
 # A folder of saved tensors, or one file of them; what is in it: (prefix, module, name, call, order or None,
 # file, function, line, dtype, shape, format, file name); and what could not be read.

@@ -1,13 +1,26 @@
 /* Events of traces as columns. */
 #include "runtime/base/memory.h"
+#include "runtime/python/view/error.h"
 #include "runtime/python/view/load_private.h"
+#include "runtime/trace/list.h"
+#include "runtime/view/walk/event_rows.h"
 
 #include <sys/stat.h>
+
+#define OPENED "monitorch.opened"
 
 /* The smallest event with what stands around it: a file of some size cannot hold more. */
 #define EVENT_SIZE_LEAST 40
 /* How often, in items, Python's signals are asked for. */
 #define SIGNAL_MASK 0x3FFFF
+
+static void close_traces(struct load *load)
+{
+    for (size_t i = 0; i < load->trace_count; i++) {
+        log_reader_free(load->readers[i]);
+    }
+    load->trace_count = 0;
+}
 
 static void load_release(struct load *load)
 {
@@ -16,20 +29,23 @@ static void load_release(struct load *load)
         Py_XDECREF(load->bytes[2 * i]);
         Py_XDECREF(load->bytes[2 * i + 1]);
     }
-    for (size_t i = 0; i < load->trace_count; i++) {
-        log_reader_free(load->readers[i]);
-    }
+    close_traces(load);
     memory_free(load->columns);
     memory_free(load->bytes);
     memory_free(load->readers);
     memory_free(load->paths);
     event_filter_release(&load->filter);
+    Py_XDECREF(load->words[0]);
+    Py_XDECREF(load->words[1]);
+    memory_free(load);
 }
 
 /* ---- reading, without Python ---- */
 
-static bool ask_for_signals(struct load *load)
+static bool ask_for_signals(void *context)
 {
+    struct load *load = context;
+
     PyEval_RestoreThread(load->thread);
     load->is_interrupted = PyErr_CheckSignals() < 0;
     load->thread = PyEval_SaveThread();
@@ -82,63 +98,25 @@ static bool add_row(struct load *load,
     return true;
 }
 
-/* Keeps what calls are open, and takes the rows. false: memory ran out. */
-static bool take_item(struct load *load,
-                      struct log_reader *reader,
-                      struct open_calls *calls,
-                      const struct log_item *item,
-                      struct slice trace,
-                      struct buffer *scratch)
-{
-    struct open_call *call = NULL;
-    bool is_new = false;
-
-    if (item->kind == LOG_END) {
-        open_calls_end(calls, open_calls_find(calls, item->end.call));
-        return true;
-    }
-    if (item->kind == LOG_CALL) {
-        call = open_calls_begin(calls, &item->call, &is_new);
-    } else if (item->kind == LOG_EVENT) {
-        call = open_calls_of_event(calls, &item->event, &is_new);
-    } else {
-        return true;
-    }
-    if (call == NULL) {
-        return false;
-    }
-    if (is_new) {
-        event_filter_judge(&load->filter, call, reader);
-    }
-    if (item->kind != LOG_EVENT ||
-        !event_filter_match(&load->filter, call, &item->event)) {
-        return true;
-    }
-    if (load->row_count == load->row_limit) {
-        load->is_short = true;
-        return true;
-    }
-    return add_row(load, &item->event, call, trace, scratch);
-}
-
 static void read_trace(struct load *load, size_t index)
 {
-    struct log_reader *reader = load->readers[index];
     struct slice trace = slice_of(load->paths[index]);
     struct buffer scratch = BUFFER_INIT;
-    struct open_calls calls;
-    struct log_item item;
-    size_t count = 0;
+    struct event_rows rows;
 
-    open_calls_init(&calls);
-    while (!load->has_failed && log_reader_next(reader, &item)) {
-        load->has_failed = !take_item(load, reader, &calls, &item, trace, &scratch);
-        if ((++count & SIGNAL_MASK) == 0 && !ask_for_signals(load)) {
-            break;
+    event_rows_init(&rows, load->readers[index], &load->filter);
+    rows.go_on = ask_for_signals;
+    rows.context = load;
+    while (!load->has_failed && event_rows_next(&rows)) {
+        if (load->row_count == load->row_limit) {
+            load->is_short = true;
+        } else {
+            load->has_failed =
+                !add_row(load, &rows.item.event, rows.call, trace, &scratch);
         }
     }
-    load->has_failed = load->has_failed || !view_has_memory(reader);
-    open_calls_release(&calls);
+    load->has_failed = load->has_failed || rows.has_failed;
+    event_rows_release(&rows);
     buffer_release(&scratch);
 }
 
@@ -148,6 +126,11 @@ static int fill_columns(struct load *load)
     load->row_limit = 0;
     load->row_count = 0;
     load->is_short = false;
+    load->is_interrupted = false;
+    load->has_failed = false;
+    for (size_t i = 0; i < load->trace_count; i++) {
+        log_reader_rewind(load->readers[i]);
+    }
     load->thread = PyEval_SaveThread();
     for (size_t i = 0; i < load->trace_count && !load->is_interrupted; i++) {
         load->row_limit += count_rows(load, i);
@@ -175,9 +158,6 @@ static PyObject *read_all(struct load *load)
     }
     if (load->is_short && !load->is_counted) { /* a header was wrong */
         load->is_counted = true;
-        for (size_t i = 0; i < load->trace_count; i++) {
-            log_reader_rewind(load->readers[i]);
-        }
         if (fill_columns(load) < 0) {
             return NULL;
         }
@@ -185,39 +165,137 @@ static PyObject *read_all(struct load *load)
     return load_result(load);
 }
 
-const char view_load_doc[] =
-    "load(paths, columns, conditions) -> (rows, columns, states)\n\n"
-    "Events of the traces at `paths`, a tuple of bytes. `columns` is a tuple of names; "
-    "the\n"
-    "dictionary has (format, bytes, codes or None, texts) of each, the bytes may be "
-    "longer\n"
-    "than the rows. `conditions`: a tuple of pairs, an option of `monitorch show` and "
-    "its\n"
-    "text. `states` has (is closed, [damage]) of each trace.";
+const char view_find_traces_doc[] = "find_traces(word) -> [bytes]\n\n"
+                                    "The paths of the traces that a word names: a "
+                                    "file, a folder, or the name of ranks.";
 
-PyObject *view_load(PyObject *module, PyObject *args)
+PyObject *view_find_traces(PyObject *module, PyObject *args)
 {
-    struct load load = {0};
-    PyObject *paths;
-    PyObject *columns;
-    PyObject *conditions;
-    PyObject *loaded = NULL;
+    struct error error = ERROR_INIT;
+    struct trace_list list;
+    struct arena arena;
+    const char *word;
+    PyObject *paths = NULL;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!OO!:load", &PyTuple_Type, &paths, &columns,
-                          &PyTuple_Type, &conditions)) {
+    if (!PyArg_ParseTuple(args, "y:find_traces", &word)) {
+        return NULL;
+    }
+    arena_init(&arena);
+    trace_list_init(&list, &arena);
+    if (!trace_list_add(&list, word, &error)) {
+        view_raise(&error);
+    } else {
+        paths = PyList_New((Py_ssize_t)list.count);
+    }
+    for (size_t i = 0; paths != NULL && i < list.count; i++) {
+        PyObject *path = PyBytes_FromString(list.paths[i]);
+
+        if (path == NULL || PyList_SetItem(paths, (Py_ssize_t)i, path) < 0) {
+            Py_CLEAR(paths);
+        }
+    }
+    trace_list_release(&list);
+    arena_release(&arena);
+    return paths;
+}
+
+static void release_opened(PyObject *capsule)
+{
+    load_release(PyCapsule_GetPointer(capsule, OPENED));
+}
+
+/* When each recording began, in nanoseconds since 1970. */
+static PyObject *starts_new(const struct load *load)
+{
+    PyObject *starts = PyList_New((Py_ssize_t)load->trace_count);
+
+    for (size_t i = 0; starts != NULL && i < load->trace_count; i++) {
+        const struct log_header *header = log_reader_header(load->readers[i]);
+        PyObject *start = PyLong_FromUnsignedLongLong(header->start_time);
+
+        if (start == NULL || PyList_SetItem(starts, (Py_ssize_t)i, start) < 0) {
+            Py_CLEAR(starts);
+        }
+    }
+    return starts;
+}
+
+const char view_open_doc[] =
+    "open(paths, columns, conditions) -> (opened, [start])\n\n"
+    "Opens the traces at `paths`, a tuple of bytes, for load(). `columns` is a tuple "
+    "of\n"
+    "names or None. `conditions`: a tuple of pairs, an option of `monitorch show` and "
+    "its\n"
+    "text. `start` of each trace: nanoseconds since 1970, UTC.";
+
+PyObject *view_open(PyObject *module, PyObject *args)
+{
+    struct load *load;
+    PyObject *columns;
+    PyObject *words[2];
+    PyObject *opened = NULL;
+    PyObject *starts = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!OO!:open", &PyTuple_Type, &words[0], &columns,
+                          &PyTuple_Type, &words[1])) {
         return NULL;
     }
     if (columns != Py_None && !PyTuple_Check(columns)) {
         PyErr_SetString(PyExc_TypeError, "columns: expected a tuple or None");
         return NULL;
     }
-    event_filter_init(&load.filter);
-    if (load_take_filter(&load, conditions) == 0 &&
-        load_take_columns(&load, columns, PyTuple_Size(paths) > 1) == 0 &&
-        load_open_traces(&load, paths) == 0) {
-        loaded = read_all(&load);
+    load = memory_allocate_zeroed(1, sizeof *load);
+    if (load == NULL) {
+        return PyErr_NoMemory();
     }
-    load_release(&load);
+    event_filter_init(&load->filter);
+    load->words[0] = Py_NewRef(words[0]);
+    load->words[1] = Py_NewRef(words[1]);
+    if (load_take_filter(load, words[1]) == 0 &&
+        load_take_columns(load, columns, PyTuple_Size(words[0]) > 1) == 0 &&
+        load_open_traces(load, words[0]) == 0) {
+        starts = starts_new(load);
+        opened = starts == NULL ? NULL : PyCapsule_New(load, OPENED, release_opened);
+    }
+    if (opened == NULL) {
+        Py_XDECREF(starts);
+        load_release(load);
+        return NULL;
+    }
+    return Py_BuildValue("NN", opened, starts);
+}
+
+const char view_load_doc[] =
+    "load(opened) -> (rows, columns, states)\n\n"
+    "The events of what open() has opened, once, by one thread. The dictionary has\n"
+    "(format, bytes, codes or None, texts) of each column, the bytes may be longer "
+    "than\n"
+    "the rows. `states` has (is closed, [damage]) of each trace.";
+
+PyObject *view_load(PyObject *module, PyObject *args)
+{
+    struct load *load;
+    PyObject *opened;
+    PyObject *loaded;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O:load", &opened)) {
+        return NULL;
+    }
+    load = PyCapsule_GetPointer(opened, OPENED);
+    if (load == NULL) {
+        return NULL;
+    }
+    if (load->is_loaded) {
+        PyErr_SetString(PyExc_ValueError, "load: loaded already");
+        return NULL;
+    }
+    loaded = read_all(load);
+    if (loaded != NULL) {
+        load->is_loaded = true;
+        close_traces(load);
+    }
     return loaded;
 }

@@ -53,52 +53,59 @@ static int find_column(const char *name, enum event_column *column)
     return -1;
 }
 
-static int make_room_for_columns(struct load *load, size_t count)
-{
-    load->columns = memory_allocate_zeroed(count, sizeof *load->columns);
-    load->bytes = memory_allocate_zeroed(2 * count, sizeof(PyObject *));
-    return load->columns == NULL || load->bytes == NULL ? raise_memory() : 0;
-}
-
 /* All of them; but one trace needs no column that says which. */
-static int take_all_columns(struct load *load, bool has_trace)
+static void find_all_columns(bool has_trace, enum event_column *columns, size_t *count)
 {
-    if (make_room_for_columns(load, EVENT_COLUMN_COUNT) < 0) {
-        return -1;
-    }
     for (int i = 0; i < EVENT_COLUMN_COUNT; i++) {
         if (i != EVENT_COLUMN_trace || has_trace) {
-            loaded_column_init(&load->columns[load->column_count++],
-                               (enum event_column)i);
+            columns[(*count)++] = (enum event_column)i;
         }
     }
-    return 0;
 }
 
-static int take_named_columns(struct load *load, PyObject *names)
+int load_find_columns(PyObject *names,
+                      bool has_trace,
+                      enum event_column **columns,
+                      size_t *count)
 {
-    size_t count = (size_t)PyTuple_Size(names);
+    size_t wanted = names == Py_None ? EVENT_COLUMN_COUNT : (size_t)PyTuple_Size(names);
 
-    if (make_room_for_columns(load, count) < 0) {
-        return -1;
+    *count = 0;
+    *columns = memory_allocate(wanted, sizeof **columns);
+    if (*columns == NULL) {
+        return raise_memory();
     }
-    for (size_t i = 0; i < count; i++) {
-        PyObject *name = PyTuple_GetItem(names, (Py_ssize_t)i);
+    if (names == Py_None) {
+        find_all_columns(has_trace, *columns, count);
+        return 0;
+    }
+    for (; *count < wanted; (*count)++) {
+        PyObject *name = PyTuple_GetItem(names, (Py_ssize_t)*count);
         const char *text = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
-        enum event_column column;
 
-        if (text == NULL || find_column(text, &column) < 0) {
+        if (text == NULL || find_column(text, &(*columns)[*count]) < 0) {
             return -1;
         }
-        loaded_column_init(&load->columns[load->column_count++], column);
     }
     return 0;
 }
 
 int load_take_columns(struct load *load, PyObject *names, bool has_trace)
 {
-    return names == Py_None ? take_all_columns(load, has_trace)
-                            : take_named_columns(load, names);
+    enum event_column *columns = NULL;
+    size_t count = 0;
+    int result = load_find_columns(names, has_trace, &columns, &count);
+
+    if (result == 0) {
+        load->columns = memory_allocate_zeroed(count, sizeof *load->columns);
+        load->bytes = memory_allocate_zeroed(2 * count, sizeof(PyObject *));
+        result = load->columns == NULL || load->bytes == NULL ? raise_memory() : 0;
+    }
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        loaded_column_init(&load->columns[load->column_count++], columns[i]);
+    }
+    memory_free(columns);
+    return result;
 }
 
 int load_open_traces(struct load *load, PyObject *paths)

@@ -7,6 +7,8 @@
 #include "runtime/view/walk/event_filter.h"
 
 struct load {
+    PyObject
+        *words[2]; /* owned: the paths and the conditions, which lend their texts */
     struct event_filter filter;    /* owned */
     struct loaded_column *columns; /* owned */
     PyObject **bytes; /* owned: two of each column, the second may be NULL */
@@ -19,8 +21,9 @@ struct load {
     bool is_counted;       /* the limit was found by reading, not believed */
     bool is_short;         /* there were more rows */
     PyThreadState *thread; /* while Python runs without us */
-    bool is_interrupted;   /* a Python exception is set */
-    bool has_failed;       /* memory ran out */
+    bool is_loaded;
+    bool is_interrupted; /* a Python exception is set */
+    bool has_failed;     /* memory ran out */
 };
 
 /* What load() was called with. These give -1 where a Python exception is set. `conditions` is a
@@ -28,6 +31,11 @@ struct load {
 int load_take_filter(struct load *load, PyObject *conditions);
 /* `names` is a tuple, or None: all columns, `trace` where `has_trace`. */
 int load_take_columns(struct load *load, PyObject *names, bool has_trace);
+/* Which columns those are; `*columns` is the caller's to free, also after a failure. */
+int load_find_columns(PyObject *names,
+                      bool has_trace,
+                      enum event_column **columns,
+                      size_t *count);
 /* `paths` is a tuple of bytes. */
 int load_open_traces(struct load *load, PyObject *paths);
 

@@ -19,7 +19,7 @@ int load_make_columns(struct load *load)
 
         Py_CLEAR(load->bytes[2 * i]);
         Py_CLEAR(load->bytes[2 * i + 1]);
-        loaded->items = make_room(load->row_limit, column_form_size(loaded->form),
+        loaded->items = make_room(load->row_limit, loaded_form_size(loaded->form),
                                   &load->bytes[2 * i]);
         if (loaded->items == NULL) {
             return -1;
@@ -56,10 +56,10 @@ static PyObject *texts_new(const struct text_codes *codes)
 static PyObject *column_new(const struct load *load, size_t index)
 {
     static const char *const formats[] = {
-        [COLUMN_FORM_INTEGERS] = "q",
-        [COLUMN_FORM_REALS] = "d",
-        [COLUMN_FORM_CODES] = "i",
-        [COLUMN_FORM_HASHES] = "Q",
+        [LOADED_INTEGERS] = "q",
+        [LOADED_REALS] = "d",
+        [LOADED_CODES] = "i",
+        [LOADED_HASHES] = "Q",
     };
     const struct loaded_column *loaded = &load->columns[index];
     PyObject *codes = load->bytes[2 * index + 1];

@@ -5,6 +5,7 @@
 
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
+#include "runtime/python/view/arrow.h"
 #include "runtime/python/view/calls.h"
 #include "runtime/python/view/chart.h"
 #include "runtime/python/view/error.h"
@@ -277,7 +278,10 @@ static PyObject *module_render(PyObject *module, PyObject *args, PyObject *keywo
 static PyMethodDef module_methods[] = {
     {"render", (PyCFunction)(void (*)(void))module_render, METH_VARARGS | METH_KEYWORDS,
      render_doc},
+    {"find_traces", view_find_traces, METH_VARARGS, view_find_traces_doc},
+    {"open", view_open, METH_VARARGS, view_open_doc},
     {"load", view_load, METH_VARARGS, view_load_doc},
+    {"arrow", view_arrow, METH_VARARGS, view_arrow_doc},
     {"records", view_records, METH_VARARGS, view_records_doc},
     {"saved_open", view_saved_open, METH_O, view_saved_open_doc},
     {"saved_read", view_saved_read, METH_VARARGS, view_saved_read_doc},

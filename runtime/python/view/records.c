@@ -1,21 +1,14 @@
-/* The calls and sites of a trace. */
+/* The calls, sites and edges of a trace, as JSON. */
+#include "instrument/output/strip.h"
 #include "runtime/python/view/error.h"
 #include "runtime/python/view/load.h"
 #include "runtime/view/list/json_log.h"
 #include "runtime/view/list/site_list.h"
+#include "runtime/view/sql/tables/traces.h"
+#include "runtime/view/walk/event_rows.h"
 #include "runtime/view/walk/open_calls.h"
 
-bool view_has_memory(const struct log_reader *reader)
-{
-    size_t count = log_reader_damage_count(reader);
-
-    for (size_t i = 0; i < count; i++) {
-        if (strstr(log_reader_damage(reader, i), "out of memory") != NULL) {
-            return false;
-        }
-    }
-    return true;
-}
+#include <string.h>
 
 static bool add_calls(struct log_reader *reader, struct buffer *text)
 {
@@ -69,42 +62,81 @@ static bool add_sites(struct log_reader *reader, struct buffer *text)
     return !text->has_failed;
 }
 
+/* Edges need a reader of their own, and sources. */
+static bool add_edges(const char *path, struct buffer *text, struct error *error)
+{
+    struct sql_traces traces;
+    struct sql_trace *trace;
+    bool is_done;
+
+    if (!sql_traces_init(&traces, &path, 1, strip_source, error)) {
+        return false;
+    }
+    trace = traces.traces;
+    is_done = sql_trace_need_edges(&traces, trace);
+    *error = traces.error;
+    for (size_t i = 0; is_done && i < trace->edges.count; i++) {
+        const struct sql_edge *edge = &trace->edges.edges[i];
+
+        buffer_add(text, SLICE("{\"record\":\"edge\",\"source\":"));
+        buffer_add_number(text, edge->source);
+        buffer_add(text, SLICE(",\"target\":"));
+        buffer_add_number(text, edge->target);
+        buffer_add_format(text, ",\"kind\":\"%s\"}\n", sql_edge_kind_text(edge->kind));
+    }
+    sql_traces_release(&traces);
+    return is_done && !text->has_failed;
+}
+
+static bool
+add_records(const char *path, bool has_sites, struct buffer *text, struct error *error)
+{
+    struct log_reader *reader = log_reader_new(path, error);
+    bool is_done;
+
+    if (reader == NULL) {
+        return false;
+    }
+    is_done = has_sites ? add_sites(reader, text) : add_calls(reader, text);
+    is_done = is_done && event_rows_has_memory(reader);
+    log_reader_free(reader);
+    return is_done;
+}
+
 const char view_records_doc[] =
-    "records(path, has_sites) -> bytes\n\n"
-    "The sites of the trace at `path`, else its calls and their ends, as the lines of\n"
-    "`monitorch show --json` that describe them.";
+    "records(path, table) -> bytes\n\n"
+    "The `sites`, `calls` or `edges` of the trace at `path` as lines of JSON: sites "
+    "and\n"
+    "calls, with their ends, as `monitorch show --json` prints them.";
 
 PyObject *view_records(PyObject *module, PyObject *args)
 {
     struct error error = ERROR_INIT;
     struct buffer text = BUFFER_INIT;
-    struct log_reader *reader;
     PyObject *records = NULL;
     const char *path;
-    int has_sites;
-    bool is_done = false;
+    const char *table;
+    bool is_done;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "yp:records", &path, &has_sites)) {
+    if (!PyArg_ParseTuple(args, "ys:records", &path, &table)) {
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS reader = log_reader_new(path, &error);
-    if (reader != NULL) {
-        is_done = has_sites ? add_sites(reader, &text) : add_calls(reader, &text);
-        is_done = is_done && view_has_memory(reader);
-        log_reader_free(reader);
+    Py_BEGIN_ALLOW_THREADS is_done =
+        strcmp(table, "edges") == 0
+            ? add_edges(path, &text, &error)
+            : add_records(path, strcmp(table, "sites") == 0, &text, &error);
+    Py_END_ALLOW_THREADS if (is_done)
+    {
+        records = PyBytes_FromStringAndSize(text.bytes, (Py_ssize_t)text.size);
     }
-    Py_END_ALLOW_THREADS if (reader == NULL)
+    else if (error.kind != ERROR_NONE)
     {
         view_raise(&error);
     }
-    else if (!is_done)
-    {
-        PyErr_NoMemory();
-    }
     else
     {
-        records = PyBytes_FromStringAndSize(text.bytes, (Py_ssize_t)text.size);
+        PyErr_NoMemory();
     }
     buffer_release(&text);
     return records;

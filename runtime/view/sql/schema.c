@@ -18,12 +18,12 @@ add_table(struct buffer *text, const struct sql_table *table, bool has_color)
     buffer_add(text, slice_of(table->what));
     buffer_add_byte(text, '\n');
     for (int i = 0; i < table->column_count; i++) {
-        const struct sql_column *column = &table->columns[i];
+        const struct column_rule *column = &table->columns[i];
+        const char *type = sql_column_type(column);
 
         buffer_add_format(text, "  %-*s", NAME_WIDTH, column->name);
         paint_start(text, has_color, PAINT_FAINT);
-        buffer_add_format(text, "%-*s", TYPE_WIDTH,
-                          column->type[0] == '\0' ? "number" : column->type);
+        buffer_add_format(text, "%-*s", TYPE_WIDTH, type[0] == '\0' ? "number" : type);
         paint_end(text, has_color);
         buffer_add(text, slice_of(column->what));
         buffer_add_byte(text, '\n');

@@ -7,10 +7,25 @@
 #include <math.h>
 
 const struct column_rule event_columns[EVENT_COLUMN_COUNT] = {
-#define EVENT_COLUMN(name, type, what) {#name, COLUMN_##type, what},
+#define EVENT_COLUMN(name, form, what) {#name, COLUMN_FORM_##form, what},
 #include "runtime/view/walk/event_columns.def"
 #undef EVENT_COLUMN
 };
+
+enum column_type column_form_type(enum column_form form)
+{
+    switch (form) {
+    case COLUMN_FORM_INTEGER:
+    case COLUMN_FORM_FLAG:
+    case COLUMN_FORM_TIME:
+        return COLUMN_INTEGER;
+    case COLUMN_FORM_REAL:
+    case COLUMN_FORM_VALUE:
+        return COLUMN_REAL;
+    default:
+        return COLUMN_TEXT;
+    }
+}
 
 /* ---- values ---- */
 
@@ -208,12 +223,35 @@ static void get_statistic(enum event_column column,
     }
 }
 
-static void get_strides(const struct log_shape *shape,
+bool event_column_numbers(enum event_column column,
+                          const struct log_event_view *event,
+                          const int64_t **numbers,
+                          uint32_t *count)
+{
+    const struct log_shape *shape = event->shape;
+
+    if (shape == NULL) {
+        return false;
+    }
+    if (column == EVENT_COLUMN_strides &&
+        (shape->strides == NULL || shape->strides_are_bytes)) {
+        return false;
+    }
+    *numbers = column == EVENT_COLUMN_strides ? shape->strides : shape->shape;
+    *count = shape->dimension_count;
+    return true;
+}
+
+static void get_numbers(enum event_column column,
+                        const struct log_event_view *event,
                         struct buffer *scratch,
                         struct column_value *value)
 {
-    if (shape->strides != NULL && !shape->strides_are_bytes) {
-        set_numbers(value, shape->strides, shape->dimension_count, scratch);
+    const int64_t *numbers;
+    uint32_t count;
+
+    if (event_column_numbers(column, event, &numbers, &count)) {
+        set_numbers(value, numbers, count, scratch);
     }
 }
 
@@ -243,13 +281,11 @@ static void get_tensor(enum event_column column,
         set_text(value, shape->dtype_text);
         break;
     case EVENT_COLUMN_shape:
-        set_numbers(value, shape->shape, shape->dimension_count, scratch);
+    case EVENT_COLUMN_strides:
+        get_numbers(column, event, scratch, value);
         break;
     case EVENT_COLUMN_device:
         set_text(value, shape->device);
-        break;
-    case EVENT_COLUMN_strides:
-        get_strides(shape, scratch, value);
         break;
     case EVENT_COLUMN_requires_grad:
         set_integer(value, (shape->flags & LOG_FORM_REQUIRES_GRAD) != 0);
@@ -314,8 +350,8 @@ void event_column_get(enum event_column column,
                       struct buffer *scratch,
                       struct column_value *value)
 {
-    *value =
-        (struct column_value){.is_empty = true, .type = event_columns[column].type};
+    *value = (struct column_value){
+        .is_empty = true, .type = column_form_type(event_columns[column].form)};
     scratch->size = 0;
     switch (column) {
     case EVENT_COLUMN_trace:

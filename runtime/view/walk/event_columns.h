@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum event_column {
-#define EVENT_COLUMN(name, type, what) EVENT_COLUMN_##name,
+#define EVENT_COLUMN(name, form, what) EVENT_COLUMN_##name,
 #include "runtime/view/walk/event_columns.def"
 #undef EVENT_COLUMN
     EVENT_COLUMN_COUNT
@@ -24,11 +24,28 @@ enum column_type {
     COLUMN_TEXT,
 };
 
+/* The values of a column, for readers that have types of their own for them. */
+enum column_form {
+    COLUMN_FORM_INTEGER,
+    COLUMN_FORM_FLAG,  /* 0 or 1 */
+    COLUMN_FORM_TIME,  /* nanoseconds since the start of the recording */
+    COLUMN_FORM_REAL,  /* an integer where the dtype is one */
+    COLUMN_FORM_VALUE, /* a number or a text */
+    COLUMN_FORM_TEXT,
+    COLUMN_FORM_NUMBERS, /* integers, as JSON */
+    COLUMN_FORM_TEXTS,   /* texts, as JSON */
+    COLUMN_FORM_HASH,    /* 64 bits, as 16 hexadecimal digits */
+};
+
 struct column_rule {
     const char *name;
-    enum column_type type;
+    enum column_form form;
     const char *what; /* in a few words, for a schema */
 };
+
+/* The type of most values of that form. */
+enum column_type column_form_type(enum column_form form);
+
 extern const struct column_rule event_columns[EVENT_COLUMN_COUNT];
 
 struct column_value {
@@ -49,5 +66,11 @@ void event_column_get(enum event_column column,
                       struct slice trace,
                       struct buffer *scratch,
                       struct column_value *value);
+
+/* What a column of NUMBERS holds. false: nothing. */
+bool event_column_numbers(enum event_column column,
+                          const struct log_event_view *event,
+                          const int64_t **numbers,
+                          uint32_t *count);
 
 #endif

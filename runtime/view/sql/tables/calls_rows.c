@@ -1,5 +1,5 @@
 /* The table `calls`: each call of a recorded function. */
-#include "runtime/view/sql/tables/rows.h"
+#include "runtime/view/sql/tables/row_tables.h"
 
 enum column {
     COLUMN_TRACE,
@@ -26,28 +26,29 @@ enum column {
     COLUMN_COUNT
 };
 
-static const struct sql_column columns[COLUMN_COUNT] = {
-    {"trace", "TEXT", "the trace's file name"},
-    {"call", "INTEGER", "number of the call, from 1"},
-    {"parent", "INTEGER", "the call that made it; NULL: none that was recorded"},
-    {"depth", "INTEGER", "how many recorded calls it is within"},
-    {"thread", "INTEGER", "number of the thread"},
-    {"thread_name", "TEXT", "its name"},
-    {"file", "TEXT", "source file"},
-    {"line", "INTEGER", "line of the `def`"},
-    {"function", "TEXT", "qualified name of the function"},
-    {"module", "TEXT", "path of the nn.Module whose method it is"},
-    {"class", "TEXT", "class of that module"},
-    {"parent_line", "INTEGER", "line that it was made from"},
-    {"generator", "INTEGER", "1: a generator or coroutine"},
-    {"joined", "INTEGER", "1: recording began while it ran"},
-    {"begun", "INTEGER", "1: its beginning is in the trace"},
-    {"time", "INTEGER", "when it began, nanoseconds since the start"},
-    {"end_time", "INTEGER", "when its end was noticed"},
-    {"how", "TEXT", "returned, or left: without reaching a return statement"},
-    {"events", "INTEGER", "how many events are its own"},
-    {"first_seq", "INTEGER", "seq of the first one"},
-    {"last_seq", "INTEGER", "seq of the last one"},
+static const struct column_rule columns[COLUMN_COUNT] = {
+    {"trace", COLUMN_FORM_TEXT, "the trace's file name"},
+    {"call", COLUMN_FORM_INTEGER, "number of the call, from 1"},
+    {"parent", COLUMN_FORM_INTEGER,
+     "the call that made it; NULL: none that was recorded"},
+    {"depth", COLUMN_FORM_INTEGER, "how many recorded calls it is within"},
+    {"thread", COLUMN_FORM_INTEGER, "number of the thread"},
+    {"thread_name", COLUMN_FORM_TEXT, "its name"},
+    {"file", COLUMN_FORM_TEXT, "source file"},
+    {"line", COLUMN_FORM_INTEGER, "line of the `def`"},
+    {"function", COLUMN_FORM_TEXT, "qualified name of the function"},
+    {"module", COLUMN_FORM_TEXT, "path of the nn.Module whose method it is"},
+    {"class", COLUMN_FORM_TEXT, "class of that module"},
+    {"parent_line", COLUMN_FORM_INTEGER, "line that it was made from"},
+    {"generator", COLUMN_FORM_FLAG, "1: a generator or coroutine"},
+    {"joined", COLUMN_FORM_FLAG, "1: recording began while it ran"},
+    {"begun", COLUMN_FORM_FLAG, "1: its beginning is in the trace"},
+    {"time", COLUMN_FORM_TIME, "when it began, nanoseconds since the start"},
+    {"end_time", COLUMN_FORM_TIME, "when its end was noticed"},
+    {"how", COLUMN_FORM_TEXT, "returned, or left: without reaching a return statement"},
+    {"events", COLUMN_FORM_INTEGER, "how many events are its own"},
+    {"first_seq", COLUMN_FORM_INTEGER, "seq of the first one"},
+    {"last_seq", COLUMN_FORM_INTEGER, "seq of the last one"},
 };
 
 static uint64_t guess(const struct sql_trace *trace)

@@ -1,13 +1,13 @@
 /* The table `edges`: which event's value went into which other one's. */
-#include "runtime/view/sql/tables/rows.h"
+#include "runtime/view/sql/tables/row_tables.h"
 
 enum column { COLUMN_TRACE, COLUMN_SOURCE, COLUMN_TARGET, COLUMN_KIND, COLUMN_COUNT };
 
-static const struct sql_column columns[COLUMN_COUNT] = {
-    {"trace", "TEXT", "the trace's file name"},
-    {"source", "INTEGER", "seq of the event whose value it was"},
-    {"target", "INTEGER", "seq of the event whose value was made from it"},
-    {"kind", "TEXT",
+static const struct column_rule columns[COLUMN_COUNT] = {
+    {"trace", COLUMN_FORM_TEXT, "the trace's file name"},
+    {"source", COLUMN_FORM_INTEGER, "seq of the event whose value it was"},
+    {"target", COLUMN_FORM_INTEGER, "seq of the event whose value was made from it"},
+    {"kind", COLUMN_FORM_TEXT,
      "value: was read to make it; same: the same under another name; write: the value "
      "before a write in place; alias: was changed by writing to the source"},
 };

@@ -9,20 +9,10 @@
 
 #include <string.h>
 
-/* What min, max and the like hold depends on the dtype. */
-static const struct sql_column columns[EVENT_COLUMN_COUNT] = {
-#define COLUMN_TYPE_INTEGER(name)      "INTEGER"
-#define COLUMN_TYPE_TEXT(name)         "TEXT"
-#define COLUMN_TYPE_REAL(name)         ""
-#define EVENT_COLUMN(name, type, what) {#name, COLUMN_TYPE_##type(name), what},
-#include "runtime/view/walk/event_columns.def"
-#undef EVENT_COLUMN
-};
-
 const struct sql_table sql_events_table = {
     "events",
     "visits of a place, one for each value",
-    columns,
+    event_columns,
     EVENT_COLUMN_COUNT,
 };
 

@@ -22,21 +22,6 @@ struct rows_cursor {
     struct buffer scratch;    /* owned */
 };
 
-void sql_value_set_number(struct column_value *value, uint64_t number)
-{
-    if (number <= INT64_MAX) {
-        *value =
-            (struct column_value){.type = COLUMN_INTEGER, .integer = (int64_t)number};
-    } else {
-        *value = (struct column_value){.type = COLUMN_REAL, .real = (double)number};
-    }
-}
-
-void sql_value_set_text(struct column_value *value, struct slice text)
-{
-    *value = (struct column_value){.type = COLUMN_TEXT, .text = text};
-}
-
 /* ---- planning ---- */
 
 /* Which key the constraint is about, 1 + its index; 0: none. */

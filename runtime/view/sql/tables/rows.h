@@ -1,53 +1,13 @@
-/* Tables whose rows can be counted and are found by a key: sites, calls, edges. */
+/* The tables of row_tables.h as virtual tables of SQLite. */
 #ifndef MONITORCH_VIEW_SQL_TABLES_ROWS_H
 #define MONITORCH_VIEW_SQL_TABLES_ROWS_H
 
+#include "runtime/view/sql/tables/row_tables.h"
 #include "runtime/view/sql/tables/tables.h"
-
-/* A column that rows are found by, fast. */
-struct sql_key {
-    int column;
-    bool is_unique;
-    /* The rows that have it: positions from `*first` up to `*end`, of an order of its own. */
-    void (*find)(const struct sql_trace *trace,
-                 uint64_t number,
-                 size_t *first,
-                 size_t *end);
-    /* The row at a position of that order; NULL: they are the same. */
-    size_t (*row)(const struct sql_trace *trace, size_t position);
-};
-
-#define SQL_KEY_MAX 2
-
-struct sql_rows {
-    struct sql_table table;
-    struct sql_key keys[SQL_KEY_MAX];
-    int key_count;
-    /* For the planner, before the rows are known. */
-    uint64_t (*guess)(const struct sql_trace *trace);
-    /* Finds the rows. false with the traces' error set. May be NULL. */
-    bool (*prepare)(struct sql_traces *traces, struct sql_trace *trace);
-    size_t (*count)(const struct sql_trace *trace);
-    /* Column 0 is the trace's name and not asked for. A text is in `scratch`, or lives as long
-     * as the traces. */
-    void (*get)(struct sql_trace *trace,
-                size_t row,
-                int column,
-                struct buffer *scratch,
-                struct column_value *value);
-};
-
-extern const struct sql_rows sql_sites_rows;
-extern const struct sql_rows sql_calls_rows;
-extern const struct sql_rows sql_edges_rows;
 
 int sql_rows_register(sqlite3 *database,
                       const char *name,
                       const struct sql_rows *rows,
                       struct sql_traces *traces);
-
-/* For `get`. */
-void sql_value_set_number(struct column_value *value, uint64_t number);
-void sql_value_set_text(struct column_value *value, struct slice text);
 
 #endif

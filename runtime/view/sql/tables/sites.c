@@ -1,5 +1,5 @@
 /* The table `sites`: the places of the source where something was recorded. */
-#include "runtime/view/sql/tables/rows.h"
+#include "runtime/view/sql/tables/row_tables.h"
 #include "runtime/view/words/json_fields.h"
 #include "runtime/view/words/paint.h"
 
@@ -18,18 +18,19 @@ enum column {
     COLUMN_COUNT
 };
 
-static const struct sql_column columns[COLUMN_COUNT] = {
-    {"trace", "TEXT", "the trace's file name"},
-    {"site", "INTEGER", "number of the site"},
-    {"kind", "TEXT", "enter, assign, mutate, loop, branch, return, spy, line"},
-    {"file", "TEXT", "source file"},
-    {"line", "INTEGER", "line in it"},
-    {"column", "INTEGER", "character of the line, from 1"},
-    {"function", "TEXT", "qualified name of the function"},
-    {"names", "TEXT", "JSON: the names that it writes"},
-    {"reads", "TEXT", "JSON: the names that it reads"},
-    {"key", "TEXT", "stays the same when unrelated lines are added"},
-    {"code", "TEXT", "the source line"},
+static const struct column_rule columns[COLUMN_COUNT] = {
+    {"trace", COLUMN_FORM_TEXT, "the trace's file name"},
+    {"site", COLUMN_FORM_INTEGER, "number of the site"},
+    {"kind", COLUMN_FORM_TEXT,
+     "enter, assign, mutate, loop, branch, return, spy, line"},
+    {"file", COLUMN_FORM_TEXT, "source file"},
+    {"line", COLUMN_FORM_INTEGER, "line in it"},
+    {"column", COLUMN_FORM_INTEGER, "character of the line, from 1"},
+    {"function", COLUMN_FORM_TEXT, "qualified name of the function"},
+    {"names", COLUMN_FORM_TEXTS, "JSON: the names that it writes"},
+    {"reads", COLUMN_FORM_TEXTS, "JSON: the names that it reads"},
+    {"key", COLUMN_FORM_TEXT, "stays the same when unrelated lines are added"},
+    {"code", COLUMN_FORM_TEXT, "the source line"},
 };
 
 static uint64_t guess(const struct sql_trace *trace)

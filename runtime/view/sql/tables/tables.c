@@ -51,6 +51,18 @@ int sql_tables_register(sqlite3 *database,
     return code;
 }
 
+const char *sql_column_type(const struct column_rule *column)
+{
+    switch (column_form_type(column->form)) {
+    case COLUMN_INTEGER:
+        return "INTEGER";
+    case COLUMN_TEXT:
+        return "TEXT";
+    default: /* what min, max and the like hold depends on the dtype */
+        return "";
+    }
+}
+
 void sql_table_declare(const struct sql_table *table,
                        struct slice name,
                        struct buffer *text)
@@ -58,12 +70,13 @@ void sql_table_declare(const struct sql_table *table,
     buffer_add(text, SLICE("create table "));
     buffer_add(text, name);
     for (int i = 0; i < table->column_count; i++) {
-        const struct sql_column *column = &table->columns[i];
+        const struct column_rule *column = &table->columns[i];
+        const char *type = sql_column_type(column);
 
         buffer_add(text, i == 0 ? SLICE("(\"") : SLICE(", \""));
         buffer_add(text, slice_of(column->name));
-        buffer_add(text, column->type[0] == '\0' ? SLICE("\"") : SLICE("\" "));
-        buffer_add(text, slice_of(column->type));
+        buffer_add(text, type[0] == '\0' ? SLICE("\"") : SLICE("\" "));
+        buffer_add(text, slice_of(type));
     }
     buffer_add_byte(text, ')');
 }

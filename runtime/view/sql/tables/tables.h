@@ -1,28 +1,15 @@
-/* The virtual tables of SQL over traces: events, and what rows.h makes tables of. */
+/* The virtual tables of SQL over traces: events, and the tables of row_tables.h. */
 #ifndef MONITORCH_VIEW_SQL_TABLES_TABLES_H
 #define MONITORCH_VIEW_SQL_TABLES_TABLES_H
 
 #include "runtime/base/buffer.h"
+#include "runtime/view/sql/tables/row_tables.h"
 #include "runtime/view/sql/tables/traces.h"
 #include "runtime/view/walk/event_columns.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-/* A column as a schema tells it. */
-struct sql_column {
-    const char *name;
-    const char *type; /* as SQL declares it; "" for what may be of several */
-    const char *what;
-};
-
-struct sql_table {
-    const char *name;
-    const char *what;
-    const struct sql_column *columns;
-    int column_count;
-};
 
 #define SQL_TABLE_COUNT 4
 /* events, sites, calls, edges. */
@@ -43,6 +30,9 @@ struct sql_virtual_table {
     struct sql_traces *traces; /* borrowed */
     const void *rows;          /* of a table of rows: which one; else NULL */
 };
+
+/* The type that SQL declares for a column; "" for what may be of several. */
+const char *sql_column_type(const struct column_rule *column);
 
 /* Declares the table's columns to SQLite and makes it. */
 int sql_table_connect(sqlite3 *database,

@@ -1,0 +1,364 @@
+/* Tables of traces as Arrow streams. */
+#include "runtime/view/arrow/arrow.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/arrow/array.h"
+#include "runtime/view/arrow/column.h"
+#include "runtime/view/walk/event_rows.h"
+
+#include <assert.h>
+#include <errno.h>
+
+/* A batch ends where its texts and lists have so many bytes: their offsets have 31 bits. */
+#define BATCH_SIZE (256 * 1024 * 1024)
+
+/* A stream's private data. */
+struct arrow_stream {
+    struct arena arena; /* the texts of the request */
+    const char **paths; /* owned; their texts are of the arena */
+    size_t path_count;
+    const struct sql_rows *rows; /* NULL: events */
+    source_strip strip;
+    void (*report)(const char *path, const char *damage);
+    struct event_filter filter;
+    struct arrow_table table;
+    struct buffer scratch;
+    size_t trace; /* the present one, or the next */
+    bool is_open; /* the present one is being read */
+    /* Of events. */
+    struct log_reader *reader; /* owned */
+    struct event_rows events;
+    /* Of other tables. */
+    struct sql_traces traces; /* of one trace */
+    size_t row;
+    struct error error;
+};
+
+/* ---- lifetime ---- */
+
+static void close_trace(struct arrow_stream *stream)
+{
+    if (!stream->is_open) {
+        return;
+    }
+    if (stream->rows != NULL) {
+        sql_traces_release(&stream->traces);
+    } else {
+        event_rows_release(&stream->events);
+        log_reader_free(stream->reader);
+    }
+    stream->is_open = false;
+}
+
+static void stream_free(struct arrow_stream *stream)
+{
+    close_trace(stream);
+    arrow_table_release(&stream->table);
+    event_filter_release(&stream->filter);
+    buffer_release(&stream->scratch);
+    memory_free(stream->paths);
+    arena_release(&stream->arena);
+    memory_free(stream);
+}
+
+static bool open_trace(struct arrow_stream *stream)
+{
+    const char *path = stream->paths[stream->trace];
+
+    if (stream->rows != NULL) {
+        if (!sql_traces_init(&stream->traces, &path, 1, stream->strip,
+                             &stream->error)) {
+            return false;
+        }
+        stream->is_open = true;
+        stream->row = 0;
+        return stream->rows->prepare == NULL ||
+               stream->rows->prepare(&stream->traces, stream->traces.traces);
+    }
+    stream->reader = log_reader_new(path, &stream->error);
+    if (stream->reader == NULL) {
+        return false;
+    }
+    event_rows_init(&stream->events, stream->reader, &stream->filter);
+    stream->is_open = true;
+    return true;
+}
+
+/* ---- rows ---- */
+
+static bool set_event(struct arrow_stream *stream, struct arrow_column *column)
+{
+    const struct log_event_view *event = &stream->events.item.event;
+    enum event_column number = (enum event_column)column->number;
+    size_t row = stream->table.row_count;
+    const int64_t *numbers = NULL;
+    uint32_t count = 0;
+    struct column_value value;
+
+    switch (column->type) {
+    case ARROW_NUMBERS:
+        /* A scalar's shape may have no numbers, and is there all the same. */
+        if (!event_column_numbers(number, event, &numbers, &count)) {
+            return arrow_column_set_numbers(column, row, NULL, 0);
+        }
+        return arrow_column_set_numbers(column, row,
+                                        count == 0 ? &(int64_t){0} : numbers, count);
+    case ARROW_HASH:
+        arrow_column_set_hash(column, row, event->has_hash, event->hash);
+        return true;
+    default:
+        event_column_get(number, event, stream->events.call,
+                         slice_of(stream->paths[stream->trace]), &stream->scratch,
+                         &value);
+        return !stream->scratch.has_failed && arrow_column_set(column, row, &value);
+    }
+}
+
+static bool set_row(struct arrow_stream *stream, struct arrow_column *column)
+{
+    struct sql_trace *trace = stream->traces.traces;
+    struct column_value value = {.is_empty = true};
+
+    stream->scratch.size = 0;
+    if (column->number == 0) {
+        sql_value_set_text(&value, trace->name);
+    } else {
+        stream->rows->get(trace, stream->row, column->number, &stream->scratch, &value);
+    }
+    return !stream->scratch.has_failed &&
+           arrow_column_set(column, stream->table.row_count, &value);
+}
+
+static bool add_row(struct arrow_stream *stream)
+{
+    struct arrow_table *table = &stream->table;
+
+    if (!arrow_table_begin_row(table)) {
+        return false;
+    }
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct arrow_column *column = &table->columns[i];
+
+        if (stream->rows == NULL ? !set_event(stream, column)
+                                 : !set_row(stream, column)) {
+            return false;
+        }
+    }
+    arrow_table_end_row(table);
+    return true;
+}
+
+/* Whether the present trace has another row. */
+static bool has_row(struct arrow_stream *stream)
+{
+    if (stream->rows == NULL) {
+        return event_rows_next(&stream->events);
+    }
+    return stream->row < stream->rows->count(stream->traces.traces);
+}
+
+static const struct log_reader *present_reader(const struct arrow_stream *stream)
+{
+    return stream->rows == NULL ? stream->reader
+                                : stream->traces.traces->readers->reader;
+}
+
+/* false: memory ran out in the reader, which reports that as damage. */
+static bool end_trace(struct arrow_stream *stream)
+{
+    const struct log_reader *reader = present_reader(stream);
+
+    if (!event_rows_has_memory(reader) ||
+        (stream->rows == NULL && stream->events.has_failed)) {
+        return false;
+    }
+    if (stream->report != NULL && log_reader_damage_count(reader) > 0) {
+        stream->report(stream->paths[stream->trace], log_reader_damage(reader, 0));
+    }
+    close_trace(stream);
+    stream->trace++;
+    return true;
+}
+
+static bool is_full(const struct arrow_table *table)
+{
+    return table->row_count == ARROW_BATCH_ROWS ||
+           (table->row_count % 64 == 0 && arrow_table_size(table) > BATCH_SIZE);
+}
+
+/* Adds rows until the batch is full or there are no more. */
+static bool fill(struct arrow_stream *stream)
+{
+    while (!is_full(&stream->table) && stream->trace < stream->path_count) {
+        if (!stream->is_open && !open_trace(stream)) {
+            return false;
+        }
+        if (!has_row(stream)) {
+            if (!end_trace(stream)) {
+                return false;
+            }
+            continue;
+        }
+        if (!add_row(stream)) {
+            return false;
+        }
+        stream->row++;
+    }
+    return true;
+}
+
+/* ---- the interface ---- */
+
+/* What is left of the stream after a failure is nothing. */
+static int fail(struct arrow_stream *stream)
+{
+    if (stream->is_open && stream->rows != NULL &&
+        stream->traces.error.kind != ERROR_NONE) {
+        stream->error = stream->traces.error;
+    }
+    if (stream->error.kind == ERROR_NONE) {
+        error_set_memory(&stream->error);
+    }
+    close_trace(stream);
+    stream->trace = stream->path_count;
+    return stream->error.kind == ERROR_MEMORY ? ENOMEM : EIO;
+}
+
+static int stream_get_schema(struct ArrowArrayStream *stream,
+                             struct ArrowSchema *schema)
+{
+    struct arrow_stream *own = stream->private_data;
+
+    own->error = ERROR_INIT;
+    if (!arrow_schema_make(schema, &own->table)) {
+        error_set_memory(&own->error);
+        return ENOMEM;
+    }
+    return 0;
+}
+
+static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *array)
+{
+    struct arrow_stream *own = stream->private_data;
+
+    *array = (struct ArrowArray){.release = NULL};
+    own->error = ERROR_INIT;
+    if (!fill(own)) {
+        return fail(own);
+    }
+    if (own->table.row_count > 0 && !arrow_array_take(array, &own->table)) {
+        return fail(own);
+    }
+    return 0;
+}
+
+static const char *stream_get_last_error(struct ArrowArrayStream *stream)
+{
+    struct arrow_stream *own = stream->private_data;
+
+    return own->error.kind == ERROR_NONE ? NULL : own->error.text;
+}
+
+static void stream_release(struct ArrowArrayStream *stream)
+{
+    stream_free(stream->private_data);
+    stream->private_data = NULL;
+    stream->release = NULL;
+}
+
+/* ---- making one ---- */
+
+static const char *copy_text(struct arrow_stream *stream, const char *text)
+{
+    return arena_copy(&stream->arena, slice_of(text)).bytes;
+}
+
+static bool add_paths(struct arrow_stream *stream, const struct arrow_request *request)
+{
+    stream->paths = memory_allocate(request->path_count, sizeof *stream->paths);
+    if (stream->paths == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < request->path_count; i++) {
+        stream->paths[i] = copy_text(stream, request->paths[i]);
+        if (stream->paths[i] == NULL) {
+            return false;
+        }
+    }
+    stream->path_count = request->path_count;
+    return true;
+}
+
+static bool add_conditions(struct arrow_stream *stream,
+                           const struct arrow_request *request,
+                           struct error *error)
+{
+    for (size_t i = 0; i < request->condition_count; i++) {
+        const struct arrow_condition *condition = &request->conditions[i];
+        const char *text = copy_text(stream, condition->text);
+        bool is_taken = false;
+
+        if (text == NULL) {
+            return error_set_memory(error);
+        }
+        if (!event_filter_take(&stream->filter, condition->option, text, &is_taken,
+                               error)) {
+            return false;
+        }
+        assert(is_taken);
+    }
+    return true;
+}
+
+static bool add_columns(struct arrow_stream *stream,
+                        const struct arrow_request *request)
+{
+    size_t count = request->rows == NULL ? request->column_count
+                                         : (size_t)request->rows->table.column_count;
+
+    for (size_t i = 0; i < count; i++) {
+        int number = request->rows == NULL ? (int)request->columns[i] : (int)i;
+        const struct column_rule *rule = request->rows == NULL
+                                             ? &event_columns[number]
+                                             : &request->rows->table.columns[number];
+
+        if (!arrow_table_add(&stream->table, rule, number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool arrow_stream_make(struct ArrowArrayStream *stream,
+                       const struct arrow_request *request,
+                       struct error *error)
+{
+    struct arrow_stream *own = memory_allocate_zeroed(1, sizeof *own);
+
+    *stream = (struct ArrowArrayStream){.release = NULL};
+    if (own == NULL) {
+        return error_set_memory(error);
+    }
+    arena_init(&own->arena);
+    event_filter_init(&own->filter);
+    arrow_table_init(&own->table);
+    own->rows = request->rows;
+    own->strip = request->strip;
+    own->report = request->report;
+    if (!add_paths(own, request) || !add_columns(own, request)) {
+        stream_free(own);
+        return error_set_memory(error);
+    }
+    if (!add_conditions(own, request, error)) {
+        stream_free(own);
+        return false;
+    }
+    *stream = (struct ArrowArrayStream){
+        .get_schema = stream_get_schema,
+        .get_next = stream_get_next,
+        .get_last_error = stream_get_last_error,
+        .release = stream_release,
+        .private_data = own,
+    };
+    return true;
+}

@@ -1,0 +1,84 @@
+/* Columns that grow row by row, as Arrow lays them out; array.h gives them away.
+ *
+ * | form | Arrow |
+ * | INTEGER | int64 | FLAG | bool | TIME | duration in ns | REAL | float64 | HASH | uint64 |
+ * | TEXT | a dictionary of utf8, by int32 | NUMBERS | list of int64 | TEXTS | list of utf8 |
+ * | VALUE | two columns: float64, and `NAME_text`, a dictionary as of TEXT |
+ *
+ * What is not there is null. Text that is not UTF-8 has U+FFFD in its place. */
+#ifndef MONITORCH_VIEW_ARROW_COLUMN_H
+#define MONITORCH_VIEW_ARROW_COLUMN_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/view/walk/event_columns.h"
+#include "runtime/view/walk/text_codes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum arrow_type {
+    ARROW_INTEGER,
+    ARROW_FLAG,
+    ARROW_TIME,
+    ARROW_REAL,
+    ARROW_HASH,
+    ARROW_TEXT,
+    ARROW_NUMBERS,
+    ARROW_TEXTS,
+};
+
+struct arrow_column {
+    const struct column_rule *rule; /* borrowed */
+    int number;                     /* of the column in its table */
+    enum arrow_type type;
+    bool is_value_text; /* the texts of a column of VALUE */
+    size_t null_count;
+    uint8_t *valid;   /* owned; a bit a row */
+    void *items;      /* owned; of FLAG: a byte a row; of lists: the offsets */
+    int64_t *numbers; /* owned; what is in lists of numbers */
+    size_t number_count, number_capacity;
+    int32_t *ends; /* owned; of lists of texts: where each text ends */
+    size_t text_count, text_capacity;
+    struct buffer text;      /* of lists of texts: their bytes */
+    struct text_codes codes; /* of TEXT */
+};
+
+struct arrow_table {
+    struct arrow_column *columns; /* owned */
+    size_t column_count;
+    size_t row_count;
+    size_t row_capacity;
+};
+
+void arrow_table_init(struct arrow_table *table);
+void arrow_table_release(struct arrow_table *table);
+
+/* Adds a column of a table, `number` in it; two of VALUE. false: out of memory. */
+bool arrow_table_add(struct arrow_table *table,
+                     const struct column_rule *rule,
+                     int number);
+
+/* Makes room for another row; arrow_column_set() sets each of its columns, arrow_table_end_row() ends
+ * it. false: out of memory. */
+bool arrow_table_begin_row(struct arrow_table *table);
+void arrow_table_end_row(struct arrow_table *table);
+/* `row` is the table's row_count. A null pointer for a list of numbers: there is none. */
+bool arrow_column_set(struct arrow_column *column,
+                      size_t row,
+                      const struct column_value *value);
+bool arrow_column_set_numbers(struct arrow_column *column,
+                              size_t row,
+                              const int64_t *numbers,
+                              uint32_t count);
+void arrow_column_set_hash(struct arrow_column *column,
+                           size_t row,
+                           bool has_hash,
+                           uint64_t hash);
+
+/* How many bytes the texts and lists of its rows have. */
+size_t arrow_table_size(const struct arrow_table *table);
+/* Forgets the column's rows. */
+void arrow_column_empty(struct arrow_column *column);
+
+#endif
