@@ -159,7 +159,7 @@ class Root:
         limit = self._link.timeout
         if self._link.leave_at is not None:
             limit = min(limit, GRACE)
-        before = f"its last was gathering {self._step - 1}" if self._step > 1 else "it was the first"
+        before = f"the last complete one is {self._step - 1}" if self._step > 1 else "none is complete"
         return (
             f"{name_ranks(self._missing)} did not reach gathering {self._step} within {limit:g} s "
             f"({before})"
