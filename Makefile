@@ -32,12 +32,13 @@ VERSION_HEADER := $(BUILD)/include/monitorch_version.h
 
 # What is to run, and not only to be built, sets up the machine as well. Make reads this file anew when
 # it has made one that is included, so that all that is asked of the machine below is asked after that.
-SYSTEM := $(BUILD)/system
+# The demo needs less than the tests.
+SYSTEM := $(BUILD)/system$(if $(filter demo,$(MAKECMDGOALS)),$(if $(filter-out demo,$(MAKECMDGOALS)),,-demo))
 ifneq ($(filter demo pictures test check test-all bench fuzz faults coverage,$(MAKECMDGOALS)),)
 include $(SYSTEM)
 endif
 $(SYSTEM): tools/setup_system.sh
-	@PYTHON='$(PYTHON)' tools/setup_system.sh
+	@PYTHON='$(PYTHON)' tools/setup_system.sh $(if $(filter %-demo,$@),--demo)
 	@mkdir -p $(@D)
 	@touch $@
 
@@ -298,14 +299,23 @@ RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
 # Tests of one file run in one process, in order.
 TEST_JOBS ?= 2
 
-.PHONY: environment demo pictures test check test-all bench docs fuzz faults coverage
+# parallel: makes targets with as many jobs as processors, unless a number was given. Fetching packages
+# needs the network and compiling the processors, so both go on at once.
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+parallel = @$(MAKE) --no-print-directory $(if $(filter -j% --jobs% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+
+.PHONY: environment demo demo-environment pictures test check test-all bench docs fuzz faults coverage
 environment: ## find or make a Python with torch, pytest and the rest
 	@mkdir -p $(BUILD)
 	@PYTHON='$(PYTHON)' tools/setup.sh $(TEST_PYTHON_FILE)
 
-demo: TEST_PYTHON_FILE := $(BUILD)/demo-python
-demo: all ## record a small GPT whose loss is NaN, and name the line that made it
+demo demo-environment: TEST_PYTHON_FILE := $(BUILD)/demo-python
+demo-environment:
+	@mkdir -p $(BUILD)
 	@PYTHON='$(PYTHON)' tools/setup.sh --torch-alone $(TEST_PYTHON_FILE)
+
+demo: ## record a small GPT whose loss is NaN, and name the line that made it
+	+$(parallel) demo-environment all
 	@$(RUN_PYTHON) tools/demo.py
 
 pictures: all environment ## draw the pictures of samples/ again, after a change that was meant
@@ -313,7 +323,8 @@ pictures: all environment ## draw the pictures of samples/ again, after a change
 	@$(RUN_PYTHON) tools/terminal.py docs/images/why.svg
 	@$(RUN_PYTHON) -m tests.draw.thumbnails
 
-test: all unit-programs layers environment ## build, then all tests but the slow ones
+test: ## build, then all tests but the slow ones
+	+$(parallel) environment all unit-programs layers
 	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile -m 'not slow' tests
 
 check: all unit-programs layers environment ## the quick tests, under a minute

@@ -50,7 +50,8 @@ run_client() { # client package version sha256
             --requirement "$scratch/requirements" --dest "$scratch/archive"
         ;;
     npm)
-        (cd "$scratch/archive" && npm pack --loglevel=error --ignore-scripts --fetch-retries=1 "$2@$3")
+        "$python" "$root/tools/fetch_npm.py" "$2" "$3" "$scratch/archive" ||
+            (cd "$scratch/archive" && npm pack --loglevel=error --ignore-scripts --fetch-retries=1 "$2@$3")
         ;;
     esac
 }

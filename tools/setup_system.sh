@@ -1,7 +1,10 @@
 #!/bin/sh
 # Installs what the build needs from the system's packages, where it is missing and where
 # that is possible (Debian, Ubuntu, as root); else says what to install.
+#
+# usage: [PYTHON=…] tools/setup_system.sh [--demo]     (--demo: not what only the tests need)
 set -eu
+is_demo=${1:-}
 
 missing=
 need() { # package command
@@ -9,10 +12,11 @@ need() { # package command
 }
 
 need gcc gcc
-need g++ g++ # of torch.compile
 need make make
-need git git
-need npm npm
+if [ "$is_demo" != --demo ]; then
+    need g++ g++ # of torch.compile
+    need git git
+fi
 need pkg-config pkg-config
 pkg-config --exists pangocairo 2>/dev/null || missing="$missing libcairo2-dev libpango1.0-dev"
 echo '#include <sqlite3.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libsqlite3-dev"
@@ -30,10 +34,10 @@ echo '#include <stdio.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libc6-
 [ -z "$missing" ] && exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    echo "setup: installing$missing" >&2
+    echo "setup: installing the system's packages$missing (up to 200 MB with what they need, once)" >&2
     apt-get update -qq
     # shellcheck disable=SC2086 # a list of words
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 else
     echo "setup: please install these packages (their names on Debian):$missing" >&2
     exit 1

@@ -68,7 +68,7 @@ def test_targets_are_whole(tree, target):
 
 def test_what_the_system_lacks_is_installed_first(tree, tmp_path):
     """By what runs; what only builds leaves the machine alone."""
-    path = without(tmp_path, "npm", "apt-get", "id")
+    path = without(tmp_path, "pkg-config", "g++", "apt-get", "id")
     log = tmp_path / "log"
     for name, text in {"apt-get": f'echo "$@" >> {log}', "id": "echo 0"}.items():
         program = tmp_path / "bin" / name
@@ -78,7 +78,10 @@ def test_what_the_system_lacks_is_installed_first(tree, tmp_path):
     assert run(tree, "make", "-n", "all", *words, PATH=path).returncode == 0
     assert not log.exists()
     assert run(tree, "make", "-n", "demo", *words, PATH=path).returncode == 0
-    assert "install" in log.read_text() and "npm" in log.read_text().split()
+    assert "install" in log.read_text() and "pkg-config" in log.read_text().split()
+    assert "g++" not in log.read_text().split()
+    assert run(tree, "make", "-n", "test", *words, PATH=path).returncode == 0
+    assert "g++" in log.read_text().split()
 
 
 def test_a_python_that_does_not_run(tree):
