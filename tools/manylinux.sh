@@ -51,6 +51,8 @@ if [ ! -f "$sysroot/.complete" ]; then
             ;;
         esac
     done
+    # pkg-config leaves out this machine's own folder of headers, in which cairo and pango have these.
+    cp -R /usr/include/fontconfig "$sysroot/usr/include/"
     rm -rf "$packages"
     touch "$sysroot/.complete"
 fi

@@ -121,6 +121,40 @@ class Installed(unittest.TestCase):
         for command in ("monitorch", "monitorch-instrument", "trace_to_graph"):
             self.assertIn("usage", run(command, "--help").lower())
 
+    def test_every_subcommand(self):
+        listed = run("monitorch", "--help").partition("Commands:\n")[2].partition("\n\n")[0]
+        names = [line.split()[0] for line in listed.splitlines() if line[2:3].strip()]
+        self.assertTrue({"run", "why", "diff", "instrument"} <= set(names), names)
+        for name in set(names) - {"help"}:
+            for words in (["monitorch", name], ["python", "-m", "monitorch", name]):
+                self.assertIn(f"monitorch {name}", run(*words, "--help").replace("h-i", "h i"))
+
+    def test_manual_pages_and_completions(self):
+        share = pathlib.Path(sys.prefix, "share")
+        for page in ("monitorch", "monitorch-why", "monitorch-run", "monitorch-instrument"):
+            self.assertTrue((share / "man" / "man1" / f"{page}.1").exists(), page)
+        shells = {
+            "bash": (
+                "bash-completion/completions/monitorch",
+                "source $FILE; COMP_WORDS=(monitorch wh); COMP_CWORD=1; "
+                "$(complete -p monitorch | sed 's/.*-F \\([^ ]*\\).*/\\1/') monitorch wh monitorch; "
+                'echo "${COMPREPLY[@]}"',
+            ),
+            "fish": (
+                "fish/vendor_completions.d/monitorch.fish",
+                "source $FILE; complete --do-complete 'monitorch wh'",
+            ),
+            "zsh": ("zsh/site-functions/_monitorch", "autoload -U compinit; zsh -n $FILE && echo why"),
+        }
+        for shell, (name, program) in shells.items():
+            file = share / name
+            self.assertTrue(file.exists(), name)
+            if shutil.which(shell):
+                environment = {**os.environ, "FILE": str(file), "PATH": f"{BIN}:{os.environ['PATH']}"}
+                words = [shell, "-c", program]
+                done = subprocess.run(words, env=environment, capture_output=True, text=True)
+                self.assertEqual(done.stdout.split()[:1], ["why"], (shell, done.stdout, done.stderr))
+
     def test_strip(self):
         self.record()
         run("monitorch-instrument", "--strip", "traced.py", "-o", "back.py", cwd=self.folder)
