@@ -40,13 +40,13 @@ if [ ! -f "$sysroot/.complete" ]; then
     rm -rf "$sysroot" "$packages"
     mkdir -p "$sysroot" "$packages"
     debootstrap --download-only --arch="$architecture" --variant=minbase \
-        --include=libc6-dev,libsqlite3-dev "$suite" "$packages" "$mirror" >"$build/debootstrap.log" 2>&1 || {
+        --include=libc6-dev,libsqlite3-dev,zlib1g-dev "$suite" "$packages" "$mirror" >"$build/debootstrap.log" 2>&1 || {
         tail -n 5 "$build/debootstrap.log" >&2
         exit 1
     }
     for package in "$packages"/var/cache/apt/archives/*.deb; do
         case ${package##*/} in
-        libc6_* | libc6-dev_* | linux-libc-dev_* | libcrypt* | libsqlite3-dev_*)
+        libc6_* | libc6-dev_* | linux-libc-dev_* | libcrypt* | libsqlite3-dev_* | zlib1g*)
             dpkg -x "$package" "$sysroot"
             ;;
         esac

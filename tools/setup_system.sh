@@ -23,21 +23,27 @@ echo '#include <sqlite3.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libs
 need python3 python3
 python=${PYTHON:-python3}
 if ! command -v "$python" >/dev/null 2>&1; then
-    missing="$missing python3-dev python3-venv python3-pip"
+    missing="$missing python3-dev python3-venv"
+    [ "$is_demo" = --demo ] || missing="$missing python3-pip"
 else
     "$(dirname "$0")/python_headers.sh" "$python" >/dev/null 2>&1 ||
         missing="$missing python3-dev"
     "$python" -c 'import venv, ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
-    "$python" -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
+    [ "$is_demo" = --demo ] || "$python" -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
 fi
 echo '#include <stdio.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libc6-dev"
 [ -z "$missing" ] && exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "setup: installing the system's packages$missing (up to 200 MB with what they need, once)" >&2
-    apt-get update -qq
+    log=$(mktemp)
     # shellcheck disable=SC2086 # a list of words
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
+        cat "$log" >&2
+        exit 1
+    fi
+    rm -f "$log"
 else
     echo "setup: please install these packages (their names on Debian):$missing" >&2
     exit 1

@@ -179,7 +179,9 @@ def test_a_test_may_record_itself(run, pytester):
     def test_after(monitorch_no_nan):
         share(numpy.zeros(3))
     """
-    run(tests=tests).assert_outcomes(passed=1, failed=1)
+    result = run(tests=tests)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["monitorch: *::test_it: not recorded to its end: the program began*"])
     assert (pytester.path / "own.mtrace").exists()
 
 

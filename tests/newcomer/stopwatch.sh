@@ -52,10 +52,12 @@ begin() {
     cp -a "$folder/base" "$tree"
     mkdir -p "$tree/root/monitorch"
     (cd "$root" && git ls-files -z | xargs -0 tar -cf - --ignore-failed-read) | tar -xf - -C "$tree/root/monitorch"
-    for file in /etc/resolv.conf /etc/pip.conf /etc/npmrc /root/.npmrc /root/.config/pip/pip.conf \
-        /etc/ssl/certs/ca-certificates.crt; do
+    for file in /etc/resolv.conf /etc/pip.conf /root/.config/pip/pip.conf; do
         [ ! -f "$file" ] || { mkdir -p "$tree$(dirname "$file")" && cp -L "$file" "$tree$file"; }
     done
+    sed -i '/^cert *=/d' "$tree/etc/pip.conf" "$tree/root/.config/pip/pip.conf" 2>/dev/null || true
+    # The certificates that this machine trusts, where no package of the Debian writes.
+    [ -z "${SSL_CERT_FILE:-}" ] || cp -L "$SSL_CERT_FILE" "$tree/root/certificates"
     mount -t proc proc "$tree/proc"
     mount --bind /dev "$tree/dev"
     for bound in ${STOPWATCH_BIND:-}; do
@@ -73,7 +75,8 @@ trap finish EXIT
 trap 'exit 130' HUP INT TERM
 
 # Words of the environment that say how packages are reached.
-kept=$(env | sed -n 's/^\(PIP_[A-Z_]*\|[A-Za-z]*_[Pp][Rr][Oo][Xx][Yy]\|SSL_CERT_FILE\|REQUESTS_CA_BUNDLE\)=\([^ ]*\)$/\1=\2/p' | tr '\n' ' ')
+kept=$(env | sed -n 's/^\(PIP_[A-Z_]*\|[A-Za-z]*_[Pp][Rr][Oo][Xx][Yy]\)=\([^ ]*\)$/\1=\2/p' | grep -v '^PIP_CERT=' | tr '\n' ' ')
+[ -z "${SSL_CERT_FILE:-}" ] || kept="$kept SSL_CERT_FILE=/root/certificates PIP_CERT=/root/certificates"
 system='gcc libc6-dev make python3-dev python3-venv pkg-config libcairo2-dev libpango1.0-dev libsqlite3-dev'
 
 program() {

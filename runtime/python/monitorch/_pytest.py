@@ -147,12 +147,12 @@ def pytest_runtest_teardown(item: "pytest.Item") -> None:
 
 
 def pytest_terminal_summary(terminalreporter: "Any") -> None:
-    """Which golden traces were written, by this process or workers of pytest-xdist."""
-    written: "list[str]" = []
+    """Golden traces that were written, and recordings that ended early, of workers of pytest-xdist too."""
+    told: "list[str]" = []
     for reports in terminalreporter.stats.values():
         for report in reports:
             for name, value in getattr(report, "user_properties", ()):
-                if name == "monitorch_golden" and value not in written:
-                    written.append(value)
-    for line in written:
+                if name == "monitorch" and value not in told:
+                    told.append(value)
+    for line in told:
         terminalreporter.write_line(f"monitorch: {line}")

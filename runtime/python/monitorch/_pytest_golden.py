@@ -97,7 +97,9 @@ class Golden:
             lines = [*lines[:_LINES], f"… ({len(lines) - _LINES} more lines)"]
         new = self._keep(trace)
         words = ["monitorch", "diff", *self._options, str(_short(self.path)), str(_short(new))]
-        details = f"details:       {shlex.join(words)}  (-o diff.html draws it)\n" if code == 1 else ""
+        details = (
+            f"details:       {shlex.join(words)}  (-o diff.html draws it)\n" if code == 1 else ""
+        )
         return (
             _shorten("\n".join(lines)) + f"\n\ngolden trace:  {_short(self.path)}\n"
             f"this run:      {_short(new)}\n{details}"
@@ -133,7 +135,7 @@ class Golden:
 
     def _tell(self, text: str) -> None:
         """In pytest's summary; properties of a report reach it from workers of pytest-xdist too."""
-        self._item.user_properties.append(("monitorch_golden", text))
+        self._item.user_properties.append(("monitorch", text))
 
 
 def _has_events(trace: str) -> bool:

@@ -16,8 +16,21 @@ if TYPE_CHECKING:
 
     from monitorch._pytest_golden import Golden
 
+_MEMORY = "/dev/shm"
+_MEMORY_FREE = 4 << 30  # bytes; with less a long test could fill it
 _DEPTH = "2"  # steps back that are printed of what a NaN was made from
 _ALLOW = "\n\nif the test makes it on purpose: @pytest.mark.monitorch_allow_nan"
+
+
+def _make_folder() -> str:
+    """In memory where there is room: a file on a disk costs a short test ten times as much."""
+    try:
+        state = os.statvfs(_MEMORY)
+        if "TMPDIR" not in os.environ and state.f_bavail * state.f_frsize >= _MEMORY_FREE:
+            return tempfile.mkdtemp(prefix="monitorch-", dir=_MEMORY)
+    except OSError:
+        pass
+    return tempfile.mkdtemp(prefix="monitorch-")
 
 
 class Watch:
@@ -54,7 +67,7 @@ class Watch:
 
         active = _record.find_any()
         if active is None or active.is_paused:
-            self._folder = tempfile.mkdtemp(prefix="monitorch-")
+            self._folder = _make_folder()
             # What torch.compile compiles stays as it is for the option, which nobody asked for here.
             mode = "skip" if self._forbidden == "nonfinite" else "break"
             path = os.path.join(self._folder, "test.mtrace")
@@ -98,13 +111,19 @@ class Watch:
             _recorder.flush()
         path = _recorder.path() if recording.is_active else recording.absolute_path
         if self._folder:
-            recording.stop()
+            self._note_early_end(recording.stop())
         try:
             self._ask(path or recording.absolute_path)
         finally:
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = ""
+
+    def _note_early_end(self, summary: "Any") -> None:
+        """In pytest's summary: what came after was not checked."""
+        if summary is not None and summary.stopped is not None:
+            text = f"{self._item.nodeid}: not recorded to its end: {summary.stopped}"
+            self._item.user_properties.append(("monitorch", text))
 
     def _ask(self, trace: str) -> None:
         """A golden trace is last: with a NaN in it, it is not written."""
