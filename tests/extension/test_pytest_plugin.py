@@ -212,6 +212,10 @@ def test_nan():
 def test_infinity():
     big = numpy.exp(numpy.array([1000.0]))
 
+def test_number():
+    low = float("inf")
+    apart = low - low
+
 def test_meant():
     hidden = mask(numpy.ones(3) * 2)
     best = float("inf")
@@ -240,7 +244,7 @@ class TestCase(unittest.TestCase):
         self.assertEqual(1, 2)
 """
 OPTION_FAILED = {
-    "test_nan", "test_infinity", "test_nan_of_a_fixture", "test_both", "test_unit", "test_unit_fails",
+    "test_nan", "test_infinity", "test_number", "test_nan_of_a_fixture", "test_both", "test_unit", "test_unit_fails",
 }  # fmt: skip
 
 
@@ -253,7 +257,7 @@ def test_no_test_may_make_a_nan(run, words):
     if words == ["-n2"]:
         pytest.importorskip("xdist")
     result = run("--monitorch-no-nan", "--strict-markers", *words, tests=OPTION_TESTS)
-    result.assert_outcomes(passed=3, failed=6, xfailed=1)
+    result.assert_outcomes(passed=3, failed=7, xfailed=1)
     text = result.stdout.str()
     assert failed_in(text) == OPTION_FAILED
     assert re.search(r"^model\.py:5: NaN made here: y: 0/0", text, re.MULTILINE), text
@@ -271,12 +275,15 @@ def test_the_option_and_the_fixture(run):
     def test_infinity(monitorch_no_nan):
         big = numpy.exp(numpy.array([1000.0]))
 
+    def test_number(monitorch_no_nan):
+        number = float(share(numpy.zeros(1))[0])
+
     @pytest.mark.monitorch_allow_nan
     def test_marked(monitorch_no_nan):
         share(numpy.zeros(3))
     """
-    result = run("--monitorch-no-nan", tests=tests)
-    result.assert_outcomes(failed=2)
+    run("--monitorch-no-nan", tests=tests).assert_outcomes(failed=3)
+    run(tests=tests).assert_outcomes(passed=1, failed=2)
 
 
 def test_each_test_is_asked_for_its_own_values(run):
@@ -302,7 +309,7 @@ def test_include_chooses_for_the_option(run):
     result = run("--monitorch-no-nan", "--monitorch-include=other", tests=OPTION_TESTS)
     assert failed_in(result.stdout.str()) == {"test_both", "test_known", "test_unit_fails"}
     result = run("--monitorch-no-nan", "--monitorch-include=model", tests=OPTION_TESTS)
-    assert failed_in(result.stdout.str()) == OPTION_FAILED - {"test_infinity"}
+    assert failed_in(result.stdout.str()) == OPTION_FAILED - {"test_infinity", "test_number"}
 
 
 def test_the_option_leaves_nothing_behind(run, pytester, monkeypatch):

@@ -140,16 +140,17 @@ class Watch:
 
 
 def _find_nonfinite(
-    trace: str, first: int, kinds: "tuple[str, ...]"
+    trace: str, first: int, wants_infinities: bool
 ) -> "tuple[int, str, int, str] | None":
-    """(number, file, line, name) of the first event from `first` on that holds one of the kinds."""
+    """(number, file, line, name) of the first event from `first` on that holds NaN, or an infinity."""
     from monitorch._load import load
 
-    events: "Any" = load(trace, columns=["seq", "file", "line", "name", *kinds], nan=True)
-    counts = [events[kind] for kind in kinds]
-    for i, number in enumerate(events["seq"]):
-        if number >= first and any(count[i] > 0 for count in counts):
-            file, line, name = (events[column][i] for column in ("file", "line", "name"))
+    columns = ["seq", "file", "line", "name", "nan", "value"]
+    events: "Any" = load(trace, columns=columns, nan=True)
+    for number, file, line, name, count, value in zip(*(events[column] for column in columns)):
+        # Of an array it is counted; a number has no counts.
+        has_nan = count > 0 or (count < 0 and value != value)
+        if number >= first and (wants_infinities or has_nan):
             return number, file, line, name
     return None
 
@@ -173,7 +174,7 @@ def _explain(trace: str, first: int) -> str:
     """Of the first event from `first` on that holds NaN; empty where there is none."""
     from monitorch._nonfinite import _shorten
 
-    found = _find_nonfinite(trace, first, ("nan",))
+    found = _find_nonfinite(trace, first, False)
     if found is None:
         return ""
     number, file, line, name = found
@@ -185,7 +186,7 @@ def _explain_unmeant(trace: str, first: int) -> str:
     """Of the first NaN from `first` on, or infinity that its line does not name; empty where there is none."""
     from monitorch._nonfinite import _shorten
 
-    found = _find_nonfinite(trace, first, ("nan", "posinf", "neginf"))
+    found = _find_nonfinite(trace, first, True)
     if found is None:
         return ""
     number, file, line, name = found
