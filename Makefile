@@ -299,9 +299,9 @@ RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
 # Tests of one file run in one process, in order.
 TEST_JOBS ?= 2
 
-# parallel: makes targets with as many jobs as processors, unless a number was given. Fetching packages
-# needs the network and compiling the processors, so both go on at once.
-JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+# parallel: makes targets with as many jobs as processors and one more, unless a number was given:
+# fetching packages needs the network and compiling the processors, so both go on at once.
+JOBS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
 parallel = @$(MAKE) --no-print-directory $(if $(filter -j% --jobs% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
 .PHONY: environment demo demo-environment pictures test check test-all bench docs fuzz faults coverage
