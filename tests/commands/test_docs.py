@@ -77,7 +77,11 @@ OUTPUT = "the output of the program above"  # begins the reason of a block that 
 
 def run_block(folder, block):
     """What a program has printed; "" of commands, whose output is compared here."""
-    if block.language == "python":
+    named = re.match(r"# (\w+\.py)\n", block.text)
+    if block.language == "python" and named:
+        # The reader saves it under this name, for the commands below it.
+        (folder / named[1]).write_text(block.text)
+    elif block.language == "python":
         name = f"block_{block.line}.py"
         (folder / name).write_text("\n" * (block.line - 1) + block.text)
         done = recording.run_python(
@@ -94,6 +98,12 @@ def run_block(folder, block):
     return ""
 
 
+def words_of_picture(path):
+    """Without figures, and without the folder that the program lies in."""
+    words = re.findall(r">([^<>]+)</text>", pages.without_figures(path.read_text()))
+    return [word for word in words if not re.search(r"/|\.py$| values ", word)]
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("page", ALONE)
 def test_a_page_stands_alone(tmp_path, page):
@@ -104,6 +114,9 @@ def test_a_page_stands_alone(tmp_path, page):
             printed = run_block(tmp_path, block)
         elif block.reason.startswith(OUTPUT):
             assert re.fullmatch(pages.pattern_of(block.text), printed), f"{block.id}\n{printed}"
+    for name in re.findall(r"\]\([./]*images/(\w+\.svg)\)", (paths.ROOT / page).read_text()):
+        drawn, kept = tmp_path / name, paths.ROOT / "docs" / "images" / name
+        assert words_of_picture(drawn) == words_of_picture(kept), name
 
 
 @pytest.mark.torch

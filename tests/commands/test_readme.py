@@ -63,18 +63,14 @@ def test_its_size():
     assert len(RUN) >= 8
 
 
-def without_figures(text):
-    """Their last digits depend on the processor."""
-    return re.sub(r"\d+\.\d+|e-\d+", "N", text)
-
-
 @pytest.mark.torch
 def test_its_first_picture_shows_the_real_answer(tmp_path):
     done = recording.run_python(
         "tools/terminal.py", tmp_path / "why.svg", folder=paths.ROOT, env=pages.environment()
     )
     assert done.returncode == 0, done.stderr
-    assert without_figures((tmp_path / "why.svg").read_text()) == without_figures(PICTURE.read_text())
+    drawn = (tmp_path / "why.svg").read_text()
+    assert pages.without_figures(drawn) == pages.without_figures(PICTURE.read_text())
 
 
 def test_set_up_commands_are_targets():

@@ -76,6 +76,11 @@ def pattern_of(output):
     return "".join(lines)
 
 
+def without_figures(text):
+    """Of a picture, whose figures' last digits depend on the processor."""
+    return re.sub(r"\d+\.\d+|e-\d+", "N", text)
+
+
 def missing_program(command):
     """A program of a pipeline that is not installed here; None where all are."""
     for part in re.split(r"\||;|&&", re.sub(r"'[^']*'|\"[^\"]*\"", "", command)):
