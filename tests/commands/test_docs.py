@@ -20,9 +20,7 @@ BLOCKS = [block for page in PAGES for block in pages.blocks(page)]
 PREPARED = {"CONTRIBUTING.md", "samples/README.md"}
 PREPARED |= {
     f"docs/reference/{name}.md"
-    for name in (
-        "calls check diff export graph instrument pictures pytest recording run show sql why"
-    ).split()
+    for name in ("calls export graph instrument pictures pytest").split()
 }
 PREPARED |= {
     f"docs/internals/{name}.md"
@@ -81,7 +79,8 @@ def run_block(folder, block):
     if block.language == "python" and named:
         # The reader saves it under this name, for the commands below it.
         (folder / named[1]).write_text(block.text)
-    elif block.language == "python":
+        return ""
+    if block.language == "python":
         name = f"block_{block.line}.py"
         (folder / name).write_text("\n" * (block.line - 1) + block.text)
         done = recording.run_python(

@@ -1,6 +1,6 @@
 """Seeds for fuzz_saved and fuzz_saved_names: python tests/fuzz/make_saved_seeds.py [FOLDER]
 
-Files of saved tensors in the short forms that fuzz_saved.c tells, written after docs/reference/saved.md
+Files of saved tensors in the short forms that fuzz_saved.c tells, written after docs/internals/saved.md
 without the project's own writers, and without torch. They are kept in tests/fuzz/inputs, where
 `make fuzz` finds them."""
 

@@ -8,7 +8,7 @@
  *     while (diff_align_next(align, &step)) { … }
  *     diff_align_free(align);
  *
- * Of several threads, one after the other is gone through. docs/reference/diff.md tells how it is done. */
+ * Of several threads, one after the other is gone through. docs/internals/diff.md has the algorithm. */
 #ifndef MONITORCH_VIEW_DIFF_ALIGN_ALIGN_H
 #define MONITORCH_VIEW_DIFF_ALIGN_ALIGN_H
 
