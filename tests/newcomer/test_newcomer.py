@@ -1,11 +1,14 @@
 """A clean machine: a bare tree and an empty home, from nothing to green. All of it takes long (run.sh); its
 beginning, and what is said where something is missing, is tried always."""
 
+import functools
+import http.server
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -97,6 +100,37 @@ def test_no_client_that_could_fetch(tree, tmp_path):
     assert done.returncode == 1
     assert "cannot get tree-sitter" in done.stderr
     assert f"{tree.parent}/home/.cache/monitorch/npm-tree-sitter-" in done.stderr
+
+
+def test_an_archive_of_npm_without_npm(tmp_path):
+    """From the registry that npm's settings name; what cannot be had is one line."""
+    served, home, folder = tmp_path / "registry", tmp_path / "home", tmp_path / "folder"
+    for made in (served / "pack/-", home, folder):
+        made.mkdir(parents=True)
+    (served / "pack/-/pack-1.0.tgz").write_bytes(b"archive")
+    handler = functools.partial(Quiet, directory=str(served))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        (home / ".npmrc").write_text(f"fund=false\nregistry = {url}/\n")
+        script = paths.ROOT / "tools" / "fetch_npm.py"
+
+        def fetch(version, **variables):
+            environment = {"PATH": os.environ["PATH"], "HOME": str(home), **variables}
+            words = [sys.executable, script, "pack", version, folder]
+            return subprocess.run(words, env=environment, capture_output=True, text=True)
+
+        assert fetch("1.0").returncode == 0
+        assert (folder / "pack-1.0.tgz").read_bytes() == b"archive"
+        for done in (fetch("2.0"), fetch("1.0", npm_config_registry="http://127.0.0.1:1")):
+            assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+            assert done.stderr.startswith("http://127.0.0.1:")
+        server.shutdown()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format, *words):
+        pass
 
 
 def test_no_headers_of_python(tree, tmp_path):

@@ -137,6 +137,17 @@ def test_its_name_tells_where_it_runs(wheel):
     assert f"Tag: {python}-{abi}-{platform}\n" in text.decode()
 
 
+def test_a_wheel_for_another_machine_names_it():
+    found = with_backend(
+        "import pathlib; from distribution import libraries as l; "
+        "print(l.platform_tag([pathlib.Path(sys.argv[1])], set(), 'aarch64'))",
+        paths.COMMAND,
+    )
+    assert found.startswith("manylinux_2_") and found.endswith("_aarch64")
+    done = subprocess.run([TOOLS / "manylinux.sh", "sparc"], capture_output=True, text=True)
+    assert done.returncode == 2 and "expected x86_64 or aarch64" in done.stderr
+
+
 def test_a_library_stands_after_those_that_it_needs(wheel):
     archive = zipfile.ZipFile(wheel)
     folder = "monitorch/_libraries/"
