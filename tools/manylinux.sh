@@ -53,13 +53,24 @@ if [ ! -f "$sysroot/.complete" ]; then
     done
     # pkg-config leaves out this machine's own folder of headers, in which cairo and pango have these.
     cp -R /usr/include/fontconfig "$sysroot/usr/include/"
+    # Links to /lib lead into the sysroot, not into this machine.
+    find "$sysroot" -type l | while read -r link; do
+        target=$(readlink "$link")
+        case $target in
+        /*) ln -sf "$sysroot$target" "$link" ;;
+        esac
+    done
     rm -rf "$packages"
     touch "$sysroot/.complete"
 fi
+
+# A compiler looks beside itself for the C library before it looks below the sysroot: -B and -L come first.
+triplet=$machine-linux-gnu
+compiler="${prefix}gcc --sysroot=$sysroot -B$sysroot/usr/lib/$triplet -L$sysroot/usr/lib/$triplet -L$sysroot/lib/$triplet"
 
 # Manual pages and completions come from commands that run here.
 mkdir -p "$folder"
 cd "$root"
 PYTHONPATH=tools "$python" -m distribution wheel "$folder" build="build/manylinux/$machine" \
-    libraries=none cc="${prefix}gcc --sysroot=$sysroot" strip="${prefix}strip" machine="$machine" \
+    libraries=none cc="$compiler" strip="${prefix}strip" machine="$machine" \
     ${prefix:+native=build}
