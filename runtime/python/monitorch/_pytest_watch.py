@@ -120,7 +120,7 @@ class Watch:
             self._folder = ""
 
     def _note_early_end(self, summary: "Any") -> None:
-        """In pytest's summary: what came after was not checked."""
+        """Shown in pytest's summary: later code was not checked."""
         if summary is not None and summary.stopped is not None:
             text = f"{self._item.nodeid}: not recorded to its end: {summary.stopped}"
             self._item.user_properties.append(("monitorch", text))
