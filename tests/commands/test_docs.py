@@ -20,7 +20,7 @@ BLOCKS = [block for page in PAGES for block in pages.blocks(page)]
 PREPARED = {"CONTRIBUTING.md", "samples/README.md"}
 PREPARED |= {
     f"docs/reference/{name}.md"
-    for name in ("calls export graph instrument pictures pytest").split()
+    for name in ("calls export instrument pictures pytest").split()
 }
 PREPARED |= {
     f"docs/internals/{name}.md"
