@@ -336,7 +336,13 @@ $(MODELS): tools/requirements-models.txt | environment
 	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
 	@touch $@
 
-test-all: all unit-programs layers environment $(MODELS) ## all tests, whole corpora included (long)
+# Packages that read traces as Arrow, for tests/extension/test_arrow.py and bench/bench_load.py.
+ARROW := $(BUILD)/arrow/.installed
+$(ARROW): tools/requirements-arrow.txt | environment
+	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
+	@touch $@
+
+test-all: all unit-programs layers environment $(MODELS) $(ARROW) ## all tests, whole corpora included (long)
 	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile --slow tests
 
 # Packages that a benchmark is measured against; not in the way of anything else.
@@ -349,8 +355,8 @@ $(PEERS): tools/requirements-bench.txt | environment
 BENCHMARKS ?= $(call sources,bench/bench_*.py)
 CLAIMS     := $(BUILD_PATH)/bench
 # Benchmarks use tests/support.
-bench: PYTHON_FOLDERS = $(BUILD_PATH)/python:$(BUILD_PATH)/peers:$(CURDIR)
-bench: all environment $(PEERS) ## measure each claim of speed against its peer
+bench: PYTHON_FOLDERS = $(BUILD_PATH)/python:$(BUILD_PATH)/peers:$(CURDIR):$(BUILD_PATH)/arrow
+bench: all environment $(PEERS) $(ARROW) ## measure each claim of speed against its peer
 	@rm -rf '$(CLAIMS)'
 	@mkdir -p '$(CLAIMS)'
 	@failed=; for file in $(BENCHMARKS); do \

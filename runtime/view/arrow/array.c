@@ -212,11 +212,7 @@ bool arrow_array_take(struct ArrowArray *array, struct arrow_table *table)
     if (!is_done && array->release != NULL) {
         array->release(array);
     }
-    for (size_t i = 0; i < table->column_count; i++) {
-        arrow_column_empty(&table->columns[i]);
-    }
-    table->row_count = 0;
-    table->row_capacity = 0;
+    arrow_table_clear(table);
     return is_done;
 }
 

@@ -220,6 +220,7 @@ static int fail(struct arrow_stream *stream)
         error_set_memory(&stream->error);
     }
     close_trace(stream);
+    arrow_table_clear(&stream->table);
     stream->trace = stream->path_count;
     return stream->error.kind == ERROR_MEMORY ? ENOMEM : EIO;
 }

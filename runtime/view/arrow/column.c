@@ -53,7 +53,7 @@ void arrow_table_init(struct arrow_table *table)
     *table = (struct arrow_table){.columns = NULL};
 }
 
-void arrow_column_empty(struct arrow_column *column)
+static void column_clear(struct arrow_column *column)
 {
     memory_free(column->valid);
     memory_free(column->items);
@@ -71,10 +71,19 @@ void arrow_column_empty(struct arrow_column *column)
     text_codes_reset(&column->codes);
 }
 
-void arrow_table_release(struct arrow_table *table)
+void arrow_table_clear(struct arrow_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        arrow_column_empty(&table->columns[i]);
+        column_clear(&table->columns[i]);
+    }
+    table->row_count = 0;
+    table->row_capacity = 0;
+}
+
+void arrow_table_release(struct arrow_table *table)
+{
+    arrow_table_clear(table);
+    for (size_t i = 0; i < table->column_count; i++) {
         text_codes_release(&table->columns[i].codes);
     }
     memory_free(table->columns);

@@ -78,7 +78,7 @@ void arrow_column_set_hash(struct arrow_column *column,
 
 /* How many bytes the texts and lists of its rows have. */
 size_t arrow_table_size(const struct arrow_table *table);
-/* Forgets the column's rows. */
-void arrow_column_empty(struct arrow_column *column);
+/* Forgets the rows. */
+void arrow_table_clear(struct arrow_table *table);
 
 #endif
