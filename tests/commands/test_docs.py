@@ -19,8 +19,7 @@ PAGES += sorted(str(page.relative_to(paths.ROOT)) for page in (paths.ROOT / "doc
 BLOCKS = [block for page in PAGES for block in pages.blocks(page)]
 PREPARED = {"CONTRIBUTING.md", "samples/README.md"}
 PREPARED |= {
-    f"docs/reference/{name}.md"
-    for name in ("calls export instrument pictures pytest").split()
+    f"docs/reference/{name}.md" for name in ("calls export pictures pytest").split()
 }
 PREPARED |= {
     f"docs/internals/{name}.md"
@@ -103,8 +102,14 @@ def words_of_picture(path):
     return [word for word in words if not re.search(r"/|\.py$| values ", word)]
 
 
+# Their programs import torch in new processes.
+SLOW = {"docs/howto/distributed.md", "docs/howto/compiled.md"}
+
+
 @pytest.mark.torch
-@pytest.mark.parametrize("page", ALONE)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in ALONE]
+)
 def test_a_page_stands_alone(tmp_path, page):
     shutil.copytree(paths.ROOT / "samples", tmp_path / "samples")
     printed = ""
