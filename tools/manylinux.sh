@@ -71,6 +71,7 @@ compiler="${prefix}gcc --sysroot=$sysroot -B$sysroot/usr/lib/$triplet -L$sysroot
 # Manual pages and completions come from commands that run here.
 mkdir -p "$folder"
 cd "$root"
+[ -z "$prefix" ] || make -j"$(getconf _NPROCESSORS_ONLN)" all PYTHON="$python"
 PYTHONPATH=tools "$python" -m distribution wheel "$folder" build="build/manylinux/$machine" \
     libraries=none cc="$compiler" strip="${prefix}strip" machine="$machine" \
     ${prefix:+native=build}
