@@ -236,9 +236,10 @@ static bool rewrite(struct rewriter *rewriter,
         return error_set_memory(error);
     }
     if (rewriter->edits->is_too_large) {
-        error_set_at(error, ERROR_INPUT, rewriter->path, 1, 1,
-                     "more than %zu bytes would be inserted, expected less to record",
-                     INSTRUMENT_INSERTED_LIMIT);
+        error_set_at(
+            error, ERROR_INPUT, rewriter->path, 1, 1,
+            "more than %zu bytes would be inserted: select fewer functions or lines",
+            INSTRUMENT_INSERTED_LIMIT);
         return false;
     }
     if (!edits_sort(rewriter->edits) || !keep_insertions(rewriter->edits, result)) {
@@ -266,8 +267,8 @@ static bool check_strip(const struct rewriter *rewriter,
     buffer_release(&back);
     if (!is_equal) {
         error_set_at(error, ERROR_INPUT, rewriter->path, 1, 1,
-                     "the inserted calls could not be distinguished from the program, "
-                     "the file is left alone");
+                     "the inserted calls could not be distinguished from the program: "
+                     "the file stays as it is");
     }
     return is_equal;
 }
@@ -312,8 +313,8 @@ static bool check_source(struct slice source, const char *path, struct error *er
 {
     if (source.size > INSTRUMENT_SIZE_LIMIT) {
         error_set_at(error, ERROR_INPUT, path, 1, 1,
-                     "the file has %zu bytes, more than the %zu that are taken",
-                     source.size, INSTRUMENT_SIZE_LIMIT);
+                     "the file has %zu bytes, expected at most %zu", source.size,
+                     INSTRUMENT_SIZE_LIMIT);
         return false;
     }
     if (instrument_is_instrumented(source)) {

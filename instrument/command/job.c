@@ -218,8 +218,7 @@ static bool run_strip(struct job *job)
     if (!is_exact) {
         job_remark(
             job, NOTE_WARNING,
-            "was edited after it was instrumented: this is not the source that it "
-            "was made from");
+            "was edited after it was instrumented: the result differs from its source");
     }
     return job_write(job, &worker->other,
                      !slice_equal(text, buffer_slice(&worker->other)));
@@ -245,7 +244,7 @@ static bool run_list(struct job *job)
         }
         if (!has_table) {
             error_set_at(&job->error, ERROR_INPUT, job->name, 1, 1,
-                         "instrumented, but its site table cannot be found");
+                         "is instrumented, but its site table is missing");
             return false;
         }
     } else {

@@ -210,24 +210,22 @@ static bool check_outputs(const struct options *options, struct error *error)
         return arguments_refuse("-o, -d and --in-place exclude each other", error);
     }
     if (ways > 0 && !takes_output) {
-        error_set(error, ERROR_USAGE, "%s takes no -o, -d or --in-place",
+        error_set(error, ERROR_USAGE, "%s excludes -o, -d and --in-place",
                   mode_words[options->mode]);
         return false;
     }
     if (is_checking && options->is_in_place) {
-        return arguments_refuse(
-            "--check --in-place: an output in place has no source to be held "
-            "against, expected -o or -d",
-            error);
+        return arguments_refuse("--check --in-place: an output in place has no source "
+                                "to compare with, expected -o or -d",
+                                error);
     }
     if (options->output != NULL && (options->file_count > 1 || options->is_recursive)) {
-        return arguments_refuse("-o takes one file, expected -d DIR for more of them",
+        return arguments_refuse("-o is for one file, expected -d DIR for several",
                                 error);
     }
     if (ways == 0 && takes_output && !is_checking &&
         (options->file_count > 1 || options->is_recursive)) {
-        return arguments_refuse("more than one file, expected -d DIR or --in-place",
-                                error);
+        return arguments_refuse("several files need -d DIR or --in-place", error);
     }
     return true;
 }
@@ -248,8 +246,7 @@ static bool check_standard_input(const struct options *options, struct error *er
                                     error);
         }
         if (options->file_count > 1) {
-            return arguments_refuse(
-                "standard input stands alone, expected no other file", error);
+            return arguments_refuse("standard input (-) excludes other files", error);
         }
     }
     return true;
@@ -261,14 +258,14 @@ static bool options_check(const struct options *options, struct error *error)
                    options->mode == MODE_LIST;
 
     if (options->has_selection && !selects) {
-        error_set(error, ERROR_USAGE,
-                  "%s takes no --all, --forward, --function, --lines, --every-line or "
-                  "--spy",
-                  mode_words[options->mode]);
+        error_set(
+            error, ERROR_USAGE,
+            "%s excludes --all, --forward, --function, --lines, --every-line and --spy",
+            mode_words[options->mode]);
         return false;
     }
     if (options->is_json && options->mode != MODE_LIST) {
-        return arguments_refuse("--json goes with --list", error);
+        return arguments_refuse("--json needs --list", error);
     }
     /* pre-commit may well call with no file that matches. */
     if (options->file_count == 0 && options->mode != MODE_UPDATE &&

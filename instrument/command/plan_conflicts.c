@@ -74,7 +74,7 @@ static void resolve_conflict(struct plan *plan,
     if (first->is_output && options->mode == MODE_UPDATE) {
         item->is_repeated = true;
     } else if (first->is_output) {
-        plan_refuse(plan, item, item->path, "would have the same output as ",
+        plan_refuse(plan, item, item->path, "would be written to the same output as ",
                     other->path);
     } else if (first->item == later->item) {
         plan_refuse(plan, item, item->output,

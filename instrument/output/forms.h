@@ -26,7 +26,8 @@ struct record {
 /* The start of what every instrumented file holds; both quotes can be told from a person's. */
 #define FORM_IMPORT "__import__('monitorch' or '"
 #define FORM_IMPORT_HELP                                                               \
-    "this file was instrumented: install monitorch, or take the calls out with "       \
+    "this file was instrumented: install monitorch, or remove the inserted calls "     \
+    "with "                                                                            \
     "monitorch-instrument --strip"
 #define FORM_IMPORT_END "')._instrumented"
 #define FORM_TABLE      "(globals(), '"

@@ -40,8 +40,8 @@ void skip_deep(struct rewriter *rewriter,
     rewriter->result->function_count += count;
     rewriter->result->skipped_count += count;
     note_add(rewriter, NOTE_WARNING, deep,
-             "%s%.*s%s is left as it is: it is nested too deep here for CPython to "
-             "compile it with calls inserted",
+             "%s%.*s%s stays as it is: CPython could not compile its nesting with "
+             "inserted calls",
              name.size > 0 ? "function '" : "the statement", (int)name.size, name.bytes,
              name.size > 0 ? "'" : "");
 }
@@ -57,11 +57,10 @@ void skip_damaged(struct rewriter *rewriter,
     rewriter->result->skipped_count += count;
     if (name.size > 0) {
         note_add(rewriter, NOTE_WARNING, damage,
-                 "function '%.*s' is left as it is: the parser cannot read this place",
+                 "function '%.*s' stays as it is: the parser cannot read this place",
                  (int)name.size, name.bytes);
     } else {
-        note_add(
-            rewriter, NOTE_WARNING, damage,
-            "the parser cannot read this place: what stands here is left as it is");
+        note_add(rewriter, NOTE_WARNING, damage,
+                 "the parser cannot read this place: it stays as it is");
     }
 }

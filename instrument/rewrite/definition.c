@@ -351,7 +351,7 @@ void rewrite_definition(struct rewriter *rewriter,
     if (compiler.size > 0) {
         rewriter->result->function_count += count_functions(rewriter, node);
         note_add(rewriter, NOTE_REMARK, definition,
-                 "'%.*s' is left as it is: %.*s reads its source", (int)name.size,
+                 "'%.*s' stays as it is: %.*s reads its source", (int)name.size,
                  name.bytes, (int)compiler.size, compiler.bytes);
         carry_to_definition(rewriter, definition, pending);
         return;

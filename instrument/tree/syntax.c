@@ -145,7 +145,7 @@ static void tell_too_deep(const struct syntax *syntax,
 
     error_set_at(error, ERROR_INPUT, path, syntax_row(syntax, deepest) + 1,
                  syntax_column(syntax, deepest),
-                 "%s are nested deeper than %d levels, more than Python takes",
+                 "%s are nested deeper than Python's limit of %d levels",
                  parse->block_depth > SYNTAX_DEPTH_LIMIT ? "statements" : "brackets",
                  SYNTAX_DEPTH_LIMIT);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-    #error "the kernels and the hash take the low byte of a number to come first"
+    #error "the kernels and the hash assume little-endian numbers"
 #endif
 
 static inline float number_of_bits(uint32_t bits)

@@ -86,8 +86,7 @@ count_segments(struct path_set *set, const struct slice *paths, struct error *er
             return false;
         }
         if (ends_open(paths[i])) {
-            error_set(error, ERROR_USAGE,
-                      "path '%.*s': nothing stands behind its last \\",
+            error_set(error, ERROR_USAGE, "path '%.*s': its last \\ escapes nothing",
                       (int)paths[i].size, paths[i].bytes);
             return false;
         }

@@ -132,7 +132,7 @@ static bool read_site_name(struct table_reader *reader, struct slice *name)
         return false;
     }
     if (number >= reader->name_count) {
-        return reader_fail(reader, "the number of a name that stood before");
+        return reader_fail(reader, "the number of an earlier name");
     }
     *name = reader->names[number];
     return true;

@@ -113,8 +113,8 @@ check_space(const struct log_writer *writer, size_t growth, struct error *error)
         return true;
     }
     error_set(error, ERROR_SYSTEM,
-              "%s: the last %.1f GB of the disk are left to other files; the option "
-              "size_limit lets the recording use them",
+              "%s: the disk is nearly full: the recording leaves the last %.1f GB to "
+              "other files; the option size_limit lets it use them",
               writer->path, (double)writer->kept_free / 1e9);
     return false;
 }
@@ -158,7 +158,7 @@ chunk_choose_size(const struct log_writer *writer, uint64_t size_so_far, uint64_
 
 static bool fail_size_limit(const struct log_writer *writer, struct error *error)
 {
-    error_set(error, ERROR_SYSTEM, "%s: has reached its limit, size_limit=%llu bytes",
+    error_set(error, ERROR_SYSTEM, "%s: has reached size_limit=%llu bytes",
               writer->path, (unsigned long long)writer->size_limit);
     return false;
 }

@@ -150,7 +150,7 @@ static const char *decode_tensor(const struct log_reader *reader,
     }
     view->tensor = *tensor;
     if (tensor->origin > view->number) {
-        return "an event refers to one that comes after it";
+        return "an event refers to a later one";
     }
     if (tensor->alias_site != UINT32_MAX &&
         log_site_module(reader, tensor->alias_site, &ignored) == NULL) {

@@ -312,7 +312,7 @@ log_definition_take(struct log_reader *reader, const char *bytes, uint64_t offse
         if (!reader->is_unknown_kind_told) {
             reader->is_unknown_kind_told = true;
             log_reader_tell(reader, offset,
-                            "records of an unknown kind, %d, are passed over",
+                            "records of an unknown kind, %d, are skipped",
                             record->kind);
         }
         return NULL;

@@ -49,7 +49,7 @@ static bool take_chunk(struct log_reader *reader,
         return !with_stream || chunk->number == LOG_CHUNK_EMPTY ||
                index_add(reader, offset, chunk);
     }
-    log_reader_tell(reader, offset, "a chunk of an unknown kind, %lu, is passed over",
+    log_reader_tell(reader, offset, "a chunk of an unknown kind, %lu, is skipped",
                     (unsigned long)chunk->kind);
     return true;
 }
@@ -62,7 +62,7 @@ static uint64_t next_unit(uint64_t offset)
 static void tell_gap(struct log_reader *reader, uint64_t start, uint64_t end)
 {
     log_reader_tell(reader, start,
-                    "the header of a chunk is damaged: %llu bytes are passed over",
+                    "the header of a chunk is damaged: %llu bytes are skipped",
                     (unsigned long long)(end - start));
 }
 

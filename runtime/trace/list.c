@@ -118,7 +118,7 @@ static bool add_folder(struct trace_list *list, const char *folder, struct error
     buffer_release(&path);
     if (is_done && list->count == before) {
         error_set(error, ERROR_INPUT,
-                  "%s: no traces in it, expected files *" ENDING
+                  "%s: has no traces, expected files *" ENDING
                   ", or saved tensors: *.pt, *.safetensors",
                   folder);
         is_done = false;

@@ -66,7 +66,7 @@ void log_reader_tell(struct log_reader *reader,
         damage_insert(reader, offset, slice_of(clean.text));
     } else if (reader->damage_count == DAMAGE_MAX) {
         damage_insert(reader, UINT64_MAX,
-                      SLICE("there is more damage than is listed here"));
+                      SLICE("more damage follows that is not listed"));
     }
 }
 
@@ -232,17 +232,16 @@ static bool header_check(struct log_reader *reader, size_t size, struct error *e
     if (size < sizeof header->magic ||
         memcmp(header->magic, LOG_MAGIC, sizeof header->magic) != 0) {
         error_set(error, ERROR_INPUT,
-                  "%s: is no trace, expected one that monitorch has recorded",
+                  "%s: is no trace, expected a file that monitorch recorded",
                   reader->path);
         return false;
     }
     if (size >= offsetof(struct log_header, header_size) &&
         header->version > LOG_VERSION) {
-        error_set(
-            error, ERROR_INPUT,
-            "%s: is a trace of version %lu, expected at most %d: a newer monitorch "
-            "is needed",
-            reader->path, (unsigned long)header->version, LOG_VERSION);
+        error_set(error, ERROR_INPUT,
+                  "%s: is a trace of version %lu, expected at most %d: read it with a "
+                  "newer monitorch",
+                  reader->path, (unsigned long)header->version, LOG_VERSION);
         return false;
     }
     if (size < sizeof *header || header->version != LOG_VERSION) {

@@ -178,7 +178,7 @@ const char *log_stream_next(struct log_reader *reader)
             log_reader_tell(
                 reader,
                 reader->stream.offset + (uint64_t)(bytes - reader->stream.bytes),
-                "records of an unknown kind, %d, are passed over", record->kind);
+                "records of an unknown kind, %d, are skipped", record->kind);
         }
     }
 }

@@ -32,12 +32,11 @@ static bool fail_locked(const struct mapping *file, struct error *error)
     if (mapping_read(file, 0, &header, sizeof header, &size, &ignored) &&
         memcmp(header.magic, LOG_MAGIC, sizeof header.magic) == 0) {
         error_set(error, ERROR_USAGE,
-                  "%s: process %lu is recording into this file: expected another name",
+                  "%s: process %lu is recording into this file: give another name",
                   file->path, (unsigned long)header.process);
     } else {
         error_set(error, ERROR_USAGE,
-                  "%s: another process uses this file: expected another name",
-                  file->path);
+                  "%s: another process uses this file: give another name", file->path);
     }
     return false;
 }
@@ -55,8 +54,8 @@ static bool check_replaceable(const struct mapping *file, struct error *error)
         return true;
     }
     error_set(error, ERROR_INPUT,
-              "%s: is no trace: expected the name of a trace or of a new file, it is "
-              "not replaced",
+              "%s: is no trace, and is not replaced: give the name of a trace or of a "
+              "new file",
               file->path);
     return false;
 }

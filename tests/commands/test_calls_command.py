@@ -219,14 +219,14 @@ def test_trace_without_modules(tmp_path):
     trace.module("m.py", [("<module>", 1), ("f", 2)], [("assign", 3, 1, "x")])
     trace.event(0, trace.call(1), tensor((2,), min=0, max=1, mean=0.5, std=0))
     run = calls(trace.write(tmp_path / "run.mtrace"))
-    assert (run.returncode, run.stdout) == (1, b"") and "no nn.Module" in told(run)
+    assert (run.returncode, run.stdout) == (1, b"") and "of an nn.Module" in told(run)
 
 
 def test_trace_that_was_not_finished(tmp_path):
     path = recorded(kill=True).write(tmp_path / "run.mtrace")
     run = calls(path)
     assert (run.returncode, run.stdout.count(b"\n")) == (0, 2)
-    assert "the recording was not finished" in told(run) and "shown is" in told(run)
+    assert "the recording is unfinished" in told(run) and "were shown" in told(run)
     assert told(calls(path, "-q")) == ""
 
 
@@ -254,7 +254,7 @@ def test_cut_trace(tmp_path):
 def test_empty_list(tmp_path, text):
     (tmp_path / "t.txt").write_bytes(text)
     run = calls(tmp_path / "t.txt", "-o", tmp_path / "out.png")
-    assert run.returncode == 1 and "no paths in it" in told(run)
+    assert run.returncode == 1 and "has no paths" in told(run)
     assert os.listdir(tmp_path) == ["t.txt"]
 
 
@@ -274,14 +274,14 @@ def test_missing_file(tmp_path):
     "words, message",
     [
         ([], "no trace"),
-        (["t", "u"], "one trace at a time"),
-        (["t", "-o", "out.gif"], "has to end in"),
+        (["t", "u"], "expected one trace"),
+        (["t", "-o", "out.gif"], "must end in"),
         (["t", "-o", "-"], "expected --format too"),
-        (["t", "--format", "svg"], "expected -o FILE too"),
-        (["t", "-o", "a.svg", "--dpi", "100"], "--dpi goes with png and dot"),
-        (["t", "--squash-name"], "--squash-name goes with a picture"),
-        (["t", "-o", "a.json", "--figwidth", "3"], "go with a picture or dot"),
-        (["t", "-o", "a.dot", "--title", "x"], "go with png, svg and pdf"),
+        (["t", "--format", "svg"], "add -o FILE"),
+        (["t", "-o", "a.svg", "--dpi", "100"], "--dpi is for png and dot"),
+        (["t", "--squash-name"], "--squash-name is for a picture"),
+        (["t", "-o", "a.json", "--figwidth", "3"], "are for a picture or dot"),
+        (["t", "-o", "a.dot", "--title", "x"], "are for png, svg and pdf"),
         (["t", "-o", "a.png", "--dpi", "5"], "10 to 2400"),
         (["t", "-o", "a.png", "--figwidth", "0"], "0.1 to 1000"),
         (["t", "--save-json", "-"], "expected a file"),

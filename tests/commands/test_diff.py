@@ -193,8 +193,8 @@ def test_what_is_told_below(recorded):
     assert lines[3] == f"  in main (turn 1 of line {loop}) > Net.forward"
     assert lines[4].startswith("  A:  float32 [4, 8] grad  min ")
     assert lines[5].startswith("  B:  float32 [4, 8] grad  min ")
-    assert lines[6].startswith("  apart:  at least ")
-    assert lines[7:9][0] == "  went in, and equal:"
+    assert lines[6].startswith("  distance: at least ")
+    assert lines[7:9][0] == "  inputs, equal in both:"
     assert lines[8].startswith("      x = float32 [4, 8]  min ")
 
 
@@ -283,8 +283,8 @@ def test_another_arm(recorded):
     )
     assert lines[1] == f"    {line}| if h.sum() > 1000:"
     assert lines[2] == f"  in A, program.py:{line}: if h.sum() > -1000:"
-    assert "  what it decides by, the same in both:\n      h = float32 [4, 8]" in run.stdout
-    assert "another way was taken 3 times" in run.stdout
+    assert "  the condition reads, equal in both:\n      h = float32 [4, 8]" in run.stdout
+    assert "the paths differ 3 times" in run.stdout
 
 
 def test_another_arm_because_of_a_value_is_inherited(recorded):
@@ -329,7 +329,7 @@ main()
     lost = recorded(("10 // DIVISOR", "10 // 0"), source=source)
     told = first(recorded(source=source), lost)
     assert told.startswith("program.py:3: first divergence: control flow: ")
-    assert "A came to line 3, B did not: it left work before" in told
+    assert "A reached line 3, B did not: it left work earlier" in told
 
 
 # ---- what is no difference ----
@@ -353,7 +353,7 @@ e = a * 2
     a = recorded(source=harmless)
     b = recorded(("b = a.t().contiguous()", "b = a.t()"), source=harmless)
     run = diff(a, b)
-    assert run.returncode == 0 and "equal but for their strides" in run.stdout
+    assert run.returncode == 0 and "equal except for strides" in run.stdout
     assert "b: strides [1, 6]" in first("--exact", a, b)
 
 
@@ -368,7 +368,7 @@ rate = 100 / elapsed
 """
     run = diff(recorded(source=source), recorded(source=source + "\n"))
     assert run.returncode == 0
-    assert " left out, read from a clock or ignored" in run.stdout
+    assert " skipped (read from a clock, or ignored)" in run.stdout
     told = first(
         recorded(source=source), recorded(("range(100)", "range(99)"), source=source)
     )
@@ -387,7 +387,7 @@ rate = 100 / elapsed
     later = recorded(("1e-6", "1.0005e-6"), source=source)
     run = diff(recorded(source=source), later)
     assert run.returncode == 0, run.stdout
-    assert "2 left out, read from a clock or ignored" in run.stdout
+    assert "2 skipped (read from a clock, or ignored)" in run.stdout
 
 
 def test_tolerance(recorded):
@@ -483,7 +483,7 @@ def test_numbers_of_processes_are_left_out(recorded):
     a = recorded(source=source)
     run = diff(a, recorded(("getppid() + 1", "getppid() + 2"), source=source))
     assert run.returncode == 0
-    assert "2 left out, read from a clock or ignored" in run.stdout
+    assert "2 skipped (read from a clock, or ignored)" in run.stdout
 
 
 def test_a_class_is_known_by_its_methods(recorded):
@@ -496,7 +496,7 @@ def test_a_class_is_known_by_its_methods(recorded):
 def test_map_of_what_is_not_there(recorded):
     run = diff("--map", "nosuch=h", recorded(), recorded(source=MODEL + "\n"))
     assert run.returncode == 0
-    assert run.stderr == "remark: --map: nothing is called nosuch in A\n"
+    assert run.stderr == "remark: --map: no name matches nosuch in A\n"
 
 
 def test_ignored_names(recorded):
@@ -505,7 +505,7 @@ def test_ignored_names(recorded):
     b = recorded(("run_id = 3", "run_id = 4"), source=source)
     assert "first divergence: run_id: 4, A has 3" in first(a, b)
     run = diff("--ignore", "run_*", a, b)
-    assert run.returncode == 0 and "2 left out" in run.stdout
+    assert run.returncode == 0 and "2 skipped" in run.stdout
     b = recorded(("run_id = 3", "run_id = 4"), ("other = 5", "other = 6"), source=source)
     assert "first divergence: other: 6, A has 5" in first("--ignore", "run_*", a, b)
 
@@ -514,13 +514,13 @@ def test_lines_that_read_differently(recorded):
     a, b = recorded(), recorded(("LayerNorm(8, eps=1e-5)", "LayerNorm(8, eps=1e-2)"))
     line, norm = line_of("eps=1e-5"), "self.norm = torch.nn.LayerNorm"
     assert (
-        "  lines that read differently:\n"
+        "  lines of code that differ:\n"
         f"    program.py:{line}: {norm}(8, eps=1e-2)\n"
         f"      in A, program.py:{line}: {norm}(8, eps=1e-5)\n"
     ) in diff(a, b).stdout
-    assert "  not in the trace: what is read of self\n" in diff(a, b).stdout
+    assert "  not recorded: values read from self\n" in diff(a, b).stdout
     run = diff(a, recorded(("results = []", "results = list()")))
-    assert run.returncode == 0 and run.stdout.endswith("; 1 line reads differently (--all)\n")
+    assert run.returncode == 0 and run.stdout.endswith("; 1 line of code differs (--all)\n")
 
 
 # ---- whole values ----
@@ -601,7 +601,7 @@ def test_a_ring_is_compared_with_what_it_has(recorded, last):
         run = diff(*pair)
         assert run.returncode == 0, run.stdout
         assert run.stdout.startswith(f"equal: {last} events")
-        assert (" come before " in run.stdout) == (whole in pair or last < 600)
+        assert (" precede " in run.stdout) == (whole in pair or last < 600)
 
 
 def test_what_differs_within_a_ring(recorded):
@@ -649,8 +649,8 @@ def test_a_killed_recording_is_no_divergence(folder, swapped):
     assert run.returncode == 0
     assert run.stdout.startswith("equal: 20 events; ")
     assert ("B ends there, A" if swapped else "A ends there, B") in run.stdout
-    assert "remark: the recording was not finished" in run.stderr
-    assert "remark: its recording ends here: 40 events of the other trace" in run.stderr
+    assert "remark: the recording is unfinished" in run.stderr
+    assert "remark: its recording ends earlier than the other: 40 later events" in run.stderr
     assert diff("-q", *traces).stderr == ""
 
 
@@ -674,7 +674,7 @@ def test_a_damaged_trace_is_compared_as_far_as_it_goes(recorded, folder):
         (["--rtol", "-1", "A", "B"], "--rtol -1: expected a number from 0 on"),
         (["--atol", "nan", "A", "B"], "--atol nan: expected a number"),
         (["--map", "a", "A", "B"], "--map a: expected OLD=NEW"),
-        (["--exact", "--rtol", "1", "A", "B"], "--exact has no tolerance"),
+        (["--exact", "--rtol", "1", "A", "B"], "--exact excludes --rtol"),
         (["--exat", "A", "B"], "--exact"),
     ],
 )
@@ -742,13 +742,13 @@ def test_ranks(recorded, tmp_path):
         alone = diff("--ranks", word)
         assert (alone.returncode, alone.stdout) == (1, run.stdout)
     run = diff("--ranks", tmp_path / "new" / "run.rank0.mtrace")
-    assert run.returncode == 3 and "one trace, expected those of several ranks" in run.stderr
+    assert run.returncode == 3 and "is one trace, expected several ranks' traces" in run.stderr
     assert diff("--ranks", tmp_path / "new" / "other.mtrace").returncode == 3
     assert diff(tmp_path / "old", tmp_path / "old").stdout.startswith("equal: 3 pairs")
     (tmp_path / "new" / "run.rank1.mtrace").unlink()
     run = diff(tmp_path / "old", tmp_path / "new")
     assert run.returncode == 3
-    assert "old/run.rank1.mtrace: the other side has no such trace" in run.stderr
+    assert "old/run.rank1.mtrace: the other folder has no such trace" in run.stderr
     records = diff("--json", tmp_path / "old" / "run.rank0.mtrace", b).stdout.splitlines()
     assert "trace_a" not in json.loads(records[0])
 

@@ -295,7 +295,7 @@ def test_perfetto_of_a_killed_writer(folder):
     trace.kill()
     run = export(trace.write(folder / "killed.mtrace"), "--perfetto", "-")
     assert run.returncode == 0
-    assert b"was not finished" in run.stderr
+    assert b"is unfinished" in run.stderr
     assert any(e["ph"] == "B" for e in perfetto(run.stdout))
 
 
@@ -450,7 +450,7 @@ def test_annotate_without_a_source(folder, tag):
     run = export(trace.write(folder / f"none{tag}.mtrace"), "--annotate")
     assert run.returncode == 1
     assert run.stdout == b""
-    assert b"the source is not in the trace" in run.stderr
+    assert b"the trace does not hold the source" in run.stderr
 
 
 def on_every_line(source, folder, name="lines.py"):
@@ -561,7 +561,7 @@ def test_annotate_never_replaces_a_source(folder, tmp_path):
         (tmp_path / "model.py").write_text(text)
         run = export(path, "--annotate=.", cwd=tmp_path)
         assert run.returncode == 3
-        assert b"that is the source itself" in run.stderr
+        assert b"would overwrite the source" in run.stderr
         assert (tmp_path / "model.py").read_text() == text
     (tmp_path / "copy").mkdir()
     assert export(path, "--annotate=copy", cwd=tmp_path).returncode == 0
@@ -665,14 +665,14 @@ def test_a_name_behind_a_blank(traces, tmp_path):
         (["T", "--csv", "--jsonl"], "--csv and --jsonl would both be written to standard output"),
         (["T", "--csv=x", "--perfetto=x"], "would both be written to x"),
         (["T", "--csv", "--csv"], "--csv was given twice"),
-        (["T", "--csv=T"], "is a file that this command reads"),
+        (["T", "--csv=T"], "is an input of this command"),
         (["T", "--csv", "--columns=seq,meen"], "no column `meen`; did you mean mean?"),
-        (["T", "--csv", "--columns=seq,seq"], "seq is there twice"),
+        (["T", "--csv", "--columns=seq,seq"], "seq is named twice"),
         (["T", "--csv", "--columns=seq,"], "no column ``"),
-        (["T", "--jsonl", "--columns=seq"], "--columns goes with --csv"),
+        (["T", "--jsonl", "--columns=seq"], "--columns needs --csv"),
         (["T", "--sqlite=-"], "a database needs a file"),
         (["T", "--sqlite=x.db", "--nan"], "--sqlite writes all events"),
-        (["T", "--csv", "--force"], "--edges and --force go with --sqlite"),
+        (["T", "--csv", "--force"], "--edges and --force need --sqlite"),
         (["T", "--perfetto"], "--perfetto: expected FILE after it"),
         (["T", "--csv="], "--csv: expected FILE, got nothing"),
         (["T", "--cvs"], "did you mean --csv?"),

@@ -228,13 +228,13 @@ WRONG = [
     ([], "no trace, expected TRACE"),
     (["T"], "no output, expected -o FILE"),
     (["T", "-o"], "--output: expected FILE after it"),
-    (["T", "-o", "flow"], "flow: the name has to end in .png, .svg, .pdf or .dot"),
-    (["T", "-o", "flow.jpg"], "flow.jpg: the name has to end in"),
-    (["T", "-o", ".svg"], ".svg: the name has to end in"),
-    (["T", "-o", "a.svg/b"], "a.svg/b: the name has to end in"),
+    (["T", "-o", "flow"], "flow: the name must end in .png, .svg, .pdf or .dot"),
+    (["T", "-o", "flow.jpg"], "flow.jpg: the name must end in"),
+    (["T", "-o", ".svg"], ".svg: the name must end in"),
+    (["T", "-o", "a.svg/b"], "a.svg/b: the name must end in"),
     (["T", "-o", "-"], "-o -: expected --format too"),
     (["T", "-o", "x.svg", "--format=gif"], "--format gif: expected png, svg, pdf or dot"),
-    (["T", "U", "-o", "x.svg"], "U: one trace at a time"),
+    (["T", "U", "-o", "x.svg"], "U: expected one trace"),
     (["T", "-o", "x.svg", "--lines=5-2"], "--line 5-2: expected N, N-M"),
     (["T", "-o", "x.svg", "--lines=0"], "--line 0: expected"),
     (["T", "-o", "x.svg", "--line=x"], "--line x: expected"),
@@ -248,13 +248,13 @@ WRONG = [
     (["T", "-o", "x.svg", "--call=0"], "--call 0: expected"),
     (["T", "-o", "x.png", "--dpi=0"], "--dpi 0: expected dots for each inch"),
     (["T", "-o", "x.png", "--dpi=1e9"], "--dpi 1e9: expected"),
-    (["T", "-o", "x.svg", "--dpi=96"], "--dpi goes with png"),
+    (["T", "-o", "x.svg", "--dpi=96"], "--dpi is for png"),
     (["T", "-o", "x.pdf", "--pages=A9"], "--pages A9: expected A3, A4"),
     (["T", "-o", "x.pdf", "--pages=A4-"], "--pages A4-: expected"),
     (["T", "-o", "x.pdf", "--pages=10x10"], "--pages 10x10: expected"),
     (["T", "-o", "x.pdf", "--pages=100x"], "--pages 100x: expected"),
-    (["T", "-o", "x.svg", "--pages=A4"], "--pages goes with pdf"),
-    (["T", "-o", "x.dot", "--theme=dark"], "do not go with dot"),
+    (["T", "-o", "x.svg", "--pages=A4"], "--pages is for pdf"),
+    (["T", "-o", "x.dot", "--theme=dark"], "are not for dot"),
     (["T", "-o", "x.svg", "--max-node=3"], "no option --max-node; did you mean --max-nodes?"),
 ]
 
@@ -303,7 +303,7 @@ def test_no_trace(tmp_path):
 def test_no_events(nested, folder, tmp_path):
     path = Trace().write(folder / "none.mtrace")
     run = graph(path, "-o", tmp_path / "out.svg")
-    assert (told(run), run.returncode) == (f"{path}: no events in it\n", 1)
+    assert (told(run), run.returncode) == (f"{path}: has no events\n", 1)
     run = graph(nested, "--name=nobody", "-o", tmp_path / "out.svg")
     assert (told(run), run.returncode) == (f"{nested}: no event matches\n", 1)
     assert os.listdir(tmp_path) == []
@@ -335,7 +335,7 @@ def test_an_unfinished_trace(folder, tmp_path):
     path = trace.write(folder / "killed.mtrace")
     run = graph(path, "-o", tmp_path / "out.svg")
     assert run.returncode == 0
-    assert told(run).startswith(f"{path}: remark: the recording was not finished")
+    assert told(run).startswith(f"{path}: remark: the recording is unfinished")
     run = graph(path, "-q", "-o", tmp_path / "out.svg")
     assert (told(run), run.returncode) == ("", 0)
 
@@ -458,13 +458,13 @@ def test_a_large_trace_is_no_silence(huge, tmp_path):
     words = [huge, "--fold=none", "--max-nodes=20000", "-o", tmp_path / "out.svg"]
     text, code = on_terminal(words)
     assert code == 0
-    assert "finding places for 20000 nodes" in text
+    assert "laying out 20000 nodes" in text
     assert text.rstrip().endswith("out.svg: 20000 nodes of 100000 events")
 
 
 def test_ended_by_control_c(huge, tmp_path):
     words = [huge, "--fold=none", "--max-nodes=0", "-o", tmp_path / "out.svg"]
-    text, code = on_terminal(words, kill_at=b"finding places")
+    text, code = on_terminal(words, kill_at=b"laying out")
     assert code == -signal.SIGINT
     assert os.listdir(tmp_path) == []
 
@@ -476,4 +476,4 @@ def test_pixels_are_not_for_a_terminal(nested):
     )
     os.close(theirs)
     os.close(ours)
-    assert run.returncode == 2 and b"not for a terminal" in run.stderr
+    assert run.returncode == 2 and b"a terminal cannot show" in run.stderr

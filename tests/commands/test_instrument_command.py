@@ -486,17 +486,17 @@ def test_closed_pipe_ends_quietly(folder):
         (("--functoin", "f", "model.py"), "no option --functoin; did you mean --function?"),
         (("-x", "model.py"), "no option -x"),
         (("model.py", "-o"), "expected FILE"),
-        (("model.py", "other.py"), "more than one file"),
-        (("-r", "."), "more than one file"),
-        (("model.py", "other.py", "-o", "made.py"), "-o takes one file"),
+        (("model.py", "other.py"), "several files need -d DIR"),
+        (("-r", "."), "several files need -d DIR"),
+        (("model.py", "other.py", "-o", "made.py"), "-o is for one file"),
         (("model.py", "-o", "a", "-d", "b"), "exclude each other"),
         (("model.py", "-o", "a", "-o", "b"), "given twice"),
         (("--strip", "--list", "model.py"), "exclude each other"),
-        (("--strip", "--all", "model.py"), "--strip takes no --all"),
-        (("--update", "--all", "model.py"), "--update takes no --all"),
-        (("--list", "-d", "out", "model.py"), "--list takes no -o"),
+        (("--strip", "--all", "model.py"), "--strip excludes --all"),
+        (("--update", "--all", "model.py"), "--update excludes --all"),
+        (("--list", "-d", "out", "model.py"), "--list excludes -o"),
         (("--check", "--in-place", "model.py"), "--check --in-place"),
-        (("--json", "model.py"), "--json goes with --list"),
+        (("--json", "model.py"), "--json needs --list"),
         (("--lines", "4-2", "model.py"), "expected N, N-M"),
         (("--lines", "", "model.py"), "expected N-M, got nothing"),
         (("-d", "", "model.py"), "--directory: expected DIR, got nothing"),
@@ -505,10 +505,10 @@ def test_closed_pipe_ends_quietly(folder):
         (("", "model.py"), "a file's name is empty"),
         (("--spy", ",", "model.py"), "expected names"),
         (("-j", "x", "model.py"), "expected a number"),
-        (("--all=1", "model.py"), "takes no argument"),
+        (("--all=1", "model.py"), "has no argument"),
         (("--color=pink", "model.py"), "expected auto"),
         (("-", "-d", "out"), "standard input has no name"),
-        (("-", "model.py", "--list"), "standard input stands alone"),
+        (("-", "model.py", "--list"), "standard input (-) excludes"),
     ],
 )
 def test_wrong_usage(folder, words, wanted):
@@ -629,7 +629,7 @@ def test_two_inputs_with_one_output(folder):
     folder.write("a/x.py", MODEL)
     folder.write("b/x.py", BLANK)
     ran = folder.run("-r", "a", "b", "-d", "out", code=3)
-    assert ran.told.startswith("b/x.py:1:1: would have the same output as a/x.py\n")
+    assert ran.told.startswith("b/x.py:1:1: would be written to the same output as a/x.py\n")
     assert selected_functions(folder.read("out/x.py")) == {"Attention.forward"}
     folder.run("--in-place", "a/x.py", "a/../a/x.py", code=3)
 

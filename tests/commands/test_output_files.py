@@ -12,7 +12,7 @@ PROGRAM = """
 x = 1.5
 y = x * 2
 """
-MESSAGE = "is a file that this command reads"
+MESSAGE = "is an input of this command"
 
 
 @pytest.fixture(scope="module")

@@ -61,8 +61,8 @@ def left(size, free):
 def test_room_is_left(tmp_path, size, free):
     errors = record(tmp_path, size, free)
     kept = left(size, free)
-    assert f"the last {kept / 1e9:.1f} GB of the disk are left to other files" in errors
-    assert "the option size_limit lets the recording use them" in errors
+    assert f"the last {kept / 1e9:.1f} GB to other files" in errors
+    assert "the option size_limit lets it use them" in errors
     written = (tmp_path / "run.mtrace").stat().st_size
     room = max(free - kept, 0)
     assert written <= max(room, 131_072) and written >= room / 3

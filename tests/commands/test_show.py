@@ -471,7 +471,7 @@ def test_a_killed_writer(folder):
     run = show(path)
     assert run.returncode == 0
     assert len(run.stdout.splitlines()) == 1001
-    assert run.stderr.startswith(f"{path}: remark: the recording was not finished")
+    assert run.stderr.startswith(f"{path}: remark: the recording is unfinished")
     assert run.stderr.count("\n") == 1
     assert show("-q", path).stderr == ""
 
@@ -480,7 +480,7 @@ def test_no_events(folder):
     path = Trace().write(folder / "none.mtrace")
     run = show(path)
     assert (run.stdout, run.returncode) == ("", 1)
-    assert run.stderr == f"{path}: no events in it\n"
+    assert run.stderr == f"{path}: has no events\n"
 
 
 def test_a_cut_trace(folder):
@@ -583,7 +583,7 @@ def test_version():
         (["show", "-z"], "monitorch show: no option -z\n"),
         (["show", "--name"], "monitorch show: --name: expected GLOB after it"),
         (["show", "--name="], "monitorch show: --name: expected GLOB, got nothing"),
-        (["show", "--json=1"], "monitorch show: --json takes no argument"),
+        (["show", "--json=1"], "monitorch show: --json has no argument"),
         (["show", "--line=0", "t"], "monitorch show: --line 0: expected N, N-M, N- or -M"),
         (["show", "--line=5-4", "t"], "monitorch show: --line 5-4: expected"),
         (["show", "--line=-", "t"], "monitorch show: --line -: expected"),
@@ -594,8 +594,8 @@ def test_version():
         (["show", "--head=x", "t"], "monitorch show: --head x: expected a number"),
         (["show", "--tail=-1", "t"], "monitorch show: --tail -1: expected a number"),
         (["show", "--color=red", "t"], "monitorch show: --color red: expected auto"),
-        (["show", "--json", "-s", "t"], "monitorch show: --source is for people"),
-        (["show", "--sample", "t"], "monitorch show: --sample goes with --json"),
+        (["show", "--json", "-s", "t"], "monitorch show: --source is for text"),
+        (["show", "--sample", "t"], "monitorch show: --sample needs --json"),
         (["show", "--sites", "--nan", "t"], "monitorch show: --sites lists all sites"),
     ],
 )
@@ -640,7 +640,7 @@ def test_colour_and_footer_on_a_terminal_alone(nested):
     assert "\033" not in plain
     shown = on_a_terminal([nested])
     assert "\033[1;31m!! 120 NaN" in shown
-    assert shown.endswith("\n20 events, 2 with NaN or Inf (--nan shows these alone)\n")
+    assert shown.endswith("\n20 events, 2 with NaN or Inf (--nan shows only these)\n")
     assert "events" not in plain
     assert on_a_terminal([nested], {"NO_COLOR": "1"}).startswith(plain)
     assert on_a_terminal(["-q", nested], {"TERM": "dumb"}) == plain

@@ -112,13 +112,13 @@ def test_labels(nested):
     "words, message",
     [
         (["--style=forest"], "monitorch show: --style forest: expected lines or tree"),
-        (["--labels=zh"], "monitorch show: --labels goes with --style tree"),
+        (["--labels=zh"], "monitorch show: --labels needs --style tree"),
         (
             ["--style=tree", "--labels=colour:x"],
             "monitorch show: --labels colour:x: expected en, zh",
         ),
         (["--style=tree", "--labels=fr"], "monitorch show: --labels fr: expected en, zh"),
-        (["--style=tree", "--json"], "monitorch show: --style is for people, it does not go"),
+        (["--style=tree", "--json"], "monitorch show: --style is for text: remove it"),
         (["--style=tree", "--sites"], "monitorch show: --sites lists all sites"),
         (["--style=tree", "--settings"], "monitorch show: --settings lists all settings"),
     ],
@@ -179,7 +179,7 @@ def test_a_killed_program(folder):
         made.pathlib.Path(__file__).parents[1] / "trace/golden/tree_exceptions.txt"
     ).read_text()
     assert run.stdout == whole
-    assert "remark: the recording was not finished" in run.stderr
+    assert "remark: the recording is unfinished" in run.stderr
 
 
 def test_cut_anywhere(folder):

@@ -424,7 +424,7 @@ def test_temporary_tables(nested):
     [
         ([], "no trace, expected TRACE"),
         (["--jsn"], "no option --jsn; did you mean --json?"),
-        (["--csv", "--json", "x"], "only one of them"),
+        (["--csv", "--json", "x"], "exclude each other"),
         (["--max-rows", "x", "y"], "expected a number of rows"),
     ],
 )
@@ -472,7 +472,7 @@ def test_an_empty_and_a_killed_trace(folder):
     killed = trace.write(folder / "killed.mtrace")
     answer = run(killed, "select count(*) from events")
     assert answer.returncode == 0
-    assert "was not finished" in answer.stderr
+    assert "is unfinished" in answer.stderr
     assert run("-q", killed, "select 1").stderr == ""
 
 

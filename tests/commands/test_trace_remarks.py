@@ -7,17 +7,17 @@ from tests.support import viewer
 from tests.trace.made import numbered
 
 UNFINISHED = (
-    "remark: the recording was not finished: its process was killed, has left by "
-    "os._exit, or is still recording; {} is what is there"
+    "remark: the recording is unfinished: its process was killed, ended by "
+    "os._exit, or is still recording; the events so far were {}"
 )
 # What each command calls what it does with a trace, and its other words.
 COMMANDS = {
     "show": ("shown", []),
     "graph": ("drawn", ["--scalars", "--max-nodes=9", "-o", "out.svg"]),
-    "why": ("asked", []),
+    "why": ("read", []),
     "check": ("checked", []),
     "diff": ("compared", []),
-    "sql": ("asked", ["select count(*) from events"]),
+    "sql": ("queried", ["select count(*) from events"]),
     "export": ("written", ["--csv=out.csv"]),
 }
 
@@ -80,5 +80,5 @@ def test_that_a_ring_has_dropped_events(command, traces, tmp_path):
     path = traces["ring"]
     answer = run(command, path, tmp_path)
     assert answer.returncode == 0
-    assert f"{path}: remark: the trace keeps its newest events" in answer.stderr
+    assert f"{path}: remark: the trace keeps only its newest events" in answer.stderr
     assert run(command, path, tmp_path, "-q").stderr == ""

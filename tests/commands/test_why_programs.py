@@ -251,7 +251,7 @@ PROGRAMS += [
         walk(p, ["w"])
         """,
         ["attr"],
-        "NaN came in here: attr: it came in with `getattr\\(value, name\\)`, .*",
+        "NaN entered here: attr: it was already in `getattr\\(value, name\\)`, .*",
         "made",
     ),
     (
@@ -362,7 +362,7 @@ PROGRAMS += [
         main()
         """,
         ["total"],
-        "Inf came in here: total: clip_grad_norm gives the norm of gradients: .*; or .* their sum overflows",
+        "Inf entered here: total: clip_grad_norm gives the norm of gradients: .*; or .* their sum overflows",
         "made here",
     ),
     (
@@ -518,7 +518,7 @@ PROGRAMS += [
             opt.step()
         """,
         [],
-        r"(NaN|-?Inf) came in here: self\.lin\.(weight|bias): it came in with `self\.lin\.\w+`, a parameter of "
+        r"(NaN|-?Inf) entered here: self\.lin\.(weight|bias): it was already in `self\.lin\.\w+`, a parameter of "
         r"the model; backward\(\) and the step\(\) on line 21 .*",
         "made here",
     ),
@@ -539,7 +539,7 @@ PROGRAMS += [
         train(torch.nn.Embedding(4, 3))
         """,
         [],
-        r"-Inf came in here: emb\.weight: .* on line 10 .*",
+        r"-Inf entered here: emb\.weight: .* on line 10 .*",
         "made here",
     ),
     (
@@ -557,7 +557,7 @@ PROGRAMS += [
         y = model(x)  # HERE
         """,
         [],
-        r"NaN came in here: model\.0\.bias: .*, a parameter of the model; no step\(\) of an optimizer is "
+        r"NaN entered here: model\.0\.bias: .*, a parameter of the model; no step\(\) of an optimizer is "
         r"recorded before it",
         None,
     ),

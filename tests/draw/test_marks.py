@@ -109,17 +109,17 @@ def test_the_head_tells_the_verdict(scaled, tmp_path):
 def test_the_legend_has_what_occurs(scaled, tmp_path):
     legend = [t.value for t in svg.read(draw(tmp_path, scaled)).find("legend")[0].texts]
     assert [t for t in legend if t[0] in "=≠+!→"] == [
-        "≠ differs here: what it was made from is equal",
-        "≠ inherited: what it was made from differs",
+        "≠ differs here: its inputs are equal",
+        "≠ inherited: its inputs differ",
         "= equal in both traces",
     ]
-    assert "hands the difference on" in legend
+    assert "passes the difference on" in legend
     same = diff(scaled[0], scaled[0], "-o", tmp_path / "same.svg")
     assert same.returncode == 0
     picture = svg.read((tmp_path / "same.svg").read_bytes())
     legend = [t.value for t in picture.find("legend")[0].texts]
     assert [t for t in legend if t[0] in "=≠+!→"] == ["= equal in both traces"]
-    assert "hands the difference on" not in legend
+    assert "passes the difference on" not in legend
 
 
 def test_a_trace_alone_has_no_marks(scaled, tmp_path):
@@ -169,7 +169,7 @@ def test_dot_and_pdf(scaled, tmp_path):
 
 
 def test_another_way(tmp_path):
-    """Values that B alone came to are told apart, and the first of them tells why."""
+    """Values that only B reached are marked, and the first of them names the reason."""
     source = """
     import numpy as np
     x = np.arange(4.0)
@@ -206,7 +206,7 @@ def test_a_nan_and_those_that_pass_it_on(tmp_path):
     assert "! NaN or Inf made here" in told["logs"] and "→ passed on" in told["more"]
     assert not any(text[0] in "!→=≠" for text in told["half"] + told["p"])
     legend = [t.value for t in picture.find("legend")[0].texts]
-    assert "hands NaN or an infinity on" in legend
+    assert "passes NaN or an infinity on" in legend
     assert svg.faults(picture) == []
 
 

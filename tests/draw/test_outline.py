@@ -48,7 +48,7 @@ def test_a_training_fits_on_a_screen_or_two(training, tmp_path):
     path = tmp_path / "a.png"
     done = graph(training, path)
     assert done.returncode == 0
-    assert "drawn is step 1 of 40" in done.stderr and "--step N" in done.stderr
+    assert "this is step 1 of 40" in done.stderr and "--step N" in done.stderr
     height, width = png.read(path.read_bytes()).shape[:2]
     assert width <= WIDTH and height <= HEIGHT
 
@@ -109,7 +109,7 @@ def test_explicit_options_draw_as_before(training, tmp_path):
 def test_the_first_step_with_a_nan_is_drawn(tmp_path):
     trace = record(tmp_path, "4", "2")
     path = tmp_path / "a.svg"
-    assert "drawn is step 5 of 8" in graph(trace, path).stderr
+    assert "this is step 5 of 8" in graph(trace, path).stderr
     assert "NaN" in texts(path)
     described = dot.read(viewer.run("graph", trace, "-o", "-", "--format=dot", "--step=5", "--depth=1").stdout)
     labels = [attributes["label"] for _, attributes in described.nodes.values()]

@@ -157,7 +157,7 @@ def test_the_rest_is_recorded_and_the_place_is_named(name):
     [(kind, line, column, text)] = result.notes
     assert kind == "warning" and line >= 4 and column >= 1
     what = "the statement" if "module" in name else "function 'f'"
-    assert text.startswith(f"{what} is left as it is: it is nested too deep here for CPython")
+    assert text.startswith(f"{what} stays as it is: CPython could not compile its nesting")
 
 
 def test_what_is_not_too_deep_is_recorded():

@@ -24,7 +24,7 @@ class Block(torch.nn.Module):
 
 def records_of(path):
     done = recording.show(path)
-    assert done.returncode in (0, 1), done.stderr  # 1: no events in it
+    assert done.returncode in (0, 1), done.stderr  # 1: the trace has no events
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

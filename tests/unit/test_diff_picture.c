@@ -159,7 +159,7 @@ static void test_picture(void)
         CHECK(has(svg, ">A: a &lt;b&gt;.mtrace, 25 events<"));
         /* In the box, and in the legend. */
         CHECK(count(svg, ">\xE2\x89\xA0 differs here<") == 1);
-        CHECK(count(svg, ">\xE2\x89\xA0 differs here: what") == 1);
+        CHECK(count(svg, ">\xE2\x89\xA0 differs here: its") == 1);
         CHECK(count(svg, ">+ only in B<") == 2);
         CHECK(has(svg, ">values at [1, 2] 0.5, A has 1 &amp; &lt;more&gt;<"));
         CHECK(has(svg, ">= equal<"));

@@ -347,7 +347,7 @@ static void test_marks_are_told_in_words(void)
             for (int i = FLOW_MARK_EQUAL; i < FLOW_MARK_COUNT; i++) {
                 CHECK(is_there(buffer_slice(&svg), words[i]));
             }
-            CHECK(is_there(buffer_slice(&svg), "hands NaN or an infinity on"));
+            CHECK(is_there(buffer_slice(&svg), "passes NaN or an infinity on"));
             CHECK(is_there(buffer_slice(&svg), "first divergence: y: &lt;values&gt;<"));
             CHECK(is_there(buffer_slice(&svg), ">3 own, 2 inherited<"));
             CHECK(is_there(buffer_slice(&svg),

@@ -87,8 +87,8 @@ static void test_too_large(void)
     CHECK(error.kind == ERROR_INPUT);
     CHECK_TEXT(
         slice_of(error.text),
-        "large.py:1:1: more than 469762048 bytes would be inserted, expected less "
-        "to record");
+        "large.py:1:1: more than 469762048 bytes would be inserted: select "
+        "fewer functions or lines");
     instrumented_release(&result);
     buffer_release(&source);
 }

@@ -302,7 +302,7 @@ static void test_refused(void)
     layout.boxes[1].group = 1;
     layout.groups[0].parent = 1;
     check_refused(&layout,
-                  "layout: group 0 lies in group 1, which does not stand before it");
+                  "layout: group 0 is in group 1, which must precede it");
     layout.groups[0].parent = LAYOUT_NONE;
     layout.groups[1].padding = -1.0;
     check_refused(&layout, "layout: group 1 has no sensible title or padding");

@@ -82,7 +82,7 @@ static void test_refused(void)
         {".", "path '.': segment 1 is empty, expected a name or *"},
         {"a..b", "path 'a..b': segment 2 is empty, expected a name or *"},
         {"a.b.", "path 'a.b.': segment 3 is empty, expected a name or *"},
-        {"a.b\\", "path 'a.b\\': nothing stands behind its last \\"},
+        {"a.b\\", "path 'a.b\\': its last \\ escapes nothing"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

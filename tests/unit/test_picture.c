@@ -182,11 +182,11 @@ static void test_legend(void)
     graph.edges[0].is_carried = true;
     node->flags = FLOW_NODE_ARGUMENT;
     check_legend(&graph, (const char *[]){"made here", "argument",
-                                          "goes on to the next turn", NULL});
+                                          "continues in the next turn", NULL});
     node->flags |= FLOW_NODE_GUESSED;
     node->guess = SLICE("randn(8, 8)");
     check_legend(&graph, (const char *[]){"made here", "argument guessed by monitorch",
-                                          "goes on to the next turn", NULL});
+                                          "continues in the next turn", NULL});
     hand_graph_release(&graph);
 }
 

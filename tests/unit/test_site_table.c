@@ -414,7 +414,7 @@ static void test_hostile_texts(void)
          "damaged site table: byte 74 of 76: expected the "
          "number of a name that the site wrote"},
         {HEAD "1,1 1,0,f a=xy=1 .", "damaged site table: byte 70 of 72: expected the "
-                                    "number of a name that stood before"},
+                                    "number of an earlier name"},
         {HEAD "1,1 1,0,f a= .", "damaged site table: byte 66 of 68: expected a name"},
         {HEAD "1,1 1,0,%g0 a .",
          "damaged site table: byte 63 of 69: expected a hex digit"},

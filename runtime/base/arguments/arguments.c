@@ -112,7 +112,8 @@ static bool take_long(struct arguments *arguments,
             continue;
         }
         if (rule->argument == NULL && argument != NULL) {
-            error_set(error, ERROR_USAGE, "--%s takes no argument", rule->text);
+            error_set(error, ERROR_USAGE, "--%s has no argument, expected --%s alone",
+                      rule->text, rule->text);
             return false;
         }
         return complete(arguments, i, argument, found, error);

@@ -99,8 +99,7 @@ bool file_inputs_refuse(const char *path, struct error *error)
     pthread_mutex_unlock(&inputs_lock);
     if (is_input) {
         error_set(error, ERROR_USAGE,
-                  "%.200s: is a file that this command reads; give the output another "
-                  "name",
+                  "%.200s: is an input of this command; give the output another name",
                   path);
     }
     return !is_input;

@@ -165,11 +165,9 @@ static enum exit_code tell_rest(const struct calls_options *options,
         trace_tell_lost(options->input, trace->lost_count);
     }
     if (trace->count == 0 && damage == EXIT_CODE_DONE) {
-        print_message(options->input,
-                      trace->is_log
-                          ? "no nn.Module's forward was called in it, or none "
-                            "was recorded"
-                          : "no paths in it");
+        print_message(options->input, trace->is_log
+                                          ? "no recorded call of an nn.Module's forward"
+                                          : "has no paths");
         return EXIT_CODE_CHECK_FAILED;
     }
     return damage;
@@ -235,10 +233,9 @@ enum exit_code calls_run(int word_count, char **words)
     }
     if (is_standard_output(&options) && is_for_files(&options) &&
         isatty(STDOUT_FILENO)) {
-        error_set(
-            &error, ERROR_USAGE,
-            "-o -: a %s is not for a terminal, expected a pipe or a file behind it",
-            render_format_name(options.render.format));
+        error_set(&error, ERROR_USAGE,
+                  "-o -: a terminal cannot show a %s; send it to a pipe or a file",
+                  render_format_name(options.render.format));
         return refuse(NAME, &error);
     }
     return run(&options);

@@ -21,10 +21,10 @@ const struct help calls_help = {
     .usage =
         "monitorch calls TRACE [-o FILE] [options]",
     .purpose =
-    "Shows which modules were called, as a tree or a picture. TRACE is a recorded\n"
+    "Shows the modules that were called, as a tree or a picture. TRACE is a recorded\n"
     "trace (.mtrace) or the list of paths that CallTracer.save_trace writes. Numbers\n"
-    "in a path (layers.0, layers.1) become one node, `layers x 2`. Without -o the\n"
-    "tree is printed, with all its leaves.\n",
+    "in a path (layers.0, layers.1) become one node, `layers x 2`. Without -o, prints\n"
+    "the tree with all its leaves.\n",
     .common = "output no-prune-leaves squash-name",
     .rules = rules,
     .rule_count = OPTION_COUNT,
@@ -162,7 +162,7 @@ static bool find_format(struct calls_options *options, struct error *error)
         return true;
     }
     error_set(error, ERROR_USAGE,
-              "%.200s: the name has to end in .png, .svg, .pdf, .dot or .json",
+              "%.200s: the name must end in .png, .svg, .pdf, .dot or .json",
               options->output);
     return false;
 }
@@ -173,19 +173,19 @@ static bool check_look(const struct calls_options *options, struct error *error)
         options->kind == CALLS_PICTURE && options->render.format != RENDER_DOT;
 
     if (options->given.look && !is_painted) {
-        return arguments_refuse("--theme and --title go with png, svg and pdf", error);
+        return arguments_refuse("--theme and --title are for png, svg and pdf", error);
     }
     if (options->given.page && options->kind != CALLS_PICTURE) {
-        return arguments_refuse("--figwidth and --figheight go with a picture or dot",
+        return arguments_refuse("--figwidth and --figheight are for a picture or dot",
                                 error);
     }
     if (options->given.dpi && (options->kind != CALLS_PICTURE ||
                                (is_painted && options->render.format != RENDER_PNG))) {
-        return arguments_refuse("--dpi goes with png and dot", error);
+        return arguments_refuse("--dpi is for png and dot", error);
     }
     if (options->given.squash_name && options->kind != CALLS_PICTURE) {
-        return arguments_refuse(
-            "--squash-name goes with a picture: what it makes is no tree", error);
+        return arguments_refuse("--squash-name is for a picture: its result is no tree",
+                                error);
     }
     return true;
 }
@@ -210,7 +210,7 @@ static bool check(struct calls_options *options, struct error *error)
             "--save-json -: expected a file (-o - --format json prints it)", error);
     }
     if (options->output == NULL && options->given.format) {
-        return arguments_refuse("--format: expected -o FILE too", error);
+        return arguments_refuse("--format needs a FILE: add -o FILE", error);
     }
     if (options->output != NULL && !options->given.format &&
         !find_format(options, error)) {
@@ -228,7 +228,7 @@ static bool take_input(void *context, const char *word, struct error *error)
     struct calls_options *options = context;
 
     if (options->input != NULL) {
-        error_set(error, ERROR_USAGE, "%.200s: one trace at a time", word);
+        error_set(error, ERROR_USAGE, "%.200s: expected one trace", word);
         return false;
     }
     options->input = word;

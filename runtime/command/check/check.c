@@ -28,8 +28,8 @@ static void tell_remarks(const struct check *check,
     trace_tell_remarks(path, log_reader_header(check->reader), is_damaged, "checked");
     if (check->first_event > 0) {
         snprintf(line, sizeof line,
-                 "remark: the trace keeps its newest events, from #%llu on: those "
-                 "before are not checked",
+                 "remark: the trace keeps only its newest events, from #%llu on: older "
+                 "ones were not checked",
                  (unsigned long long)check->first_event);
         print_message(path, line);
     }

@@ -14,22 +14,20 @@ const struct help check_help = {
     .usage =
         "monitorch check [checks] [options] TRACE...",
     .purpose =
-    "Checks traces for values that must not occur. The first offender is reported\n"
-    "with its line, then how many more there are and on which lines. The exit code is\n"
-    "1 if a check failed.\n",
+    "Checks that traces hold no NaN, no infinity and no other value that must not\n"
+    "occur. Prints the first finding with its line, then all findings by line. The\n"
+    "exit code is 1 if a check failed.\n",
     .common = "no-nan max-abs shape",
     .rules = rules,
     .rule_count = OPTION_COUNT,
     .details =
-    "The first line is made for editors and scripts: FILE:LINE: NAME: what is wrong\n"
-    "\n"
+    "The first line is for editors and scripts: FILE:LINE: NAME: FINDING\n\n"
     "Examples:\n"
     "  monitorch check run.mtrace\n"
     "  monitorch check --dtype float32 --dtype bfloat16 --max-abs 1e4 run.mtrace\n"
     "  monitorch check --shape x=B,T,64 --shape 'weights=B,_,T,T' run.mtrace\n"
     "  monitorch check --dead --unused --file model.py run.mtrace\n"
-    "  monitorch check --format sarif run.mtrace > monitorch.sarif\n"
-    "\n"
+    "  monitorch check --format sarif run.mtrace > monitorch.sarif\n\n"
     "Exit codes: 0 all checks passed; 1 a check failed, or there was nothing to\n"
     "check; 2 wrong usage; 3 a trace could not be read, or only in part (the readable\n"
     "part was checked).\n",
@@ -126,8 +124,8 @@ static bool check(struct check_options *options, struct error *error)
     }
     if (is_wanted[CHECK_DEAD] &&
         (filter->modules.count > 0 || filter->threads.count > 0 || filter->call != 0)) {
-        return arguments_refuse("--dead is about lines: --module, --call and --thread, "
-                                "which are about calls, do not go with it",
+        return arguments_refuse("--dead checks lines: it excludes --module, --call and "
+                                "--thread, which choose calls",
                                 error);
     }
     for (int i = 0; i < CHECK_KIND_COUNT; i++) {

@@ -15,8 +15,8 @@ const struct help completion_help = {
     "monitorch completion bash|zsh|fish",
     .purpose =
     "Prints the completions of monitorch and monitorch-instrument for a shell. `pip\n"
-    "install` and `make install` install them; otherwise write the text where your\n"
-    "shell looks for completions.\n",
+    "install` and `make install` install them; otherwise write the text into your\n"
+    "shell's folder of completions.\n",
     .common = "",
     .rules = rules,
     .rule_count = OPTION_COUNT,

@@ -42,20 +42,18 @@ static enum exit_code tell_side(const struct diff_command_options *options,
     }
     trace_tell_lost(path, result->lost_counts[side]);
     if (result->dropped[side] > 0) {
-        snprintf(
-            line, sizeof line,
-            "remark: the trace keeps its newest events: %llu older ones are not in "
-            "it; %llu of the other trace come before its first one and were compared "
-            "with "
-            "nothing",
-            (unsigned long long)result->dropped[side],
-            (unsigned long long)result->before[1 - side]);
+        snprintf(line, sizeof line,
+                 "remark: the trace keeps only its newest events (%llu older ones are "
+                 "gone); %llu events of the other trace are older than its first one "
+                 "and were not compared",
+                 (unsigned long long)result->dropped[side],
+                 (unsigned long long)result->before[1 - side]);
         print_message(path, line);
     }
     if (result->beyond[1 - side] > 0) {
         snprintf(line, sizeof line,
-                 "remark: its recording ends here: %llu events of the other trace come "
-                 "after that and were compared with nothing",
+                 "remark: its recording ends earlier than the other: %llu later events "
+                 "of the other trace were not compared",
                  (unsigned long long)result->beyond[1 - side]);
         print_message(path, line);
     }
@@ -276,8 +274,8 @@ static void print_left_out(const struct diff_pairs *pairs)
 
     for (size_t i = 0; i < pairs->left_out_count; i++) {
         snprintf(text, sizeof text,
-                 "not compared: WORLD_SIZE of rank 0 is %ld; an earlier job wrote this "
-                 "trace",
+                 "not compared: an earlier job wrote this trace (WORLD_SIZE of rank 0 "
+                 "is %ld)",
                  pairs->world_size);
         print_message(pairs->left_out[i], text);
     }
@@ -296,7 +294,7 @@ static enum exit_code diff_of_traces(const struct diff_command_options *options)
         exit_code = EXIT_CODE_INPUT_FAILED;
     } else if (options->output != NULL && pairs.count != 1) {
         error_set(&error, ERROR_USAGE,
-                  "-o %.80s: one pair of traces can be drawn, these are %zu pairs",
+                  "-o %.80s: a picture shows one pair of traces, these are %zu pairs",
                   options->output, pairs.count);
         exit_code = refuse(NAME, &error);
     } else {

@@ -60,7 +60,7 @@ static bool add_rename(struct diff_command_options *options,
 
     if (middle == NULL || middle == argument || middle[1] == '\0') {
         error_set(error, ERROR_USAGE,
-                  "--map %.80s: expected OLD=NEW: what A calls so is called so in B: "
+                  "--map %.80s: expected OLD=NEW, the name in A and the name in B: "
                   "old.py=new.py, Attn=Attention, q=query",
                   argument);
         return false;
@@ -165,28 +165,28 @@ static bool check(const struct diff_command_options *options, struct error *erro
         return false;
     }
     if (options->tolerance.is_exact && diff_tolerance_is_given(&options->tolerance)) {
-        return arguments_refuse("--exact has no tolerance: not with --rtol or --atol",
-                                error);
+        return arguments_refuse(
+            "--exact excludes --rtol and --atol: it has no tolerance", error);
     }
     if (options->tolerance.is_exact && options->tolerance.is_across_precision) {
-        return arguments_refuse(
-            "--exact does not go with --across-precisions: other bits are different",
-            error);
+        return arguments_refuse("--exact excludes --across-precisions: it compares the "
+                                "bits of equal dtypes",
+                                error);
     }
     if (options->output == NULL &&
         (options->has_theme || options->picture.has_box_limit)) {
-        return arguments_refuse("--theme and --max-nodes are for a picture: expected "
-                                "-o FILE too, such as -o diff.svg",
-                                error);
+        return arguments_refuse(
+            "--theme and --max-nodes need a picture: add -o FILE, such as -o diff.svg",
+            error);
     }
     if (options->has_theme && options->picture.is_page) {
         return arguments_refuse(
-            "--theme: a page has both, and shows the one that the browser asks for",
+            "--theme is for pictures: a page has both themes, and the browser chooses",
             error);
     }
     if (options->is_json && (options->is_all || options->has_inherited)) {
-        return arguments_refuse("--json has all of it: not with --all or --inherited",
-                                error);
+        return arguments_refuse(
+            "--json excludes --all and --inherited: it prints everything", error);
     }
     return output_files_check(&(struct output_file){"-o", options->output}, 1,
                               options->traces.words, options->traces.count, error);

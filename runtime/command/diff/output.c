@@ -117,8 +117,8 @@ bool diff_output_write(struct diff_output *output,
         is_done && diff_picture_add(&output->notes, result, &picture, &bytes, error);
     if (is_done && bytes.size == 0) {
         error_set(error, ERROR_INPUT,
-                  "%s: nothing to draw: no tensors or arrays in it; a page (-o "
-                  "diff.html) has the words all the same",
+                  "%s: nothing to draw: no tensors or arrays were recorded; a page (-o "
+                  "diff.html) holds the text",
                   pair->paths[1]);
         is_done = false;
     }

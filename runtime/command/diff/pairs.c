@@ -53,7 +53,7 @@ match(struct diff_pairs *pairs, const struct trace_list lists[2], struct error *
                         (i >= lists[1].count ||
                          trace_order(lists[0].paths[i], lists[1].paths[i]) < 0);
 
-            error_set(error, ERROR_INPUT, "%s: the other side has no such trace",
+            error_set(error, ERROR_INPUT, "%s: the other folder has no such trace",
                       is_a ? lists[0].paths[i] : lists[1].paths[i]);
             return false;
         }
@@ -71,8 +71,8 @@ static bool pair_with_first(struct diff_pairs *pairs,
                             struct error *error)
 {
     if (list->count < 2) {
-        error_set(error, ERROR_INPUT, "%s: one trace, expected those of several ranks",
-                  list->paths[0]);
+        error_set(error, ERROR_INPUT,
+                  "%s: is one trace, expected several ranks' traces", list->paths[0]);
         return false;
     }
     pairs->pairs = arena_allocate(&pairs->arena, list->count, sizeof *pairs->pairs);

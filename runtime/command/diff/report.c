@@ -172,7 +172,7 @@ static void note_unknown(struct diff_report *report, unsigned side, struct slice
     if (has_part(name, SLICE(".")) || is_known(report->readers[side], name)) {
         return;
     }
-    buffer_add(&report->unknown, SLICE("remark: --map: nothing is called "));
+    buffer_add(&report->unknown, SLICE("remark: --map: no name matches "));
     buffer_add_printable(&report->unknown, name);
     buffer_add(&report->unknown, side == 0 ? SLICE(" in A\n") : SLICE(" in B\n"));
 }
@@ -287,7 +287,7 @@ static void add_setting(struct buffer *text,
     for (unsigned side = 0; side < 2; side++) {
         buffer_add(text, side == 0 ? SLICE("A ") : SLICE(", B "));
         if (settings[side] == NULL) {
-            buffer_add(text, SLICE("does not say"));
+            buffer_add(text, SLICE("not recorded"));
         } else {
             text_add_shortened(text, settings[side]->value, SETTING_LIMIT);
         }

@@ -144,9 +144,9 @@ static void add_likeness(const struct diff_result *result, struct buffer *text)
 /* What differs and is no difference. */
 static void add_allowed(const struct diff_result *result, struct buffer *text)
 {
-    diff_text_add_part(text, result->layout, SLICE("equal but for their strides"));
+    diff_text_add_part(text, result->layout, SLICE("equal except for strides"));
     diff_text_add_part(text, result->clocks,
-                       SLICE("left out, read from a clock or ignored"));
+                       SLICE("skipped (read from a clock, or ignored)"));
 }
 
 /* What had nothing beside it. */
@@ -158,11 +158,11 @@ static void add_outside(const struct diff_result *result, struct buffer *text)
                                ? SLICE("of A not recorded in both (scalars=all)")
                                : SLICE("of B not recorded in both (scalars=all)"));
         diff_text_add_part(text, result->before[side],
-                           side == 0 ? SLICE("of A come before B's first")
-                                     : SLICE("of B come before A's first"));
+                           side == 0 ? SLICE("of A precede B's first")
+                                     : SLICE("of B precede A's first"));
         if (result->beyond[side] > 0) {
-            buffer_add(text, side == 0 ? SLICE("; B ends there, A goes on for ")
-                                       : SLICE("; A ends there, B goes on for "));
+            buffer_add(text, side == 0 ? SLICE("; B ends there, A continues for ")
+                                       : SLICE("; A ends there, B continues for "));
             diff_text_add_grouped(text, result->beyond[side]);
         }
     }
@@ -178,7 +178,7 @@ static void add_empty_line(const struct diff_result *result, struct buffer *text
         diff_text_add_count(text, result->event_counts[0], "event");
         buffer_add(text, SLICE(", B has "));
         diff_text_add_grouped(text, result->event_counts[1]);
-        buffer_add(text, SLICE(", and none is in both"));
+        buffer_add(text, SLICE(", and no event is in both"));
     }
     buffer_add_byte(text, '\n');
 }
@@ -193,9 +193,8 @@ static void add_equal_line(const struct diff_report *report,
     if (report->changed_count > 0) {
         buffer_add(text, SLICE("; "));
         diff_text_add_count(text, report->changed_count, "line");
-        buffer_add(text, report->changed_count == 1
-                             ? SLICE(" reads differently (--all)")
-                             : SLICE(" read differently (--all)"));
+        buffer_add(text, report->changed_count == 1 ? SLICE(" of code differs (--all)")
+                                                    : SLICE(" of code differ (--all)"));
     }
     diff_text_add_part(text, result->code[0],
                        SLICE("of lines that only A has (--all)"));
@@ -215,7 +214,7 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
     diff_text_add_grouped(text, result->inherited);
     buffer_add(text, SLICE(" inherited"));
     if (result->flow > 0) {
-        buffer_add(text, SLICE("; another way was taken "));
+        buffer_add(text, SLICE("; the paths differ "));
         diff_text_add_count(text, result->flow, "time");
     }
     add_allowed(result, text);
@@ -237,8 +236,8 @@ static void add_lists(struct diff_report *report,
         diff_text_add_count(text, count_rows(report, DIFF_INHERITED), "line");
         buffer_add(text, SLICE(" (--inherited lists them)\n"));
     }
-    add_list(report, "A alone came to", DIFF_ONLY, DIFF_CAUSE_FLOW, 0, text);
-    add_list(report, "B alone came to", DIFF_ONLY, DIFF_CAUSE_FLOW, 1, text);
+    add_list(report, "reached only by A", DIFF_ONLY, DIFF_CAUSE_FLOW, 0, text);
+    add_list(report, "reached only by B", DIFF_ONLY, DIFF_CAUSE_FLOW, 1, text);
 }
 
 void diff_report_add_line(struct diff_report *report,
@@ -259,7 +258,8 @@ void diff_report_add_line(struct diff_report *report,
     } else if (diff_result_is_empty(result)) {
         add_empty_line(result, text);
     } else if (!diff_result_is_equal(result)) {
-        buffer_add(text, SLICE("different: values have parts that only one has\n"));
+        buffer_add(text,
+                   SLICE("different: some values have parts in only one trace\n"));
     } else {
         add_equal_line(report, result, text);
     }
@@ -267,7 +267,7 @@ void diff_report_add_line(struct diff_report *report,
 
 static void add_changed(const struct diff_report *report, struct buffer *text)
 {
-    buffer_add(text, SLICE("  lines that read differently:\n"));
+    buffer_add(text, SLICE("  lines of code that differ:\n"));
     buffer_add(text, buffer_slice(&report->changed));
     if (report->changed_count > CHANGED_LIMIT && !report->options->is_all) {
         diff_text_add_more(text, report->changed_count - CHANGED_LIMIT, "line");
@@ -282,9 +282,9 @@ void diff_report_add(struct diff_report *report,
         report->first.size == 0) {
         diff_report_add_line(report, result, text);
         if (result->is_other_program && !report->options->is_quiet) {
-            buffer_add(text,
-                       SLICE("  their events were not compared; name what was renamed "
-                             "with --map OLD=NEW: a file, a function or a variable\n"));
+            buffer_add(text, SLICE("  The events were not compared. If files, "
+                                   "functions or variables were renamed,\n"
+                                   "  name them with --map OLD=NEW.\n"));
         }
         if (report->options->is_quiet || result->is_other_program) {
             return;
@@ -293,7 +293,8 @@ void diff_report_add(struct diff_report *report,
         buffer_add(text, buffer_slice(&report->first));
     }
     if (!diff_result_is_equal(result) && !diff_result_is_empty(result)) {
-        buffer_add(text, SLICE("\n  "));
+        buffer_add(text, SLICE("\n"
+                               "  "));
         diff_report_add_counts(result, text);
         add_lists(report, result, text);
     }
@@ -308,7 +309,7 @@ void diff_report_add(struct diff_report *report,
     text->has_failed =
         text->has_failed || report->settings.has_failed || report->changed.has_failed;
     if (report->settings.size > 0) {
-        buffer_add(text, SLICE("  the runs were not made alike:\n"));
+        buffer_add(text, SLICE("  settings of the runs that differ:\n"));
         buffer_add(text, buffer_slice(&report->settings));
     }
 }

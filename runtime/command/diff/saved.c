@@ -87,23 +87,21 @@ bool diff_saved_is_wanted(const struct diff_command_options *options)
 bool diff_saved_check(const struct diff_command_options *options, struct error *error)
 {
     if (options->output != NULL) {
-        error_set(
-            error, ERROR_USAGE,
-            "-o %.80s: saved tensors cannot be drawn, since nothing says which was "
-            "made of which: expected two traces (--format mtrace saves these)",
-            options->output);
+        error_set(error, ERROR_USAGE,
+                  "-o %.80s: saved tensors cannot be drawn, since their files hold no "
+                  "sources of values; expected two recorded traces",
+                  options->output);
         return false;
     }
     if (options->is_ranks) {
-        return arguments_refuse(
-            "--ranks: of saved tensors two folders are compared: monitorch diff A B",
-            error);
+        return arguments_refuse("--ranks is for traces; saved tensors are compared as "
+                                "two folders: monitorch diff A B",
+                                error);
     }
     if (options->has_inherited) {
-        return arguments_refuse(
-            "--inherited: nothing says which of the saved tensors was made of "
-            "which: expected two traces",
-            error);
+        return arguments_refuse("--inherited is for traces: files of saved tensors "
+                                "hold no sources of values",
+                                error);
     }
     return true;
 }
@@ -174,8 +172,7 @@ static void tell_unknown(const struct job *job)
 
         for (unsigned side = 0; side < 2; side++) {
             if (!is_known(job->folders[side], names[side])) {
-                snprintf(line, sizeof line,
-                         "remark: --map: nothing is called %.*s in %s",
+                snprintf(line, sizeof line, "remark: --map: no name matches %.*s in %s",
                          names[side].size < 100 ? (int)names[side].size : 100,
                          names[side].bytes, side == 0 ? "A" : "B");
                 print_message("", line);

@@ -97,7 +97,7 @@ static void add_values(struct buffer *text,
         buffer_add_byte(text, '\n');
     }
     if (finding->distance != NULL) {
-        buffer_add(text, SLICE("  apart:  "));
+        buffer_add(text, SLICE("  distance: "));
         diff_distance_add(text, finding->distance, finding->events[1]->shape);
         buffer_add_byte(text, '\n');
     }

@@ -174,8 +174,8 @@ static void add_verdict(const struct diff_saved_report *report,
     uint64_t both = result->equal + result->different + result->unread;
 
     if (both + result->ignored == 0 && result->only[0] > 0 && result->only[1] > 0) {
-        buffer_add(text, SLICE("different: nothing that is saved here has one name in "
-                               "both (--map OLD=NEW names what was renamed)"));
+        buffer_add(text, SLICE("different: no saved tensor has the same name in both "
+                               "(--map OLD=NEW matches renamed ones)"));
     } else if (both == 0 && diff_saved_is_equal(result)) {
         buffer_add(text, SLICE("nothing to compare"));
     } else if (diff_saved_is_equal(result)) {
@@ -184,7 +184,7 @@ static void add_verdict(const struct diff_saved_report *report,
     } else {
         buffer_add(text, result->only[0] + result->only[1] > 0
                              ? SLICE("different: ")
-                             : SLICE("not all could be read: "));
+                             : SLICE("some files could not be read: "));
         diff_text_add_count(text, result->equal, "tensor");
         buffer_add(text, result->equal == 1 ? SLICE(" is equal") : SLICE(" are equal"));
     }
@@ -194,7 +194,8 @@ static void add_verdict(const struct diff_saved_report *report,
 
 static void add_counts(const struct diff_saved_result *result, struct buffer *text)
 {
-    buffer_add(text, SLICE("\n  "));
+    buffer_add(text, SLICE("\n"
+                           "  "));
     diff_text_add_both(text, result->equal + result->different + result->unread,
                        "tensor", result->equal, result->close);
     buffer_add(text, SLICE(", "));
@@ -225,8 +226,8 @@ void diff_saved_report_add(const struct diff_saved_report *report,
         report, DIFF_SAVED_DIFFERENT,
         result->is_ordered
             ? "  different, in the order in which they were saved:\n"
-            : "  different, by name (the files do not hold when they were saved):\n",
+            : "  different, by name (the files do not hold the order of saving):\n",
         text);
-    add_list(report, DIFF_SAVED_A_ALONE, "  in A alone:\n", text);
-    add_list(report, DIFF_SAVED_B_ALONE, "  in B alone:\n", text);
+    add_list(report, DIFF_SAVED_A_ALONE, "  only in A:\n", text);
+    add_list(report, DIFF_SAVED_B_ALONE, "  only in B:\n", text);
 }

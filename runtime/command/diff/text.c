@@ -67,8 +67,8 @@ void diff_text_add_part(struct buffer *text, uint64_t count, struct slice words)
 
 void diff_text_add_alone(struct buffer *text, const uint64_t counts[2])
 {
-    diff_text_add_part(text, counts[0], SLICE("in A alone"));
-    diff_text_add_part(text, counts[1], SLICE("in B alone"));
+    diff_text_add_part(text, counts[0], SLICE("only in A"));
+    diff_text_add_part(text, counts[1], SLICE("only in B"));
 }
 
 void diff_text_add_column(struct buffer *text, struct slice column, size_t width)

@@ -191,11 +191,9 @@ static bool check_target(const struct seen_file *file,
                     original.inode == info.inode;
     }
     if (is_source) {
-        error_set(
-            error, ERROR_INPUT,
-            "%s: that is the source itself, it is left as it is; expected another "
-            "folder behind --annotate",
-            name);
+        error_set(error, ERROR_INPUT,
+                  "%s: --annotate would overwrite the source: give another folder",
+                  name);
     }
     return !is_source;
 }

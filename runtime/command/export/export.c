@@ -69,7 +69,7 @@ static void write_annotated(struct export_job *job)
     job->is_empty = count == 0 && missing > 0;
     if (missing > 0 && (job->is_empty || !job->options->is_quiet)) {
         snprintf(line, sizeof line,
-                 "%s%zu file%s not annotated: the source is not in the trace",
+                 "%s%zu file%s not annotated: the trace does not hold the source",
                  job->is_empty ? "" : "remark: ", missing,
                  missing == 1 ? " is" : "s are");
         print_message("", line);
@@ -195,7 +195,7 @@ static enum exit_code export_all(struct export_job *job)
     }
     if (job->matched == 0 && exit_code == EXIT_CODE_DONE) {
         print_message(options->traces.count == 1 ? options->traces.words[0] : "",
-                      job->seen > 0 ? "no event matches" : "no events in it");
+                      job->seen > 0 ? "no event matches" : "has no events");
         for (size_t i = 0; i < (size_t)options->traces.count; i++) {
             print_nearest(options->traces.words[i], &options->filter);
         }

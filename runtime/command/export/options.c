@@ -18,11 +18,10 @@ const struct help export_help = {
     .usage =
         "monitorch export TRACE... FORMAT... [options]",
     .purpose =
-    "Writes a trace for other tools. Several formats can be written at once.\n"
-    "\n"
-    "Without a FILE, or with `-`, a format goes to standard output. A FILE may also\n"
-    "follow after a blank if it ends in .csv or .jsonl, and a FOLDER if it exists or\n"
-    "ends in /. An existing file is replaced once the new one is complete.\n",
+    "Writes a trace for other tools. Several formats can be written at once.\n\n"
+    "Without a FILE, or with `-`, a format is written to standard output. A FILE may\n"
+    "also follow after a blank if it ends in .csv or .jsonl, and a FOLDER if it\n"
+    "exists or ends in /. An existing file is replaced once the new one is complete.\n",
     .common = "csv perfetto annotate",
     .rules = rules,
     .rule_count = OPTION_COUNT,
@@ -127,7 +126,7 @@ add_column(struct export_options *options, struct slice name, struct error *erro
         }
         for (size_t k = 0; k < options->column_count; k++) {
             if (options->columns[k] == (enum event_column)i) {
-                error_set(error, ERROR_USAGE, "--columns: %s is there twice", names[i]);
+                error_set(error, ERROR_USAGE, "--columns: %s is named twice", names[i]);
                 return false;
             }
         }
@@ -226,14 +225,14 @@ static bool check_database(const struct export_options *options, struct error *e
 {
     if (options->paths[EXPORT_SQLITE] == NULL) {
         return (!options->has_edges && !options->is_forced) ||
-               arguments_refuse("--edges and --force go with --sqlite", error);
+               arguments_refuse("--edges and --force need --sqlite", error);
     }
     if (strcmp(options->paths[EXPORT_SQLITE], "-") == 0) {
         return arguments_refuse("--sqlite -: a database needs a file", error);
     }
     if (!event_filter_is_empty(&options->filter)) {
-        return arguments_refuse("--sqlite writes all events: choose among them there, "
-                                "by `select … where`",
+        return arguments_refuse("--sqlite writes all events: choose some in the "
+                                "database, by `select … where`",
                                 error);
     }
     return true;
@@ -256,7 +255,7 @@ static bool check(const struct export_options *options, struct error *error)
     }
     if (options->paths[EXPORT_CSV] == NULL &&
         options->column_count < EVENT_COLUMN_COUNT) {
-        return arguments_refuse("--columns goes with --csv", error);
+        return arguments_refuse("--columns needs --csv", error);
     }
     return check_database(options, error) && check_outputs(options, error);
 }

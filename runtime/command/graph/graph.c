@@ -24,7 +24,7 @@ static bool tell_progress(void *context, enum render_stage stage, uint64_t count
 {
     static const char *const formats[] = {
         [RENDER_READING] = "monitorch graph: reading, %llu events",
-        [RENDER_PLACING] = "monitorch graph: finding places for %llu nodes",
+        [RENDER_PLACING] = "monitorch graph: laying out %llu nodes",
         [RENDER_PAINTING] = "monitorch graph: painting %llu nodes",
     };
     struct progress *progress = context;
@@ -46,9 +46,9 @@ static const char *why_nothing(const struct graph_options *options,
         return "no event matches";
     }
     if (result->left_out.scalars > 0 && !options->render.flow.has_scalars) {
-        return "no tensors or arrays in it (--scalars draws numbers and texts too)";
+        return "has no tensors or arrays (--scalars draws numbers and texts too)";
     }
-    return "no events in it";
+    return "has no events";
 }
 
 /* What is not drawn, and how to see it. */
@@ -62,21 +62,22 @@ static void tell_outline(const struct graph_options *options,
         return;
     }
     if (result->depth != FLOW_NONE && result->step.closed_count > 0) {
-        snprintf(depth, sizeof depth, "%s%llu calls deeper than %lu are one box each",
+        snprintf(depth, sizeof depth,
+                 "%s%llu calls deeper than %lu are drawn as one box each",
                  result->step.number > 0 ? "; " : "",
                  (unsigned long long)result->step.closed_count,
                  (unsigned long)result->depth);
     }
     if (result->step.number > 0) {
-        snprintf(
-            line, sizeof line,
-            "drawn is step %llu of %llu%s. --step N and --depth N choose; --step all "
-            "--depth all draws everything",
-            (unsigned long long)result->step.number,
-            (unsigned long long)result->step.count, depth);
+        snprintf(line, sizeof line,
+                 "this is step %llu of %llu%s. --step N and --depth N choose others; "
+                 "--step all --depth all draws everything",
+                 (unsigned long long)result->step.number,
+                 (unsigned long long)result->step.count, depth);
     } else {
         snprintf(line, sizeof line,
-                 "%s. --depth N chooses; --depth all draws everything", depth);
+                 "%s. --depth N chooses another depth; --depth all draws everything",
+                 depth);
     }
     print_message(options->trace, line);
 }
@@ -177,10 +178,9 @@ enum exit_code graph_run(int word_count, char **words)
         exit_code = refuse(NAME, &error);
     } else if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO) &&
                !is_readable_at_terminal(options.render.format)) {
-        error_set(
-            &error, ERROR_USAGE,
-            "-o -: a %s is not for a terminal, expected a pipe or a file behind it",
-            render_format_name(options.render.format));
+        error_set(&error, ERROR_USAGE,
+                  "-o -: a terminal cannot show a %s; send it to a pipe or a file",
+                  render_format_name(options.render.format));
         exit_code = refuse(NAME, &error);
     } else {
         exit_code = draw(&options);

@@ -21,8 +21,7 @@ const struct help graph_help = {
         "monitorch graph TRACE -o FILE [options]",
     .purpose =
     "Draws a trace: a box for each value with its figures and the line that made it,\n"
-    "an arrow from each value that was read to make it, and frames for calls and\n"
-    "loops.\n",
+    "an arrow from each of its inputs, and frames for calls and loops.\n",
     .common = "output function step depth",
     .rules = rules,
     .rule_count = OPTION_COUNT,
@@ -190,13 +189,13 @@ static bool check(struct graph_options *options, struct error *error)
     }
     format = options->render.format;
     if (options->given.dpi && format != RENDER_PNG) {
-        return arguments_refuse("--dpi goes with png", error);
+        return arguments_refuse("--dpi is for png", error);
     }
     if (options->given.pages && format != RENDER_PDF) {
-        return arguments_refuse("--pages goes with pdf", error);
+        return arguments_refuse("--pages is for pdf", error);
     }
     if (options->given.look && format == RENDER_DOT) {
-        return arguments_refuse("--theme and --proportion do not go with dot", error);
+        return arguments_refuse("--theme and --proportion are not for dot", error);
     }
     options->render.node_limit = options->given.max_nodes ? 0 : GRAPH_NODE_LIMIT;
     options->render.is_fitted = !options->given.max_nodes && !options->given.fold &&
@@ -214,11 +213,10 @@ static bool take_trace(void *context, const char *word, struct error *error)
     struct graph_options *options = context;
 
     if (options->trace != NULL) {
-        error_set(
-            error, ERROR_USAGE,
-            "%.200s: one trace at a time (a folder's: `for t in runs/*.mtrace; do "
-            "monitorch graph \"$t\" -o \"$t.svg\"; done`)",
-            word);
+        error_set(error, ERROR_USAGE,
+                  "%.200s: expected one trace (for a folder: `for t in runs/*.mtrace; "
+                  "do monitorch graph \"$t\" -o \"$t.svg\"; done`)",
+                  word);
         return false;
     }
     options->trace = word;

@@ -119,10 +119,9 @@ enum exit_code run_run(int word_count, char **words)
         return print_help(&run_help);
     }
     if (!find_beside(python) && !find_on_path(python)) {
-        return refuse_python(
-            "no python3 is on the PATH%s; activate an environment, or type "
-            "`PYTHON -m monitorch run`",
-            "");
+        return refuse_python("no python3 is on the PATH%s; activate an environment, or "
+                             "run `PYTHON -m monitorch run`",
+                             "");
     }
     if (!has_package(python)) {
         return refuse_python("%s has no package monitorch; install it there with `pip "

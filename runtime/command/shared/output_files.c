@@ -28,8 +28,8 @@ check_others(const struct output_file *outputs, size_t count, struct error *erro
     for (size_t i = 0; i < count; i++) {
         if (outputs[i].path != NULL && is_same_file(outputs[i].path, output->path)) {
             error_set(error, ERROR_USAGE,
-                      "%s and %s would both be written to %.200s: expected a file of "
-                      "its own for each, such as %s FILE",
+                      "%s and %s would both be written to %.200s: give each its own "
+                      "file, such as %s FILE",
                       outputs[i].option, output->option,
                       strcmp(output->path, "-") == 0 ? "standard output" : output->path,
                       output->option);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #define PAGE_SIZE_EXPECTED                                                             \
-    "A3, A4, A5, Letter or Legal, with -landscape behind it or not, or WxH in "        \
+    "A3, A4, A5, Letter or Legal, also with -landscape, or WxH in "                    \
     "millimetres, 50 to 5000 each (297x210)"
 
 /* In points. false where the text is no size. */

@@ -38,8 +38,8 @@ void trace_tell_unfinished(const char *path, const char *done)
     char line[200];
 
     snprintf(line, sizeof line,
-             "remark: the recording was not finished: its process was killed, has left "
-             "by os._exit, or is still recording; %s is what is there",
+             "remark: the recording is unfinished: its process was killed, ended by "
+             "os._exit, or is still recording; the events so far were %s",
              done);
     print_message(path, line);
 }
@@ -50,7 +50,7 @@ void trace_tell_lost(const char *path, uint64_t lost_count)
 
     if (lost_count > 0) {
         snprintf(line, sizeof line,
-                 "remark: the last %llu events are not in the trace: recording had "
+                 "remark: the last %llu events are not in the trace: the recording had "
                  "stopped (a full disk, or the size limit)",
                  (unsigned long long)lost_count);
         print_message(path, line);

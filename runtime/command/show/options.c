@@ -12,9 +12,9 @@ const struct help show_help = {
     .usage =
         "monitorch show [options] TRACE...",
     .purpose =
-    "Prints the events of a trace, one a line, below the calls that they happened in:\n"
-    "the line, the name, the value, and what changed since the name's last value.\n"
-    "`!!` marks NaN and Inf.\n",
+    "Prints the events of a trace, one a line, below their calls: the source line,\n"
+    "the name, the value, and the change since the name's last value. `!!` marks NaN\n"
+    "and Inf.\n",
     .common = "function name nan",
     .rules = rules,
     .rule_count = OPTION_COUNT,
@@ -113,12 +113,12 @@ static bool check_lists(const struct show_options *options, struct error *error)
                     options->is_canonical || options->is_tree;
 
     if (options->is_sites && (has_more || options->is_settings)) {
-        return arguments_refuse("--sites lists all sites, it goes with --json alone",
+        return arguments_refuse("--sites lists all sites: only --json can be added",
                                 error);
     }
     if (options->is_settings && has_more) {
         return arguments_refuse(
-            "--settings lists all settings, it goes with --json alone", error);
+            "--settings lists all settings: only --json can be added", error);
     }
     return true;
 }
@@ -129,22 +129,20 @@ static bool check(const struct show_options *options, struct error *error)
         return trace_words_refuse_none(error);
     }
     if (options->is_json && options->has_source) {
-        return arguments_refuse("--source is for people, it does not go with --json",
-                                error);
+        return arguments_refuse("--source is for text: remove it, or --json", error);
     }
     if (options->is_json && options->is_tree) {
-        return arguments_refuse("--style is for people, it does not go with --json",
-                                error);
+        return arguments_refuse("--style is for text: remove it, or --json", error);
     }
     if (options->has_labels && !options->is_tree) {
-        return arguments_refuse("--labels goes with --style tree", error);
+        return arguments_refuse("--labels needs --style tree", error);
     }
     if (options->has_sample && !options->is_json) {
-        return arguments_refuse("--sample goes with --json", error);
+        return arguments_refuse("--sample needs --json", error);
     }
     if (options->is_canonical && options->filter.call != 0) {
         return arguments_refuse(
-            "--call takes the trace's own number of a call, which --canonical replaces",
+            "--call excludes --canonical, which replaces the trace's numbers of calls",
             error);
     }
     return check_lists(options, error);

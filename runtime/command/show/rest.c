@@ -19,11 +19,11 @@ enum exit_code show_tell_rest(const struct show *show)
                            exit_code != EXIT_CODE_DONE, "shown");
     }
     if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
-        print_message(show->path, show->options->is_settings ? "no settings in it"
-                                  : show->options->is_sites  ? "no sites in it"
+        print_message(show->path, show->options->is_settings ? "has no settings"
+                                  : show->options->is_sites  ? "has no sites"
                                   : show->seen > 0 || show->options->head == 0
                                       ? "no event matches"
-                                      : "no events in it");
+                                      : "has no events");
         print_nearest(show->path, &show->options->filter);
         return EXIT_CODE_CHECK_FAILED;
     }
@@ -62,7 +62,7 @@ void show_add_footer(const struct show *show)
     if (show->alarming > 0) {
         buffer_add(&line, SLICE(", "));
         buffer_add_number(&line, show->alarming);
-        buffer_add(&line, SLICE(" with NaN or Inf (--nan shows these alone)"));
+        buffer_add(&line, SLICE(" with NaN or Inf (--nan shows only these)"));
     }
     buffer_add_byte(&line, '\n');
     output_print_error(buffer_slice(&line));

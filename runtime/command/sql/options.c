@@ -15,17 +15,15 @@ const struct help sql_help = {
     .usage =
         "monitorch sql [options] TRACE... [QUERY]",
     .purpose =
-    "Answers questions about traces in SQL (the dialect of SQLite). The tables are\n"
-    "read from the traces during the query: nothing is imported, no trace is changed.\n"
-    "\n"
+    "Queries traces in SQL (the dialect of SQLite). The tables are read from the\n"
+    "traces during the query: nothing is imported, no trace is changed.\n\n"
     "Tables (--schema lists their columns):\n"
     "  events   one row for each recorded value: seq, kind, name, file, line,\n"
     "           function, module, dtype, shape, min, max, mean, std, nan, hash ...\n"
     "  sites    the places of the source that were recorded\n"
     "  calls    calls of recorded functions: function, module, parent, time ...\n"
-    "  edges    which value went into which: source and target are `seq` of events\n"
-    "Several traces share the tables; the column `trace` holds the file's name.\n"
-    "\n"
+    "  edges    which value was made from which: source and target are `seq`\n"
+    "Several traces share the tables; the column `trace` holds the file's name.\n\n"
     "QUERY is a word with a blank in it, or the last word if it is no file. Without a\n"
     "QUERY a terminal gets a prompt; otherwise the query is read from standard input.\n",
     .common = "csv json schema",
@@ -48,8 +46,7 @@ static bool
 set_format(struct sql_options *options, enum sql_format format, struct error *error)
 {
     if (options->has_format && options->format != format) {
-        return arguments_refuse(
-            "--table, --csv and --json: only one of them is possible", error);
+        return arguments_refuse("--table, --csv and --json exclude each other", error);
     }
     options->has_format = true;
     options->format = format;
@@ -102,7 +99,8 @@ static bool option_take(struct sql_options *options,
 
 static bool has_blank(const char *word)
 {
-    return strpbrk(word, " \t\n;") != NULL;
+    return strpbrk(word, " \t\n"
+                         ";") != NULL;
 }
 
 /* A word that is no file is a query where it has a blank, or is the last one and looks like no
@@ -129,9 +127,8 @@ static bool take_word(struct sql_options *options,
         return true;
     }
     if (options->query != NULL) {
-        return arguments_refuse("two queries, expected one; in one text, `;` may stand "
-                                "between several",
-                                error);
+        return arguments_refuse(
+            "two queries, expected one; join them with `;` in one text", error);
     }
     options->query = word;
     return true;

@@ -83,14 +83,14 @@ static bool read_line(struct prompt *prompt, struct buffer *line)
 /* ---- commands ---- */
 
 static const char help_text[] =
-    "A query ends with a semicolon, and may take several lines:\n"
+    "A query ends with a semicolon, and may have several lines:\n"
     "    select file, line, name, nan from events where nan > 0 limit 5;\n"
     "Commands, each on a line of its own:\n"
-    "    .tables         the names of the tables\n"
-    "    .schema TABLE   their columns; of one table, or of all\n"
-    "    .help           this\n"
-    "    .quit           ends, as Ctrl-D does\n"
-    "Ctrl-C stops a query that runs, and drops what was typed.\n";
+    "    .tables         print the names of the tables\n"
+    "    .schema TABLE   print the columns of one table, or of all\n"
+    "    .help           print this text\n"
+    "    .quit           leave the prompt, as Ctrl-D does\n"
+    "Ctrl-C stops a running query, and drops the typed text.\n";
 
 static void print_schema(const struct prompt *prompt, const char *name)
 {
@@ -108,8 +108,14 @@ static void print_schema(const struct prompt *prompt, const char *name)
 static bool run_command(const struct prompt *prompt, char *line)
 {
     char *rest = NULL;
-    char *word = strtok_r(line, " \t\r\n;", &rest);
-    const char *argument = strtok_r(NULL, " \t\r\n;", &rest);
+    char *word = strtok_r(line,
+                          " \t\r\n"
+                          ";",
+                          &rest);
+    const char *argument = strtok_r(NULL,
+                                    " \t\r\n"
+                                    ";",
+                                    &rest);
 
     if (word == NULL) {
         return true;

@@ -35,7 +35,7 @@ static void tell_remarks(const struct sql_options *options, struct sql_session *
 {
     for (size_t i = 0; i < options->traces.count && !options->is_quiet; i++) {
         trace_tell_remarks(options->traces.words[i], sql_session_header(session, i),
-                           false, "asked");
+                           false, "queried");
     }
 }
 

@@ -20,9 +20,8 @@ const struct help why_help = {
         "monitorch why [options] TRACE [EVENT]",
     .purpose =
     "Names the line that made the first NaN or infinity of a trace, the cause if the\n"
-    "recorded figures show it, and the values that it was made from. Lines that only\n"
-    "pass a NaN on are listed apart from the line that made it.\n"
-    "\n"
+    "recorded figures show it, and the inputs that it was made from. Lines that only\n"
+    "pass a NaN on are listed apart from the line that made it.\n\n"
     "EVENT asks about another value, whether it holds NaN or not:\n"
     "  weights              the values of this name; globs too: 'self.*'\n"
     "  model.py:31          the values that this line assigned\n"
@@ -34,16 +33,13 @@ const struct help why_help = {
     .rules = rules,
     .rule_count = OPTION_COUNT,
     .details =
-    "The first line is made for editors and scripts:\n"
-    "  FILE:LINE: NaN made here: NAME: CAUSE\n"
-    "\n"
+    "The first line is for editors and scripts:\n"
+    "  FILE:LINE: NaN made here: NAME: CAUSE\n\n"
     "Examples:\n"
     "  monitorch why run.mtrace\n"
     "  monitorch why run.mtrace model.py:31:weights --iteration 2\n"
-    "  monitorch why -o nan.svg run.mtrace loss\n"
-    "\n"
-    "Record with sources=yes to include parameters and globals in the answer.\n"
-    "\n"
+    "  monitorch why -o nan.svg run.mtrace loss\n\n"
+    "Record with sources=yes to include parameters and globals in the answer.\n\n"
     "Exit codes: 0 the value is finite, or every infinity was written by name\n"
     "(-torch.inf); 1 it is not, or there is no such event; 2 wrong usage; 3 the trace\n"
     "could not be read, or only in part.\n",
@@ -157,12 +153,10 @@ static bool check(struct why_options *options, struct error *error)
     if ((options->ask.call != 0 || options->ask.has_iteration) &&
         (options->ask.event.size == 0 || why_read_start(options->ask.event, &start))) {
         return arguments_refuse(
-            "--call and --iteration choose among the visits of an EVENT, give one too",
-            error);
+            "--call and --iteration choose a visit of an EVENT: add the EVENT", error);
     }
     if (options->is_json && options->ask.has_source) {
-        return arguments_refuse("--source is for people, it does not go with --json",
-                                error);
+        return arguments_refuse("--source is for text: remove it, or --json", error);
     }
     if (options->ask.has_all_rows) {
         options->ask.depth = UINT64_MAX;

@@ -33,11 +33,11 @@ static void tell_remarks(const struct why *why, const struct why_options *option
         return;
     }
     trace_tell_remarks(options->trace, log_reader_header(why->reader), is_damaged,
-                       "asked");
+                       "read");
     if (why->first_event > 0) {
         snprintf(line, sizeof line,
-                 "remark: the trace keeps its newest events, from #%llu on: what made "
-                 "a value may be older",
+                 "remark: the trace keeps only its newest events, from #%llu on: the "
+                 "line that made a value may be older",
                  (unsigned long long)why->first_event);
         print_message(options->trace, line);
     }
@@ -84,8 +84,8 @@ static void add_answer(const struct why *why,
         add_nothing(why, text);
     } else {
         if (why->is_soft) {
-            buffer_add(text, SLICE("ok: no NaN, and no Inf but what lines write by "
-                                   "name; the first:\n"));
+            buffer_add(text, SLICE("ok: no NaN, and no Inf except those that lines "
+                                   "write by name; the first:\n"));
         }
         why_text_add(why, text);
     }
@@ -100,7 +100,7 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     bool is_done;
 
     if (why->event_count == 0) {
-        print_message(options->trace, "no events in it");
+        print_message(options->trace, "has no events");
         return exit_code_worse(EXIT_CODE_CHECK_FAILED,
                                trace_tell_damage(options->trace, why->reader));
     }
@@ -115,8 +115,9 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     if (is_done && options->output != NULL && why->target != FLOW_NONE) {
         is_done = draw(why, options, error);
     } else if (is_done && options->output != NULL) {
-        print_message(options->output, "remark: not drawn: there is no NaN or Inf, and "
-                                       "no EVENT was asked for");
+        print_message(
+            options->output,
+            "remark: not drawn: there is no NaN or Inf; name an EVENT to draw it");
     }
     if (!is_done && error->kind != ERROR_NONE) {
         print_message("", error->text);

@@ -140,8 +140,9 @@ static PyObject *take(struct session *session,
         return NULL;
     }
     if (tensor->array.data == NULL && array_count(&tensor->array) > 0) {
-        const char *note =
-            tensor->note[0] != '\0' ? tensor->note : "its values are not here";
+        const char *note = tensor->note[0] != '\0'
+                               ? tensor->note
+                               : "its values are not on this machine";
         return PyUnicode_FromString(note);
     }
     if (dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {

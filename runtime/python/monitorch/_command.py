@@ -132,7 +132,7 @@ def _read_option(options: "dict[str, Any]", word: str, rest: "list[str]") -> Non
         return
     if not has_argument:
         if equals:
-            raise Usage(f"{name} takes no argument")
+            raise Usage(f"{name} has no argument, expected {name} alone")
         options[key] = True
         return
     if not equals:

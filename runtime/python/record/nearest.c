@@ -4,9 +4,8 @@
 #include "runtime/base/nearest_name.h"
 
 const char nearest_names_doc[] = "nearest_names(word, names) -> tuple[str, ...]\n\n"
-                                 "Those of the names, three at most and equally near, "
-                                 "that the word or glob was most\n"
-                                 "likely meant to be.";
+                                 "Returns the names that are nearest to the word or "
+                                 "glob, at most three equally near ones.";
 
 /* Borrows the text of a str; false with an exception. */
 static bool read_text(PyObject *text, struct slice *slice)

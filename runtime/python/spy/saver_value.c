@@ -73,7 +73,8 @@ static void refuse(const struct tensor *tensor, PyObject *object)
         PyErr_Format(PyExc_TypeError, "cannot save a %R of dtype %s", Py_TYPE(object),
                      tensor->dtype_text);
     } else {
-        PyErr_Format(PyExc_TypeError, "cannot save a %R: it has no values here (%s)",
+        PyErr_Format(PyExc_TypeError,
+                     "cannot save a %R: its values are not on this machine (%s)",
                      Py_TYPE(object),
                      tensor->note[0] == '\0' ? "not readable" : tensor->note);
     }

@@ -302,7 +302,7 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     }
     session = PyType_GetModuleState(type);
     if (session == NULL || Py_TYPE(tracing) != session->tracing_type) {
-        PyErr_SetString(PyExc_TypeError, "TracedMethod() takes a Tracing");
+        PyErr_SetString(PyExc_TypeError, "TracedMethod() expects a Tracing");
         return NULL;
     }
     method =

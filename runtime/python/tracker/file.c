@@ -81,7 +81,7 @@ bool track_file_open(struct track_file *file, const char *path, struct error *er
     }
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
         close(descriptor);
-        return fail_open(path, "is no regular file", error);
+        return fail_open(path, "is not a regular file", error);
     }
     *file = (struct track_file){descriptor, (uint64_t)status.st_dev,
                                 (uint64_t)status.st_ino};
@@ -102,7 +102,7 @@ bool track_file_append(const struct track_file *file,
         }
         if (size <= 0) {
             error_set(error, ERROR_SYSTEM, "a log file cannot be written: %s",
-                      size == 0 ? "nothing was taken" : strerror(errno));
+                      size == 0 ? "no bytes were written" : strerror(errno));
             return false;
         }
         done += (size_t)size;

@@ -144,7 +144,7 @@ static int place_take(PyObject *fields,
         return -1;
     }
     if (number == 0 ? parent != -1 : parent < 0 || parent >= number) {
-        PyErr_SetString(PyExc_ValueError, "a node stands before its parent");
+        PyErr_SetString(PyExc_ValueError, "a node precedes its parent");
         return -1;
     }
     if (call_text_take(PyTuple_GetItem(fields, 0), &kept, &name) < 0) {

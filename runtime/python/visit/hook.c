@@ -266,8 +266,7 @@ hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 }
 
 static PyMethodDef hook_definition = {"site", (PyCFunction)(void (*)(void))hook_call,
-                                      METH_FASTCALL,
-                                      "Tells the recorder that a site was visited."};
+                                      METH_FASTCALL, "Records the visit of a site."};
 
 bool hook_check(PyObject *object)
 {
@@ -344,7 +343,7 @@ PyObject *hook_join_call(PyObject *module, PyObject *args)
         return NULL;
     }
     if (!hook_check(hook) || running == NULL || Py_TYPE(frame) != Py_TYPE(running)) {
-        PyErr_SetString(PyExc_TypeError, "join() takes a hook and a frame");
+        PyErr_SetString(PyExc_TypeError, "join() expects a hook and a frame");
         return NULL;
     }
     hook_join(hook, frame);

@@ -76,8 +76,7 @@ static bool read_tensor(struct archive *archive, struct pt_tensor *tensor)
         return false;
     }
     if (order.size != 0 && !slice_equal(order, SLICE("little"))) {
-        return fail(archive,
-                    "values whose high bytes come first, which are not read here");
+        return fail(archive, "big-endian values, which cannot be read");
     }
     if (!pt_tensor_read(tensor, pickle, archive->arena, &reason)) {
         error_set(archive->error, reason.kind, "%s: %s", archive->file.path,

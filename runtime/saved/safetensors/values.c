@@ -98,7 +98,7 @@ static bool copy_bytes(const struct safetensors_values *values,
         struct slice part = {bytes, got < 0 ? 0 : (size_t)got};
 
         if (got < 0) {
-            is_copied = fail(values->path, "what was saved cannot be read", error);
+            is_copied = fail(values->path, "the saved tensors cannot be read", error);
         } else if (target->draft != NULL) {
             is_copied = file_draft_add(target->draft, part, error);
         } else {
@@ -123,7 +123,7 @@ static bool copy_run(const struct safetensors_values *values,
     int number;
 
     if (source < 0) {
-        return fail(values->path, "what was saved cannot be read", error);
+        return fail(values->path, "the saved tensors cannot be read", error);
     }
     is_copied = copy_bytes(values, source, offset, size, target, error);
     number = errno;

@@ -96,8 +96,8 @@ read_text_file(struct call_trace *trace, const char *path, struct error *error)
     }
     if (!is_text(buffer_slice(&trace->text))) {
         error_set(error, ERROR_INPUT,
-                  "%.200s: neither a trace nor a list of module paths, expected what "
-                  "monitorch records or CallTracer writes",
+                  "%.200s: is neither a trace nor a list of module paths, expected a "
+                  "file of monitorch or CallTracer",
                   path);
         return false;
     }

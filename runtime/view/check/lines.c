@@ -58,7 +58,7 @@ bool check_find_zeros(struct check *check)
         if (group.name.size == 0 && site->kind == SITE_RETURN) {
             group.name = SLICE("return");
         }
-        buffer_add(&words, SLICE("is nothing but zeros"));
+        buffer_add(&words, SLICE("holds only zeros"));
         if (zero->count > 1) {
             buffer_add(&words, SLICE(", each of "));
             buffer_add_number(&words, zero->count);
@@ -157,7 +157,7 @@ what_of(struct check *check, uint32_t number, const struct site *site)
     case SITE_BRANCH:
         return "this branch was never taken";
     case SITE_LOOP:
-        return "this loop never had a turn";
+        return "this loop never ran its body";
     default:
         return may_have_raised(check, number, site->function)
                    ? "never ran to its end, though the function was called"

@@ -141,12 +141,11 @@ bool check_rules_add_shape(struct check_rules *rules,
         equals < text.size ? slice_part(text, equals + 1, text.size) : SLICE("");
     if (equals == text.size || shape.name.size == 0 ||
         !read_dimensions(rules, &shape)) {
-        error_set(
-            error, ERROR_USAGE,
-            "--shape %.*s: expected NAME=SIZES, such as x=2,_,64: numbers, `_` for "
-            "any size, one `...` for any number of them, or a word that is the same "
-            "size wherever it stands; NAME= for no dimension",
-            shown_size(text), text.bytes);
+        error_set(error, ERROR_USAGE,
+                  "--shape %.*s: expected NAME=SIZES, such as x=2,_,64: numbers, `_` "
+                  "for any size, one `...` for any number of sizes, or a word for a "
+                  "size that is the same everywhere; NAME= for no dimension",
+                  shown_size(text), text.bytes);
         return false;
     }
     shapes =

@@ -100,7 +100,8 @@ static void add_rows(const struct check *check, struct buffer *text)
     if (check->group_count < 2 && check->offender_count < 2) {
         return;
     }
-    buffer_add(text, SLICE("\nin all:\n"));
+    buffer_add(text, SLICE("\n"
+                           "in all:\n"));
     for (uint32_t i = 0; i < shown; i++) {
         const struct check_group *group = &check->groups[i];
 
@@ -136,9 +137,11 @@ static void add_ok(const struct check *check, struct buffer *text)
         }
     }
     if (check->meant_count > 0) {
-        buffer_add_format(
-            text, " but what lines write by name (%llu event%s; --no-inf lists them)",
-            (unsigned long long)check->meant_count, check->meant_count == 1 ? "" : "s");
+        buffer_add_format(text,
+                          " except those that lines write by name (%llu event%s; "
+                          "--no-inf lists them)",
+                          (unsigned long long)check->meant_count,
+                          check->meant_count == 1 ? "" : "s");
     }
     buffer_add_byte(text, '\n');
 }
@@ -165,16 +168,16 @@ static const char *why_nothing(const struct check *check, enum check_kind kind)
     case CHECK_DTYPE:
         return "no float tensor";
     case CHECK_SHAPE:
-        return "no array of that name";
+        return "no array has that name";
     case CHECK_ZEROS:
-        return "no float array that was measured";
+        return "no measured array of floats";
     case CHECK_UNUSED:
     case CHECK_DEAD:
-        return is_ring ? "the trace keeps its newest events alone, what ran before is "
-                         "not known"
+        return is_ring ? "the trace keeps only its newest events, so older lines are "
+                         "unknown"
                        : "no line of a function whose source is in the trace";
     default:
-        return "no number or array that was measured";
+        return "no measured number or array";
     }
 }
 
@@ -200,7 +203,7 @@ uint32_t check_add_unchecked(const struct check *check, struct buffer *text)
 
     if (check->matched_count == 0 && !check->rules->is_wanted[CHECK_DEAD]) {
         buffer_add(text, check->event_count == 0
-                             ? SLICE("nothing to check: no events in it\n")
+                             ? SLICE("nothing to check: the trace has no events\n")
                              : SLICE("nothing to check: no event matches\n"));
         return 1;
     }

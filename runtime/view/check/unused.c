@@ -241,7 +241,7 @@ static void judge_name(struct check *check,
                            SLICE("is a parameter that the function never reads"));
             }
         } else {
-            buffer_add(words, SLICE("is given a value that nothing reads"));
+            buffer_add(words, SLICE("is assigned a value that no line reads"));
         }
         return;
     }
@@ -250,9 +250,9 @@ static void judge_name(struct check *check,
     }
     overwrite = find_overwrite(check, table, index, body, name);
     if (overwrite > site->line) {
-        buffer_add(words, SLICE("is given a value that nothing reads before line "));
+        buffer_add(words, SLICE("is assigned a value that no line reads before line "));
         buffer_add_number(words, overwrite);
-        buffer_add(words, SLICE(" gives it another"));
+        buffer_add(words, SLICE(" assigns another"));
     }
 }
 

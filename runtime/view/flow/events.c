@@ -369,7 +369,8 @@ bool flow_tell_progress(struct flow_builder *builder, uint64_t events)
         options->progress(options->progress_context, events)) {
         return true;
     }
-    error_set(builder->error, ERROR_USAGE, "the graph was given up after %llu events",
+    error_set(builder->error, ERROR_USAGE,
+              "the graph was interrupted after %llu events",
               (unsigned long long)events);
     return false;
 }

@@ -40,10 +40,9 @@ static bool check_groups(const struct layout *layout, struct error *error)
             return false;
         }
         if (group->parent != LAYOUT_NONE && group->parent >= i) {
-            error_set(
-                error, ERROR_USAGE,
-                "layout: group %zu lies in group %u, which does not stand before it", i,
-                group->parent);
+            error_set(error, ERROR_USAGE,
+                      "layout: group %zu is in group %u, which must precede it", i,
+                      group->parent);
             return false;
         }
     }

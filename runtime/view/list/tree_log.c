@@ -128,7 +128,7 @@ static void add_circumstances(const struct tree_log *log,
         buffer_add(text, SLICE("  resumable"));
     }
     if (call->is_joined) {
-        buffer_add(text, SLICE("  met in its middle"));
+        buffer_add(text, SLICE("  recorded from its middle"));
     } else if (!call->is_begun) {
         buffer_add(text, SLICE("  its beginning is not in the trace"));
     }
@@ -139,7 +139,7 @@ static void add_circumstances(const struct tree_log *log,
             buffer_add_number(text, call->parent_number);
             buffer_add(text, SLICE(", "));
         }
-        buffer_add(text, SLICE("which this trace does not hold"));
+        buffer_add(text, SLICE("which is not in this trace"));
     }
 }
 

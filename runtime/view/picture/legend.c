@@ -29,7 +29,7 @@ static const char *const edge_texts[EDGE_LOOK_COUNT] = {
     [EDGE_SAME] = "is the same value",
     [EDGE_WRITE] = "was written in place",
     [EDGE_ALIAS] = "changed through shared memory",
-    [EDGE_CARRIED] = "goes on to the next turn",
+    [EDGE_CARRIED] = "continues in the next turn",
 };
 
 static const char *const role_texts[ROLE_COUNT] = {
@@ -164,8 +164,8 @@ add_marks(struct legend *legend, struct sheet *sheet, const struct occurrence *f
     }
     if (found->handed) {
         legend_add(legend, sheet, LEGEND_HANDED, 0,
-                   is_not_finite ? "hands NaN or an infinity on"
-                                 : "hands the difference on");
+                   is_not_finite ? "passes NaN or an infinity on"
+                                 : "passes the difference on");
     }
 }
 

@@ -11,14 +11,13 @@ static const struct {
 } texts[FLOW_MARK_COUNT] = {
     [FLOW_MARK_NONE] = {"", ""},
     [FLOW_MARK_EQUAL] = {"= equal", "= equal in both traces"},
-    [FLOW_MARK_PASSED] =
-        {"\xE2\x86\x92 passed on",
-         "\xE2\x86\x92 passed on: NaN or Inf was in what it was made from"},
+    [FLOW_MARK_PASSED] = {"\xE2\x86\x92 passed on",
+                          "\xE2\x86\x92 passed on: NaN or Inf was in its inputs"},
     [FLOW_MARK_INHERITED] = {"\xE2\x89\xA0 inherited",
-                             "\xE2\x89\xA0 inherited: what it was made from differs"},
+                             "\xE2\x89\xA0 inherited: its inputs differ"},
     [FLOW_MARK_ONLY] = {"+ only in B", "+ only in B"},
     [FLOW_MARK_OWN] = {"\xE2\x89\xA0 differs here",
-                       "\xE2\x89\xA0 differs here: what it was made from is equal"},
+                       "\xE2\x89\xA0 differs here: its inputs are equal"},
     [FLOW_MARK_PRODUCER] = {"! NaN or Inf made here",
                             "! NaN or Inf made here, from finite values"},
 };

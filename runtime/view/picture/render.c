@@ -57,9 +57,8 @@ bool render_format_of(struct slice path,
         render_format_read(slice_part(path, start, path.size), format)) {
         return true;
     }
-    error_set(error, ERROR_USAGE,
-              "%.*s: the name has to end in .png, .svg, .pdf or .dot", (int)shown,
-              path.bytes);
+    error_set(error, ERROR_USAGE, "%.*s: the name must end in .png, .svg, .pdf or .dot",
+              (int)shown, path.bytes);
     return false;
 }
 
@@ -176,14 +175,12 @@ static bool check_node_count(const struct render *render, struct error *error)
     const struct render_options *options = render->options;
 
     if (options->node_limit > 0 && render->graph.node_count > options->node_limit) {
-        error_set(
-            error, ERROR_USAGE,
-            "there are %lu nodes to draw, more than %lu: choose some by "
-            "--function, "
-            "--line, --name or --module, fold more by --fold all, take the last N "
-            "by --max-nodes N, or all by --max-nodes 0",
-            (unsigned long)render->graph.node_count,
-            (unsigned long)options->node_limit);
+        error_set(error, ERROR_USAGE,
+                  "%lu nodes are too many to draw (limit: %lu): choose some by "
+                  "--function, --line, --name or --module, fold more by --fold all, "
+                  "draw the last N by --max-nodes N, or all by --max-nodes 0",
+                  (unsigned long)render->graph.node_count,
+                  (unsigned long)options->node_limit);
         return false;
     }
     return true;

@@ -113,7 +113,7 @@ static bool fail(struct export_state *export, int code, struct error *error)
     if (code == SQLITE_NOMEM || export->database == NULL) {
         error_set_memory(error);
     } else if (export->is_stopped) {
-        error_set(error, ERROR_USAGE, "%s: was given up", export->path);
+        error_set(error, ERROR_USAGE, "%s: was interrupted", export->path);
     } else if (export->traces.error.kind != ERROR_NONE) {
         *error = export->traces.error;
     } else {

@@ -283,14 +283,16 @@ static void tell_finite(const struct why *why,
 {
     bool is_first = true;
 
-    buffer_add(text, SLICE("what went in was finite"));
+    buffer_add(text, SLICE("the inputs were finite"));
     for (uint32_t i = 0; i < producer->input_count; i++) {
         if ((why->graph.nodes[producer->inputs[i]].flags & FLOW_NODE_PARAMETER) == 0) {
             continue;
         }
-        buffer_add(text, is_first ? SLICE(" when it was told last, but what is not "
-                                          "recorded may have written to ")
-                                  : SLICE(" or "));
+        buffer_add(
+            text,
+            is_first
+                ? SLICE(" when last recorded, but unrecorded code may have written to ")
+                : SLICE(" or "));
         add_name(text, producer->names[i]);
         buffer_add(text, SLICE(" after "));
         add_place(why, producer->inputs[i], text);
@@ -306,17 +308,16 @@ static void tell_inputs(const struct why *why,
     bool is_first = true;
 
     if (producer->input_count == 0) {
-        buffer_add(text, SLICE("nothing is recorded of what went in"));
+        buffer_add(text, SLICE("the inputs are not recorded"));
         return;
     }
     if (!hold_inputs(why, producer)) {
         tell_finite(why, producer, text);
         return;
     }
-    buffer_add(text,
-               (producer->made & WHY_NAN) != 0
-                   ? SLICE("what went in was not NaN, but there is Inf in ")
-                   : SLICE("what went in was not infinite, but there is NaN in "));
+    buffer_add(text, (producer->made & WHY_NAN) != 0
+                         ? SLICE("no input was NaN, but there is Inf in ")
+                         : SLICE("no input was infinite, but there is NaN in "));
     for (uint32_t i = 0; i < producer->input_count; i++) {
         if (why->facts[producer->inputs[i]].holds != 0) {
             buffer_add(text, is_first ? SLICE("") : SLICE(", "));
@@ -361,7 +362,7 @@ static void tell_first_event(const struct why *why, struct buffer *text)
     if (why->first_event > 0) {
         buffer_add(text, SLICE("; the trace begins with event #"));
         buffer_add_number(text, why->first_event);
-        buffer_add(text, SLICE(", what made it may be older"));
+        buffer_add(text, SLICE(", so the line that made it may be older"));
     }
 }
 
@@ -378,7 +379,7 @@ static void tell_step(const struct why *why, uint64_t event, struct buffer *text
     buffer_add_number(text, step->line);
     buffer_add(text, SLICE(" (#"));
     buffer_add_number(text, step->event);
-    buffer_add(text, SLICE(") made it so, or it was so before"));
+    buffer_add(text, SLICE(") made it, or it was there before"));
 }
 
 static void tell_came_in(const struct why *why,
@@ -387,7 +388,7 @@ static void tell_came_in(const struct why *why,
 {
     const struct flow_node *node = &why->graph.nodes[producer->node];
 
-    buffer_add(text, SLICE("it came in with "));
+    buffer_add(text, SLICE("it was already in "));
     add_name(text, node->name);
     if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
         buffer_add(text, SLICE(", a parameter of the model"));
@@ -399,7 +400,7 @@ static void tell_came_in(const struct why *why,
             buffer_add_number(text, why->facts[producer->node].from_line);
         }
     } else {
-        buffer_add(text, SLICE(", which was there before"));
+        buffer_add(text, SLICE(", which existed before"));
     }
     tell_first_event(why, text);
 }
@@ -409,9 +410,8 @@ static void tell_written_since(const struct why *why,
                                const struct why_producer *producer,
                                struct buffer *text)
 {
-    buffer_add(
-        text,
-        SLICE("this makes none of finite values: what is not recorded wrote to "));
+    buffer_add(text,
+               SLICE("finite values cannot give it here: unrecorded code wrote to "));
     for (uint32_t i = 0; i < producer->input_count; i++) {
         buffer_add(text, i > 0 ? SLICE(" or ") : SLICE(""));
         add_name(text, producer->names[i]);
@@ -433,16 +433,16 @@ static void tell_seen(const struct why *why,
     buffer_add(text, SLICE(", where "));
     add_name(text, why->graph.nodes[before].name);
     buffer_add(text, (why->facts[before].holds & producer->made) != 0
-                         ? SLICE(" was told last")
+                         ? SLICE(" was last recorded")
                          : SLICE(" was finite"));
     buffer_add(text, SLICE(", and "));
     add_place(why, producer->node, text);
-    buffer_add(text, SLICE(" nothing is recorded that made it"));
+    buffer_add(text, SLICE(" no recorded line made it"));
     if (node->changed_by.size > 0) {
         buffer_add(text, SLICE("; it was written at "));
         buffer_add(text, node->changed_by);
     } else if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
-        buffer_add(text, SLICE("; an optimizer's step() writes so"));
+        buffer_add(text, SLICE("; an optimizer's step() writes to parameters"));
     }
 }
 
@@ -511,9 +511,9 @@ judge_default(struct why *why, struct why_producer *producer, struct buffer *tex
 static void
 tell_handed(const struct why *why, const struct why_answer *answer, struct buffer *text)
 {
-    buffer_add(text, SLICE("it came in with "));
+    buffer_add(text, SLICE("it was already in "));
     add_name(text, answer->text);
-    buffer_add(text, SLICE(", which was there before and is not recorded"));
+    buffer_add(text, SLICE(", which is not recorded"));
     tell_first_event(why, text);
 }
 
@@ -531,7 +531,7 @@ static void tell_meanwhile(const struct why *why,
         const struct flow_edge *edge = &why->graph.edges[i];
 
         if (edge->kind == FLOW_EDGE_WRITE) {
-            buffer_add(text, SLICE("; or what is not recorded wrote to it after "));
+            buffer_add(text, SLICE("; or unrecorded code wrote to it after "));
             add_place(why, edge->source, text);
             return;
         }

@@ -1,2 +1,2 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or take the calls out with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 c4b4bc6ebbf6d55aa65dffa3f7058fd3 _mt enter_one_line_several.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a a:11=b,-1 r:18=return,-1 .');  # Enter one line several.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 c4b4bc6ebbf6d55aa65dffa3f7058fd3 _mt enter_one_line_several.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a a:11=b,-1 r:18=return,-1 .');  # Enter one line several.
 def f(a): not (_mt and _mt(0, a)); b = a; not (_mt and _mt(1, b)); not (_mt and _mt(2, b)); return b

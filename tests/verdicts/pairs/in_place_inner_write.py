@@ -1,4 +1,4 @@
-"""An in-place write through a view, in B alone."""
+"""An in-place write through a view, only in B."""
 
 GOOD = '''
 import torch

@@ -239,7 +239,7 @@ static void add_came(struct diff_work *work, unsigned side)
         buffer_add(&work->words, SLICE(" called "));
         text_add_shortened(&work->words, point->item.call.function->name, NAME_LIMIT);
     } else {
-        buffer_add(&work->words, SLICE(" came to line "));
+        buffer_add(&work->words, SLICE(" reached line "));
         buffer_add_number(&work->words, point->item.event.site->line);
     }
 }
@@ -259,8 +259,8 @@ add_left(struct diff_work *work, unsigned side, const struct diff_step *step)
     text_add_shortened(&work->words,
                        open_call_function(call, work->readers[side])->name, NAME_LIMIT);
     buffer_add(&work->words, step->items[side]->end.how == LOG_END_LEFT
-                                 ? SLICE(" before, by an exception or at its end")
-                                 : SLICE(" before"));
+                                 ? SLICE(" earlier, by an exception or at its end")
+                                 : SLICE(" earlier"));
 }
 
 /* Whether both came to lines of one number that are not each other's. */
@@ -284,7 +284,7 @@ add_words(struct diff_work *work, unsigned side, const struct diff_step *step)
     } else if (is_at(&gap->points[side], SITE_LOOP)) {
         add_loop(work, side);
     } else if (is_another_statement(work)) {
-        buffer_add(&work->words, SLICE("B has another statement here than A"));
+        buffer_add(&work->words, SLICE("B has a different statement here than A"));
     } else if (gap->points[0].is_there && gap->points[1].is_there) {
         add_came(work, 1);
         buffer_add(&work->words, SLICE(", "));
@@ -298,10 +298,9 @@ add_words(struct diff_work *work, unsigned side, const struct diff_step *step)
         add_left(work, 1 - side, step);
     }
     if (gap->is_inherited) {
-        buffer_add(&work->words, SLICE("; what it decides by differs"));
+        buffer_add(&work->words, SLICE("; the values that it depends on differ"));
     } else if (gap->is_ignored) {
-        buffer_add(&work->words,
-                   SLICE("; what it decides by is read from a clock or ignored"));
+        buffer_add(&work->words, SLICE("; it depends on a clock or an ignored name"));
     } else if (work->result->own + work->result->inherited == 0) {
         buffer_add(&work->words, SLICE("; all values before were equal"));
     }

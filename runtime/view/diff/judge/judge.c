@@ -87,7 +87,7 @@ static void blame_code(struct diff_work *work,
     if (code->side == 0) {
         struct diff_place place = {code->module, code->line};
 
-        buffer_add(&work->words, SLICE("; before, A alone wrote "));
+        buffer_add(&work->words, SLICE("; only A wrote "));
         text_add_shortened(&work->words, code->name, 80);
         buffer_add(&work->words, SLICE(" at "));
         diff_place_add(work, 0, place, &work->words);
@@ -99,7 +99,7 @@ static void blame_code(struct diff_work *work,
         return;
     }
     work->path.size = 0;
-    buffer_add(&work->path, SLICE("A has no such line; behind it, at line "));
+    buffer_add(&work->path, SLICE("A has no such line; after it, at line "));
     buffer_add_number(&work->path, finding->lines[1]);
     buffer_add(&work->path, SLICE(", "));
     buffer_add(&work->path, buffer_slice(&work->name));

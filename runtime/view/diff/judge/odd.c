@@ -25,7 +25,7 @@ static void tell_odd(struct diff_work *work,
     buffer_add(&work->words, is_code ? SLICE("a line that the other does not have")
                              : step->odd == DIFF_ODD_PART
                                  ? SLICE("a part that the other's value does not have")
-                                 : SLICE("the other did not come here"));
+                                 : SLICE("the other run did not reach it"));
     finding.words = buffer_slice(&work->words);
     diff_tell(work, &finding);
 }

@@ -73,7 +73,7 @@ static void add_values(struct diff_work *work, const struct diff_finding *findin
     if (finding->distance != NULL) {
         const struct log_event_view *event = &finding->items[1]->event;
 
-        buffer_add(&work->text, SLICE("  apart:  "));
+        buffer_add(&work->text, SLICE("  distance: "));
         diff_distance_add(&work->text, finding->distance,
                           event->kind == VALUE_TENSOR ? event->shape : NULL);
         buffer_add_byte(&work->text, '\n');
@@ -111,8 +111,8 @@ static void add_event(struct diff_work *work, const struct diff_finding *finding
             finding->class_ == DIFF_OWN && finding->lines[1] == event->site->line;
 
         diff_reads_add(work, 1, finding->calls[1], event,
-                       is_equal ? SLICE("  went in, and equal:\n")
-                                : SLICE("  went in:\n"));
+                       is_equal ? SLICE("  inputs, equal in both:\n")
+                                : SLICE("  inputs:\n"));
     }
 }
 
@@ -130,8 +130,8 @@ static void add_flow(struct diff_work *work, const struct diff_finding *finding)
              item->event.site->kind == SITE_LOOP)) {
             diff_reads_add(work, i, finding->calls[i], &item->event,
                            work->gap.is_inherited || work->gap.is_ignored
-                               ? SLICE("  what it decides by:\n")
-                               : SLICE("  what it decides by, the same in both:\n"));
+                               ? SLICE("  the condition reads:\n")
+                               : SLICE("  the condition reads, equal in both:\n"));
             return;
         }
     }

@@ -97,7 +97,7 @@ static void where_add(struct buffer *page, const struct diff_row *row)
     if (row->line > 0) {
         place_add(page, row->path, row->line);
     } else {
-        buffer_add(page, SLICE("<span class=\"faint\">not known</span>"));
+        buffer_add(page, SLICE("<span class=\"faint\">unknown</span>"));
     }
     if (row->other_line > 0) {
         buffer_add(page, SLICE("<br/><span class=\"faint\">A: "));
@@ -138,8 +138,9 @@ row_add(struct buffer *page, const struct diff_row *row, enum diff_list list)
 static void
 table_add(struct buffer *page, const struct diff_rows *rows, enum diff_list list)
 {
-    buffer_add(page, SLICE("<div class=\"scroll\"><table>\n<tr><th>Line</th><th>What"
-                           "</th><th>In the call</th></tr>\n"));
+    buffer_add(page,
+               SLICE("<div class=\"scroll\"><table>\n"
+                     "<tr><th>Line</th><th>What</th><th>In the call</th></tr>\n"));
     for (uint32_t i = 0; i < rows->count; i++) {
         row_add(page, &rows->rows[i], list);
     }
@@ -218,7 +219,8 @@ static void lines_under(struct buffer *page, struct slice title, struct slice li
     if (lines.size > 0) {
         buffer_add(page, SLICE("<p>"));
         buffer_add(page, title);
-        buffer_add(page, SLICE("</p>\n<pre>"));
+        buffer_add(page, SLICE("</p>\n"
+                               "<pre>"));
         lines_add(page, lines);
         buffer_add(page, SLICE("</pre>\n"));
     }
@@ -230,18 +232,24 @@ static void head_add(struct buffer *page,
                      const struct diff_picture_options *options)
 {
     /* Whatever is in the traces: nothing is loaded and nothing runs. */
-    buffer_add(page, SLICE("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-                           "<meta charset=\"utf-8\"/>\n"
-                           "<meta http-equiv=\"Content-Security-Policy\" "
-                           "content=\"default-src 'none'; style-src "
-                           "'unsafe-inline'\"/>\n"
-                           "<meta name=\"viewport\" content=\"width=device-width\"/>\n"
-                           "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-                           "<title>"));
+    buffer_add(page,
+               SLICE("<!DOCTYPE html>\n"
+                     "<html lang=\"en\">\n"
+                     "<head>\n"
+                     "<meta charset=\"utf-8\"/>\n"
+                     "<meta http-equiv=\"Content-Security-Policy\" "
+                     "content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n"
+                     "<meta name=\"viewport\" content=\"width=device-width\"/>\n"
+                     "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                     "<title>"));
     text_add(page, sentences->sentences[0]);
-    buffer_add(page, SLICE("</title>\n<style>\n"));
+    buffer_add(page, SLICE("</title>\n"
+                           "<style>\n"));
     buffer_add(page, slice_of(style));
-    buffer_add(page, SLICE("</style>\n</head>\n<body>\n<h1>"));
+    buffer_add(page, SLICE("</style>\n"
+                           "</head>\n"
+                           "<body>\n"
+                           "<h1>"));
     text_add(page, sentences->sentences[0]);
     buffer_add(page, SLICE("</h1>\n"));
     if (notes->text.size > notes->headline.size + 1) {
@@ -255,8 +263,8 @@ static void head_add(struct buffer *page,
         text_add(page, sentences->sentences[i]);
         buffer_add(page, SLICE("</p>\n"));
     }
-    lines_under(page, SLICE("The runs were not made alike:"), options->settings);
-    lines_under(page, SLICE("Lines that read differently:"), options->changed);
+    lines_under(page, SLICE("Settings of the runs that differ:"), options->settings);
+    lines_under(page, SLICE("Lines of code that differ:"), options->changed);
 }
 
 bool diff_page_add(const struct diff_notes *notes,
@@ -273,7 +281,8 @@ bool diff_page_add(const struct diff_notes *notes,
     if (!picture_add(bytes, graph, options, error)) {
         return false;
     }
-    buffer_add(bytes, SLICE("</body>\n</html>\n"));
+    buffer_add(bytes, SLICE("</body>\n"
+                            "</html>\n"));
     if (bytes->has_failed) {
         return error_set_memory(error);
     }

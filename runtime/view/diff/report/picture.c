@@ -23,8 +23,8 @@ bool diff_picture_format(struct slice path,
         return true;
     }
     error_set(error, ERROR_USAGE,
-              "%.*s: the name has to end in .html, .svg, .png, .pdf or .dot",
-              (int)shown, path.bytes);
+              "%.*s: the name must end in .html, .svg, .png, .pdf or .dot", (int)shown,
+              path.bytes);
     return false;
 }
 
@@ -42,9 +42,9 @@ static void add_trace(struct buffer *text,
     buffer_add(text,
                result->event_counts[side] == 1 ? SLICE(" event") : SLICE(" events"));
     if (result->damage_counts[side] > 0) {
-        buffer_add(text, SLICE(", damaged: what could be read"));
+        buffer_add(text, SLICE(", damaged: the readable part"));
     } else if (result->is_unfinished[side]) {
-        buffer_add(text, SLICE(", not finished: what is there"));
+        buffer_add(text, SLICE(", unfinished: the events so far"));
     }
 }
 

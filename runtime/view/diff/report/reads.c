@@ -158,8 +158,8 @@ static void add_untold(const struct look *look, struct buffer *text)
               slice_equal(look->names[i].name, SLICE("self")))) {
             continue;
         }
-        buffer_add(text, is_first ? SLICE("  not in the trace: what is read of ")
-                                  : SLICE(", "));
+        buffer_add(text,
+                   is_first ? SLICE("  not recorded: values read from ") : SLICE(", "));
         text_add_shortened(text, look->names[i].name, NAME_LIMIT);
         is_first = false;
     }
@@ -184,7 +184,7 @@ static void add_found(struct diff_work *work, struct look *look, struct slice he
     bool has_heading = false;
 
     for (uint32_t i = 0; i < look->count; i++) {
-        heading = look->names[i].is_uninitialised ? SLICE("  went in:\n") : heading;
+        heading = look->names[i].is_uninitialised ? SLICE("  inputs:\n") : heading;
     }
     for (uint32_t i = 0; i < look->count; i++) {
         struct wanted *wanted = &look->names[i];

@@ -264,13 +264,14 @@ static void add_values(struct buffer *text,
         buffer_add(text, SLICE("the same min, max, mean and std, in another order"));
         return;
     case DIFF_SEEN_HASH:
-        buffer_add(text, SLICE("another hash; min, max, mean and std are the same"));
+        buffer_add(text,
+                   SLICE("a different hash; min, max, mean and std are the same"));
         return;
     case DIFF_SEEN_BYTES:
-        buffer_add(text,
-                   dtype_class(b->shape->dtype) == DTYPE_CLASS_OPAQUE
-                       ? SLICE("other bytes")
-                       : SLICE("other bytes, but the same numbers (-0 and 0, NaN)"));
+        buffer_add(
+            text, dtype_class(b->shape->dtype) == DTYPE_CLASS_OPAQUE
+                      ? SLICE("different bytes")
+                      : SLICE("different bytes, but the same numbers (-0 and 0, NaN)"));
         return;
     case DIFF_SEEN_NUMBER:
         if (b->kind == VALUE_FLOAT) {

@@ -86,7 +86,7 @@ static void meet_alone(struct work *work, unsigned side, size_t index)
     finding.entries[side] = entry;
     work->text.size = 0;
     if (finding.cause == DIFF_CAUSE_FLOW) {
-        buffer_add_format(&work->text, "in %s alone: B has %zu of that name, A %zu",
+        buffer_add_format(&work->text, "only in %s: B has %zu of that name, A %zu",
                           side == 0 ? "A" : "B", mate->name_counts[1],
                           mate->name_counts[0]);
     }

@@ -57,7 +57,7 @@ static void get(struct sql_trace *trace,
 }
 
 const struct sql_rows sql_edges_rows = {
-    .table = {"edges", "which value went into which", columns, COLUMN_COUNT},
+    .table = {"edges", "which value was made from which", columns, COLUMN_COUNT},
     .keys = {{.column = COLUMN_TARGET, .find = find_target},
              {.column = COLUMN_SOURCE, .find = find_source, .row = by_source}},
     .key_count = 2,

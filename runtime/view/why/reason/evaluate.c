@@ -228,8 +228,7 @@ static struct range gradient(struct reasoner *reasoner, struct slice text)
     struct buffer *words = cause_begin(reasoner);
 
     add_quoted(words, text);
-    buffer_add(words, SLICE(" is a gradient: what backward() does is not recorded line "
-                            "by line"));
+    buffer_add(words, SLICE(" is a gradient: backward() is not recorded line by line"));
     cause_end(reasoner, WHY_NAN | WHY_INF, CERTAINTY_MAYBE);
     if (reasoner->count > 0) {
         reasoner->causes[reasoner->count - 1].is_outside = true;

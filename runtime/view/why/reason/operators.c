@@ -292,7 +292,7 @@ tell_power(struct reasoner *reasoner, const struct range *a, double exponent)
         add_real(words, exponent);
         buffer_add(words, SLICE(": min of "));
         add_quoted(words, a->text);
-        buffer_add(words, a->is_bounded ? SLICE(" is ") : SLICE(" is not known"));
+        buffer_add(words, a->is_bounded ? SLICE(" is ") : SLICE(" is unknown"));
         if (a->is_bounded) {
             add_real(words, a->low);
         }

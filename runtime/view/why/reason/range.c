@@ -244,7 +244,7 @@ void add_zeros(struct buffer *words, const struct range *range)
         buffer_add_number(words, count);
         buffer_add(words, count == 1 ? SLICE(" zero") : SLICE(" zeros"));
     } else if (range->input != NULL && !range->is_bounded) {
-        buffer_add(words, SLICE(" is not in the trace"));
+        buffer_add(words, SLICE(" is not recorded"));
     } else {
         buffer_add(words, range->input != NULL ? SLICE(" is 0") : SLICE(" was 0"));
     }

@@ -79,8 +79,8 @@ bool why_picture_add(struct why *why,
               keep_marked(&graph, error);
     if (is_done && options->node_limit > 0 && graph.node_count > options->node_limit) {
         error_set(error, ERROR_USAGE,
-                  "there are %lu nodes to draw, more than %lu: the text of "
-                  "`monitorch why --all` lists them",
+                  "%lu nodes are too many to draw (limit: %lu): `monitorch why --all` "
+                  "lists them as text",
                   (unsigned long)graph.node_count, (unsigned long)options->node_limit);
         is_done = false;
     }

@@ -29,7 +29,7 @@ static struct slice how_text(const struct why_producer *producer)
 {
     switch (producer->how) {
     case WHY_CAME_IN:
-        return SLICE(" came in here: ");
+        return SLICE(" entered here: ");
     case WHY_SEEN:
         return SLICE(" first seen here: ");
     default:
@@ -79,7 +79,7 @@ static void add_visit(const struct why *why, uint32_t node, struct buffer *text)
     if (why->facts[node].visit > 0) {
         verdict_label_add(text, "iteration", why->ask.has_color);
         buffer_add_number(text, why->facts[node].visit);
-        buffer_add(text, SLICE(" (from 0) of this call at this line\n"));
+        buffer_add(text, SLICE(" (from 0) of this line in this call\n"));
     }
 }
 
@@ -120,10 +120,12 @@ static void add_asked(const struct why *why, struct buffer *text)
 {
     const struct flow_node *node = &why->graph.nodes[why->target];
 
-    buffer_add(text, SLICE("\nasked for, it "));
-    buffer_add(text, why->facts[why->target].made == 0
-                         ? SLICE("passes it on:\n  ")
-                         : SLICE("makes NaN of what came of it:\n  "));
+    buffer_add(text, SLICE("\n"
+                           "the value of your question "));
+    buffer_add(text, why->facts[why->target].made == 0 ? SLICE("passes it on:\n"
+                                                               "  ")
+                                                       : SLICE("makes NaN from that:\n"
+                                                               "  "));
     add_place(text, slice_last_part(node->file, '/'), node->line, ROW_PATH_LIMIT);
     buffer_add(text, SLICE("  "));
     add_value(why, why->target, text);
@@ -135,7 +137,8 @@ static void add_others(const struct why *why, struct buffer *text)
     if (why->producer_total < 2) {
         return;
     }
-    buffer_add(text, SLICE("\nand on the way:\n"));
+    buffer_add(text, SLICE("\n"
+                           "and on the way:\n"));
     for (uint32_t i = 0; i < why->producer_count; i++) {
         if (i == why->main) {
             continue;
@@ -215,10 +218,12 @@ static void add_slice(const struct why *why, struct buffer *text)
         return;
     }
     if (why->slice_count < 2) {
-        buffer_add(text, SLICE("\nnothing is recorded that it was made from\n"));
+        buffer_add(text, SLICE("\n"
+                               "no inputs of it are recorded\n"));
         return;
     }
-    buffer_add(text, SLICE("\nmade from, nearest first:\n"));
+    buffer_add(text, SLICE("\n"
+                           "made from, nearest first:\n"));
     for (uint32_t i = 0; i < why->row_count; i++) {
         add_row(why, &why->rows[i], text);
     }
@@ -264,7 +269,7 @@ static void add_elsewhere(const struct why *why, struct buffer *text)
         if (why->facts[i].made == 0 || is_told(why, told, count, i)) {
             continue;
         }
-        buffer_add(text, shown++ == 0 ? SLICE("; made anew at ") : SLICE(", "));
+        buffer_add(text, shown++ == 0 ? SLICE("; also made at ") : SLICE(", "));
         add_place(text, slice_last_part(node->file, '/'), node->line, ROW_PATH_LIMIT);
         buffer_add_byte(text, ' ');
         text_add_shortened(text, node->name, NAME_LIMIT);
@@ -280,7 +285,8 @@ static void add_counts(const struct why *why, struct buffer *text)
     if (why->nonfinite_count == 0) {
         return;
     }
-    buffer_add(text, SLICE("\nin all "));
+    buffer_add(text, SLICE("\n"
+                           "in all "));
     buffer_add_number(text, why->nonfinite_count);
     buffer_add(text, SLICE(" of "));
     buffer_add_number(text, why->event_count);
@@ -293,9 +299,10 @@ static void add_counts(const struct why *why, struct buffer *text)
 static void add_matches(const struct why *why, struct buffer *text)
 {
     if (why->match_count > 1) {
-        buffer_add(text, SLICE("\n1 of "));
+        buffer_add(text, SLICE("\n"
+                               "1 of "));
         buffer_add_number(text, why->match_count);
-        buffer_add(text, SLICE(" events that fit, "));
+        buffer_add(text, SLICE(" matching events, "));
         buffer_add(text, why->facts[why->target].holds != 0
                              ? SLICE("the first with NaN or Inf")
                              : SLICE("the last"));
