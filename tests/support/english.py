@@ -13,7 +13,7 @@ VERBS = (
     "look looks looking looked go goes going went gone stand stands standing stood "
     "come comes coming came hear hears hearing heard"
 ).split()
-VERB = re.compile(rf"\b({'|'.join(VERBS)})\b", re.I)
+VERB = re.compile(rf"\b({'|'.join(VERBS)})\b(?!\()", re.I)  # `take()` is a name
 
 # What programmers say of code, and texts that belong to others.
 TERMS = re.compile(
@@ -23,7 +23,8 @@ TERMS = re.compile(
     re.I,
 )
 
-# A sentence of help begins with its verb or its noun.
+# No sentence begins with a question word; a text of help begins with its verb or its noun.
+QUESTIONS = "what which where whether whose who how why of".split()
 OPENERS = (
     "what which where when whether whose who how of for from by with without also not in on "
     "and or but there"

@@ -85,10 +85,9 @@ static void test_too_large(void)
     instrumented_init(&result);
     CHECK(!instrument(buffer_slice(&source), "large.py", &spies, &result, &error));
     CHECK(error.kind == ERROR_INPUT);
-    CHECK_TEXT(
-        slice_of(error.text),
-        "large.py:1:1: more than 469762048 bytes would be inserted: select "
-        "fewer functions or lines");
+    CHECK_TEXT(slice_of(error.text),
+               "large.py:1:1: more than 469762048 bytes would be inserted: select "
+               "fewer functions or lines");
     instrumented_release(&result);
     buffer_release(&source);
 }

@@ -301,8 +301,7 @@ static void test_refused(void)
     check_refused(&layout, "layout: box 1 lies in group 2 of 2");
     layout.boxes[1].group = 1;
     layout.groups[0].parent = 1;
-    check_refused(&layout,
-                  "layout: group 0 is in group 1, which must precede it");
+    check_refused(&layout, "layout: group 0 is in group 1, which must precede it");
     layout.groups[0].parent = LAYOUT_NONE;
     layout.groups[1].padding = -1.0;
     check_refused(&layout, "layout: group 1 has no sensible title or padding");

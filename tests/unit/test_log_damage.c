@@ -252,7 +252,8 @@ static void test_refused(void)
     check_refused(SLICE("x"), BROKEN ": is no trace");
     check_refused(SLICE("import torch\nimport torch.nn\n"), BROKEN ": is no trace");
     check_refused(slice_part(bytes, 0, 4), BROKEN ": is no trace");
-    check_refused(bytes, "version 2, expected at most 1: read it with a newer monitorch");
+    check_refused(bytes,
+                  "version 2, expected at most 1: read it with a newer monitorch");
     check_refused(slice_part(bytes, 0, 12), "version 2");
     check_refused(slice_part(bytes, 0, 10), "damaged");
     header.version = LOG_VERSION;

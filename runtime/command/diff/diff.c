@@ -42,12 +42,13 @@ static enum exit_code tell_side(const struct diff_command_options *options,
     }
     trace_tell_lost(path, result->lost_counts[side]);
     if (result->dropped[side] > 0) {
-        snprintf(line, sizeof line,
-                 "remark: the trace keeps only its newest events (%llu older ones are "
-                 "gone); %llu events of the other trace are older than its first one "
-                 "and were not compared",
-                 (unsigned long long)result->dropped[side],
-                 (unsigned long long)result->before[1 - side]);
+        snprintf(
+            line, sizeof line,
+            "remark: the trace keeps only its newest events (%llu older ones were "
+            "dropped); %llu events of the other trace are older than its first one "
+            "and were not compared",
+            (unsigned long long)result->dropped[side],
+            (unsigned long long)result->before[1 - side]);
         print_message(path, line);
     }
     if (result->beyond[1 - side] > 0) {

@@ -73,7 +73,7 @@ static PyObject *gauge_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     }
     if (PyTuple_Size(keys) != PyTuple_Size(metrics) ||
         PyTuple_Size(metrics) > GAUGE_METRIC_COUNT) {
-        PyErr_SetString(PyExc_ValueError, "Gauge() takes a key for each metric");
+        PyErr_SetString(PyExc_ValueError, "Gauge() expects a key for each metric");
         return NULL;
     }
     gauge = (struct gauge_object *)allocate(type, 0);

@@ -90,7 +90,7 @@ static PyObject *probe_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     }
     if (PyType_GetSlot(Py_TYPE(owner), Py_tp_dealloc) != (void *)switch_dealloc ||
         !are_gauges(gauges)) {
-        PyErr_SetString(PyExc_TypeError, "Probe() takes a Switch and Gauges");
+        PyErr_SetString(PyExc_TypeError, "Probe() expects a Switch and Gauges");
         return NULL;
     }
     probe = (struct probe *)allocate(type, 0);

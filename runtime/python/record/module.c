@@ -224,7 +224,7 @@ static PyObject *source_hash(PyObject *module, PyObject *source)
 
     (void)module;
     if (!PyBytes_Check(source)) {
-        PyErr_SetString(PyExc_TypeError, "source_hash() takes bytes");
+        PyErr_SetString(PyExc_TypeError, "source_hash() expects bytes");
         return NULL;
     }
     hash_128((struct slice){PyBytes_AsString(source), (size_t)PyBytes_Size(source)},

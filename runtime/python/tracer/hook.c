@@ -21,7 +21,8 @@ hook_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     bool is_good;
 
     if (count < 3) {
-        PyErr_SetString(PyExc_TypeError, "leave() takes a module, args and an output");
+        PyErr_SetString(PyExc_TypeError,
+                        "leave() expects a module, args and an output");
         return NULL;
     }
     if (hook->tracing == NULL || !hook->tracing->is_open) {
@@ -76,7 +77,7 @@ static PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *keywords
         return NULL;
     }
     if (Py_TYPE(tracing) != session->tracing_type) {
-        PyErr_SetString(PyExc_TypeError, "OutputHook() takes a Tracing");
+        PyErr_SetString(PyExc_TypeError, "OutputHook() expects a Tracing");
         return NULL;
     }
     hook =

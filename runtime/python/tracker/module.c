@@ -195,7 +195,7 @@ static PyObject *track_begin(PyObject *module, PyObject *calls)
     struct tracking *tracking = tracking_of_module(module);
 
     if (tracking == NULL || !has_type(calls, tracking->calls_type,
-                                      "track_begin() takes what is registered")) {
+                                      "track_begin() expects a registered object")) {
         return NULL;
     }
     if (session->recorder == NULL || session->is_closing ||
@@ -232,9 +232,9 @@ track_end(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 
     if (tracking == NULL || count != 2 ||
         !has_type(arguments[0], tracking->token_type,
-                  "track_end() takes a call that has begun, and an exception")) {
+                  "track_end() expects a begun call, and an exception")) {
         if (PyErr_Occurred() == NULL) {
-            PyErr_SetString(PyExc_TypeError, "track_end() takes two arguments");
+            PyErr_SetString(PyExc_TypeError, "track_end() expects two arguments");
         }
         return NULL;
     }

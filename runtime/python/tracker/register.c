@@ -133,7 +133,7 @@ PyObject *track_labels(PyObject *module, PyObject *pairs)
 
     (void)module;
     if (!is_good) {
-        PyErr_SetString(PyExc_TypeError, "track_labels() takes a tuple of pairs");
+        PyErr_SetString(PyExc_TypeError, "track_labels() expects a tuple of pairs");
     }
     for (Py_ssize_t i = 0; is_good && i < PyTuple_Size(pairs); i++) {
         is_good = add_label(PyTuple_GetItem(pairs, i), &text);

@@ -136,7 +136,7 @@ PyObject *track_value(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     bool is_good = count == 5;
 
     if (!is_good) {
-        PyErr_SetString(PyExc_TypeError, "track_value() takes five arguments");
+        PyErr_SetString(PyExc_TypeError, "track_value() expects five arguments");
     }
     for (int i = 0; i < 4 && is_good; i++) {
         texts[i] = read_text(arguments[places[i]], read[i]);

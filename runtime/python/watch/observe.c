@@ -212,8 +212,9 @@ static PyObject *observe(PyObject *self, PyObject *const *arguments, Py_ssize_t 
 
     (void)self;
     if (count < 4 || !hook_check(arguments[0]) || !PyUnicode_Check(arguments[2])) {
-        PyErr_SetString(PyExc_TypeError,
-                        "observe() takes a place, a site, a path, a module and values");
+        PyErr_SetString(
+            PyExc_TypeError,
+            "observe() expects a place, a site, a path, a module and values");
         return NULL;
     }
     site = PyLong_AsUnsignedLong(arguments[1]);

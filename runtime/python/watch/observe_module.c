@@ -54,7 +54,7 @@ static PyObject *observer_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     if (!hook_check(place) || PyTuple_Size(defaults) != count || positional < 0 ||
         positional > count || rest >= count || rest_by_name >= count) {
         PyErr_SetString(PyExc_ValueError,
-                        "Observer() takes a place and its parameters");
+                        "Observer() expects a place and its parameters");
         return NULL;
     }
     observer = (struct observer *)allocate(type, 0);

@@ -379,7 +379,7 @@ PyObject *watchers_set(PyObject *module, PyObject *watchers)
     }
     if (!is_good) {
         PyErr_SetString(PyExc_TypeError,
-                        "set_watchers() takes a tuple of (watcher, function) pairs");
+                        "set_watchers() expects a tuple of (watcher, function) pairs");
         return NULL;
     }
     session->watchers = PyTuple_Size(watchers) > 0 ? Py_NewRef(watchers) : NULL;
