@@ -4,6 +4,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/memory.h"
+#include "runtime/trace/reader.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -168,4 +169,128 @@ bool trace_list_add(struct trace_list *list, const char *word, struct error *err
         return false;
     }
     return list->count > before || add_path(list, slice_of(word), error);
+}
+
+/* ---- other traces of one run ---- */
+
+/* Whether a part of a name, between dots, is what a process or a rank adds: `4711`, `rank3`. */
+static bool is_number_part(struct slice part)
+{
+    size_t i = slice_starts(part, SLICE("rank")) ? 4 : 0;
+
+    for (size_t k = i; k < part.size; k++) {
+        if (part.bytes[k] < '0' || part.bytes[k] > '9') {
+            return false;
+        }
+    }
+    return part.size > i;
+}
+
+/* `run` of run.mtrace, run.rank1.mtrace, run.rank1.4711.mtrace. */
+static struct slice stem_of(const char *path)
+{
+    struct slice name = slice_of(trace_file_name(path));
+
+    name.size -= has_ending(name.bytes) ? strlen(ENDING) : 0;
+    for (;;) {
+        struct slice last = slice_last_part(name, '.');
+
+        if (last.size + 1 >= name.size || !is_number_part(last)) {
+            return name;
+        }
+        name.size -= last.size + 1;
+    }
+}
+
+static bool is_of_run(const struct log_header *a, const struct log_header *b)
+{
+    bool is_a_child = a->origin.root_start != 0;
+    bool is_b_child = b->origin.root_start != 0;
+    uint64_t starts[] = {is_a_child ? a->origin.root_start : a->start_time,
+                         is_b_child ? b->origin.root_start : b->start_time};
+    uint32_t processes[] = {is_a_child ? a->origin.root_process : a->process,
+                            is_b_child ? b->origin.root_process : b->process};
+
+    return (starts[0] == starts[1] && processes[0] == processes[1]) ||
+           (a->origin.job != 0 && a->origin.job == b->origin.job);
+}
+
+/* Whether the trace at that path is another one of the run that `reader` reads. */
+static bool belongs(const char *path, const struct log_reader *reader)
+{
+    struct error error = ERROR_INIT;
+    struct log_reader *other = log_reader_new(path, &error);
+    bool is_of =
+        other != NULL &&
+        is_of_run(log_reader_header(other), log_reader_header(reader)) &&
+        (log_reader_header(other)->process != log_reader_header(reader)->process ||
+         log_reader_header(other)->start_time != log_reader_header(reader)->start_time);
+
+    log_reader_free(other);
+    return is_of;
+}
+
+static bool add_if_beside(struct trace_list *list,
+                          struct slice folder,
+                          const char *name,
+                          struct slice stem,
+                          const struct log_reader *reader,
+                          struct error *error)
+{
+    struct buffer path = BUFFER_INIT;
+    bool is_done = true;
+
+    if (!has_ending(name) || !slice_equal(stem_of(name), stem)) {
+        return true;
+    }
+    buffer_add(&path, folder);
+    buffer_add(&path, slice_of(name));
+    buffer_add_byte(&path, '\0');
+    if (path.has_failed) {
+        is_done = error_set_memory(error);
+    } else if (belongs(path.bytes, reader)) {
+        path.size--;
+        is_done = add_path(list, buffer_slice(&path), error);
+    }
+    buffer_release(&path);
+    return is_done;
+}
+
+static bool add_beside_of(struct trace_list *list,
+                          const char *path,
+                          const struct log_reader *reader,
+                          struct error *error)
+{
+    struct slice whole = slice_of(path);
+    struct slice folder = slice_part(whole, 0, (size_t)(trace_file_name(path) - path));
+    struct slice opened = folder.size == 0 ? SLICE(".") : folder;
+    struct slice name = arena_copy(list->arena, opened);
+    DIR *directory = name.bytes == NULL ? NULL : opendir(name.bytes);
+    struct dirent *entry;
+    bool is_done = true;
+
+    while (directory != NULL && is_done && list->count < FILES_MOST &&
+           (entry = readdir(directory)) != NULL) {
+        is_done =
+            add_if_beside(list, folder, entry->d_name, stem_of(path), reader, error);
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    if (is_done) {
+        qsort(list->paths, list->count, sizeof *list->paths, compare_paths);
+    }
+    return is_done;
+}
+
+bool trace_list_add_beside(struct trace_list *list,
+                           const char *path,
+                           struct error *error)
+{
+    struct error ignored = ERROR_INIT;
+    struct log_reader *reader = log_reader_new(path, &ignored);
+    bool is_done = reader == NULL || add_beside_of(list, path, reader, error);
+
+    log_reader_free(reader);
+    return is_done;
 }

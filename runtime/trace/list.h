@@ -23,6 +23,12 @@ void trace_list_release(struct trace_list *list);
  * folder and no name of ranks is added as it is: it is told when it is read. Fails where a folder
  * cannot be read or holds no traces. */
 bool trace_list_add(struct trace_list *list, const char *word, struct error *error);
+/* Adds the other traces of the run that the trace is of, those of child processes and of ranks, which lie
+ * beside it: run.4711.mtrace and run.rank1.mtrace of run.mtrace. Their headers say whether they belong
+ * to it. A trace that cannot be read is left out. */
+bool trace_list_add_beside(struct trace_list *list,
+                           const char *path,
+                           struct error *error);
 
 /* The number behind `.rank` in the file's name; -1 where there is none. */
 long trace_rank(const char *path);

@@ -123,7 +123,7 @@ static void ask_why(const char *path)
         why_text_add(&why, &text);
         check_printable(buffer_slice(&text));
         text.size = 0;
-        why_json_add(&why, SLICE(""), &text);
+        why_json_add(&why, NULL, SLICE(""), &text);
         claim(slice_starts(buffer_slice(&text), SLICE("{")));
     }
     why_release(&why);

@@ -9,6 +9,7 @@
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/why/options.h"
+#include "runtime/trace/list.h"
 #include "runtime/view/why/report/picture.h"
 
 #include <stdio.h>
@@ -73,13 +74,36 @@ static void add_nothing(const struct why *why, struct buffer *text)
     buffer_add(text, why->event_count == 1 ? SLICE(" event\n") : SLICE(" events\n"));
 }
 
+/* The answer of this trace, and where another one of the run has the value that came in. */
+static void add_with_beside(const struct why *why,
+                            const struct why_beside *beside,
+                            struct buffer *text)
+{
+    if (beside->path != NULL && beside->is_certain) {
+        why_text_add(&beside->why, text);
+        buffer_add(text, SLICE("\nIn "));
+        buffer_add_printable(text, slice_of(beside->path));
+        buffer_add(text, SLICE(", written by another process of this run, which handed "
+                               "the value over:\n"));
+    }
+    why_text_add(why, text);
+    if (beside->path != NULL && !beside->is_certain) {
+        buffer_add(text, SLICE("\nanother process of this run had such a value, in "));
+        buffer_add_printable(text, slice_of(beside->path));
+        buffer_add(text, SLICE(":\n  "));
+        why_head_add(&beside->why, text);
+        buffer_add_byte(text, '\n');
+    }
+}
+
 /* What is printed. */
 static void add_answer(const struct why *why,
+                       const struct why_beside *beside,
                        const struct why_options *options,
                        struct buffer *text)
 {
     if (options->is_json) {
-        why_json_add(why, slice_of(options->trace), text);
+        why_json_add(why, beside, slice_of(options->trace), text);
     } else if (why->target == FLOW_NONE) {
         add_nothing(why, text);
     } else {
@@ -87,8 +111,30 @@ static void add_answer(const struct why *why,
             buffer_add(text, SLICE("ok: no NaN, and no Inf except those that lines "
                                    "write by name; the first:\n"));
         }
-        why_text_add(why, text);
+        add_with_beside(why, beside, text);
     }
+}
+
+/* Reads the traces of child processes and ranks that lie beside, where a value came in. */
+static bool find_beside(struct why *why,
+                        const struct why_options *options,
+                        struct why_beside *beside,
+                        struct arena *arena,
+                        struct error *error)
+{
+    struct trace_list list;
+    bool is_done;
+
+    if (!why_came_in(why)) {
+        return true;
+    }
+    trace_list_init(&list, arena);
+    is_done = trace_list_add_beside(&list, options->trace, error);
+    if (is_done) {
+        why_find_beside(why, list.paths, list.count, beside);
+    }
+    trace_list_release(&list);
+    return is_done;
 }
 
 static enum exit_code
@@ -97,6 +143,8 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     struct buffer text = BUFFER_INIT;
     enum exit_code exit_code =
         why_is_bad(why) ? EXIT_CODE_CHECK_FAILED : EXIT_CODE_DONE;
+    struct why_beside beside;
+    struct arena arena;
     bool is_done;
 
     if (why->event_count == 0) {
@@ -104,14 +152,17 @@ answer(struct why *why, const struct why_options *options, struct error *error)
         return exit_code_worse(EXIT_CODE_CHECK_FAILED,
                                trace_tell_damage(options->trace, why->reader));
     }
-    add_answer(why, options, &text);
-    if (text.has_failed) {
-        error_set_memory(error);
-        is_done = false;
-    } else {
-        is_done = output_print(buffer_slice(&text));
+    arena_init(&arena);
+    why_beside_init(&beside);
+    is_done = find_beside(why, options, &beside, &arena, error);
+    add_answer(why, &beside, options, &text);
+    if (is_done && text.has_failed) {
+        is_done = error_set_memory(error);
     }
+    is_done = is_done && output_print(buffer_slice(&text));
     buffer_release(&text);
+    why_beside_release(&beside);
+    arena_release(&arena);
     if (is_done && options->output != NULL && why->target != FLOW_NONE) {
         is_done = draw(why, options, error);
     } else if (is_done && options->output != NULL) {

@@ -195,6 +195,31 @@ is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
     return known != 0;
 }
 
+/* Asked once for each site. */
+enum why_absorbed why_absorbs(struct why *why, uint32_t node)
+{
+    struct why_fact *fact = &why->facts[node];
+    uint64_t key = number_map_key(fact->module, fact->site);
+    uint32_t known = number_map_get(&why->absorbing, key);
+    struct why_producer producer;
+
+    if (why->graph.nodes[node].kind != VALUE_TENSOR || fact->made != 0 ||
+        (fact->holds & WHY_INF) == 0 || fact->is_read ||
+        (why->graph.nodes[node].flags & FLOW_NODE_ARGUMENT) != 0) {
+        return WHY_ABSORBS_NOT;
+    }
+    if (known == NUMBER_MAP_NONE) {
+        fact->is_absorbed = true;
+        why_judge(why, node, fact->holds & WHY_INF, &producer);
+        known = producer.how != WHY_MADE || !producer.has_reason ? WHY_ABSORBS_NOT
+                : producer.is_certain                            ? WHY_ABSORBS_MAKES
+                                                                 : WHY_ABSORBS_PASSES;
+        fact->is_absorbed = false;
+        why->arena.has_failed |= !number_map_put(&why->absorbing, key, known);
+    }
+    return (enum why_absorbed)known;
+}
+
 /* From event `start` on, the first that made something new which nobody meant; else the
  * first that holds NaN or an infinity. */
 static bool choose_first(struct why *why, uint64_t start, struct error *error)
@@ -210,8 +235,9 @@ static bool choose_first(struct why *why, uint64_t start, struct error *error)
             continue;
         }
         first = first == FLOW_NONE ? i : first;
-        if (fact->made != 0 &&
-            ((fact->made & WHY_NAN) != 0 || !is_meant(why, i, error, &has_failed))) {
+        if (fact->made == 0 ? why_absorbs(why, i) != WHY_ABSORBS_NOT
+                            : (fact->made & WHY_NAN) != 0 ||
+                                  !is_meant(why, i, error, &has_failed)) {
             if (has_failed) {
                 return false;
             }

@@ -205,6 +205,7 @@ bool why_read_facts(struct why *why, struct error *error)
             fill(&why->facts[node], &item.event, call);
         }
         note_step(&walk, &item.event);
+        walk.has_failed |= !why_note_object(why, &item.event);
     }
     number_map_release(&walk.step_sites);
     open_calls_release(&walk.calls);

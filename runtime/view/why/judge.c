@@ -452,6 +452,7 @@ static struct why_answer
 ask(struct why *why, const struct why_producer *producer, struct buffer *text)
 {
     struct why_input inputs[WHY_INPUTS_MAX];
+    struct why_object objects[WHY_OBJECTS_MAX];
     const struct flow_node *node = &why->graph.nodes[producer->node];
     struct why_question question = {
         .statement = producer->statement,
@@ -460,11 +461,16 @@ ask(struct why *why, const struct why_producer *producer, struct buffer *text)
         .is_cut = producer->input_total > WHY_INPUTS_MAX,
         .dtype = node->kind == VALUE_TENSOR ? node->dtype : DTYPE_FLOAT64,
         .made = producer->made,
+        .is_absorbed = why->facts[producer->node].is_absorbed,
     };
 
     fill_inputs(why, producer, inputs);
     if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
         fill_callee(why, producer->node, &question);
+    } else {
+        question.objects = objects;
+        question.object_count =
+            why_find_objects(why, producer->node, producer->statement, objects);
     }
     return why_reason_add(text, &question);
 }
@@ -511,9 +517,18 @@ judge_default(struct why *why, struct why_producer *producer, struct buffer *tex
 static void
 tell_handed(const struct why *why, const struct why_answer *answer, struct buffer *text)
 {
-    buffer_add(text, SLICE("it was already in "));
+    buffer_add(text, answer->is_item         ? SLICE("it was in an item of ")
+                     : answer->is_collective ? SLICE("it was received by ")
+                                             : SLICE("it was already in "));
     add_name(text, answer->text);
-    buffer_add(text, SLICE(", which is not recorded"));
+    if (answer->is_item) {
+        buffer_add(text, SLICE(", which no recorded line made; --include records the "
+                               "code that does"));
+    } else if (answer->is_collective) {
+        buffer_add(text, SLICE(", from another rank, or it overflowed there"));
+    } else {
+        buffer_add(text, SLICE(", which is not recorded"));
+    }
     tell_first_event(why, text);
 }
 

@@ -142,6 +142,22 @@ static void collect_producers(struct why *why)
     }
 }
 
+/* Infinities that lines wrote by name are meant until they are absorbed: then the first line that did
+ * so made the value. Gives whether there is one. */
+static bool mark_absorbed(struct why *why)
+{
+    for (uint32_t i = 0; i < why->graph.node_count; i++) {
+        struct why_fact *fact = &why->facts[i];
+
+        if ((fact->passes & WHY_INF) != 0 && why_absorbs(why, i) == WHY_ABSORBS_MAKES) {
+            fact->is_absorbed = true;
+            fact->made = fact->holds & WHY_INF;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool find_producers(struct why *why)
 {
     struct queue queue = {0};
@@ -153,10 +169,17 @@ static bool find_producers(struct why *why)
         is_done = follow_edges(why, &queue, queue.nodes[i]);
     }
     release(&queue);
-    if (is_done) {
+    if (!is_done) {
+        return false;
+    }
+    collect_producers(why);
+    if (why->producer_count > 0 && why->producers[why->main].is_soft &&
+        mark_absorbed(why)) {
+        why->producer_count = 0;
+        why->producer_total = 0;
         collect_producers(why);
     }
-    return is_done;
+    return true;
 }
 
 /* ---- the slice ---- */

@@ -11,6 +11,9 @@ void why_init(struct why *why)
     flow_graph_init(&why->graph);
     arena_init(&why->arena);
     number_map_init(&why->written);
+    number_map_init(&why->owners);
+    number_map_init(&why->absorbing);
+    number_map_init(&why->object_names);
 }
 
 void why_release(struct why *why)
@@ -20,6 +23,11 @@ void why_release(struct why *why)
     flow_graph_release(&why->graph);
     arena_release(&why->arena);
     number_map_release(&why->written);
+    number_map_release(&why->owners);
+    number_map_release(&why->absorbing);
+    number_map_release(&why->object_names);
+    memory_free(why->owner_addresses);
+    memory_free(why->objects);
     memory_free(why->rows);
     memory_free(why->steps);
     why_init(why);

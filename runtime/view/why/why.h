@@ -62,9 +62,25 @@ struct why_fact {
     bool is_number;
     bool is_read;
     bool is_in_slice;
-    bool is_told;   /* its value is wanted in words */
-    uint8_t passes; /* what of its holdings leads to the event asked for */
+    bool is_absorbed; /* made: one number, of many with infinities that were meant */
+    bool is_told;     /* its value is wanted in words */
+    uint8_t passes;   /* what of its holdings leads to the event asked for */
 };
+
+/* A name was given an object of a class of torch.nn, or something else after it. */
+struct why_noted_object {
+    uint64_t event;
+    uint64_t address; /* 0: not known */
+    uint64_t owner;   /* the `self` of the call; 0: none */
+    uint32_t call;
+    uint32_t module;
+    uint32_t site;           /* in the table of its module */
+    struct slice name;       /* borrowed from the reader */
+    struct slice class_name; /* "": something else */
+};
+
+/* So many of the objects that a statement calls are known. */
+#define WHY_OBJECTS_MAX 8
 
 /* A line that writes to parameters ran: `optimizer.step()`. */
 struct why_step {
@@ -120,6 +136,16 @@ struct why {
     struct why_step *steps; /* owned: in the order of the trace */
     size_t step_capacity;
     uint32_t step_count;
+    struct why_noted_object *objects; /* owned: in the order of the trace */
+    size_t object_capacity;
+    uint32_t object_count;
+    struct number_map object_names; /* owned: of hashes of their names */
+    struct number_map owners;  /* owned: call -> place of the address of its `self` */
+    uint64_t *owner_addresses; /* owned */
+    size_t owner_capacity;
+    uint32_t owner_count;
+    struct number_map
+        absorbing;             /* owned: sites where infinities are absorbed, or not */
     struct number_map written; /* owned: sites whose infinities are meant, or not */
     uint64_t event_count;
     uint64_t value_count; /* events with a value */
@@ -155,12 +181,33 @@ bool why_read_start(struct slice event, uint64_t *first);
 /* Whether what was asked for is bad: a NaN, or an infinity that nobody meant. */
 bool why_is_bad(const struct why *why);
 
+/* Another trace of the same run that has a value which came in. */
+struct why_beside {
+    struct why why;   /* owned: where it was made there */
+    const char *path; /* borrowed; NULL: there is none */
+    bool
+        is_certain; /* it is the value; else it is like it, or several lines made such ones */
+};
+
+void why_beside_init(struct why_beside *beside);
+void why_beside_release(struct why_beside *beside);
+/* Whether the value that is printed first was there before any recorded line made it. */
+bool why_came_in(const struct why *why);
+/* Looks for that value in those traces; one that cannot be read is passed over. */
+void why_find_beside(struct why *why,
+                     const char *const *paths,
+                     size_t count,
+                     struct why_beside *beside);
+
 /* For people; the first line has the form that docs/reference/why.md tells. */
 void why_text_add(const struct why *why, struct buffer *text);
 /* Its first line alone, without colours and line end. */
 void why_head_add(const struct why *why, struct buffer *text);
-/* One object in one line. */
-void why_json_add(const struct why *why, struct slice trace, struct buffer *text);
+/* One object in one line; `beside` may be NULL. */
+void why_json_add(const struct why *why,
+                  const struct why_beside *beside,
+                  struct slice trace,
+                  struct buffer *text);
 
 /* The statement that begins on that line, without comments and line ends. */
 struct slice
@@ -176,6 +223,14 @@ bool why_read_facts(struct why *why, struct error *error);
 bool why_read_texts(struct why *why, struct error *error);
 /* The last optimizer's step that ran before that event; NULL: none is recorded. */
 const struct why_step *why_last_step(const struct why *why, uint64_t event);
+/* objects.c: notes what the event gives a name. false: out of memory. */
+bool why_note_object(struct why *why, const struct log_event_view *event);
+/* The objects that the node's statement may call, WHY_OBJECTS_MAX at most; of one that is of no known
+ * class the class is "". */
+uint32_t why_find_objects(struct why *why,
+                          uint32_t node,
+                          struct slice statement,
+                          struct why_object *objects);
 /* choose.c: sets the target. */
 bool why_choose(struct why *why, struct error *error);
 /* walk.c: sets producers and rows. */
@@ -185,6 +240,13 @@ void why_judge(struct why *why,
                uint32_t node,
                unsigned made,
                struct why_producer *producer);
+/* choose.c: whether the node is one number of many with infinities in them: no mask means that. */
+enum why_absorbed {
+    WHY_ABSORBS_NOT,
+    WHY_ABSORBS_PASSES, /* a sum: the line that wrote the infinity made it */
+    WHY_ABSORBS_MAKES,  /* a loss: of -Inf it makes Inf */
+};
+enum why_absorbed why_absorbs(struct why *why, uint32_t node);
 /* Fails with "out of memory". */
 bool why_out_of_memory(struct error *error);
 

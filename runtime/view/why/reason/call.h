@@ -80,8 +80,9 @@ struct call {
     const struct range *second; /* may be NULL */
     const struct range *operands;
     uint32_t operand_count;
-    bool
-        is_module; /* an nn.Module of that class is called: its settings are elsewhere */
+    const struct why_object
+        *object; /* an object is called: its settings were given to its
+                                        constructor; NULL: a function */
 };
 
 /* An argument by its keyword, or by its place among those without one; NULL: there is none. */
@@ -93,6 +94,10 @@ bool call_has_rest(const struct call *call);
 bool call_number(const struct call *call,
                  const struct expression *item,
                  double *number);
+/* The same for any expression of `all`, of which `item` is one. */
+bool expression_number(const struct expressions *all,
+                       const struct expression *item,
+                       double *number);
 /* Of what it is of, where that is floating; else of what the statement made. */
 enum dtype call_dtype(const struct call *call);
 

@@ -371,7 +371,7 @@ static bool is_operand(struct slice key)
 {
     return key.size == 0 || slice_equal(key, SLICE("input")) ||
            slice_equal(key, SLICE("other")) || slice_equal(key, SLICE("value")) ||
-           slice_equal(key, SLICE("fill_value"));
+           slice_equal(key, SLICE("fill_value")) || slice_equal(key, SLICE("target"));
 }
 
 static bool is_masked(struct slice word)
@@ -444,6 +444,56 @@ static uint32_t evaluate_operands(struct reasoner *reasoner,
     return count;
 }
 
+/* `loss_fct(x, y)`, `self.criterion(x, y)`, `nn.CrossEntropyLoss()(x, y)`: the object that is called.
+ * false: none whose class is known. */
+static bool find_object(const struct reasoner *reasoner,
+                        const struct expression *call,
+                        struct why_object *object)
+{
+    const struct why_question *question = reasoner->question;
+    const struct expression *left =
+        call->left == EXPRESSION_NONE ? NULL : &reasoner->expressions.items[call->left];
+
+    if (left != NULL && left->kind == EXPRESSION_CALL && call->word.size == 0) {
+        *object = (struct why_object){SLICE(""), left->word, question->statement};
+        return range_function_of(left->word).size > 0;
+    }
+    for (uint32_t i = 0; i < question->object_count; i++) {
+        struct slice name = question->objects[i].name;
+        struct slice of = left == NULL ? SLICE("") : left->text;
+        bool is_it = left == NULL
+                         ? slice_equal(name, call->word)
+                         : name.size == of.size + 1 + call->word.size &&
+                               slice_starts(name, of) && name.bytes[of.size] == '.' &&
+                               slice_ends(name, call->word);
+
+        if (is_it && (left == NULL || left->kind == EXPRESSION_NAME)) {
+            *object = question->objects[i];
+            return object->class_name.size > 0;
+        }
+    }
+    return false;
+}
+
+static bool
+evaluate_object(struct reasoner *reasoner, uint32_t index, struct range *result)
+{
+    struct expression call = reasoner->expressions.items[index];
+    struct range operands[OPERANDS_MAX];
+    struct why_object object;
+    uint32_t count;
+    bool is_of_value;
+
+    if (!find_object(reasoner, &call, &object)) {
+        return false;
+    }
+    call.word = range_function_of(object.class_name);
+    call.left = EXPRESSION_NONE;
+    count = evaluate_operands(reasoner, &call, operands, &is_of_value);
+    return count > 0 &&
+           range_call_object(reasoner, &call, &object, operands, count, result);
+}
+
 static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
 {
     const struct expression *item = &reasoner->expressions.items[index];
@@ -461,6 +511,9 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
     }
     if (range_hands_over(item)) {
         return not_recorded(reasoner, item->text);
+    }
+    if (index != reasoner->callee && evaluate_object(reasoner, index, &result)) {
+        return result;
     }
     count = evaluate_operands(reasoner, item, operands, &is_of_value);
     if (index == reasoner->callee) {

@@ -14,6 +14,36 @@ static const struct {
 
 #define FUNCTION_COUNT (sizeof functions / sizeof *functions)
 
+/* Classes of torch.nn whose objects do nothing but to call a function. */
+static const struct {
+    const char *class_name;
+    const char *function;
+} classes[] = {
+#define CLASS(class_name, function) {class_name, function},
+#include "runtime/view/why/reason/classes.def"
+#undef CLASS
+};
+
+struct slice range_function_of(struct slice class_name)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (slice_equal(class_name, slice_of(classes[i].class_name))) {
+            return slice_of(classes[i].function);
+        }
+    }
+    return SLICE("");
+}
+
+struct slice why_class_of(struct slice type)
+{
+    struct slice class_name = slice_last_part(type, '.');
+
+    return slice_starts(type, SLICE("torch.nn.modules.")) &&
+                   range_function_of(class_name).size > 0
+               ? class_name
+               : SLICE("");
+}
+
 const struct expression *call_argument(const struct call *call, const char *key)
 {
     const struct expressions *all = &call->reasoner->expressions;
@@ -53,9 +83,10 @@ bool call_has_rest(const struct call *call)
     return false;
 }
 
-bool call_number(const struct call *call, const struct expression *item, double *number)
+bool expression_number(const struct expressions *all,
+                       const struct expression *item,
+                       double *number)
 {
-    const struct expressions *all = &call->reasoner->expressions;
     double sign = 1;
 
     if (item != NULL && item->kind == EXPRESSION_UNARY &&
@@ -68,6 +99,11 @@ bool call_number(const struct call *call, const struct expression *item, double 
     }
     *number = sign * item->number;
     return true;
+}
+
+bool call_number(const struct call *call, const struct expression *item, double *number)
+{
+    return expression_number(&call->reasoner->expressions, item, number);
 }
 
 static struct range clamp(const struct call *call, enum how how)
@@ -173,6 +209,34 @@ static struct range two(const struct call *call, enum how how)
         return range_either(call->x, second);
     default:
         return range_sum(call->reasoner, text, call->x, second, how == HOW_SUBTRACT);
+    }
+}
+
+/* One number of many, some of which are infinite: it says nothing of the others any more. A sum passes
+ * the infinity on, a loss makes one of a target's -Inf. */
+static void note_absorbed(const struct call *call, enum how how)
+{
+    const struct range *x = call->x;
+    bool is_loss = how == HOW_CROSS_ENTROPY || how == HOW_LOSS;
+    struct buffer *text;
+
+    if (!call->reasoner->question->is_absorbed ||
+        slice_starts(call->name, SLICE("cum")) ||
+        !(is_loss || how == HOW_SUM || how == HOW_MEAN || how == HOW_NORM) ||
+        certainty_either(x->posinf, x->neginf) != CERTAINTY_YES) {
+        return;
+    }
+    text = cause_begin(call->reasoner);
+    buffer_add(text, call->name);
+    buffer_add(text, how == HOW_CROSS_ENTROPY && x->posinf != CERTAINTY_YES
+                         ? SLICE(" of a target whose value is -Inf: ")
+                         : SLICE(" of infinite elements: "));
+    add_quoted(text, x->text);
+    buffer_add(text,
+               x->posinf == CERTAINTY_YES ? SLICE(" has Inf") : SLICE(" has -Inf"));
+    cause_end(call->reasoner, WHY_INF, is_loss ? CERTAINTY_YES : CERTAINTY_MAYBE);
+    if (call->reasoner->count > 0) {
+        call->reasoner->causes[call->reasoner->count - 1].is_absorbing = true;
     }
 }
 
@@ -305,6 +369,11 @@ static size_t find_function(struct slice name)
     return i;
 }
 
+bool range_is_function(struct slice name)
+{
+    return find_function(name) < FUNCTION_COUNT;
+}
+
 bool range_reads(struct slice name, uint32_t place)
 {
     size_t known = find_function(name);
@@ -350,6 +419,20 @@ bool range_is_new(struct slice name)
     return slice_starts(name, SLICE("new_")) && known < FUNCTION_COUNT;
 }
 
+bool range_gives_items(struct slice name)
+{
+    static const char *const names[] = {"enumerate", "zip",   "reversed", "sorted",
+                                        "list",      "tuple", "iter",     "items",
+                                        "values",    "tqdm"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (slice_equal(name, slice_of(names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool range_hands_over(const struct expression *call)
 {
     static const char *const functions_of_objects[] = {"getattr", "next"};
@@ -367,11 +450,12 @@ bool range_hands_over(const struct expression *call)
             slice_equal(call->word, slice_of(functions_of_objects[1])));
 }
 
-bool range_call(struct reasoner *reasoner,
-                const struct expression *expression,
-                const struct range *operands,
-                uint32_t count,
-                struct range *result)
+static bool call_function(struct reasoner *reasoner,
+                          const struct expression *expression,
+                          const struct why_object *object,
+                          const struct range *operands,
+                          uint32_t count,
+                          struct range *result)
 {
     size_t known = find_function(expression->word);
     struct call call = {.reasoner = reasoner,
@@ -380,7 +464,8 @@ bool range_call(struct reasoner *reasoner,
                         .x = &operands[0],
                         .second = count > 1 ? &operands[1] : NULL,
                         .operands = operands,
-                        .operand_count = count};
+                        .operand_count = count,
+                        .object = object};
 
     if (known == FUNCTION_COUNT) {
         return false;
@@ -388,8 +473,31 @@ bool range_call(struct reasoner *reasoner,
     if (call.name.size > 1 && slice_ends(call.name, SLICE("_"))) {
         call.name.size--;
     }
+    if (object != NULL) {
+        call.name = object->class_name;
+    }
+    note_absorbed(&call, functions[known].how);
     *result = apply(&call, functions[known].how);
     result->text = expression->text;
     result->input = NULL;
     return true;
+}
+
+bool range_call(struct reasoner *reasoner,
+                const struct expression *expression,
+                const struct range *operands,
+                uint32_t count,
+                struct range *result)
+{
+    return call_function(reasoner, expression, NULL, operands, count, result);
+}
+
+bool range_call_object(struct reasoner *reasoner,
+                       const struct expression *call,
+                       const struct why_object *object,
+                       const struct range *operands,
+                       uint32_t count,
+                       struct range *result)
+{
+    return call_function(reasoner, call, object, operands, count, result);
 }

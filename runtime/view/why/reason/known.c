@@ -5,29 +5,97 @@
 #include <float.h>
 #include <math.h>
 
+/* An argument of the constructor that made the object: by its keyword, or, from 0 on, by its place.
+ * `all` is filled. false: the constructor is not known, or may have got it in `*args`. */
+static bool find_made_with(const struct why_object *object,
+                           struct expressions *all,
+                           const char *key,
+                           int place,
+                           const struct expression **item)
+{
+    const struct expression *made = NULL;
+
+    *item = NULL;
+    expression_read(all, object->maker);
+    for (uint32_t i = 0; i < all->count && !all->has_failed; i++) {
+        if (all->items[i].kind == EXPRESSION_CALL &&
+            slice_equal(all->items[i].word, object->class_name)) {
+            if (made != NULL) {
+                return false; /* one of several */
+            }
+            made = &all->items[i];
+        }
+    }
+    if (made == NULL) {
+        return false;
+    }
+    for (uint32_t i = made->first; i != EXPRESSION_NONE; i = all->items[i].next) {
+        const struct expression *argument = &all->items[i];
+
+        if (argument->kind == EXPRESSION_REST) {
+            return false;
+        }
+        if (argument->key.size > 0 ? slice_equal(argument->key, slice_of(key))
+                                   : place-- == 0) {
+            *item = argument;
+        }
+    }
+    return true;
+}
+
+/* A setting of a function or of an object: its place among the function's operands and settings, and
+ * among the constructor's. */
+struct setting {
+    const char *key;
+    int place;
+    int place_in_class;
+    double otherwise;
+};
+
 /* The number that a setting has: its default where the call does not give it. false: not known. */
-static bool setting(const struct call *call,
-                    const char *key,
-                    int place,
-                    double otherwise,
-                    double *number)
+static bool
+setting(const struct call *call, const struct setting *wanted, double *number)
 {
     const struct expressions *all = &call->reasoner->expressions;
-    const struct expression *item = call_argument(call, key);
+    const struct expression *item = call_argument(call, wanted->key);
     struct range range;
 
-    if (item == NULL && !call->is_module && place >= 0) {
-        item = call_nth(call, place);
+    *number = wanted->otherwise;
+    if (call->object != NULL) {
+        struct expressions made;
+
+        return find_made_with(call->object, &made, wanted->key, wanted->place_in_class,
+                              &item) &&
+               (item == NULL || expression_number(&made, item, number));
+    }
+    if (item == NULL && wanted->place >= 0) {
+        item = call_nth(call, wanted->place);
     }
     if (item == NULL) {
-        *number = otherwise;
-        return !call->is_module && !call_has_rest(call);
+        return !call_has_rest(call);
     }
     call->reasoner->quiet++;
     range = range_evaluate(call->reasoner, (uint32_t)(item - all->items));
     call->reasoner->quiet--;
     *number = range.low;
     return range.is_bounded && range.low == range.high;
+}
+
+/* Whether a loss is the mean of its elements. */
+static enum certainty is_mean(const struct call *call)
+{
+    const struct expression *item = call_argument(call, "reduction");
+    struct expressions made;
+    bool is_known = !call_has_rest(call);
+
+    if (call->object != NULL) {
+        is_known = find_made_with(call->object, &made, "reduction", -1, &item);
+    }
+    if (item == NULL || item->kind != EXPRESSION_STRING) {
+        return is_known && item == NULL ? CERTAINTY_YES : CERTAINTY_MAYBE;
+    }
+    return slice_find(item->text, SLICE("mean"), 0) < item->text.size ? CERTAINTY_YES
+                                                                      : CERTAINTY_NO;
 }
 
 static bool is_all_zero(const struct range *x)
@@ -82,10 +150,13 @@ static void tell_empty(const struct call *call, const struct range *x)
 static void tell_ignored(const struct call *call, const struct range *target)
 {
     double ignored;
-    bool is_known = setting(call, "ignore_index", 4, -100, &ignored);
+    enum certainty mean = is_mean(call);
+    bool is_known =
+        setting(call, &(struct setting){"ignore_index", 4, 2, -100}, &ignored);
     struct buffer *text;
 
-    if (!target->is_bounded || is_empty(target) || target->low != target->high ||
+    if (mean == CERTAINTY_NO || !target->is_bounded || is_empty(target) ||
+        target->low != target->high ||
         dtype_class(target->dtype) == DTYPE_CLASS_FLOATING || target->low != ignored) {
         return;
     }
@@ -94,7 +165,8 @@ static void tell_ignored(const struct call *call, const struct range *target)
     buffer_add(text, SLICE(" is "));
     add_real(text, target->low);
     buffer_add(text, SLICE(", which is ignored"));
-    cause_end(call->reasoner, WHY_NAN, is_known ? CERTAINTY_YES : CERTAINTY_MAYBE);
+    cause_end(call->reasoner, WHY_NAN,
+              is_known && mean == CERTAINTY_YES ? CERTAINTY_YES : CERTAINTY_MAYBE);
 }
 
 struct range call_cross_entropy(const struct call *call)
@@ -182,7 +254,7 @@ struct range call_normalize(const struct call *call)
 {
     uint32_t causes = call->reasoner->count;
     double eps;
-    bool is_known = setting(call, "eps", 3, 1e-12, &eps);
+    bool is_known = setting(call, &(struct setting){"eps", 3, -1, 1e-12}, &eps);
     struct range result;
 
     tell_length(call, call->x, eps, is_known);
@@ -199,7 +271,7 @@ struct range call_cosine(const struct call *call)
 {
     uint32_t causes = call->reasoner->count;
     double eps;
-    bool is_known = setting(call, "eps", 3, 1e-8, &eps);
+    bool is_known = setting(call, &(struct setting){"eps", 3, 1, 1e-8}, &eps);
 
     tell_length(call, call->x, eps, is_known);
     if (call->second != NULL) {
@@ -214,7 +286,7 @@ struct range call_layer_norm(const struct call *call)
     uint32_t causes = call->reasoner->count;
     double most = fmax(fabs(x->low), fabs(x->high));
     double eps;
-    bool is_known = setting(call, "eps", 4, 1e-5, &eps);
+    bool is_known = setting(call, &(struct setting){"eps", 4, 1, 1e-5}, &eps);
     struct buffer *text;
 
     if (x->is_bounded && x->dtype != DTYPE_FLOAT64 && most * most > FLT_MAX / 4) {

@@ -42,6 +42,7 @@ struct cause {
     bool is_certain;
     bool is_written;
     bool is_outside;
+    bool is_absorbing;
     size_t start, end; /* in the words */
 };
 
@@ -162,11 +163,24 @@ bool range_call(struct reasoner *reasoner,
                 const struct range *operands,
                 uint32_t count,
                 struct range *result);
+/* The function that an object of the class calls; "": it is not known. */
+struct slice range_function_of(struct slice class_name);
+/* The same of an object's call: `call` has the function's name. */
+bool range_call_object(struct reasoner *reasoner,
+                       const struct expression *call,
+                       const struct why_object *object,
+                       const struct range *operands,
+                       uint32_t count,
+                       struct range *result);
 /* Whether the function calculates with its operand at that place. */
 bool range_reads(struct slice name, uint32_t place);
 /* Whether nothing of what the function is of reaches its result: `x.new_zeros(3)`. */
 bool range_is_new(struct slice name);
 /* Whether the call gives what was there before: `getattr(value, name)`, `next(batches)`. */
 bool range_hands_over(const struct expression *call);
+/* Whether functions.def has it. */
+bool range_is_function(struct slice name);
+/* Whether the function's items are those of what it is given: `enumerate(batches)`. */
+bool range_gives_items(struct slice name);
 
 #endif

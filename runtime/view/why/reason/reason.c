@@ -26,6 +26,19 @@ static bool is_wanted(const struct cause *cause, unsigned made, bool is_certain)
     return (cause->makes & made) != 0 && cause->is_certain == is_certain;
 }
 
+/* Of what went in infinite, only what makes one of many counts. */
+static void keep_absorbing(struct reasoner *reasoner)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < reasoner->count; i++) {
+        if (reasoner->causes[i].is_absorbing) {
+            reasoner->causes[kept++] = reasoner->causes[i];
+        }
+    }
+    reasoner->count = kept;
+}
+
 static uint32_t
 count_wanted(const struct reasoner *reasoner, unsigned made, bool is_certain)
 {
@@ -113,6 +126,99 @@ static bool is_handed_over(struct reasoner *reasoner, uint32_t root)
     return base->kind == EXPRESSION_NAME && !range_is_known(reasoner, base->text);
 }
 
+/* Whether the statement is a loop over `for x in …`. */
+static bool is_loop(struct slice statement)
+{
+    return slice_starts(statement, SLICE("for ")) ||
+           slice_starts(statement, SLICE("async for "));
+}
+
+/* What a loop goes through, of which no recorded line made the items: a call that is not known, a name
+ * of which nothing is recorded. EXPRESSION_NONE: there is none. */
+static uint32_t find_items(struct reasoner *reasoner, uint32_t index)
+{
+    const struct expression *item = &reasoner->expressions.items[index];
+    uint32_t found = EXPRESSION_NONE;
+
+    if (item->kind == EXPRESSION_NAME) {
+        return range_is_known(reasoner, item->text) ? EXPRESSION_NONE : index;
+    }
+    if (item->kind != EXPRESSION_CALL || item->result != EXPRESSION_NONE) {
+        return EXPRESSION_NONE;
+    }
+    if (!range_gives_items(item->word)) {
+        return item->left == EXPRESSION_NONE && !item->is_library &&
+                       !range_is_function(item->word)
+                   ? index
+                   : EXPRESSION_NONE;
+    }
+    if (item->left != EXPRESSION_NONE) {
+        return find_items(reasoner, item->left);
+    }
+    for (uint32_t i = item->first; i != EXPRESSION_NONE && found == EXPRESSION_NONE;
+         i = reasoner->expressions.items[i].next) {
+        found = find_items(reasoner, i);
+    }
+    return found;
+}
+
+/* `dist.all_reduce(x)`: the call whose result other ranks had a part in. */
+static bool is_collective(const struct reasoner *reasoner, uint32_t index)
+{
+    static const char *const words[] = {"all_reduce",
+                                        "broadcast",
+                                        "reduce",
+                                        "recv",
+                                        "irecv",
+                                        "all_gather",
+                                        "reduce_scatter",
+                                        "scatter",
+                                        "all_to_all",
+                                        "gather",
+                                        "all_gather_into_tensor",
+                                        "reduce_scatter_tensor",
+                                        "all_to_all_single"};
+    const struct expression *call = &reasoner->expressions.items[index];
+    struct slice of;
+
+    if (call->kind != EXPRESSION_CALL) {
+        return false;
+    }
+    of = call->left == EXPRESSION_NONE ? call->text
+                                       : reasoner->expressions.items[call->left].text;
+    if (!slice_equal(of, SLICE("dist")) &&
+        slice_find(of, SLICE("distributed"), 0) == of.size) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_equal(call->word, slice_of(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the value is no more than handed over by the statement; what it came with is in `answer`. */
+static bool
+find_handed(struct reasoner *reasoner, uint32_t root, struct why_answer *answer)
+{
+    const struct why_question *question = reasoner->question;
+    uint32_t found = root;
+
+    if (question->callee.size == 0 && is_loop(question->statement)) {
+        found = find_items(reasoner, root);
+        answer->is_item = answer->is_handed = found != EXPRESSION_NONE;
+    } else if (is_collective(reasoner, root)) {
+        answer->is_collective = answer->is_handed = true;
+    } else {
+        answer->is_handed = is_handed_over(reasoner, root);
+    }
+    if (answer->is_handed) {
+        answer->text = reasoner->expressions.items[found].text;
+    }
+    return answer->is_handed;
+}
+
 /* The part of the statement that made the value; NONE: none, and the answer is complete. */
 static uint32_t find_root(struct reasoner *reasoner, struct why_answer *answer)
 {
@@ -137,12 +243,7 @@ static uint32_t find_root(struct reasoner *reasoner, struct why_answer *answer)
         }
     }
     calls_match(reasoner);
-    if (is_handed_over(reasoner, root)) {
-        answer->is_handed = true;
-        answer->text = reasoner->expressions.items[root].text;
-        return EXPRESSION_NONE;
-    }
-    return root;
+    return find_handed(reasoner, root, answer) ? EXPRESSION_NONE : root;
 }
 
 bool why_writes_mask(struct slice statement, double number)
@@ -185,6 +286,9 @@ struct why_answer why_reason_add(struct buffer *text,
     if (root != EXPRESSION_NONE) {
         result = range_evaluate(&reasoner, root);
         judge_result(&reasoner, &result);
+        if (question->is_absorbed) {
+            keep_absorbing(&reasoner);
+        }
         made = widen(&reasoner, made);
         certain = count_wanted(&reasoner, made, true);
         possible = count_wanted(&reasoner, made, false);

@@ -36,8 +36,17 @@ struct why_input {
     uint32_t dimension_count;
 };
 
+/* An object of a class of torch.nn that the statement may call. */
+struct why_object {
+    struct slice name; /* as the statement spells it: `loss_fct`, `self.criterion` */
+    struct slice class_name; /* `CrossEntropyLoss`; "": not known */
+    struct slice maker;      /* the statement that made it; "": not known */
+};
+
 struct why_question {
     struct slice statement; /* without comments and line ends */
+    const struct why_object *objects;
+    uint32_t object_count;
     const struct why_input *inputs;
     uint32_t input_count;
     bool is_cut; /* there were more inputs */
@@ -47,6 +56,9 @@ struct why_question {
     uint32_t position;
     enum dtype dtype; /* of what was made */
     unsigned made;    /* enum why_hold, combined: what it holds and no input does */
+    /* What it holds went in: asked is whether one number was made of infinities among many, which
+     * no mask means: a sum, a mean, a norm, a loss. */
+    bool is_absorbed;
 };
 
 struct why_answer {
@@ -57,9 +69,15 @@ struct why_answer {
     bool is_impossible; /* the statement cannot make it of values such as went in */
     bool
         is_handed; /* the statement only hands over what was there: `getattr(value, name)` */
-    bool is_default;   /* an argument that the call does not name: the default */
-    struct slice text; /* where handed: the expression, borrowed from the statement */
+    bool is_item;       /* where handed: an item of what a loop goes through */
+    bool is_collective; /* where handed: what other ranks sent */
+    bool is_default;    /* an argument that the call does not name: the default */
+    struct slice text;  /* where handed: the expression, borrowed from the statement */
 };
+
+/* The class of torch.nn of that full name, `torch.nn.modules.loss.CrossEntropyLoss`, where calls of its
+ * objects are known: its own name. "" where they are not. */
+struct slice why_class_of(struct slice type);
 
 /* Whether the statement writes that number where a mask says: `masked_fill(m, -1e9)`,
  * `where(keep, 0.0, -1e9)`, `m * -1e9`, `m[0] = -1e9`. */

@@ -160,7 +160,21 @@ static void add_slice(const struct why *why, struct buffer *text)
     json_number_add(text, SLICE("slice_more"), why->hidden_rows);
 }
 
-void why_json_add(const struct why *why, struct slice trace, struct buffer *text)
+static void add_beside(const struct why_beside *beside, struct buffer *text)
+{
+    json_key_add(text, SLICE("beside"));
+    buffer_add(text, beside->is_certain ? SLICE("{\"certain\":true")
+                                        : SLICE("{\"certain\":false"));
+    json_text_add(text, SLICE("trace"), slice_of(beside->path));
+    json_key_add(text, SLICE("producer"));
+    add_producer(&beside->why, &beside->why.producers[beside->why.main], text);
+    buffer_add_byte(text, '}');
+}
+
+void why_json_add(const struct why *why,
+                  const struct why_beside *beside,
+                  struct slice trace,
+                  struct buffer *text)
 {
     buffer_add(text, SLICE("{\"record\":\"why\""));
     json_text_add(text, SLICE("trace"), trace);
@@ -186,6 +200,9 @@ void why_json_add(const struct why *why, struct slice trace, struct buffer *text
         json_number_add(text, SLICE("producers_more"),
                         why->producer_total - why->producer_count);
         add_slice(why, text);
+        if (beside != NULL && beside->path != NULL) {
+            add_beside(beside, text);
+        }
     }
     buffer_add(text, SLICE("}\n"));
 }
