@@ -460,7 +460,7 @@ def test_processes(kind, python, tmp_path):
         (["--lines", "s.py:5-2", "s.py"], "the last is not before the first"),
         (["--lines", "s.py:0", "s.py"], "lines count from 1"),
         (["--lines", "3-4", "-m", "s"], "of which file?"),
-        (["--record", "lst=3", "s.py"], "no option 'lst', expected one of"),
+        (["--record", "lst=3", "s.py"], "no option 'lst'; did you mean 'last'?"),
         (["--record", "sample=x", "s.py"], "sample must be a whole number"),
         (["--record", "sample=5000", "s.py"], "sample must be"),
         (["--record", "every=0", "s.py"], "every must be at least 1"),
