@@ -2,8 +2,8 @@
 #include "runtime/command/diff/pairs.h"
 
 #include "runtime/base/buffer.h"
-#include "runtime/trace/list.h"
 #include "runtime/trace/reader.h"
+#include "runtime/view/walk/trace_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

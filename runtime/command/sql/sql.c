@@ -8,7 +8,7 @@
 #include "runtime/command/sql/prompt.h"
 #include "runtime/command/sql/run.h"
 #include "runtime/command/subcommand.h"
-#include "runtime/trace/list.h"
+#include "runtime/view/walk/trace_list.h"
 
 #include <string.h>
 #include <unistd.h>

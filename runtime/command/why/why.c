@@ -9,7 +9,7 @@
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/command/why/options.h"
-#include "runtime/trace/list.h"
+#include "runtime/view/walk/trace_list.h"
 #include "runtime/view/why/report/picture.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/view/error.h"
 #include "runtime/python/view/load_private.h"
-#include "runtime/trace/list.h"
 #include "runtime/view/walk/event_rows.h"
+#include "runtime/view/walk/trace_list.h"
 
 #include <sys/stat.h>
 

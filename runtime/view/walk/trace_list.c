@@ -1,5 +1,5 @@
 /* Which traces a word on the command line stands for. */
-#include "runtime/trace/list.h"
+#include "runtime/view/walk/trace_list.h"
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/file.h"

@@ -1,7 +1,7 @@
 /* Which traces a word on the command line stands for: a file; a folder of traces; or the name that
  * ranks' traces were given, run.mtrace for run.rank0.mtrace, run.rank1.mtrace and so on. */
-#ifndef MONITORCH_TRACE_LIST_H
-#define MONITORCH_TRACE_LIST_H
+#ifndef MONITORCH_VIEW_WALK_TRACE_LIST_H
+#define MONITORCH_VIEW_WALK_TRACE_LIST_H
 
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
