@@ -342,7 +342,13 @@ $(ARROW): tools/requirements-arrow.txt | environment
 	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
 	@touch $@
 
-test-all: all unit-programs layers environment $(MODELS) $(ARROW) ## all tests, whole corpora included (long)
+# Type checkers, which a user's program is held against.
+TYPES := $(BUILD)/types/.installed
+$(TYPES): tools/requirements-types.txt | environment
+	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
+	@touch $@
+
+test-all: all unit-programs layers environment $(MODELS) $(ARROW) $(TYPES) ## all tests, whole corpora included (long)
 	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile --slow tests
 
 # Packages that a benchmark is measured against; not in the way of anything else.

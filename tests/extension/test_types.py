@@ -2,6 +2,8 @@
 
 import ast
 import importlib.util
+import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -151,8 +153,12 @@ def test_keys_of_dictionaries(tmp_path):
 def test_names_of_the_package():
     tree = stub("__init__")
     told = {alias.asname for n in tree.body if isinstance(n, ast.ImportFrom) for alias in n.names}
+    packages = {"monitor", "spy", "tracer", "tracker"}
     out = run_python("import monitorch; print(*monitorch.__all__)")
-    assert told | {"__version__"} == set(out.split())
+    assert told - packages | {"__version__"} == set(out.split())
+    out = run_python("import monitorch; print(*dir(monitorch)); monitorch.spy.TensorSaver")
+    offered = {name for name in out.split() if not name.startswith("_")}
+    assert offered == told | {"load_ipython_extension", "unload_ipython_extension"}
 
 
 def test_the_package_is_typed(tmp_path):
@@ -168,3 +174,34 @@ def test_programs_that_use_it(tmp_path):
     run = type_checker.check(tmp_path / "cache", str(tmp_path / "wrong.py"))
     refused = {line.split(":")[1] for line in run.stdout.splitlines() if ": error:" in line}
     assert refused == {str(number) for number in range(4, 15)}, run.stdout
+
+
+TYPED = pathlib.Path(__file__).parent / "typed"
+WANTED = [
+    number
+    for number, line in enumerate((TYPED / "wrong.py").read_text().splitlines(), 1)
+    if line.endswith("# wrong")
+]
+
+
+@pytest.mark.torch
+def test_a_users_script_by_mypy(tmp_path):
+    """Completions and types of all four packages, and slips that a checker finds."""
+    pytest.importorskip("torch")
+    for name in ("right.py", "wrong.py"):
+        shutil.copy(TYPED / name, tmp_path)
+    run = type_checker.check(tmp_path / "cache", "right.py", cwd=tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    run = type_checker.check(tmp_path / "cache", "wrong.py", cwd=tmp_path)
+    errors = {int(line.split(":")[1]) for line in run.stdout.splitlines() if ": error:" in line}
+    assert sorted(errors) == WANTED, run.stdout
+
+
+@pytest.mark.torch
+def test_a_users_script_by_pyright(tmp_path):
+    pytest.importorskip("torch")
+    for name in ("right.py", "wrong.py"):
+        shutil.copy(TYPED / name, tmp_path)
+    assert type_checker.pyright_errors(tmp_path, "right.py") == []
+    errors = type_checker.pyright_errors(tmp_path, "wrong.py")
+    assert sorted({line for line, _ in errors}) == WANTED, errors

@@ -1,7 +1,9 @@
-"""mypy, made in the build's folder where there is none."""
+"""mypy and pyright, which `make test-all` brings. Tests skip where they are not there."""
 
 import functools
 import importlib.util
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,26 +12,49 @@ import pytest
 
 from tests.support import paths
 
+_BROUGHT = paths.BUILD / "types"
+
 
 @functools.lru_cache(None)
-def command():
-    """Its words. Skips the test where it cannot be had."""
-    if importlib.util.find_spec("mypy") is not None:
-        return [sys.executable, "-m", "mypy"]
-    if shutil.which("mypy"):
-        return ["mypy"]
-    folder = paths.scratch("mypy")
-    python = folder / "bin" / "python"
-    if not (folder / "bin" / "mypy").exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "mypy"]
-        if subprocess.run(pip, capture_output=True).returncode != 0:
-            pytest.skip("mypy cannot be installed")
-    return [str(python), "-m", "mypy"]
+def _command(name):
+    """The words that run it, and its environment. Skips the test where it cannot be had."""
+    environment = {**os.environ, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
+    if (_BROUGHT / name).is_dir():
+        environment["PYTHONPATH"] = f"{_BROUGHT}{os.pathsep}{paths.PYTHON_PATH}"
+        return [sys.executable, "-m", name], environment
+    if importlib.util.find_spec(name) is not None:
+        return [sys.executable, "-m", name], environment
+    if shutil.which(name):
+        return [name], environment
+    pytest.skip(f"{name} is not installed (make test-all brings it)")
 
 
 def check(cache, *words, cwd=paths.PYTHON_PATH, python=sys.executable):
-    """The finished process of a strict check, with the packages that `python` has."""
+    """The finished process of a strict check by mypy, with the packages that `python` has."""
+    command, environment = _command("mypy")
     options = ["--strict", "--python-version", "3.10", "--python-executable", str(python)]
     options += ["--cache-dir", str(cache)]
-    return subprocess.run([*command(), *options, *words], cwd=cwd, capture_output=True, text=True)
+    return subprocess.run(
+        [*command, *options, *words], cwd=cwd, env=environment, capture_output=True, text=True
+    )
+
+
+def pyright_errors(folder, file):
+    """What pyright finds in a file of the folder: (line, message)."""
+    command, environment = _command("pyright")
+    settings = {
+        "pythonVersion": "3.10",
+        "typeCheckingMode": "standard",
+        "extraPaths": [str(paths.PYTHON_PATH)],
+    }
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    words = [*command, "--pythonpath", sys.executable, "--outputjson", file]
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    if not done.stdout.startswith("{"):
+        pytest.skip(f"pyright cannot fetch its program: {done.stderr[-200:]}")
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    return [
+        (each["range"]["start"]["line"] + 1, each["message"])
+        for each in found
+        if each["severity"] == "error"
+    ]

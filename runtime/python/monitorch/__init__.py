@@ -26,6 +26,8 @@ from monitorch._registry import add as _instrumented
 _FLOW = ("RenderOutput", "args", "flush", "lines", "off", "on", "reset", "run", "watch")
 _LOAD = ("Events", "load")
 _RECORD = ("Recording", "Summary", "record", "stop")
+_PACKAGES = ("monitor", "spy", "tracer", "tracker")
+_MAGICS = ("load_ipython_extension", "unload_ipython_extension")
 __all__ = ["NonFinite", "__version__", *_FLOW, *_LOAD, *_RECORD]
 __version__ = "0"  # that of pyproject.toml, which the Makefile puts here
 
@@ -40,8 +42,17 @@ def __getattr__(name):
         from monitorch import _record as module
     elif name == "NonFinite":
         from monitorch import _nonfinite as module
+    elif name in _PACKAGES:
+        from importlib import import_module
+
+        return import_module(f"monitorch.{name}")
     else:
-        raise AttributeError(f"module 'monitorch' has no attribute {name!r}")
+        from sys import modules
+
+        # With these Python adds the nearest name to the message.
+        raise AttributeError(
+            f"module 'monitorch' has no attribute {name!r}", name=name, obj=modules[__name__]
+        )
     value = globals()[name] = getattr(module, name)
     return value
 
@@ -60,7 +71,8 @@ def unload_ipython_extension(ipython):
 
 
 def __dir__():
-    return sorted({*globals(), *__all__})
+    dunders = {name for name in globals() if name.startswith("__")}
+    return sorted({*dunders, *__all__, *_PACKAGES, *_MAGICS})
 
 
 if _environment.get(b"MONITORCH"):

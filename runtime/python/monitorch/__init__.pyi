@@ -1,3 +1,7 @@
+from monitorch import monitor as monitor
+from monitorch import spy as spy
+from monitorch import tracer as tracer
+from monitorch import tracker as tracker
 from monitorch._flow import RenderOutput as RenderOutput
 from monitorch._flow import args as args
 from monitorch._flow import flush as flush

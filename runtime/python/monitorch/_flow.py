@@ -21,9 +21,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import FrameType, TracebackType
-    from typing import Any, Literal
+    from typing import Any, Literal, ParamSpec, TypeVar
 
-    from monitorch._flow_settings import Path
+    from typing_extensions import Unpack
+
+    from monitorch._flow_settings import Named, Path
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 
 class Runtime:
@@ -326,6 +331,9 @@ class Runtime:
         return f"<monitorch {state}, {count:,} event{'' if count == 1 else 's'} held>"
 
 
+_RUNS_LATER = 0x20 | 0x80 | 0x200  # of code objects: generators, coroutines, both
+
+
 class watch:
     """Draws what is recorded while a `with` statement runs; takes what `on` takes.
 
@@ -335,7 +343,7 @@ class watch:
     As a decorator it draws each call.
     """
 
-    def __init__(self, **settings: "Any") -> None:
+    def __init__(self, **settings: "Unpack[Named]") -> None:
         __tracebackhide__ = True
         refuse_unknown("watch", settings, NAMES)
         self._settings = Settings(**settings)
@@ -370,15 +378,31 @@ class watch:
                 _runtime._settings = around
                 _runtime._scope.include(around.include)
 
-    def __call__(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
+    def __call__(self, function: "Callable[P, R]") -> "Callable[P, R]":
         from functools import wraps
 
+        _check_watchable(function)
+
         @wraps(function)
-        def watched(*positional: "Any", **keyword: "Any") -> "Any":
+        def watched(*positional: "P.args", **keyword: "P.kwargs") -> "R":
             with self:
                 return function(*positional, **keyword)
 
         return watched
+
+
+def _check_watchable(function: "Any") -> None:
+    """Raises TypeError where a call would run nothing yet, so that there would be no picture."""
+    __tracebackhide__ = True
+    name = getattr(function, "__qualname__", None) or repr(function)
+    if not callable(function):
+        raise TypeError(f"monitorch.watch() decorates a function, not {function!r}")
+    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    if flags & _RUNS_LATER:
+        raise TypeError(
+            f"monitorch.watch() cannot decorate {name}: a call of a generator or an async function "
+            "runs nothing yet; write `with monitorch.watch():` inside of it"
+        )
 
 
 def _set_up_once() -> None:

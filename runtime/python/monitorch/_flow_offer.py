@@ -1,7 +1,5 @@
 """The functions that a program calls, so that errors name these and not what stands behind them."""
 
-from functools import wraps
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -13,22 +11,28 @@ _TAKES_ANY = 0x08  # of code objects: `**named`
 
 
 def offer(method: "F") -> "F":
-    """The method as a function `monitorch.on`. An argument that it does not have raises a
-    TypeError that names the nearest one."""
-    inner: "Any" = method
+    """The function or method as the function `monitorch.on`. An argument that it does not have
+    raises a TypeError that names the nearest one."""
+    bound: "Any" = method
+    inner = getattr(bound, "__func__", bound)
     name = inner.__name__
-    code = inner.__func__.__code__
-    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    inner.__func__.__qualname__ = f"monitorch.{name}"
+    code = inner.__code__
+    first = 0 if inner is bound else 1
+    known = code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]
+    inner.__qualname__ = f"monitorch.{name}"
 
-    @wraps(method)
     def function(*positional: "Any", **named: "Any") -> "Any":
         __tracebackhide__ = True
         if not code.co_flags & _TAKES_ANY:
             refuse_unknown(name, named, known)
         return method(*positional, **named)
 
-    return function  # type: ignore[return-value]
+    # What functools.wraps does: a recording imports only what is built in.
+    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(function, attribute, getattr(inner, attribute))
+    made: "Any" = function
+    made.__wrapped__ = method
+    return made  # type: ignore[no-any-return]
 
 
 def refuse_unknown(name: str, given: "Iterable[str]", known: "Iterable[str]") -> None:

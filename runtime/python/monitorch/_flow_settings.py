@@ -8,9 +8,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
-    from typing import Literal
+    from typing import Literal, TypedDict
 
     Path = str | PathLike[str]
+
+    class Named(TypedDict, total=False):
+        """The settings as keyword arguments."""
+
+        show: bool | None
+        save: bool
+        save_dir: Path
+        file_prefix: str
+        max_nodes: int
+        max_vector: int
+        max_matrix: int
+        max_slices: int
+        fold: Literal["auto", "all", "none"]
+        theme: Literal["light", "dark"]
+        last: int
+        include: str | Iterable[str]
 
 
 class Settings:

@@ -133,7 +133,7 @@ def _find_handing_over(source: bytes) -> "int | None":
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     for statement in tree.body:
-        call = getattr(statement, "value", None) if type(statement).__name__ == "Expr" else None
+        call: "Any" = getattr(statement, "value", None) if type(statement).__name__ == "Expr" else None
         if type(call).__name__ != "Call" or getattr(call.func, "id", "") in _HARMLESS:
             continue
         given = [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -6,12 +6,12 @@ import fnmatch
 import math
 import operator
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    Action = str | Callable[["MonitorAlert"], Any]
+    Action = Literal["raise", "stop"] | Callable[["MonitorAlert"], Any]
 
 _EXPECTED = "an alert must have the form 'activation/*/nan > 0'"
 _CONDITION = re.compile(r"\s*(\S.*?)(?<![<>=!\s])\s*(>=|<=|==|!=|>|<)\s*([^<>=!\s]+)\s*\Z")

@@ -186,6 +186,15 @@ class ModuleMonitor(Asked):
             if callable(set_monitor):
                 set_monitor(None)
 
+    def __repr__(self) -> str:
+        of = "no module yet" if self.module is None else type(self.module).__name__
+        count = sum(map(len, self._metrics.values()))
+        if self.current_step is None:
+            step = "no step yet"
+        else:
+            step = f"step {self.current_step}, {len(self.get_step_metrics()):,} values in it"
+        return f"<monitorch ModuleMonitor of {of}, {count} metrics, {step}>"
+
     # ---- steps ----
 
     def is_step_monitored(self, step: int) -> bool:

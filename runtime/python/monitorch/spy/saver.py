@@ -194,6 +194,12 @@ class TensorSaver(BaseDebugger):
         """
         self._format.close()
 
+    def __repr__(self) -> str:
+        state = "on" if self.enabled else "off"
+        count, names = sum(self.call_counts.values()), len(self.call_counts)
+        saved = f"{count:,} values of {names:,} names saved" if count else "nothing saved"
+        return f"<monitorch TensorSaver to {os.fspath(self.output_dir)!r}, {state}, {saved}>"
+
     def _full_name(self, name: object) -> FullName:
         if isinstance(name, FullName):
             return name
@@ -288,6 +294,10 @@ class DebugContext:
     def debugger(self) -> Any:
         """The saver, by its older name."""
         return self.saver
+
+    def __repr__(self) -> str:
+        state = "open" if self._open_count else "not open"
+        return f"<monitorch DebugContext {self.prefix!r}, {state}, of {self.saver!r}>"
 
     def __enter__(self) -> DebugContext:
         if isinstance(self.saver, TensorSaver):

@@ -204,6 +204,13 @@ class CallTracer(BaseDebugger):
 
         return trace
 
+    def __repr__(self) -> str:
+        state = "on" if self.enabled else "off"
+        return (
+            f"<monitorch CallTracer to {os.fspath(self.output_dir)!r}, {state}, "
+            f"{len(self.hooks):,} modules hooked, {len(self.call_trace):,} calls traced>"
+        )
+
     def __enter__(self) -> CallTracer:
         self.enabled = True
         self.reset_trace()

@@ -150,6 +150,13 @@ class ModelTracer:
         """The number of bytes in the temporary file, because of `memory_limit`."""
         return self._memory.spilled
 
+    def __repr__(self) -> str:
+        state = "not tracing" if self._installation is None else "tracing"
+        return (
+            f"<monitorch ModelTracer of {type(self.model).__name__}, {state}, variables: "
+            f"{', '.join(self.variables)}; {self.iteration:,} iterations>"
+        )
+
     # ---- the block ----
 
     def __enter__(self) -> ModelTracer:
