@@ -191,7 +191,8 @@ static bool run_instrument(struct job *job)
     job_add_notes(job, result->notes, result->note_count);
     if (!result->is_changed && worker->is_alone) {
         job_remark(job, NOTE_REMARK,
-                   "nothing is selected, the output equals the source");
+                   "nothing is selected, the output equals the source; --all "
+                   "selects every function");
     }
     if (!warn_of_unmatched(job)) {
         return false;

@@ -4,8 +4,10 @@
 #include "runtime/base/sorted.h"
 #include "runtime/trace/reader_private.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* More messages than this help nobody. */
 #define DAMAGE_MAX 1000
@@ -221,19 +223,20 @@ void log_reader_go_to_event(struct log_reader *reader, uint64_t number)
 
 /* ---- opening ---- */
 
+#define RECORD_ONE "to record one: monitorch run train.py"
+
 static bool header_check(struct log_reader *reader, size_t size, struct error *error)
 {
     const struct log_header *header = &reader->header;
 
     if (size == 0) {
-        error_set(error, ERROR_INPUT, "%s: is empty, expected a trace", reader->path);
+        error_set(error, ERROR_INPUT, "%s: is empty, expected a trace; " RECORD_ONE,
+                  reader->path);
         return false;
     }
     if (size < sizeof header->magic ||
         memcmp(header->magic, LOG_MAGIC, sizeof header->magic) != 0) {
-        error_set(error, ERROR_INPUT,
-                  "%s: is no trace, expected a file that monitorch recorded",
-                  reader->path);
+        error_set(error, ERROR_INPUT, "%s: is no trace; " RECORD_ONE, reader->path);
         return false;
     }
     if (size >= offsetof(struct log_header, header_size) &&
@@ -245,8 +248,8 @@ static bool header_check(struct log_reader *reader, size_t size, struct error *e
         return false;
     }
     if (size < sizeof *header || header->version != LOG_VERSION) {
-        error_set(error, ERROR_INPUT, "%s: the header of the trace is damaged",
-                  reader->path);
+        error_set(error, ERROR_INPUT,
+                  "%s: the header of the trace is damaged; " RECORD_ONE, reader->path);
         return false;
     }
     return true;
@@ -285,6 +288,16 @@ static bool reader_open(struct log_reader *reader, struct error *error)
     return true;
 }
 
+static bool reader_find(const char *path, struct error *error)
+{
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        error_set(error, ERROR_INPUT,
+                  "%s: cannot be read: No such file or directory; " RECORD_ONE, path);
+        return false;
+    }
+    return true;
+}
+
 struct log_reader *log_reader_new(const char *path, struct error *error)
 {
     size_t path_size = strlen(path) + 1;
@@ -305,7 +318,8 @@ struct log_reader *log_reader_new(const char *path, struct error *error)
         return NULL;
     }
     memcpy(reader->path, path, path_size);
-    if (!mapping_open_to_read(&reader->file, reader->path, error) ||
+    if (!reader_find(reader->path, error) ||
+        !mapping_open_to_read(&reader->file, reader->path, error) ||
         !reader_open(reader, error)) {
         log_reader_free(reader);
         return NULL;

@@ -165,9 +165,11 @@ static enum exit_code tell_rest(const struct calls_options *options,
         trace_tell_lost(options->input, trace->lost_count);
     }
     if (trace->count == 0 && damage == EXIT_CODE_DONE) {
-        print_message(options->input, trace->is_log
-                                          ? "no recorded call of an nn.Module's forward"
-                                          : "has no paths");
+        print_message(options->input,
+                      trace->is_log
+                          ? "no recorded call of an nn.Module's forward; to record "
+                            "such calls: monitorch run train.py"
+                          : "has no paths");
         return EXIT_CODE_CHECK_FAILED;
     }
     return damage;

@@ -7,6 +7,7 @@ from atexit import register as _register_at_exit
 
 from monitorch import _hooks, _options, _related, _trace_path
 from monitorch._flow_caller import find_caller
+from monitorch._flow_offer import offer
 from monitorch._summary import Summary as Summary
 from monitorch._summary import complain
 
@@ -112,7 +113,7 @@ class Recording:
             if self.is_active:
                 _finish(self)
                 if self.summary is not None and not self.is_quiet:
-                    complain(self.summary, self.included)
+                    complain(self.summary, self.included, is_worker())
             return self.summary
 
     def end_at(self, text: str) -> str:
@@ -171,8 +172,16 @@ class Recording:
             )
 
     def __repr__(self) -> str:
-        state = "active" if self.is_active else "ended" if self._has_begun else "not started"
-        return f"<monitorch.Recording to {self.path!r}, {state}>"
+        state = "paused" if self.is_paused else "active"
+        if not self.is_active:
+            state = "ended" if self._has_begun else "not started"
+        count = None if self.summary is None else self.summary.events
+        if self.is_active:
+            from monitorch import _recorder
+
+            count = _recorder.event_count()
+        events = "" if count is None else f", {count:,} event{'' if count == 1 else 's'}"
+        return f"<monitorch.Recording to {self.path!r}, {state}{events}>"
 
 
 def record(
@@ -270,6 +279,7 @@ def record(
 
 # As text they would fill the screen in help(); type checkers read them above.
 record.__annotations__ = {}
+record = offer(record)
 
 
 def stop() -> "Summary | None":

@@ -84,13 +84,16 @@ def _find_children(path: str, absolute: str) -> "list[str]":
     return [folder + slash + name for name in names]
 
 
-def complain(summary: Summary, included: "_included.Included | None") -> None:
-    """Warns of what nobody would expect of a recording that went well."""
+def complain(
+    summary: Summary, included: "_included.Included | None", is_worker: bool
+) -> None:
+    """Warns of what nobody would expect of a recording that went well. A worker of multiprocessing
+    may well have nothing to record."""
     frame = find_caller()
-    texts = [] if included is None else included.explain_unused()
+    texts = [] if included is None or is_worker else included.explain_unused()
     if summary.stopped is not None:
         texts.append(f"recording to {summary.path} ended early: {summary.stopped}")
-    elif summary.events == 0:
+    elif summary.events == 0 and not is_worker:
         reason = _find_reason(summary, included, frame)
         texts.append(f"nothing recorded in {summary.path}: {reason}")
     for text in texts:

@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 def explain(selected: "Selected") -> "Iterator[str]":
     """A line for each; asked when the program has ended."""
     for text in selected.unused_globs():
-        yield f"no module was imported that matches {text}{_suggest_module(text)}"
+        near = _suggest_module(text, selected.settings["script"])
+        yield f"no module was imported that matches {text}{near}"
     yield from _explain_functions(selected)
 
 
-def _suggest_module(text: str) -> str:
+def _suggest_module(text: str, script: str) -> str:
     if "/" in text:
         return ""  # a path, which is no slip in a name as a rule
     if text.endswith(".py"):
         files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
         names = sorted({os.path.basename(file) for file in files if file.endswith(".py")})
     else:
-        names = sorted(name for name in sys.modules if not name.startswith("_"))
+        own = os.path.splitext(os.path.basename(script))[0]
+        others = sorted(name for name in sys.modules if not name.startswith("_"))
+        names = [own, *others] if own else others
     found = _nearest.find(text, names)
     return _nearest.ask(found) if found else ""
 
