@@ -1,22 +1,23 @@
-"""Which line of a PyTorch model did it.
+"""Names the line of a PyTorch model that made the NaN, changed the shape, or first differed.
 
-Instrumented files import this module; without a recorder switched on, what they find here
-is nothing more than an entry in the list of instrumented modules.
-
-    with monitorch.record("run.mtrace"):
+    with monitorch.record("run.mtrace", include="model"):
         train()
 
-records what instrumented code does, and so does MONITORCH=run.mtrace in the environment.
+records the lines of the module `model` into a trace; `monitorch why run.mtrace` then names the
+line that made a NaN. Without `include`, it records instrumented code, as MONITORCH=run.mtrace in
+the environment does.
 
     monitorch.on()
     y = torch.relu(x @ w)
     monitorch.off(filename="flow.png")
 
-draws what happened in between, in any code.
+draws the values that the lines in between assigned, in any code.
 
     events = monitorch.load("run.mtrace")
 
-gives what was recorded as columns, for NumPy and pandas.
+loads a trace as columns, for NumPy and pandas.
+
+Instrumented files import this module. While nothing is recorded, it only lists them.
 """
 
 from posix import environ as _environment

@@ -67,27 +67,27 @@ class Runtime:
         last: int = 100_000,
         include: "str | Iterable[str]" = (),
     ) -> "Runtime":
-        """Begins to record; while it goes on, changes the settings and keeps what was recorded.
+        """Starts recording for a picture. If it is on already, changes its settings and keeps its events.
 
             monitorch.on()
             y = torch.relu(x @ w)
             monitorch.off(filename="flow.png")
 
-        Recorded are tensors that are assigned in the running frame from here on, and in functions
-        called meanwhile whose files lie under the working directory, or were instrumented.
+        Records the tensors that the calling frame assigns from this line on, and those of functions
+        that are called meanwhile, if their file lies under the working directory or is instrumented.
 
-        show          show pictures: None in a notebook only
-        save          save them, also where `off` is given no file's name
-        save_dir      the folder that they are saved in
-        file_prefix   what their names begin with; the time follows
-        max_nodes     boxes of each picture: the newest ones; 0: all
-        max_vector    values of a vector that its table shows; 0: no tables of vectors
-        max_matrix    rows and columns of a matrix; 0: no tables at all
-        max_slices    matrices of a tensor of three or four dimensions; 0: no tables of these
-        fold          "auto": repetitions that are alike are one node; "all": others too; "none"
+        show          show pictures; None: in a notebook only
+        save          save each picture, also if `off` gets no filename
+        save_dir      the folder of saved pictures
+        file_prefix   the beginning of their names; the time follows it
+        max_nodes     the number of boxes in a picture, the newest ones; 0: all
+        max_vector    the number of values that a vector's table shows; 0: no tables of vectors
+        max_matrix    the rows and columns that a matrix shows; 0: no tables at all
+        max_slices    the matrices that a tensor of three or four dimensions shows; 0: no such tables
+        fold          "auto" draws equal repetitions as one node, "all" others too, "none" each event
         theme         "light" or "dark"
-        last          about so many events are kept while nothing is drawn
-        include       modules or files that are followed too, wherever they lie:
+        last          the number of events that are kept, approximately, until a picture is drawn
+        include       also follow these modules or files, wherever they lie:
                       "transformers.models.llama", or several such globs
         """
         settings = Settings(
@@ -163,16 +163,18 @@ class Runtime:
         save: "bool | None" = None,
         clear: bool = True,
     ) -> "RenderOutput | None":
-        """Stops, and draws what was recorded: the picture, or None where there is nothing to draw.
+        """Stops, draws the recorded values, and returns the picture, or None if there is none.
+
+        A warning says why there is no picture, and what to type.
 
             monitorch.off(filename="flow.png")
 
-        filename  of the picture, in the folder `save_dir` of `on`: its suffix is the format, .png, .svg,
-                  .pdf or .dot; without one the picture is named after the time, if it is saved
-        show      None: as `on` has it
-        save      None: as `on` has it, but yes where there is a filename
-        clear     what was drawn is forgotten; otherwise it is drawn again, with what comes after it
-        render    False only stops: the next `off` draws, the next `on` adds to what is there
+        filename  the picture's file in the folder `save_dir` of `on`; its suffix is the format: .png,
+                  .svg, .pdf or .dot. Without a filename, a saved picture is named after the time
+        show      None: as given to `on`
+        save      None: as given to `on`, but True if there is a filename
+        clear     forget the drawn events; False: the next picture shows them again
+        render    False only stops: the next `off` draws, the next `on` adds to the events
         """
         with self._lock:
             if self._is_on:
@@ -198,7 +200,7 @@ class Runtime:
         save: "bool | None" = None,
         clear: bool = True,
     ) -> "RenderOutput | None":
-        """Draws what was recorded, as `off` does, and goes on."""
+        """Draws the recorded values as `off` does, and continues to record."""
         with self._lock:
             return self._draw(filename, show, save, clear)
 
@@ -241,11 +243,11 @@ class Runtime:
     def lines(
         self, start: "int | None" = None, end: "int | None" = None, *, file: "Path | None" = None
     ) -> None:
-        """Only these lines, both included, are drawn: of this file, or of another one.
+        """Limits pictures to the lines from start to end, both included, of this file or of `file`.
 
             monitorch.lines(10, 40)
             monitorch.lines(10, 40, file="model.py")
-            monitorch.lines()                          # no limits any more
+            monitorch.lines()                          # removes the limit
         """
         name = None if file is None else decode_path("file", file)
         frame = find_caller()
@@ -256,7 +258,7 @@ class Runtime:
                 self._follow(frame)
 
     def args(self, **hints: "Any") -> None:
-        """Arguments that `run` calls functions with, by their parameters' names.
+        """Sets arguments that `run` passes to parameters of these names.
 
             monitorch.args(scale=0.5, bias=torch.ones(8, 8))
         """
@@ -264,9 +266,11 @@ class Runtime:
             self._hints.update(hints)
 
     def run(self, fn: "Callable[..., Any]", /, **overrides: "Any") -> "Any":
-        """Calls a function, and finds the arguments that are not given: what `args` was told, variables
-        of the caller of those names, defaults, or else values that are made up by the parameters'
-        annotations and names, and marked as such on the picture.
+        """Calls a function and finds the arguments that you do not pass.
+
+        An argument is taken from `args`, from a variable of that name in the calling function or
+        module, or from the default. Otherwise it is made up by the parameter's annotation and name,
+        and marked so in the picture.
 
             out = monitorch.run(block, x=torch.randn(8, 8))
         """
@@ -277,7 +281,7 @@ class Runtime:
         return _guess.call(fn, overrides, scopes)
 
     def reset(self) -> None:
-        """Stops, and forgets what was recorded and all settings, lines and arguments."""
+        """Stops, and forgets all recorded events, settings, lines and arguments."""
         with self._lock:
             self.off(render=False)
             if self._trace is not None:
@@ -335,12 +339,12 @@ _RUNS_LATER = 0x20 | 0x80 | 0x200  # of code objects: generators, coroutines, bo
 
 
 class watch:
-    """Draws what is recorded while a `with` statement runs; takes what `on` takes.
+    """Draws what a `with` block assigns. Its arguments are those of `on`.
 
         with monitorch.watch(save=True):
             y = x @ w
 
-    As a decorator it draws each call.
+    As a decorator it draws each call of a function.
     """
 
     def __init__(self, **settings: "Unpack[Named]") -> None:

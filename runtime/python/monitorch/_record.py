@@ -26,10 +26,10 @@ _is_set_up = False
 
 
 class Recording:
-    """One recording; `monitorch.record` makes it.
+    """One recording, made by `monitorch.record`.
 
-    Begins with `start()` or where a `with` statement is entered, and ends with `stop()`,
-    where that statement is left, or with the program.
+    `start()` or a `with` statement begins it. `stop()`, the end of that statement, or the end of
+    the program ends it.
     """
 
     path: str
@@ -96,7 +96,7 @@ class Recording:
         return self._absolute
 
     def start(self) -> "Recording":
-        """Begins; a file of the trace's name is replaced."""
+        """Begins the recording, and replaces an earlier trace of that name."""
         self._is_forgotten = False
         with _lock:
             if self._has_begun and not self.is_active:
@@ -108,7 +108,7 @@ class Recording:
         return self
 
     def stop(self) -> "Summary | None":
-        """Ends it and tells what was recorded; may be called again, from any thread."""
+        """Ends the recording and returns its Summary. Any thread may call it, and more than once."""
         with _lock:
             if self.is_active:
                 _finish(self)
@@ -203,7 +203,7 @@ def record(
     scalars: "Literal['some', 'all']" = "some",
     include: "str | Iterable[str]" = (),
 ) -> Recording:
-    """Records what instrumented code does to its values into the file `path`.
+    """Makes a recording into the file `path`, which a `with` statement or start() begins.
 
         with monitorch.record("run.mtrace"):
             train()
@@ -214,36 +214,37 @@ def record(
         ...
         recording.stop()        # or, from anywhere: monitorch.stop()
 
-    `monitorch show run.mtrace` shows the trace. Code is instrumented by the command
-    monitorch-instrument; other code runs as always and leaves nothing in the trace.
+    It records instrumented code, and the code that `include` names as it is. Other code runs as
+    always and leaves nothing in the trace. `monitorch show run.mtrace` prints the trace.
 
-    sample        of each tensor, keep so many values (0: none); or what tables show, as
-                  monitorch.on has it: (max_vector, max_matrix, max_slices)
-    last          keep only about so many events, the newest ones
+    include       record these modules or files without instrumenting them, loaded or imported
+                  later: "transformers.models.llama", "__main__", ["model.py", "timm"]
+    sample        keep this number of values of each tensor (0: none); or those of the tables of
+                  monitorch.on: (max_vector, max_matrix, max_slices)
+    last          keep only the newest events, approximately this number
     stats         minimum, maximum, mean, standard deviation, counts of NaN, Inf and zeros
-    hash          a hash of each tensor's values, which tells whether they changed
+    hash          a hash of each tensor's values, which shows whether they changed
     values        keep whole tensors of these names, or of "all": "q", ["loss", "attn*"]
-    sources       tell tensors that lines read too, where no recorded line has made them
-    imports       record what runs while a module is imported too
-    every         do all that on every n-th visit of a line only; shapes are always there
-    max_elements  do it for tensors of at most so many elements only
-    threads       "all", or the "current" one alone
-    size_limit    stop where the file would grow beyond this: 2_000_000_000 or "2G"
-    compile       where torch.compile meets instrumented lines: "break" its graph there, so
-                  that they are recorded, or "skip" them, which leaves its graphs whole
+    sources       also record tensors that a line reads and no recorded line made
+    imports       also record lines that run while a module is imported
+    every         record statistics, hash and values at every n-th visit of a line only
+    max_elements  record them for tensors of at most this number of elements only
+    threads       "all", or "current": only the thread that starts the recording
+    size_limit    stop before the file grows beyond this: 2_000_000_000 or "2G"
+    compile       what torch.compile does at an instrumented line: "break" its graph, so that
+                  the line is recorded, or "skip" the line, which leaves the graph whole
     stop          "nan", "inf" or "nonfinite" (either): the first recorded line that makes such a
                   value raises monitorch.NonFinite, and the recording ends with that value
-    scalars       "some": of a line that has never held a tensor, the first 10,000 visits and
-                  those whose number is a power of two; "all": every visit
+    scalars       "some": of a line that has never held a tensor, record the first 10,000 visits
+                  and those whose number is a power of two; "all": every visit
 
-    One recording goes on at a time. Child processes that are forked write traces of their
-    own beside this one (run.1234.mtrace), and where torchrun has set RANK, so does each rank
-    (run.rank3.mtrace).
+    Only one recording is active at a time. Each forked child process writes a trace of its own
+    beside this one (run.1234.mtrace), and so does each rank of torchrun (run.rank3.mtrace).
 
-    A trace that is there is replaced, a file that is no trace is not.
+    An existing trace is replaced; any other file is kept.
 
-    Raises OSError where the file cannot be written, RuntimeError while something is recorded
-    already, TypeError and ValueError for options that make no sense.
+    Raises OSError if the file cannot be written, RuntimeError if a recording is active, and
+    TypeError or ValueError if an option is wrong.
     """
     mode = _options.check_choice("compile", compile, ("break", "skip"))
     options: "dict[str, object]" = {
@@ -283,10 +284,7 @@ record = offer(record)
 
 
 def stop() -> "Summary | None":
-    """Ends the recording that goes on, and tells what was recorded.
-
-    Returns None where nothing is being recorded.
-    """
+    """Ends the active recording and returns its Summary, or None if nothing is recorded."""
     with _lock:
         active = find_active()
         return active.stop() if active is not None else None
