@@ -400,7 +400,7 @@ coverage: ## run the tests on a counting build and list the lines not reached
 CLANG_FORMAT ?= $(firstword $(wildcard .venv/bin/clang-format .venv-tools/bin/clang-format) clang-format-14)
 C_FILES = $(shell find instrument runtime tests -name '*.c' -o -name '*.h')
 
-.PHONY: layers format format-check lint wheel sdist install clean help
+.PHONY: layers stats format format-check lint wheel sdist install clean help
 layers: ## check that each part includes only what it may
 	@'$(PYTHON)' tools/layers.py
 
@@ -409,6 +409,9 @@ format: ## lay out the C files
 
 format-check: ## check that `make format` would change nothing
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+
+stats: ## count files, functions, private headers and more
+	@'$(PYTHON)' tools/stats.py $(STATS_ARGS)
 
 lint: layers ## check layout, sizes, shell scripts and Python files, change nothing
 	@CLANG_FORMAT='$(CLANG_FORMAT)' tools/lint.sh $(C_FILES)
