@@ -7,7 +7,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import datetime
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, SupportsIndex
+    from typing import Any, Literal, SupportsIndex
+
+    _Name = Literal["sites", "calls", "edges"]
 
     Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
     Patterns = str | Sequence[str] | None
@@ -213,7 +215,7 @@ class Table(Sequence):  # type: ignore[type-arg]
     from the files, a trace at a time.
     """
 
-    def __init__(self, name: str, paths: "list[str]", read: "Callable[[list[str]], list[dict[str, Any]]]"):
+    def __init__(self, name: "_Name", paths: "list[str]", read: "Callable[[list[str]], list[dict[str, Any]]]"):
         self._name = name
         self._paths = paths
         self._read = read
@@ -255,7 +257,7 @@ class Table(Sequence):  # type: ignore[type-arg]
         return _view.arrow(self._name, tuple(map(os.fsencode, self._paths)), None, (), True)
 
 
-def _records(paths: "list[str]", table: str) -> "Iterator[tuple[str, dict[str, Any]]]":
+def _records(paths: "list[str]", table: "_Name") -> "Iterator[tuple[str, dict[str, Any]]]":
     import json
 
     from monitorch import _view
