@@ -15,9 +15,10 @@ SHOWN = re.compile(
     r'^(  File ".*", line \d+.*|\S+:\d+: \w+Warning: .*)\n(?:  (?!File ").*\n)+', re.M
 )
 TEMPORARY = re.compile(r"/(named|folder|kept)\w{8}\b")
-# What is said at the end of a recording or drawing that the program itself began.
+# The messages at the end of a recording or drawing that the program itself began. A blank line follows a
+# warning that a logger has captured.
 OURS = re.compile(
-    r"^(\S+:\d+: RuntimeWarning: )?monitorch: .*\n(  __name__ == '__main__' and _monitorch\.off.*\n)?",
+    r"^(\S+:\d+: RuntimeWarning: )?monitorch: .*\n(  __name__ == '__main__' and _monitorch\.off.*\n)?(?(2)\n?)",
     re.M,
 )
 # What Python says of modules in C when it dies by a signal.
