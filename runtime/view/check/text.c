@@ -123,7 +123,9 @@ static void add_ok(const struct check *check, struct buffer *text)
 {
     bool is_first = true;
 
-    buffer_add(text, SLICE("ok: "));
+    buffer_add(text, log_reader_damage_count(check->reader) > 0
+                         ? SLICE("ok up to the damage: ")
+                         : SLICE("ok: "));
     buffer_add_number(text, check->matched_count);
     buffer_add(text, check->matched_count == 1 ? SLICE(" event") : SLICE(" events"));
     if (check->matched_count < check->event_count) {
