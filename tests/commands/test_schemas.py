@@ -2,6 +2,7 @@
 properties is printed by some answer here."""
 
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -98,6 +99,30 @@ def test_a_property_that_no_schema_has_is_an_error():
         {**good, "verdict": "fine"},
     ):
         assert checker.errors(bad)
+
+
+def test_lists_of_words_are_those_of_the_sources():
+    """What the answers below do not have is described too."""
+
+    def of_source(file, pattern):
+        found = re.findall(pattern, (paths.ROOT / "runtime" / file).read_text(), re.MULTILINE)
+        assert found
+        return sorted(found)
+
+    def listed(name, record, field):
+        return sorted(schema_of(name)["$defs"][record]["properties"][field]["enum"])
+
+    kinds = of_source("site/kinds.def", r"^SITE_KIND\(\w+, '.', \"(\w+)\"")
+    for name, record in (("show", "event"), ("show", "site"), ("instrument", "site")):
+        assert listed(name, record, "kind") == kinds
+    checks = of_source("view/check/kinds.def", r'^CHECK\(\w+, "([\w-]+)"')
+    assert listed("check", "finding", "check") == checks
+    causes = of_source("view/diff/report/words.c", r'^ +\[DIFF_CAUSE_\w+\] = "(.+)"')
+    assert listed("diff", "difference", "cause") == causes
+    values = of_source("trace/value_kinds.def", r'^VALUE_KIND\(\w+, "([\w ]+)"')
+    assert listed("show", "event", "value_kind") == values
+    changes = of_source("trace/changes.def", r'^CHANGE\(\w+, "(\w*)"')
+    assert listed("show", "event", "change") == changes
 
 
 # ---- the answers ----
@@ -341,11 +366,15 @@ def answers_of_diff(folder):
         "step0/enc/old": [1.0],
     }
     changed = {"step0/enc/q": [1.0, 2.0], "step0/enc/k": [3.0, 4.0], "step0/enc/new": [1.0]}
+    tensors |= {"step0/enc/shape": [1.0], "step0/enc/dtype": [1]}
+    changed |= {"step0/enc/shape": [1.0, 2.0], "step0/enc/dtype": [1.0]}
     pair = saved(folder / "s" / "a", tensors), saved(folder / "s" / "b", changed)
     (verdict,) = answer("diff", "--json", pair[0], pair[0], exit_code=0)
     assert verdict["in_order"]
     yield verdict
-    yield from answer("diff", "--json", *pair, exit_code=1)
+    found = answer("diff", "--json", *pair, exit_code=1)
+    assert {"values", "shape", "dtype", "code"} == {f["cause"] for f in found[:-1]}
+    yield from found
     yield from answer("diff", "--json", "--ignore=*", *pair, exit_code=1)
     (broken,) = pair[1].glob("*.q.*")
     values = struct.pack("<2f", 1, 2)
