@@ -43,12 +43,6 @@ void edits_release(struct edits *edits);
 size_t edits_begin(const struct edits *edits);
 void edits_end(struct edits *edits, size_t begin, uint32_t offset, enum edit_rank rank);
 
-/* A whole insertion at once. */
-void edits_add(struct edits *edits,
-               uint32_t offset,
-               enum edit_rank rank,
-               struct slice text);
-
 /* The same for the two ends of a wrapped range; `level` orders wraps of one range, 0 is the
  * outermost. */
 void edits_end_open(

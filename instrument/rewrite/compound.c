@@ -1,9 +1,111 @@
 /* Compound statements: which way they went, and what their headers bind. */
-#include "instrument/rewrite/compound.h"
-
 #include "instrument/rewrite/rewrite.h"
 
-void flow_add(struct rewriter *rewriter, struct flow *flow)
+/* The states at the ends of the arms so far, joined. */
+struct flow {
+    struct scope_state merged;
+    bool has_arm;
+};
+
+/* They add to the draft what stands between two nodes, and its arguments behind `count` others;
+ * they give back how many arguments there are then. */
+
+/* Names that headers bind: targets of `for` and `with`, captures of patterns, aliases. */
+
+/* Adds one written name to the draft, and its argument. */
+static uint32_t draft_name(struct rewriter *rewriter,
+                           struct slice *arguments,
+                           uint32_t count,
+                           uint32_t identifier)
+{
+    struct slice name = text_of(rewriter, identifier);
+
+    if (rewriter->names.of_node[identifier] != NAME_NONE &&
+        !slice_equal(name, SLICE("_")) &&
+        draft_write(&rewriter->draft, name, SITE_SOURCE_VALUE)) {
+        arguments[count++] = name;
+    }
+    return count;
+}
+
+/* What targets bind: names, attributes to look up, objects whose items are set. */
+static uint32_t draft_targets(struct rewriter *rewriter,
+                              struct slice *arguments,
+                              uint32_t count,
+                              uint32_t first,
+                              uint32_t end)
+{
+    for (uint32_t i = first; i < end;) {
+        enum kind kind = (enum kind)node_at(rewriter, i)->kind;
+        uint32_t base = i;
+
+        if (kind != KIND_ATTRIBUTE && kind != KIND_SUBSCRIPT) {
+            count = kind == KIND_IDENTIFIER ? draft_name(rewriter, arguments, count, i)
+                                            : count;
+            i++;
+            continue;
+        }
+        while (node_at(rewriter, base)->kind == KIND_SUBSCRIPT) {
+            base++;
+        }
+        if (reads_is_dotted(&rewriter->syntax, base)) {
+            if (draft_write(&rewriter->draft, text_of(rewriter, base),
+                            SITE_SOURCE_PEEK)) {
+                arguments[count++] =
+                    text_of(rewriter, reads_root(&rewriter->syntax, base));
+            }
+        } else if (node_at(rewriter, base)->kind == KIND_IDENTIFIER) {
+            count = draft_name(rewriter, arguments, count, base);
+        }
+        i = node_at(rewriter, i)->next;
+    }
+    return count;
+}
+
+/* The captures of a pattern. */
+static uint32_t draft_captures(struct rewriter *rewriter,
+                               struct slice *arguments,
+                               uint32_t count,
+                               uint32_t first,
+                               uint32_t end)
+{
+    for (uint32_t i = scope_next_capture(&rewriter->syntax, first, end); i < end;
+         i = scope_next_capture(&rewriter->syntax, i + 1, end)) {
+        count = draft_name(rewriter, arguments, count, i);
+    }
+    return count;
+}
+
+static void
+bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t site)
+{
+    struct scope *scope = &rewriter->place->scope;
+
+    for (uint32_t i = first; i < end; i++) {
+        if (rewriter->names.is_binding[i]) {
+            scope_bind(scope, rewriter->names.of_node[i], site);
+        }
+    }
+}
+
+/* From now on the names are those that the site wrote: of targets, and of those behind `as`. */
+static void
+bind_aliases(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t site)
+{
+    for (uint32_t i = first; i < end; i++) {
+        if (node_at(rewriter, i)->kind == KIND_AS_PATTERN_TARGET) {
+            bind_range(rewriter, i, node_at(rewriter, i)->next, site);
+        }
+    }
+}
+
+static void rewrite_match(struct rewriter *rewriter, uint32_t statement);
+
+static void rewrite_while(struct rewriter *rewriter, uint32_t statement);
+static void rewrite_for(struct rewriter *rewriter, uint32_t statement);
+
+/* One more way through the statement ends here. */
+static void flow_add(struct rewriter *rewriter, struct flow *flow)
 {
     struct scope *scope = &rewriter->place->scope;
 
@@ -54,10 +156,12 @@ static void draft_arm(struct rewriter *rewriter,
     reads_add(&rewriter->draft.reads, &rewriter->place->scope, first, end);
 }
 
-void insert_turn(struct rewriter *rewriter,
-                 uint32_t condition,
-                 const struct record *taken,
-                 const struct record *other)
+/* `(c) and not (_mt and _mt(1))`, and ` or _mt and _mt(2)` for the other way: the condition's
+ * truth is asked once. */
+static void insert_turn(struct rewriter *rewriter,
+                        uint32_t condition,
+                        const struct record *taken,
+                        const struct record *other)
 {
     struct buffer *text = &rewriter->edits->text;
     uint32_t start = node_at(rewriter, condition)->start;
@@ -86,10 +190,12 @@ void insert_turn(struct rewriter *rewriter,
     }
 }
 
-void rewrite_arm(struct rewriter *rewriter,
-                 uint32_t block,
-                 const struct record *record,
-                 struct record *in_header)
+/* Rewrites an arm's block; the record stands at its start, or is handed back in `in_header`
+ * where nothing in the block can carry it. */
+static void rewrite_arm(struct rewriter *rewriter,
+                        uint32_t block,
+                        const struct record *record,
+                        struct record *in_header)
 {
     struct pending pending = {.count = 0};
 
@@ -176,7 +282,9 @@ static void rewrite_if(struct rewriter *rewriter, uint32_t statement)
     }
 }
 
-void rewrite_else(struct rewriter *rewriter, uint32_t statement, struct slice condition)
+/* The else block of a loop or a try. */
+static void
+rewrite_else(struct rewriter *rewriter, uint32_t statement, struct slice condition)
 {
     uint32_t clause = child_of_kind(rewriter, statement, KIND_ELSE_CLAUSE);
     uint32_t block = clause == 0 ? 0 : child_of_kind(rewriter, clause, KIND_BLOCK);
@@ -353,4 +461,165 @@ void rewrite_compound(struct rewriter *rewriter,
     default:
         break;
     }
+}
+
+/* ---- Loops: their turns, and what their headers bind ---- */
+
+/* After a loop, what was bound in it is uncertain. */
+static void leave_loop(struct rewriter *rewriter,
+                       uint32_t statement,
+                       const struct scope_state *before)
+{
+    scope_restore(&rewriter->place->scope, before);
+    scope_forget(&rewriter->place->scope, statement,
+                 node_at(rewriter, statement)->next);
+}
+
+/* `while True` stays a loop without an end, for which CPython makes no test: its turns are
+ * recorded in its body, unless that would repeat them in another loop's header. */
+static bool
+is_endless(const struct rewriter *rewriter, uint32_t condition, uint32_t block)
+{
+    uint32_t first = first_child(rewriter, block);
+
+    return is_constant(rewriter, condition) && block_can_carry(rewriter, block) &&
+           node_at(rewriter, first)->kind != KIND_WHILE_STATEMENT;
+}
+
+static void rewrite_while(struct rewriter *rewriter, uint32_t statement)
+{
+    const struct record nothing = {.site = SITE_NONE};
+    struct scope *scope = &rewriter->place->scope;
+    uint32_t condition = first_child(rewriter, statement);
+    uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
+    struct pending inner = {.count = 0};
+    struct scope_state before;
+    struct record record;
+
+    if (condition == 0 || block == 0) {
+        return;
+    }
+    scope_forget(scope, statement, node_at(rewriter, statement)->next);
+    before = scope_save(scope);
+    rewrite_walruses(rewriter, condition, node_at(rewriter, condition)->next);
+    draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, scope, condition,
+              node_at(rewriter, condition)->next);
+    record = record_make(rewriter, NULL, 0);
+    if (is_endless(rewriter, condition, block)) {
+        pending_add(&inner, &record);
+    } else {
+        insert_turn(rewriter, condition, &record, &nothing);
+    }
+    rewrite_block(rewriter, block, &inner, false);
+    leave_loop(rewriter, statement, &before);
+    rewrite_else(rewriter, statement, text_of(rewriter, condition));
+    leave_loop(rewriter, statement, &before);
+}
+static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
+{
+    struct scope *scope = &rewriter->place->scope;
+    uint32_t left = first_child(rewriter, statement);
+    uint32_t right = left == 0 ? 0 : syntax_sibling(&rewriter->syntax, statement, left);
+    uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
+    struct slice arguments[WRITES_LIMIT];
+    struct scope_state before;
+    struct record record;
+    uint32_t count;
+
+    if (right == 0 || block == 0 || block == right) {
+        return;
+    }
+    rewrite_walruses(rewriter, right, node_at(rewriter, right)->next);
+    draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
+    reads_add(&rewriter->draft.reads, scope, right, node_at(rewriter, right)->next);
+    count = draft_targets(rewriter, arguments, 0, left, node_at(rewriter, left)->next);
+    record = record_make_in(rewriter, block, arguments, count);
+    scope_forget(scope, statement, node_at(rewriter, statement)->next);
+    before = scope_save(scope);
+    bind_range(rewriter, left, node_at(rewriter, left)->next, record.site);
+    rewrite_arm(rewriter, block, &record, NULL);
+    leave_loop(rewriter, statement, &before);
+    rewrite_else(rewriter, statement, text_of(rewriter, right));
+    leave_loop(rewriter, statement, &before);
+}
+
+/* ---- `match`: which of its cases was taken, and what its patterns bind ---- */
+
+static void rewrite_case(struct rewriter *rewriter,
+                         uint32_t clause,
+                         uint32_t arm,
+                         uint32_t subject,
+                         uint32_t subject_end)
+{
+    uint32_t block = child_of_kind(rewriter, clause, KIND_BLOCK);
+    uint32_t guard = child_of_kind(rewriter, clause, KIND_IF_CLAUSE);
+    struct slice arguments[WRITES_LIMIT];
+    struct record record;
+    uint32_t count = 0;
+
+    if (block == 0) {
+        return;
+    }
+    if (guard != 0) {
+        scope_forget(&rewriter->place->scope, clause, guard); /* captures come first */
+        rewrite_walruses(rewriter, guard, node_at(rewriter, guard)->next);
+    }
+    draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, clause);
+    rewriter->draft.arm = arm;
+    draft_condition(&rewriter->draft,
+                    slice_part(rewriter->syntax.text, node_at(rewriter, clause)->start,
+                               node_at(rewriter, block - 1)->end));
+    for (uint32_t i = first_child(rewriter, clause); i != 0 && i < block;
+         i = syntax_sibling(&rewriter->syntax, clause, i)) {
+        if (node_at(rewriter, i)->kind == KIND_CASE_PATTERN) {
+            count = draft_captures(rewriter, arguments, count, i,
+                                   node_at(rewriter, i)->next);
+        }
+    }
+    reads_add(&rewriter->draft.reads, &rewriter->place->scope, subject, subject_end);
+    if (guard != 0) {
+        reads_add(&rewriter->draft.reads, &rewriter->place->scope, guard,
+                  node_at(rewriter, guard)->next);
+    }
+    record = record_make_in(rewriter, block, arguments, count);
+    for (uint32_t i = first_child(rewriter, clause); i != 0 && i < block;
+         i = syntax_sibling(&rewriter->syntax, clause, i)) {
+        if (node_at(rewriter, i)->kind == KIND_CASE_PATTERN) {
+            bind_range(rewriter, i, node_at(rewriter, i)->next, record.site);
+        }
+    }
+    rewrite_arm(rewriter, block, &record, NULL);
+}
+
+static void rewrite_match(struct rewriter *rewriter, uint32_t statement)
+{
+    struct scope *scope = &rewriter->place->scope;
+    uint32_t block = child_of_kind(rewriter, statement, KIND_BLOCK);
+    uint32_t first = first_child(rewriter, statement);
+    struct flow flow = {.has_arm = false};
+    struct scope_state before;
+    uint32_t arm = 0;
+
+    if (block == 0 || first == block) {
+        return;
+    }
+    rewrite_walruses(rewriter, first, block);
+    before = scope_save(scope);
+    for (uint32_t i = first_child(rewriter, block); i != 0;
+         i = syntax_sibling(&rewriter->syntax, block, i)) {
+        uint32_t body = child_of_kind(rewriter, i, KIND_BLOCK);
+
+        if (node_at(rewriter, i)->kind != KIND_CASE_CLAUSE || body == 0 ||
+            is_damaged(rewriter, i)) {
+            continue;
+        }
+        rewrite_case(rewriter, i, arm++, first, block);
+        flow_add(rewriter, &flow);
+        scope_restore(scope, &before);
+        scope_forget(scope, i, body); /* its captures stay where its guard fails */
+        before = scope_save(scope);
+    }
+    flow_add(rewriter, &flow);
+    scope_restore(scope, &flow.merged);
 }

@@ -1,6 +1,6 @@
 /* The state of rewriting one file, shared by the modules that rewrite its parts:
  * rewrite.c (blocks), definition.c (functions, classes), compound.c and header.c (if, for,
- * try …), simple.c, assignment.c, call.c, passing.c, walrus.c, insert.c (how records are
+ * try …), simple.c, simple.c, simple.c, simple.c, walrus.c, insert.c (how records are
  * placed), bootstrap.c. */
 #ifndef MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
 #define MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
@@ -147,40 +147,19 @@ void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
 /* Whether the statement is complete: after it comes a line's end, `;` or a comment. */
 bool is_sound(const struct rewriter *rewriter, uint32_t statement);
 
-/* every_line.c: do nothing where --every-line is not asked for */
+/* rewrite.c: do nothing where --every-line is not asked for */
 
-/* Before a statement that is left: raise, break, continue. */
-void line_before_simple(struct rewriter *rewriter, uint32_t statement);
-/* Behind another one, which has got no site. */
-void line_after_simple(struct rewriter *rewriter, uint32_t statement, bool is_last);
 /* The record of a header that is read once on the way: if, elif, with, match. */
 void line_in_header(struct rewriter *rewriter, uint32_t node, struct pending *pending);
 
-/* assignment.c */
-void rewrite_assignment(struct rewriter *rewriter, uint32_t statement, bool is_last);
-void rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_last);
-void rewrite_augmented(struct rewriter *rewriter, uint32_t statement, bool is_last);
-
-/* The names that the targets between two nodes bind were bound by `site`. */
-void bind_targets(struct rewriter *rewriter,
-                  uint32_t first,
-                  uint32_t end,
-                  uint32_t site);
-
-/* call.c */
-
-/* A call that stands alone may change what it is given. */
-void rewrite_call(struct rewriter *rewriter,
-                  uint32_t statement,
-                  uint32_t call,
-                  bool is_last);
+/* simple.c */
 
 /* walrus.c */
 
 /* Assignment expressions between two nodes. */
 void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end);
 
-/* passing.c */
+/* simple.c */
 
 /* Whether evaluating the expression does nothing: a number, a string that is no format. */
 bool is_constant(const struct rewriter *rewriter, uint32_t node);
@@ -188,7 +167,6 @@ bool is_constant(const struct rewriter *rewriter, uint32_t node);
 /* Whether it is a constant whose text can stand among a record's arguments: one line, without an
  * escape, not longer than CONSTANT_SIZE_LIMIT. */
 #define CONSTANT_SIZE_LIMIT 80
-bool is_short_constant(const struct rewriter *rewriter, uint32_t node);
 
 /* compound.c */
 

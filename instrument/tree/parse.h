@@ -2,8 +2,27 @@
 #ifndef MONITORCH_INSTRUMENT_TREE_PARSE_H
 #define MONITORCH_INSTRUMENT_TREE_PARSE_H
 
-#include "instrument/tree/region.h"
 #include "instrument/tree/syntax.h"
+
+#include <setjmp.h>
+#include <stddef.h>
+
+/* Blocks of up to 1,024 bytes have a free list each 16 bytes, larger ones each power of two. */
+#define REGION_SMALL_CLASSES 64
+
+#define REGION_CLASSES (REGION_SMALL_CLASSES + 40)
+
+struct region_chunk;
+
+struct region {
+    struct region_chunk *chunks; /* owned; the first is the one in use */
+    struct region_chunk *spare;  /* owned; kept from the last parse */
+    char *next;                  /* borrowed from the chunk in use */
+    size_t left;
+    /* Borrowed from chunks; linked through their bytes. */
+    void *free_blocks[REGION_CLASSES];
+    jmp_buf out_of_memory; /* where a failing allocation goes */
+};
 
 struct node_list {
     struct syntax_node *items; /* owned */

@@ -73,7 +73,7 @@ struct call {
     uint32_t *visits;         /* owned; one for each site of the function */
     struct name_state *names; /* owned; one for each written name */
     uint8_t *repeats; /* owned; one for each site that stands in a while header: what
-                         visit.c knows of it */
+                         recorder.c knows of it */
     struct leaf_states leaves;
     struct told_container *told; /* owned: a list; may be NULL */
 };

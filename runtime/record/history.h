@@ -46,9 +46,6 @@ struct leaf_states {
 };
 
 void leaf_states_release(struct leaf_states *states);
-/* The leaf's state; made where it is new. NULL: out of memory. */
-struct name_state *
-leaf_states_get(struct leaf_states *states, uint32_t name, uint32_t path);
 
 /* What was written of a container's leaves when its name was recorded last in the call: so that a
  * later visit writes only what has changed. */
@@ -73,9 +70,6 @@ struct told_container {
     struct told_leaf leaves[TOLD_LEAF_MAX]; /* the first ones */
 };
 void told_containers_release(struct told_container **first);
-/* The one of the name in the list; made where it is new. NULL: out of memory. */
-struct told_container *told_containers_get(struct told_container **first,
-                                           uint32_t name);
 
 /* Who wrote to which storage last, and which event held an object last: for the newest
  * thousands. What falls out is not known any more, never wrong. */
@@ -84,9 +78,6 @@ struct history;
 struct history *history_new(void); /* NULL: out of memory */
 void history_free(struct history *history);
 void history_clear(struct history *history);
-/* 1 + the number of the first event that held the object, or what an address was used for since
- * another object was there; 0: not known. */
-uint64_t history_first_event(const struct history *history, uint64_t object);
 
 /* A tensor as an event sees it. */
 struct sighting {

@@ -1,6 +1,7 @@
 /* The recorder: its trace, its modules, threads and calls. */
 #include "runtime/record/recorder.h"
 
+#include "runtime/array/sample.h"
 #include "runtime/base/memory.h"
 #include "runtime/record/left_out.h"
 #include "runtime/record/state.h"
@@ -8,6 +9,288 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+static uint64_t recorder_time(const struct recorder *recorder);
+
+/* What is recorded, for those who read along: the items that a reader of the trace would make. */
+
+static void give(struct recorder *recorder, const struct log_item *item)
+{
+    recorder->options.tap.on_item(recorder->options.tap.context, item);
+}
+
+static bool is_wanted(const struct recorder *recorder, const struct call *call)
+{
+    return call->is_tapped && recorder->options.tap.on_item != NULL;
+}
+
+static void recorder_tap_call(struct recorder *recorder,
+                              const struct call *call,
+                              const struct call_start *start)
+{
+    const struct recorded_module *module = start->module;
+
+    if (!is_wanted(recorder, call)) {
+        return;
+    }
+    struct log_item item = {
+        .kind = LOG_CALL,
+        .call = {.time = recorder_time(recorder),
+                 .call = call->number,
+                 .parent = call->parent,
+                 .module = &module->told,
+                 .module_number = module->number,
+                 .function = &module->table.functions[start->function],
+                 .line = call->line,
+                 .thread = call->thread->number,
+                 .flags = call->flags,
+                 .path = start->path,
+                 .class_name = start->class_name},
+    };
+    uint64_t time = item.call.time;
+    give(recorder, &item);
+    if (call->tracked != NULL) {
+        give(recorder, &(struct log_item){.kind = LOG_TRACKED,
+                                          .tracked = {.time = time,
+                                                      .call = call->number,
+                                                      .wish = start->wish,
+                                                      .callers = start->callers}});
+    }
+}
+
+/* Tell who reads along, where anybody does and wants that call. */
+static void recorder_tap_end(struct recorder *recorder, const struct call *call)
+{
+    if (!is_wanted(recorder, call)) {
+        return;
+    }
+    struct slice error = call == recorder->ended ? recorder->end_error : SLICE("");
+    bool is_return = call->has_returned && error.size == 0;
+    give(recorder,
+         &(struct log_item){.kind = LOG_END,
+                            .end = {.time = recorder_time(recorder),
+                                    .call = call->number,
+                                    .how = is_return ? LOG_END_RETURNED : LOG_END_LEFT,
+                                    .error = error}});
+}
+
+/* ---- events ---- */
+
+static void fill_statistics(const struct recorded_array *array,
+                            struct log_event_view *view)
+{
+    view->has_statistics = array->statistics != NULL;
+    view->has_hash = array->has_hash;
+    view->hash = array->has_hash ? array->hash : 0;
+    view->statistics.count = array_count(array->array);
+    if (array->statistics == NULL) {
+        return;
+    }
+    view->statistics = *array->statistics;
+    if (statistics_finite_count(array->statistics) != array->statistics->count) {
+        view->flags |= LOG_EVENT_NONFINITE;
+    }
+}
+
+static void fill_sample(const struct recorded_array *array,
+                        uint32_t limit,
+                        struct viewed_array *viewed,
+                        struct log_event_view *view)
+{
+    if (!array->is_sampled || array->array->data == NULL) {
+        return;
+    }
+    sample_grid_init(&view->grid, array->array->shape, array->array->dimension_count,
+                     limit);
+    if (view->grid.count == 0 || view->grid.count > SAMPLE_MAX ||
+        dtype_size(array->array->dtype) > VIEWED_ELEMENT_SIZE_MAX) {
+        view->grid.count = 0;
+        return;
+    }
+    sample_take(&view->grid, array->array, viewed->sample.bytes);
+    view->sample = viewed->sample.bytes;
+    view->flags |= LOG_EVENT_SAMPLE;
+}
+
+static struct slice text_or(struct slice text, const char *usual)
+{
+    return text.size > 0 ? text : slice_of(usual);
+}
+
+static void view_array(const struct recorded_array *given,
+                       uint32_t sample,
+                       struct viewed_array *viewed,
+                       struct log_event_view *view)
+{
+    const struct array *array = given->array;
+
+    viewed->shape = (struct log_shape){
+        .dtype = array->dtype,
+        .dtype_text = text_or(given->dtype_text, dtype_text(array->dtype)),
+        .dimension_count = array->dimension_count,
+        .shape = array->shape,
+        .flags = given->flags,
+        .type = given->type,
+        .device = text_or(given->device, "cpu"),
+        .layout = text_or(given->layout, "strided"),
+        .note = given->note,
+    };
+    view->shape = &viewed->shape;
+    if (!given->is_late) {
+        fill_statistics(given, view);
+        fill_sample(given, sample, viewed, view);
+    }
+    view->flags |= (view->has_statistics ? LOG_EVENT_STATISTICS : 0) |
+                   (view->has_hash ? LOG_EVENT_HASH : 0);
+}
+
+void recorder_view_value(const struct value *value,
+                         uint32_t sample,
+                         struct viewed_array *viewed,
+                         struct log_event_view *view)
+{
+    view->kind = value->kind;
+    view->flags |= value->is_cut ? (unsigned)LOG_EVENT_MORE : 0u;
+    view->flags |= value->is_continued ? (unsigned)LOG_EVENT_CONTINUED : 0u;
+    view->type = value->type;
+    view->object = value->kind == VALUE_OBJECT || value->kind == VALUE_CONTAINER
+                       ? value->object
+                       : 0;
+    view->integer = value->integer;
+    view->real = value->real;
+    view->imaginary = value->imaginary;
+    view->text = value->text;
+    if (value->kind == VALUE_TENSOR) {
+        view_array(value->array, sample, viewed, view);
+    }
+}
+
+void recorder_tap_event(struct recorder *recorder,
+                        const struct visit *visit,
+                        const struct log_event *head,
+                        uint64_t number,
+                        struct slice name,
+                        struct slice path,
+                        const struct value *value,
+                        const struct verdict *verdict)
+{
+    struct viewed_array viewed;
+    struct log_item item = {
+        .kind = LOG_EVENT,
+        .event = {.number = number,
+                  .time = visit->time,
+                  .module = &visit->module->told,
+                  .module_number = visit->module->number,
+                  .site = visit->site,
+                  .site_number = head->site,
+                  .call = visit->call->number,
+                  .visit = visit->number,
+                  .thread = visit->call->thread->number,
+                  .change = verdict->change,
+                  .difference = head->difference,
+                  .flags = head->record.flags,
+                  .name = name,
+                  .path = path},
+    };
+
+    if (!is_wanted(recorder, visit->call)) {
+        return;
+    }
+    recorder_view_value(value, recorder->options.log.sample | SAMPLE_WHOLE, &viewed,
+                        &item.event);
+    if (value->kind == VALUE_TENSOR) {
+        item.event.tensor = (struct log_tensor){
+            .object = value->object,
+            .data = value->array->data,
+            .offset = value->array->offset,
+            .origin = verdict->origin,
+            .version = value->array->version,
+            .alias_site = verdict->alias_site,
+        };
+    }
+    give(recorder, &item);
+}
+
+/* What a run is made with: remembered, because a forked child begins a trace of its own. */
+
+static struct slice setting_name(const struct recorder_setting *setting)
+{
+    return (struct slice){setting->text, setting->name_size};
+}
+
+static struct slice setting_value(const struct recorder_setting *setting)
+{
+    return (struct slice){setting->text + setting->name_size, setting->value_size};
+}
+
+/* The place of a setting, or one more at the end of the list; NULL: no memory. */
+static struct recorder_setting *find_place(struct recorder *recorder, struct slice name)
+{
+    void *settings = recorder->settings;
+
+    for (size_t i = 0; i < recorder->setting_count; i++) {
+        if (slice_equal(setting_name(&recorder->settings[i]), name)) {
+            return &recorder->settings[i];
+        }
+    }
+    if (!memory_grow(&settings, &recorder->setting_capacity,
+                     recorder->setting_count + 1, sizeof(struct recorder_setting))) {
+        return NULL;
+    }
+    recorder->settings = settings;
+    recorder->settings[recorder->setting_count] = (struct recorder_setting){0};
+    return &recorder->settings[recorder->setting_count];
+}
+
+/* False where it was remembered already, with this value. */
+static bool remember(struct recorder *recorder, struct slice name, struct slice value)
+{
+    struct recorder_setting *setting = find_place(recorder, name);
+    char *text;
+
+    if (setting == NULL) {
+        return true;
+    }
+    if (setting->text != NULL && slice_equal(setting_value(setting), value)) {
+        return false;
+    }
+    text = memory_allocate(name.size + value.size + 1, 1);
+    if (text == NULL) {
+        return true;
+    }
+    memcpy(text, name.bytes, name.size);
+    memcpy(text + name.size, value.bytes, value.size);
+    recorder->setting_count += setting->text == NULL;
+    memory_free(setting->text);
+    *setting = (struct recorder_setting){text, name.size, value.size};
+    return true;
+}
+
+void recorder_tell_setting(struct recorder *recorder,
+                           struct slice name,
+                           struct slice value)
+{
+    if (recorder->log != NULL && remember(recorder, name, value)) {
+        log_writer_setting(recorder->log, name, value);
+    }
+}
+
+static void recorder_tell_settings(struct recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->setting_count; i++) {
+        log_writer_setting(recorder->log, setting_name(&recorder->settings[i]),
+                           setting_value(&recorder->settings[i]));
+    }
+}
+
+/* Tells all settings to a log that has just begun. */
+static void recorder_free_settings(struct recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->setting_count; i++) {
+        memory_free(recorder->settings[i].text);
+    }
+    memory_free(recorder->settings);
+}
 
 static uint64_t clock_now(void)
 {
@@ -17,7 +300,8 @@ static uint64_t clock_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t recorder_time(const struct recorder *recorder)
+/* Nanoseconds since the recording's start. */
+static uint64_t recorder_time(const struct recorder *recorder)
 {
     return clock_now() - recorder->start;
 }
@@ -395,4 +679,166 @@ void recorder_end_call(struct recorder *recorder, struct call *call, struct slic
     recorder->end_error = error;
     call_table_end(recorder->calls, call);
     recorder->ended = NULL;
+}
+
+/* Visits of sites: which are told, and what is known of the names that they read. */
+
+/* What is known of a site in a while header, in struct call. */
+enum {
+    REPEAT_IS_TOLD = 1,   /* for the present stay in the loop */
+    REPEAT_HAS_TURNED = 2 /* the loop has begun a turn since */
+};
+
+bool recorder_is_entered(const struct recorded_module *module,
+                         const struct call *call,
+                         uint32_t site)
+{
+    uint32_t repeat = module->sites[site].repeat;
+    uint8_t seen = REPEAT_IS_TOLD | REPEAT_HAS_TURNED;
+
+    return repeat != SITE_NONE && !call->has_returned &&
+           (call->repeats[repeat] & seen) == seen;
+}
+
+/* A record in a while header runs on every turn of that loop. It is told once for each time
+ * the loop is reached: again only after a site that stands before it was visited, or where no
+ * turn was made since. */
+static bool
+is_repetition(const struct recorded_module *module, struct call *call, uint32_t site)
+{
+    const struct call_function *function = call->function;
+    const struct repeating_site *repeating =
+        &module->repeating[module->first_repeating[function->index]];
+    bool is_again = false;
+
+    for (uint32_t i = 0; i < function->repeat_count; i++) {
+        uint8_t *state = &call->repeats[i];
+        if (site == repeating[i].loop) {
+            *state |= REPEAT_HAS_TURNED;
+        } else if (site < repeating[i].site) {
+            *state = 0;
+        } else if (site == repeating[i].site) {
+            is_again = *state == (REPEAT_IS_TOLD | REPEAT_HAS_TURNED);
+            *state = REPEAT_IS_TOLD;
+        }
+    }
+    return is_again;
+}
+
+bool recorder_begin_visit(struct recorder *recorder,
+                          struct recorded_module *module,
+                          uint32_t site,
+                          struct call *call,
+                          struct visit *visit)
+{
+    struct recorded_site *recorded = &module->sites[site];
+    uint32_t *count = &call->visits[recorded->local];
+
+    if (call->function->repeat_count > 0 && is_repetition(module, call, site)) {
+        return false;
+    }
+    visit->module = module;
+    visit->site = &module->table.sites[site];
+    visit->index = site;
+    visit->call = call;
+    visit->time = recorder_time(recorder);
+    *count += left_out_take_skipped(recorded, call->function);
+    visit->number = *count;
+    visit->is_look = false;
+    visit->is_measured = recorder->options.every <= 1 ||
+                         recorded->visit_count % recorder->options.every == 0;
+    *count += *count < UINT32_MAX;
+    recorded->visit_count++;
+    left_out_consider(recorder, module, site);
+    if (visit->site->kind == SITE_RETURN) {
+        call->has_returned = true;
+    }
+    return true;
+}
+
+bool recorder_is_read_new(const struct recorder *recorder,
+                          const struct visit *visit,
+                          uint32_t read)
+{
+    uint32_t name = recorded_module_read(visit->module, visit->index, read);
+
+    return recorder->options.has_sources && read <= UINT8_MAX && name != SITE_NONE &&
+           visit->call->names[name].object == 0;
+}
+
+struct visit recorder_look_ahead(const struct recorder *recorder,
+                                 struct recorded_module *module,
+                                 uint32_t site,
+                                 struct call *call)
+{
+    return (struct visit){
+        .module = module,
+        .site = &module->table.sites[site],
+        .index = site,
+        .call = call,
+        .time = recorder_time(recorder),
+        .number = call->visits[module->sites[site].local],
+        .is_measured = true,
+    };
+}
+
+bool recorder_read_may_differ(const struct visit *visit,
+                              uint32_t read,
+                              uint64_t object,
+                              bool has_version,
+                              uint32_t version)
+{
+    uint32_t name = recorded_module_read(visit->module, visit->index, read);
+    const struct name_state *state;
+
+    if (name == SITE_NONE || read > UINT8_MAX) {
+        return false;
+    }
+    state = &visit->call->names[name];
+    if (state->object == 0 || state->object == NAME_PASSED) {
+        return false;
+    }
+    return state->object != object || !has_version || state->version != version;
+}
+
+void recorder_pass_read(const struct visit *visit, uint32_t read)
+{
+    uint32_t name = recorded_module_read(visit->module, visit->index, read);
+
+    visit->call->names[name].object = NAME_PASSED;
+}
+
+bool recorder_keeps(const struct recorder *recorder, struct slice name)
+{
+    for (size_t i = 0; i < recorder->options.name_count; i++) {
+        if (slice_match(name, slice_of(recorder->options.names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void recorder_note(struct recorder *recorder,
+                   enum log_note_tag tag,
+                   uint32_t site,
+                   struct slice text)
+{
+    size_t limit = LOG_RECORD_MAX - sizeof(struct log_note);
+    size_t size = text.size < limit ? text.size : limit;
+    struct log_note *note;
+
+    if (recorder->log == NULL) {
+        return;
+    }
+    note = log_writer_begin_beside(recorder->log, sizeof(*note) + size);
+    if (note == NULL) {
+        return;
+    }
+    note->time = recorder_time(recorder);
+    note->site = site;
+    memcpy(note + 1, text.bytes, size);
+    log_writer_commit(recorder->log,
+                      (struct log_record){.size = (uint32_t)(sizeof(*note) + size),
+                                          .kind = LOG_NOTE,
+                                          .tag = (uint8_t)tag});
 }

@@ -29,16 +29,8 @@ struct recorder {
     const struct call *ended;
 };
 
-/* Nanoseconds since the recording's start. */
-uint64_t recorder_time(const struct recorder *recorder);
+/* ---- recorder.c ---- */
 
-/* ---- tap.c ---- */
-
-/* Tell who reads along, where anybody does and wants that call. */
-void recorder_tap_call(struct recorder *recorder,
-                       const struct call *call,
-                       const struct call_start *start);
-void recorder_tap_end(struct recorder *recorder, const struct call *call);
 /* `head` and `verdict` are what the event's record was made from, `number` is its own. */
 void recorder_tap_event(struct recorder *recorder,
                         const struct visit *visit,
@@ -49,23 +41,7 @@ void recorder_tap_event(struct recorder *recorder,
                         const struct value *value,
                         const struct verdict *verdict);
 
-/* ---- settings.c ---- */
-
-/* Tells all settings to a log that has just begun. */
-void recorder_tell_settings(struct recorder *recorder);
-void recorder_free_settings(struct recorder *recorder);
-
-/* ---- form.c ---- */
-
-/* The number that a text has in the log. */
-uint32_t recorder_text_number(struct recorder *recorder, struct slice text);
-
-/* The number of the array's form, and the form's mark. */
-uint32_t recorder_define_form(struct recorder *recorder,
-                              const struct recorded_array *given,
-                              struct form_mark *mark);
-
-/* ---- change.c ---- */
+/* ---- history.c ---- */
 
 /* Compares with what the name had before. False: nothing is to be told, it was only looked at. */
 bool recorder_follow_name(struct recorder *recorder,

@@ -3,13 +3,308 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/file/file.h"
+#include "runtime/base/file/mapping.h"
 #include "runtime/base/memory.h"
-#include "runtime/saved/order.h"
-#include "runtime/saved/source.h"
+#include "runtime/base/slice.h"
+#include "runtime/saved/pt/pt.h"
+#include "runtime/saved/safetensors/safetensors.h"
+#include "runtime/saved/trace.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+
+/* ---- The order in which saved tensors are told ---- */
+
+static bool is_digit(struct slice text, size_t offset)
+{
+    return offset < text.size && text.bytes[offset] >= '0' && text.bytes[offset] <= '9';
+}
+
+/* The end of the digits at `start`, which is moved behind their zeros in front. */
+static size_t find_number(struct slice text, size_t *start)
+{
+    size_t end = *start;
+
+    while (is_digit(text, end)) {
+        end++;
+    }
+    while (*start + 1 < end && text.bytes[*start] == '0') {
+        (*start)++;
+    }
+    return end;
+}
+
+/* Compares the numbers at the two offsets, and steps over them. */
+static int compare_numbers(struct slice a, size_t *i, struct slice b, size_t *j)
+{
+    size_t a_end = find_number(a, i);
+    size_t b_end = find_number(b, j);
+    size_t a_size = a_end - *i;
+    size_t b_size = b_end - *j;
+    int order = a_size != b_size ? (a_size < b_size ? -1 : 1)
+                                 : memcmp(a.bytes + *i, b.bytes + *j, a_size);
+
+    *i = a_end;
+    *j = b_end;
+    return order;
+}
+
+static int compare_texts(struct slice a, struct slice b)
+{
+    size_t i = 0;
+    size_t j = 0;
+
+    while (i < a.size && j < b.size) {
+        if (is_digit(a, i) && is_digit(b, j)) {
+            int order = compare_numbers(a, &i, b, &j);
+
+            if (order != 0) {
+                return order;
+            }
+        } else if (a.bytes[i] != b.bytes[j]) {
+            return (unsigned char)a.bytes[i] < (unsigned char)b.bytes[j] ? -1 : 1;
+        } else {
+            i++;
+            j++;
+        }
+    }
+    return (i < a.size) - (j < b.size);
+}
+
+/* Names that differ in the zeros in front of their numbers alone are told apart too. */
+static int compare_names(struct slice a, struct slice b)
+{
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = compare_texts(a, b);
+
+    if (order == 0) {
+        order = (a.size > b.size) - (a.size < b.size);
+    }
+    return order == 0 && size > 0 ? memcmp(a.bytes, b.bytes, size) : order;
+}
+
+static int compare_slices(const void *a, const void *b)
+{
+    return compare_names(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* Numbers in names count as numbers: call2 comes before call10. */
+static void saved_order_sort_names(struct slice *names, size_t count)
+{
+    if (count > 1) {
+        qsort(names, count, sizeof *names, compare_slices);
+    }
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct saved_entry *first = a;
+    const struct saved_entry *second = b;
+    int order;
+
+    if (first->tensor.order != second->tensor.order) {
+        return first->tensor.order < second->tensor.order ? -1 : 1;
+    }
+    order = compare_names(first->file_name, second->file_name);
+    return order != 0 ? order
+                      : (first->index > second->index) - (first->index < second->index);
+}
+
+/* As they were saved; those of which that is not known come last, by name. */
+static void saved_order_sort_entries(struct saved_entry *entries, size_t count)
+{
+    if (count > 1) {
+        qsort(entries, count, sizeof *entries, compare_entries);
+    }
+}
+
+struct saved_source {
+    enum saved_format format;
+    /* Owned; the one of the format. */
+    union {
+        struct pt_file *pt;
+        struct safetensors_file *safetensors;
+        struct saved_trace *trace;
+    };
+};
+
+/* ---- A file of saved tensors, whatever its format ---- */
+
+/* false: no file that saved tensors stand in, by its name's ending. */
+static bool saved_format_of_name(struct slice name, enum saved_format *format)
+{
+    if (slice_ends(name, SLICE(".pt"))) {
+        *format = SAVED_PT;
+    } else if (slice_ends(name, SLICE(".safetensors"))) {
+        *format = SAVED_SAFETENSORS;
+    } else if (slice_ends(name, SLICE(".mtrace"))) {
+        *format = SAVED_TRACE;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* By its name, else by its first bytes. */
+static bool
+saved_format_of_file(const char *path, enum saved_format *format, struct error *error)
+{
+    char start[8];
+    struct mapping file;
+    size_t count = 0;
+    bool is_read;
+
+    if (saved_format_of_name(slice_of(path), format)) {
+        return true;
+    }
+    if (!mapping_open_to_read(&file, path, error)) {
+        return false;
+    }
+    is_read = mapping_read(&file, 0, start, sizeof start, &count, error);
+    mapping_close(&file);
+    if (slice_starts((struct slice){start, count}, SLICE("PK"))) {
+        *format = SAVED_PT;
+    } else if (slice_starts((struct slice){start, count}, SLICE("mtrace"))) {
+        *format = SAVED_TRACE;
+    } else {
+        *format = SAVED_SAFETENSORS;
+    }
+    return is_read;
+}
+
+static bool saved_source_open(struct saved_source *source,
+                              enum saved_format format,
+                              const char *path,
+                              struct error *error)
+{
+    source->format = format;
+    switch (format) {
+    case SAVED_PT:
+        source->pt = pt_file_open(path, error);
+        return source->pt != NULL;
+    case SAVED_SAFETENSORS:
+        source->safetensors = safetensors_file_open(path, error);
+        return source->safetensors != NULL;
+    case SAVED_TRACE:
+        break;
+    }
+    source->trace = saved_trace_open(path, error);
+    return source->trace != NULL;
+}
+
+static void saved_source_close(struct saved_source *source)
+{
+    switch (source->format) {
+    case SAVED_PT:
+        pt_file_close(source->pt);
+        break;
+    case SAVED_SAFETENSORS:
+        safetensors_file_close(source->safetensors);
+        break;
+    case SAVED_TRACE:
+        saved_trace_close(source->trace);
+        break;
+    }
+}
+
+static size_t saved_source_count(const struct saved_source *source)
+{
+    switch (source->format) {
+    case SAVED_PT:
+        return 1;
+    case SAVED_SAFETENSORS:
+        return safetensors_file_count(source->safetensors);
+    case SAVED_TRACE:
+        break;
+    }
+    return saved_trace_count(source->trace);
+}
+
+static const struct saved_tensor *saved_source_tensor(const struct saved_source *source,
+                                                      size_t index)
+{
+    switch (source->format) {
+    case SAVED_PT:
+        return pt_file_tensor(source->pt);
+    case SAVED_SAFETENSORS:
+        return safetensors_file_tensor(source->safetensors, index);
+    case SAVED_TRACE:
+        break;
+    }
+    return saved_trace_tensor(source->trace, index);
+}
+
+/* Where the packed values stand in the file in one piece; 0 and 0 where they do not. */
+static void saved_source_place(const struct saved_source *source,
+                               size_t index,
+                               uint64_t *offset,
+                               uint64_t *size)
+{
+    const struct array *array = &saved_source_tensor(source, index)->array;
+
+    *offset = 0;
+    *size = 0;
+    if (source->format == SAVED_SAFETENSORS) {
+        safetensors_file_place(source->safetensors, index, offset, size);
+    } else if (source->format == SAVED_PT && array_is_contiguous(array) &&
+               !array->is_conjugated && !array->is_negated) {
+        pt_file_place(source->pt, offset, size);
+    }
+}
+
+/* `array` is borrowed from the source until the next read. */
+static bool saved_source_read(struct saved_source *source,
+                              size_t index,
+                              struct array *array,
+                              struct error *error)
+{
+    switch (source->format) {
+    case SAVED_PT:
+        return pt_file_read(source->pt, array, error);
+    case SAVED_SAFETENSORS:
+        return safetensors_file_read(source->safetensors, index, array, error);
+    case SAVED_TRACE:
+        break;
+    }
+    return saved_trace_read(source->trace, index, array, error);
+}
+
+/* The same into the caller's memory, as many bytes as saved_source_place tells: not 0. */
+static bool saved_source_read_into(const struct saved_source *source,
+                                   size_t index,
+                                   void *bytes,
+                                   struct error *error)
+{
+    return source->format == SAVED_PT
+               ? pt_file_read_into(source->pt, bytes, error)
+               : safetensors_file_read_into(source->safetensors, index, bytes, error);
+}
+
+/* Frees the values that were read last. */
+static void saved_source_forget(struct saved_source *source)
+{
+    switch (source->format) {
+    case SAVED_PT:
+        pt_file_forget(source->pt);
+        break;
+    case SAVED_SAFETENSORS:
+        safetensors_file_forget(source->safetensors);
+        break;
+    case SAVED_TRACE:
+        saved_trace_forget(source->trace);
+        break;
+    }
+}
+
+/* NULL behind the last. */
+static const char *saved_source_damage(const struct saved_source *source, size_t index)
+{
+    return source->format == SAVED_TRACE ? saved_trace_damage(source->trace, index)
+                                         : NULL;
+}
 
 struct names {
     struct slice *items; /* owned; the texts are in the folder's arena */

@@ -1,5 +1,5 @@
 /* What the parts of the trace's writer share: writer.c (opening, closing, the
- * stream), define.c, chunks.c and intern.c. */
+ * stream), define.c, chunks.c and define.c. */
 #ifndef MONITORCH_TRACE_WRITER_PRIVATE_H
 #define MONITORCH_TRACE_WRITER_PRIVATE_H
 
@@ -105,12 +105,10 @@ void log_chunk_drop(struct log_open_chunk *chunk);
 /* Stores a record's head, after everything else of it is in place. */
 void log_record_publish(void *place, struct log_record record);
 
-/* ---- intern.c ---- */
+/* ---- define.c ---- */
 
 /* The place of a content's entry: its number is 0 where it is new, and then the caller fills
  * it in. NULL where memory ran out. */
-struct log_intern_entry *
-log_intern_find(struct log_intern *intern, enum log_kind kind, struct slice content);
 void log_intern_release(struct log_intern *intern);
 
 /* ---- writer.c ---- */

@@ -89,10 +89,5 @@ void diff_json_add_finding(struct diff_report *report,
 void diff_json_add_verdict(const struct diff_report *report,
                            const struct diff_result *result,
                            struct buffer *text);
-/* Fields of an object: a value in words, and how far apart two are. */
-void diff_json_add_value(struct buffer *text,
-                         struct slice key,
-                         const struct log_event_view *event);
-void diff_json_add_distance(struct buffer *text, const struct diff_distance *distance);
 
 #endif

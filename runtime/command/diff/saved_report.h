@@ -61,7 +61,7 @@ void diff_saved_first_add(struct buffer *text,
                           const struct diff_saved_finding *finding,
                           bool has_color);
 
-/* ---- saved_json.c ---- */
+/* ---- json.c ---- */
 
 void diff_saved_json_add(struct buffer *text,
                          const struct diff_saved_finding *finding,

@@ -66,7 +66,6 @@ PyObject *result_type_new(PyObject *module);
 PyObject *result_new(const struct module_state *state, const struct request *request);
 
 const struct instrumented *result_instrumented(PyObject *result);
-PyObject *result_text(PyObject *result); /* borrowed */
 
 /* What a site table tells, as a list of dictionaries. `text` is an instrumented text or a
  * table alone. */

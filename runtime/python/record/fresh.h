@@ -23,9 +23,7 @@ enum uninitialised_state fresh_find(struct session *session,
                                     const struct tensor *tensor,
                                     const struct uninitialised_piece **piece);
 
-/* ---- between fresh.c and fresh_attach.c ---- */
-
-void fresh_detach(void);
+/* ---- between fresh.c and fresh.c ---- */
 
 enum fresh_effect {
     FRESH_GIVE,
@@ -41,15 +39,5 @@ struct fresh_note {
     PyObject *storage; /* GROW: owned: of the tensor, before */
     int64_t size;      /* GROW: of its memory */
 };
-
-/* `self` may be NULL; `first` .. are the arguments by position. No exception is set before, and none
- * is after. */
-struct fresh_note fresh_expect(enum fresh_effect effect,
-                               PyObject *self,
-                               PyObject *const *arguments,
-                               Py_ssize_t count,
-                               PyObject *keywords);
-/* `result` may be NULL, with an exception set that stays. */
-void fresh_notice(struct fresh_note *note, PyObject *self, PyObject *result);
 
 #endif

@@ -108,25 +108,4 @@ PyObject *session_stop(PyObject *module, PyObject *unused);
 /* The function `remove_trace`: removes a file, unless somebody is writing it. */
 PyObject *session_remove_trace(PyObject *module, PyObject *arguments);
 
-/* Ends a recording that is there for tracked calls alone, or is another process's. False: the program
- * records already; an exception is set. */
-bool session_make_room(struct session *session);
-/* Begins one, where there is none; `is_whole`: of the whole program. None, or NULL with an exception set. */
-PyObject *session_begin(struct session *session,
-                        const char *path,
-                        const struct recorder_options *options,
-                        bool is_one_thread,
-                        bool is_whole);
-/* What devices are still computing belongs into the chunk that is about to be left; `context` is the
- * session. */
-void session_flush_devices(void *context);
-
-/* ---- fork.c ---- */
-
-/* Counts forks from now on, for session_fork_count; once in a process. */
-void session_watch_forks(void);
-/* The process was forked off one that records: it goes on in a file of its own. `user_count`: of
- * this thread's hooks that are at work. */
-void session_follow_fork(struct session *session, unsigned user_count);
-
 #endif

@@ -8,11 +8,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* ---- lookup.c: Python objects, without running code of the user's ---- */
+/* ---- tensor.c: Python objects, without running code of the user's ---- */
 
 /* What modules, types and instances hold in their own dictionaries: no `__getattr__`, no
  * metaclass, no property is asked. Borrowed; NULL where there is none; no exception is set. */
-PyObject *lookup_module_dict(const char *module);
 PyObject *lookup_in_module(const char *module, const char *name);
 PyTypeObject *lookup_type(const char *module, const char *name);
 PyObject *lookup_in_instance(PyObject *object, const char *name);
@@ -23,8 +22,6 @@ struct type_access {
     PyObject *dict;
     PyObject *name;
 };
-bool type_access_init(struct type_access *access);
-void type_access_release(struct type_access *access);
 
 /* What `descriptor` (of the class that it was found in) says of `object`. New reference, or
  * NULL with an exception set. */
@@ -42,7 +39,6 @@ struct text_set {
 };
 /* Past this many texts a counting note loses its number. */
 #define TEXT_COUNT_MAX 1024
-void text_set_release(struct text_set *set);
 /* "?" where memory ran out. */
 const char *text_set_add(struct text_set *set, const char *text);
 /* str(object), "torch." in front left out; "?" on failure. `object` is of a type that is known
@@ -260,14 +256,12 @@ static inline bool torch_peek_version(const struct tensor_access *access,
 #endif
 #define TORCH_LIBRARY "libtorch_cpu" LIBRARY_SUFFIX
 
-/* ---- load.c ---- */
+/* ---- tensor.c ---- */
 
 /* A symbol of a library that the loader has already; nothing is loaded. May be NULL. */
 void *torch_symbol_find(const char *library, const char *name);
 
 /* Looks up what was not there before; false while there is no torch. */
-bool torch_refresh(struct tensor_access *access);
-void torch_release(struct torch_access *torch);
 enum tensor_class torch_classify(struct tensor_access *access, PyTypeObject *type);
 int torch_describe(struct tensor_access *access,
                    PyObject *object,
@@ -299,34 +293,6 @@ uint32_t torch_version(struct tensor_access *access, PyObject *object);
 /* Of a number of ScalarType. */
 enum dtype torch_find_dtype(int32_t number);
 
-/* Reads what the C interface tells of a tensor with plain keys. */
-int torch_read_plain(struct tensor_access *access,
-                     PyObject *object,
-                     void *impl,
-                     uint64_t keys,
-                     struct tensor *tensor);
-
-/* A tensor whose memory is a device's is measured there, or described only. */
-void torch_set_on_device(const struct torch_access *torch, struct tensor *tensor);
-
-/* ---- ask.c: one fact each, by torch's public getters, between guard_enter and
- * guard_leave; no exception is left set. What is false, "" or -1 is not known. ---- */
-bool torch_ask_method_integer(PyObject *method, PyObject *object, int64_t *value);
-bool torch_ask_shape(const struct torch_access *torch,
-                     PyObject *object,
-                     struct tensor *tensor);
-/* In bytes; to be asked after shape and dtype. */
-bool torch_ask_strides(const struct torch_access *torch,
-                       PyObject *object,
-                       struct tensor *tensor);
-int64_t torch_ask_storage_size(const struct torch_access *torch, PyObject *object);
-const char *
-torch_ask_text(struct tensor_access *access, PyObject *descriptor, PyObject *object);
-/* Version and requires_grad. */
-void torch_ask_state(struct tensor_access *access,
-                     PyObject *object,
-                     struct tensor *tensor);
-
 /* The TensorImpl behind the object, outside guards too; NULL: there is none, or it is not told. */
 void *torch_find_impl(const struct torch_access *torch, PyObject *object);
 
@@ -352,32 +318,8 @@ struct torch_guard {
 bool torch_guard_enter(const struct torch_access *torch, struct torch_guard *guard);
 void torch_guard_leave(struct torch_guard *guard);
 
-/* Whether `count` elements reached by shape and strides (in bytes) from `offset` (in elements)
- * lie in a storage of `size` bytes. */
-bool torch_fits_storage(const struct array *array, int64_t offset, int64_t size);
-void torch_set_dtype(struct tensor_access *access,
-                     PyObject *object,
-                     enum dtype dtype,
-                     struct tensor *tensor);
-
 /* layout.c: looks for the layout, by torch's own answers for tensors made for that. */
 void layout_search(struct torch_access *torch);
-
-/* ---- careful.c: everything that is no plain memory, and torch without a layout. */
-int torch_describe_carefully(struct tensor_access *access,
-                             PyObject *object,
-                             void *impl, /* NULL: only the getters may be used */
-                             uint64_t keys,
-                             enum tensor_class class,
-                             struct tensor *tensor);
-
-/* ---- numpy.c ---- */
-bool numpy_refresh(struct tensor_access *access);
-void numpy_release(struct numpy_access *numpy);
-bool numpy_has_type(struct tensor_access *access, PyTypeObject *type);
-int numpy_describe(struct tensor_access *access,
-                   PyObject *object,
-                   struct tensor *tensor);
 
 /* Everything but array.shape, as for a tensor of which nothing is known. */
 void tensor_init(struct tensor *tensor, PyObject *object);

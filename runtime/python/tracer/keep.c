@@ -1,10 +1,575 @@
 /* Values that are met: what each path was last, and whether it has changed. */
-#include "runtime/python/tracer/tracing.h"
-
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/hot.h"
+#include "runtime/base/memory.h"
 #include "runtime/python/tensor/tensor.h"
+#include "runtime/python/tracer/tracing.h"
 #include "runtime/python/visit/values.h"
+
+/* The values that a Tracing keeps: copies of tensors, and objects, one after the other as they came.
+ *
+ * A plain tensor is copied where it lies into memory that many share: a small one costs less so
+ * than a call of torch does. It is made a tensor again when somebody asks for it (keep.c). */
+
+#define CHUNK_MAX_SIZE  ((size_t)4 << 20)
+#define CHUNK_ALIGNMENT 64
+#define SHARED_MAX_SIZE ((size_t)256 << 10) /* of a copy in memory that others share */
+
+/* Not inlined: it is once for many. */
+static __attribute__((noinline)) struct kept_list *add_list(struct tracing *tracing)
+{
+    struct kept_list *list = tracing->spare;
+
+    if (list == NULL) {
+        list = memory_allocate(1, sizeof(*list));
+    }
+    if (list == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    tracing->spare = NULL;
+    list->next = NULL;
+    list->count = 0;
+    if (tracing->last_kept == NULL) {
+        tracing->kept = list;
+    } else {
+        tracing->last_kept->next = list;
+    }
+    tracing->last_kept = list;
+    return list;
+}
+
+/* The next one, which counts from now on; NULL with an exception set. */
+HOT static struct kept *add_kept(struct tracing *tracing)
+{
+    struct kept_list *list = tracing->last_kept;
+
+    if (list == NULL || list->count == KEPT_LIST_COUNT) {
+        list = add_list(tracing);
+    }
+    return list == NULL ? NULL : &list->items[list->count++];
+}
+
+/* Keeps an object, whose reference is taken; NULL stands for an exception that is set. False with
+ * an exception set. */
+static bool tracing_keep_object(struct tracing *tracing,
+                                struct traced_path *path,
+                                PyObject *object,
+                                uint64_t iteration)
+{
+    struct kept *kept = object == NULL ? NULL : add_kept(tracing);
+
+    if (kept == NULL) {
+        Py_XDECREF(object);
+        return false;
+    }
+    *kept = (struct kept){.path = path, .iteration = iteration, .owner = object};
+    return true;
+}
+
+static PyObject *ask_for_chunk(struct tracing *tracing, size_t size, char **bytes)
+{
+    PyObject *pair = PyObject_CallFunction(tracing->calls.chunk, "n", (Py_ssize_t)size);
+    PyObject *owner = NULL;
+    unsigned long long address;
+
+    if (pair != NULL && PyArg_ParseTuple(pair, "OK", &owner, &address)) {
+        *bytes = (char *)(uintptr_t)address;
+        Py_INCREF(owner);
+    }
+    Py_XDECREF(pair);
+    return owner;
+}
+
+static bool renew_chunk(struct tracing *tracing)
+{
+    size_t size = tracing->next_chunk_size;
+    char *bytes;
+    PyObject *chunk = ask_for_chunk(tracing, size, &bytes);
+
+    if (chunk == NULL) {
+        return false;
+    }
+    tracing_replace(&tracing->chunk, chunk);
+    tracing->chunk_bytes = bytes;
+    tracing->chunk_size = size;
+    tracing->chunk_used = 0;
+    tracing->next_chunk_size = size < CHUNK_MAX_SIZE ? 2 * size : size;
+    return true;
+}
+
+/* Room for a copy; its owner is a new reference, or NULL with an exception set. */
+HOT static PyObject *
+reserve_bytes(struct tracing *tracing, size_t size, char **bytes, size_t *offset)
+{
+    if (size > SHARED_MAX_SIZE || size > tracing->next_chunk_size / 2) {
+        *offset = 0;
+        return ask_for_chunk(tracing, size, bytes);
+    }
+    if (tracing->chunk == NULL || tracing->chunk_size - tracing->chunk_used < size) {
+        if (!renew_chunk(tracing)) {
+            return NULL;
+        }
+    }
+    *offset = tracing->chunk_used;
+    *bytes = tracing->chunk_bytes + *offset;
+    tracing->chunk_used +=
+        (size + CHUNK_ALIGNMENT - 1) & ~(size_t)(CHUNK_ALIGNMENT - 1);
+    if (tracing->chunk_used > tracing->chunk_size) {
+        tracing->chunk_used = tracing->chunk_size;
+    }
+    return Py_NewRef(tracing->chunk);
+}
+
+/* It is used once less; NULL: nothing. */
+static void kept_form_leave(struct tracing *tracing, struct kept_form *form)
+{
+    if (form != NULL && --form->user_count == 0) {
+        form->next_spare = tracing->spare_forms;
+        tracing->spare_forms = form;
+    }
+}
+
+/* NULL with an exception set. */
+static struct kept_form *make_form(struct tracing *tracing)
+{
+    struct kept_form *form = tracing->spare_forms;
+
+    if (form == NULL) {
+        return tracing_allocate(&tracing->arena, 1, sizeof(*form));
+    }
+    tracing->spare_forms = form->next_spare;
+    return form;
+}
+
+/* The path's copies are of that form from now on. False with an exception set. Not inlined: most are as the
+ * last one. */
+static __attribute__((noinline)) bool change_form(struct tracing *tracing,
+                                                  struct traced_path *path,
+                                                  const struct block_form *block)
+{
+    struct kept_form *form = make_form(tracing);
+
+    if (form == NULL) {
+        return false;
+    }
+    *form = (struct kept_form){.user_count = 1, .block = *block};
+    kept_form_leave(tracing, path->form);
+    path->form = form;
+    return true;
+}
+
+/* The form, used once more; NULL with an exception set. */
+HOT static struct kept_form *use_form(struct tracing *tracing,
+                                      struct traced_path *path,
+                                      const struct block_form *block)
+{
+    if ((path->form == NULL || block != &path->form->block) &&
+        !change_form(tracing, path, block)) {
+        return NULL;
+    }
+    path->form->user_count++;
+    return path->form;
+}
+
+/* The next one. What is owned or used is taken. False with an exception set. */
+HOT static inline bool add_copy(struct tracing *tracing, const struct kept *copy)
+{
+    struct kept *kept = add_kept(tracing);
+
+    if (kept == NULL) {
+        Py_DECREF(copy->owner);
+        kept_form_leave(tracing, copy->form);
+        return false;
+    }
+    *kept = *copy;
+    return true;
+}
+
+/* Keeps a copy of a tensor's values, as they lie there. False with an exception set. */
+HOT static bool tracing_keep_block(struct tracing *tracing,
+                                   struct traced_path *path,
+                                   const struct tensor_block *block,
+                                   uint64_t iteration)
+{
+    size_t size = block->form->size;
+    struct kept kept = {.path = path, .iteration = iteration};
+    char *bytes;
+
+    kept.form = use_form(tracing, path, block->form);
+    if (kept.form == NULL) {
+        return false;
+    }
+    kept.owner = reserve_bytes(tracing, size, &bytes, &kept.offset);
+    if (kept.owner == NULL) {
+        kept_form_leave(tracing, kept.form);
+        return false;
+    }
+    memory_copy_away(bytes, block->data, size);
+    return add_copy(tracing, &kept);
+}
+
+static bool is_of_form(const struct block_form *form, const struct array *array)
+{
+    return form->is_in_order && form->dtype == array->dtype &&
+           form->dimension_count == array->dimension_count &&
+           memcmp(form->shape, array->shape,
+                  array->dimension_count * sizeof(*array->shape)) == 0;
+}
+
+/* Of a copy of the array's values, in row-major order, that many bytes: as use_form. */
+static struct kept_form *use_array_form(struct tracing *tracing,
+                                        struct traced_path *path,
+                                        const struct array *array,
+                                        size_t size)
+{
+    struct block_form form = {
+        .dtype = (uint8_t)array->dtype,
+        .item_size = (uint8_t)dtype_size(array->dtype),
+        .dimension_count = (uint8_t)array->dimension_count,
+        .is_in_order = true,
+        .torch_dtype = BLOCK_FORM_NO_TENSOR,
+        .size = size,
+    };
+
+    if (path->form != NULL && is_of_form(&path->form->block, array)) {
+        return use_form(tracing, path, &path->form->block);
+    }
+    memcpy(form.shape, array->shape, array->dimension_count * sizeof(*array->shape));
+    return use_form(tracing, path, &form);
+}
+
+/* The same of a tensor whose memory can be read, of no more than TENSOR_BLOCK_DIMENSIONS dimensions:
+ * in row-major order. False with an exception set. */
+static bool tracing_keep_copy(struct tracing *tracing,
+                              struct traced_path *path,
+                              const struct tensor *tensor,
+                              uint64_t iteration)
+{
+    const struct array *array = &tensor->array;
+    uint64_t count = array_count(array);
+    struct kept kept = {.path = path, .iteration = iteration};
+    size_t size;
+    char *bytes;
+
+    if (__builtin_mul_overflow(count, dtype_size(array->dtype), &size) ||
+        size > PTRDIFF_MAX) {
+        PyErr_NoMemory();
+        return false;
+    }
+    kept.form = use_array_form(tracing, path, array, size);
+    if (kept.form == NULL) {
+        return false;
+    }
+    kept.owner = reserve_bytes(tracing, size, &bytes, &kept.offset);
+    if (kept.owner == NULL) {
+        kept_form_leave(tracing, kept.form);
+        return false;
+    }
+    array_read(array, 0, count, bytes);
+    return add_copy(tracing, &kept);
+}
+
+/* What becomes of the values that a Tracing has kept when somebody asks for them. */
+
+static PyObject *make_numbers(const int64_t *numbers, uint32_t count)
+{
+    PyObject *tuple = PyTuple_New(count);
+
+    for (uint32_t i = 0; tuple != NULL && i < count; i++) {
+        PyObject *number = PyLong_FromLongLong(numbers[i]);
+
+        if (number == NULL || PyTuple_SetItem(tuple, i, number) < 0) {
+            Py_CLEAR(tuple);
+        }
+    }
+    return tuple;
+}
+
+static PyObject *make_value(struct tracing *tracing, const struct kept *kept)
+{
+    const struct block_form *form;
+    PyObject *strides;
+
+    if (kept->form == NULL) {
+        return Py_NewRef(kept->owner);
+    }
+    form = &kept->form->block;
+    strides = form->is_in_order ? Py_NewRef(Py_None)
+                                : make_numbers(form->strides, form->dimension_count);
+    return PyObject_CallFunction(
+        tracing->calls.make, "OnKsNN", kept->owner, (Py_ssize_t)kept->offset,
+        (unsigned long long)(form->size / form->item_size), dtype_text(form->dtype),
+        make_numbers(form->shape, form->dimension_count), strides);
+}
+
+static bool append(PyObject *list, PyObject *item)
+{
+    bool is_good = item != NULL && PyList_Append(list, item) == 0;
+
+    Py_XDECREF(item);
+    return is_good;
+}
+
+/* Adds the value to its path's (values, iterations); `pairs` has a place for each path. */
+static bool take_one(struct tracing *tracing, const struct kept *kept, PyObject **pairs)
+{
+    PyObject **pair = &pairs[kept->path->number];
+
+    if (*pair == NULL) {
+        *pair = Py_BuildValue("([][])");
+    }
+    return *pair != NULL &&
+           append(PyTuple_GetItem(*pair, 0), make_value(tracing, kept)) &&
+           append(PyTuple_GetItem(*pair, 1),
+                  PyLong_FromUnsignedLongLong(kept->iteration));
+}
+
+/* By path, in the order in which paths were met. NULL with an exception set. */
+static PyObject *take_all(struct tracing *tracing, const struct kept_list *kept)
+{
+    size_t path_count = tracing->traced_count;
+    PyObject **pairs = memory_allocate_zeroed(path_count + 1, sizeof(*pairs));
+    PyObject *result = PyDict_New();
+    bool is_good = pairs != NULL && result != NULL;
+
+    if (pairs == NULL) {
+        PyErr_NoMemory();
+    }
+    for (; kept != NULL; kept = kept->next) {
+        for (size_t i = 0; is_good && i < kept->count; i++) {
+            is_good = take_one(tracing, &kept->items[i], pairs);
+        }
+    }
+    for (size_t i = 0; pairs != NULL && i < path_count; i++) {
+        is_good = is_good &&
+                  (pairs[i] == NULL ||
+                   PyDict_SetItem(result, tracing->traced[i]->name, pairs[i]) == 0);
+        Py_XDECREF(pairs[i]);
+    }
+    memory_free(pairs);
+    if (!is_good) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+static void forget(struct tracing *tracing, struct kept_list *kept)
+{
+    while (kept != NULL) {
+        struct kept_list *next = kept->next;
+
+        for (size_t i = 0; i < kept->count; i++) {
+            Py_DECREF(kept->items[i].owner);
+            kept_form_leave(tracing, kept->items[i].form);
+        }
+        memory_free(tracing->spare);
+        tracing->spare = kept;
+        kept = next;
+    }
+}
+
+PyObject *tracing_take(struct tracing *tracing)
+{
+    /* Others may trace on while this makes objects. */
+    struct kept_list *kept = tracing->kept;
+    PyObject *result;
+
+    tracing->kept = tracing->last_kept = NULL;
+    result = take_all(tracing, kept);
+    forget(tracing, kept);
+    return result;
+}
+
+void tracing_forget_kept(struct tracing *tracing)
+{
+    struct kept_list *kept = tracing->kept;
+
+    tracing->kept = tracing->last_kept = NULL;
+    forget(tracing, kept);
+    memory_free(tracing->spare);
+    tracing->spare = NULL;
+}
+
+/* ---- The paths that have matched, and the state of each in each thread ---- */
+
+void *tracing_allocate(struct arena *arena, size_t count, size_t size)
+{
+    void *memory = arena_allocate(arena, count, size);
+
+    if (memory == NULL) {
+        return PyErr_NoMemory();
+    }
+    return memset(memory, 0, count * size);
+}
+
+static struct traced_path *make_path(struct tracing *tracing, PyObject *name)
+{
+    void *traced = tracing->traced;
+    struct traced_path *path;
+
+    if (!memory_grow(&traced, &tracing->traced_room, tracing->traced_count + 1,
+                     sizeof(*tracing->traced))) {
+        return (struct traced_path *)PyErr_NoMemory();
+    }
+    tracing->traced = traced;
+    path = tracing_allocate(&tracing->arena, 1, sizeof(*path));
+    if (path != NULL) {
+        path->name = Py_NewRef(name);
+        path->number = tracing->traced_count;
+        tracing->traced[tracing->traced_count++] = path;
+    }
+    return path;
+}
+
+static struct traced_path *add_path(struct tracing *tracing, PyObject *name)
+{
+    PyObject *number = PyLong_FromSize_t(tracing->traced_count);
+    struct traced_path *path = NULL;
+
+    if (number != NULL) {
+        path = make_path(tracing, name);
+        if (path != NULL && PyDict_SetItem(tracing->numbers, name, number) < 0) {
+            path = NULL; /* it stays, unused */
+        }
+        Py_DECREF(number);
+    }
+    return path;
+}
+
+struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name)
+{
+    PyObject *text =
+        PyUnicode_DecodeUTF8(name.bytes, (Py_ssize_t)name.size, "surrogateescape");
+    PyObject *number = text == NULL ? NULL : PyDict_GetItem(tracing->numbers, text);
+    struct traced_path *path = NULL;
+
+    if (number != NULL) {
+        path = tracing->traced[PyLong_AsSize_t(number)];
+    } else if (text != NULL) {
+        path = add_path(tracing, text);
+    }
+    Py_XDECREF(text);
+    return path;
+}
+
+void traced_path_forget(struct traced_path *path)
+{
+    for (struct traced_state *state = &path->first; state != NULL;
+         state = state->next) {
+        state->kind = TRACED_NOTHING;
+        tracing_replace(&state->last, NULL);
+        tracing_replace(&state->held, NULL);
+    }
+}
+
+void traced_path_release(struct traced_path *path)
+{
+    traced_path_forget(path);
+    Py_XDECREF(path->name);
+}
+
+/* One more, or where there are enough the one that was taken over first. */
+static struct traced_state *
+traced_state_add(struct tracing *tracing, struct traced_path *path, uint64_t thread)
+{
+    struct traced_state *state = &path->first;
+
+    if (path->state_count == TRACED_STATE_MAX) {
+        for (unsigned i = path->next_state++ % TRACED_STATE_MAX; i > 0; i--) {
+            state = state->next;
+        }
+        state->kind = TRACED_NOTHING;
+        tracing_replace(&state->held, NULL);
+    } else if (path->state_count > 0) {
+        state = tracing_allocate(&tracing->arena, 1, sizeof(*state));
+        if (state == NULL) {
+            return NULL;
+        }
+        state->next = path->first.next;
+        path->first.next = state;
+    }
+    path->state_count += path->state_count < TRACED_STATE_MAX;
+    state->thread = thread;
+    return state;
+}
+
+/* ---- How long the tensors are held that paths were last ---- */
+
+/* The tensor that the path was last, by a weak reference from now on. */
+static void traced_state_refer_weakly(struct traced_state *state, PyObject *value)
+{
+    tracing_replace(&state->last, PyWeakref_NewRef(value, NULL));
+    if (state->last == NULL) {
+        PyErr_Clear(); /* without one it is another each time */
+    }
+}
+
+/* What nobody else has cannot come again; what may is known by a weak reference. */
+static void drop(struct traced_state *state, bool may_come_again)
+{
+    PyObject *held = state->held;
+
+    state->held = NULL;
+    if (may_come_again && Py_REFCNT(held) > 1) {
+        traced_state_refer_weakly(state, held);
+    }
+    Py_DECREF(held);
+}
+
+static void list(struct tracing *tracing, struct traced_state *state)
+{
+    if (!state->is_listed) {
+        state->is_listed = true;
+        state->next_listed = tracing->listed;
+        tracing->listed = state;
+    }
+}
+
+HOT void tracing_let_go(struct tracing *tracing,
+                        struct traced_path *path,
+                        uint64_t thread,
+                        bool is_inner)
+{
+    struct traced_state *state = traced_state_get(path, thread);
+
+    if (state == NULL || state->held == NULL) {
+        return;
+    }
+    if (is_inner && state->is_small && Py_REFCNT(state->held) > 1) {
+        list(tracing, state);
+    } else {
+        drop(state, true);
+    }
+}
+
+/* Takes one of the thread's out of the list; NULL: there is none. */
+HOT static struct traced_state *take_listed(struct tracing *tracing, uint64_t thread)
+{
+    struct traced_state **place = &tracing->listed;
+    struct traced_state *state;
+
+    while (*place != NULL && (*place)->thread != thread) {
+        place = &(*place)->next_listed;
+    }
+    state = *place;
+    if (state != NULL) {
+        *place = state->next_listed;
+        state->is_listed = false;
+    }
+    return state;
+}
+
+HOT void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_root)
+{
+    struct traced_state *state;
+
+    while ((state = take_listed(tracing, thread)) != NULL) {
+        if (state->held != NULL) {
+            drop(state, !is_root);
+        }
+    }
+}
 
 /* What a tensor is known again by. A weak reference costs more than to hold the tensor, which can be
  * done as long as the program does. */

@@ -25,7 +25,7 @@ static inline void tracing_replace(PyObject **place, PyObject *object)
     Py_XDECREF(old);
 }
 
-/* ---- store.c: what is kept ---- */
+/* ---- keep.c: what is kept ---- */
 
 #define TRACING_CHUNK_SIZE                                                             \
     ((size_t)64 << 10) /* of the first one; later ones are larger */
@@ -55,7 +55,7 @@ struct kept_list {
     struct kept items[KEPT_LIST_COUNT];
 };
 
-/* ---- path.c: paths, and what they were last ---- */
+/* ---- keep.c: paths, and what they were last ---- */
 
 enum traced_kind { TRACED_NOTHING, TRACED_TENSOR, TRACED_PLAIN, TRACED_OTHER };
 
@@ -163,8 +163,6 @@ static inline struct traced_state *traced_state_get(struct traced_path *path,
     return state;
 }
 /* A thread's first; NULL with an exception set. */
-struct traced_state *
-traced_state_add(struct tracing *tracing, struct traced_path *path, uint64_t thread);
 void traced_path_forget(struct traced_path *path); /* what it was last, everywhere */
 /* Lets go of what it owns; its own memory is the arena's. */
 void traced_path_release(struct traced_path *path);
@@ -188,10 +186,7 @@ bool tracing_tell_local(struct tracing *tracing,
                         const struct tracing_moment *moment,
                         bool is_named);
 
-/* ---- hold.c ---- */
-
-/* The tensor that the path was last, by a weak reference from now on. */
-void traced_state_refer_weakly(struct traced_state *state, PyObject *value);
+/* ---- keep.c ---- */
 
 /* The variable is not bound any longer, or its call has ended. With `is_inner`, one of the same
  * Tracing stands around that call: a small tensor that others hold too may come again in another call of
@@ -205,35 +200,12 @@ void tracing_let_go(struct tracing *tracing,
  * with it. */
 void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_root);
 
-/* ---- store.c ---- */
-
-/* It is used once less; NULL: nothing. */
-void kept_form_leave(struct tracing *tracing, struct kept_form *form);
-
-/* Keeps an object, whose reference is taken; NULL stands for an exception that is set. False with
- * an exception set. */
-bool tracing_keep_object(struct tracing *tracing,
-                         struct traced_path *path,
-                         PyObject *object,
-                         uint64_t iteration);
+/* ---- keep.c ---- */
 
 /* From that many bytes on, other threads may run while they are copied: as the recorder has it. */
 #define TRACING_LARGE_SIZE ((size_t)256 << 10)
 
-/* Keeps a copy of a tensor's values, as they lie there. False with an exception set. */
-bool tracing_keep_block(struct tracing *tracing,
-                        struct traced_path *path,
-                        const struct tensor_block *block,
-                        uint64_t iteration);
-
-/* The same of a tensor whose memory can be read, of no more than TENSOR_BLOCK_DIMENSIONS dimensions:
- * in row-major order. False with an exception set. */
-bool tracing_keep_copy(struct tracing *tracing,
-                       struct traced_path *path,
-                       const struct tensor *tensor,
-                       uint64_t iteration);
-
-/* ---- take.c ---- */
+/* ---- keep.c ---- */
 
 /* What was kept since the last time: path -> (values, iterations). A new reference or NULL. */
 PyObject *tracing_take(struct tracing *tracing);
@@ -249,7 +221,7 @@ bool tracing_walk(struct tracing *tracing,
                   struct buffer *path,
                   const struct tracing_moment *moment);
 
-/* ---- variable.c ---- */
+/* ---- plan.c ---- */
 
 /* What methods know that were made for one block: as the Tracing's arena, and gone with the last of
  * them. */
@@ -317,11 +289,6 @@ struct traced_method {
     struct traced_plan *plans;
 };
 
-/* The method's variable of that name; NULL: no path wants it, or, where the result is false, an exception is
- * set. */
-bool traced_variable_find(struct traced_method *method,
-                          struct slice name,
-                          struct traced_variable **variable);
 /* A TracedMethod that runs in this thread. */
 struct traced_call {
     struct traced_method *method;  /* borrowed */

@@ -1,12 +1,546 @@
 /* Tokens of tracked calls: announced, taken by the frame that runs the code, over. */
 #include "runtime/python/tracker/tracker.h"
 
+#include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/record/session.h"
-#include "runtime/python/tracker/callers.h"
+#include "runtime/python/tracker/file.h"
 #include "runtime/python/tracker/types.h"
+#include "runtime/python/visit/values.h"
+#include "runtime/python/visit/variables.h"
+#include "runtime/python/visit/walk.h"
+#include "runtime/view/tracklog/tracklog.h"
 
+#include <Python.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+static void track_live_free(struct track_live *live);
+static void track_live_flush(struct track_live *live);
+
+/* ---- From the items of a recording to lines in the files of their threads ---- */
+
+#define OPEN_FILE_MAX 32 /* files that are kept open */
+
+/* A thread's file. */
+struct stream {
+    uint64_t native;
+    struct track_file file;
+    struct buffer lines; /* that were not written */
+    uint64_t used;       /* when it was written last: a count of flushes */
+};
+
+struct track_live {
+    char *folder;        /* owned; "": no files */
+    char *label_changes; /* owned */
+    bool is_canonical;
+    bool is_kept;
+    unsigned fork_count;             /* what session_fork_count() was last */
+    const struct recorder *recorder; /* borrowed; NULL: none has begun here */
+    struct track_log *log;           /* owned; may be NULL */
+    struct stream *streams;          /* owned */
+    size_t stream_count;
+    size_t stream_capacity;
+    size_t open_count;
+    uint64_t flush_count;
+    struct buffer scratch;
+    struct buffer kept; /* lines that were not taken */
+    bool has_unwritten;
+    bool has_complained;
+};
+
+/* ---- beginning ---- */
+
+struct track_live *track_live_new(void)
+{
+    struct track_live *live = memory_allocate_zeroed(1, sizeof *live);
+
+    if (live != NULL) {
+        live->fork_count = session_fork_count();
+        if (!track_live_configure(
+                live, &(struct track_settings){.folder = "", .labels = SLICE("")})) {
+            track_live_free(live);
+            return NULL;
+        }
+    }
+    return live;
+}
+
+static void forget_streams(struct track_live *live)
+{
+    for (size_t i = 0; i < live->stream_count; i++) {
+        track_file_close(&live->streams[i].file);
+        buffer_release(&live->streams[i].lines);
+    }
+    live->stream_count = 0;
+    live->open_count = 0;
+    live->has_unwritten = false;
+    live->kept.size = 0;
+}
+
+static void track_live_free(struct track_live *live)
+{
+    if (live == NULL) {
+        return;
+    }
+    forget_streams(live);
+    track_log_free(live->log);
+    buffer_release(&live->scratch);
+    buffer_release(&live->kept);
+    memory_free(live->streams);
+    memory_free(live->folder);
+    memory_free(live->label_changes);
+    memory_free(live);
+}
+
+static char *copy_text(struct slice text)
+{
+    char *copy = memory_allocate(text.size + 1, 1);
+
+    if (copy != NULL) {
+        memcpy(copy, text.bytes, text.size);
+        copy[text.size] = '\0';
+    }
+    return copy;
+}
+
+static void make_log(struct track_live *live)
+{
+    struct track_options options = {
+        .labels = track_labels_of_environment(),
+        .is_canonical = live->is_canonical,
+    };
+
+    if (live->label_changes[0] != '\0') {
+        track_labels_change(&options.labels, slice_of(live->label_changes));
+    }
+    track_log_free(live->log);
+    live->log = track_log_new(&options);
+}
+
+bool track_live_configure(struct track_live *live,
+                          const struct track_settings *settings)
+{
+    char *folder = copy_text(slice_of(settings->folder));
+    char *labels = copy_text(settings->labels);
+
+    if (folder == NULL || labels == NULL) {
+        memory_free(folder);
+        memory_free(labels);
+        return false;
+    }
+    track_live_flush(live);
+    for (size_t i = 0; i < live->stream_count; i++) {
+        track_file_close(&live->streams[i].file);
+    }
+    live->open_count = 0;
+    memory_free(live->folder);
+    /* The labels of a log that goes on are borrowed from the old text. */
+    track_log_free(live->log);
+    live->log = NULL;
+    memory_free(live->label_changes);
+    live->folder = folder;
+    live->label_changes = labels;
+    live->is_canonical = settings->is_canonical;
+    live->is_kept = settings->is_kept;
+    if (live->recorder != NULL) {
+        make_log(live);
+    }
+    return true;
+}
+
+/* In a forked process the files are the parent's, and so is what was not written. */
+static void follow_fork(struct track_live *live)
+{
+    if (live->fork_count != session_fork_count()) {
+        live->fork_count = session_fork_count();
+        forget_streams(live);
+        if (live->recorder != NULL) {
+            make_log(live);
+        }
+    }
+}
+
+/* A recording begins, or goes on in a forked process: nothing is known of its calls. */
+static void track_live_begin(struct track_live *live, const struct recorder *recorder)
+{
+    live->recorder = recorder;
+    follow_fork(live);
+    make_log(live);
+}
+
+/* ---- adding ---- */
+
+static struct stream *find_stream(struct track_live *live, uint64_t native)
+{
+    void *streams = live->streams;
+
+    for (size_t i = live->stream_count; i > 0; i--) {
+        if (live->streams[i - 1].native == native) {
+            return &live->streams[i - 1];
+        }
+    }
+    if (!memory_grow(&streams, &live->stream_capacity, live->stream_count + 1,
+                     sizeof *live->streams)) {
+        return NULL;
+    }
+    live->streams = streams;
+    live->streams[live->stream_count] = (struct stream){
+        .native = native, .file = TRACK_FILE_CLOSED, .lines = BUFFER_INIT};
+    return &live->streams[live->stream_count++];
+}
+
+void track_live_add_text(struct track_live *live,
+                         uint64_t native,
+                         struct slice text,
+                         bool is_kept)
+{
+    struct stream *stream;
+
+    follow_fork(live);
+    stream = live->folder[0] == '\0' ? NULL : find_stream(live, native);
+    if (stream != NULL) {
+        buffer_add(&stream->lines, text);
+        live->has_unwritten = true;
+    }
+    if (is_kept && live->is_kept) {
+        buffer_add(&live->kept, text);
+    }
+}
+
+/* One item of the recording that goes on; `context` is the struct track_live: this is what a
+ * recorder_tap calls. */
+static void track_live_add(void *context, const struct log_item *item)
+{
+    struct track_live *live = context;
+    uint16_t thread = 0;
+
+    follow_fork(live);
+    if (live->log == NULL) {
+        return;
+    }
+    live->scratch.size = 0;
+    live->scratch.has_failed = false;
+    track_log_add(live->log, item, &live->scratch, &thread);
+    if (live->scratch.size > 0) {
+        track_live_add_text(live, recorder_thread_native(live->recorder, thread),
+                            buffer_slice(&live->scratch), true);
+    }
+}
+
+/* ---- writing ---- */
+
+static void complain(struct track_live *live, const char *text)
+{
+    if (!live->has_complained) {
+        live->has_complained = true;
+        fprintf(stderr, "monitorch.tracker: %s; its lines are lost\n", text);
+    }
+}
+
+/* The one that was written longest ago gives its descriptor back. */
+static void close_oldest(struct track_live *live)
+{
+    struct stream *oldest = NULL;
+
+    for (size_t i = 0; i < live->stream_count; i++) {
+        struct stream *stream = &live->streams[i];
+
+        if (stream->file.descriptor >= 0 &&
+            (oldest == NULL || stream->used < oldest->used)) {
+            oldest = stream;
+        }
+    }
+    if (oldest != NULL) {
+        track_file_close(&oldest->file);
+        live->open_count--;
+    }
+}
+
+void track_live_path(const struct track_live *live,
+                     uint64_t native,
+                     struct buffer *path)
+{
+    if (live->folder[0] != '\0') {
+        buffer_add_format(path, "%s/process_%lu_thread_%llu.log", live->folder,
+                          (unsigned long)getpid(), (unsigned long long)native);
+    }
+}
+
+static bool
+open_stream(struct track_live *live, struct stream *stream, struct error *error)
+{
+    struct buffer path = BUFFER_INIT;
+    bool is_open = false;
+
+    if (live->open_count >= OPEN_FILE_MAX) {
+        close_oldest(live);
+    }
+    track_live_path(live, stream->native, &path);
+    buffer_add_byte(&path, '\0');
+    if (path.has_failed) {
+        error_set_memory(error);
+    } else {
+        is_open = track_file_open(&stream->file, path.bytes, error);
+    }
+    live->open_count += is_open;
+    buffer_release(&path);
+    return is_open;
+}
+
+static void write_stream(struct track_live *live, struct stream *stream)
+{
+    struct error error = ERROR_INIT;
+
+    stream->used = live->flush_count;
+    if (stream->lines.has_failed) {
+        complain(live, "out of memory");
+    }
+    if (!track_file_is_open(&stream->file)) {
+        /* The program may have closed it. */
+        live->open_count -= stream->file.descriptor >= 0;
+        stream->file = TRACK_FILE_CLOSED;
+        if (!open_stream(live, stream, &error)) {
+            complain(live, error.text);
+        }
+    }
+    if (stream->file.descriptor >= 0 &&
+        !track_file_append(&stream->file, buffer_slice(&stream->lines), &error)) {
+        complain(live, error.text);
+    }
+    stream->lines.size = 0;
+    stream->lines.has_failed = false;
+}
+
+/* Writes what was added since to the files. Where that fails it is told once, on stderr. */
+static void track_live_flush(struct track_live *live)
+{
+    if (!live->has_unwritten) {
+        return;
+    }
+    live->has_unwritten = false;
+    live->flush_count++;
+    for (size_t i = live->stream_count; i > 0; i--) {
+        if (live->streams[i - 1].lines.size > 0) {
+            write_stream(live, &live->streams[i - 1]);
+        }
+    }
+}
+
+/* Whether lines were added that were not flushed, or not taken. */
+static bool track_live_has_lines(const struct track_live *live)
+{
+    return live->has_unwritten || live->kept.size > 0;
+}
+
+/* Appends lines that were not taken yet to `text`: all threads' as they came. */
+static void track_live_take(struct track_live *live, struct buffer *text)
+{
+    buffer_add(text, buffer_slice(&live->kept));
+    live->kept.size = 0;
+    live->kept.has_failed = false;
+}
+
+/* What a statement did to variables that it only reads: `update(x)` may write to x. */
+
+static bool writes_name(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void look_slots_clear(struct look_slot *slots)
+{
+    for (size_t i = 0; i < LOOK_SLOT_COUNT; i++) {
+        Py_CLEAR(slots[i].name);
+        slots[i].read = NULL;
+    }
+}
+
+/* Where frames of the code keep what is read, found once. NULL: no memory. */
+static const struct look_slot *
+find_slot(struct session *session, PyObject *code, const struct site_read *read)
+{
+    size_t index = ((uintptr_t)read / sizeof *read) % LOOK_SLOT_COUNT;
+    struct look_slot *slot = &session->tracking->slots[index];
+    struct slice root =
+        slice_part(read->name, 0, slice_find(read->name, SLICE("."), 0));
+
+    if (slot->read == read && slot->code == code) {
+        return slot;
+    }
+    Py_CLEAR(slot->name);
+    slot->name = PyUnicode_DecodeUTF8(root.bytes, (Py_ssize_t)root.size, "strict");
+    slot->read = slot->name == NULL ? NULL : read;
+    slot->code = code;
+    if (slot->name != NULL) {
+        slot->is_function = frame_is_function(code);
+        slot->slot = frame_find_slot(code, slot->name);
+    }
+    PyErr_Clear();
+    return slot->name == NULL ? NULL : slot;
+}
+
+/* A new reference, or NULL without an exception. */
+static PyObject *
+find_value(struct session *session, PyObject *frame, const struct site_read *read)
+{
+    const struct look_slot *slot = find_slot(session, frame_code(frame), read);
+    struct slice name = read->name;
+    PyObject *found = NULL;
+
+    if (slot != NULL) {
+        found = frame_find(frame, slot->is_function, slot->name, slot->slot);
+    }
+    PyErr_Clear();
+    if (found != NULL && slice_find(name, SLICE("."), 0) < name.size) {
+        PyObject *end = walk_dotted(&session->types, found, name);
+        Py_DECREF(found);
+        found = end;
+    }
+    return found;
+}
+
+/* A tensor with the version that was seen is not measured again. */
+static bool may_differ(struct session *session,
+                       const struct visit *visit,
+                       uint32_t read,
+                       PyObject *object)
+{
+    const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
+    bool has_version = info->kind == TYPE_TENSOR && info->tensor != TENSOR_CLASS_NUMPY;
+    struct tensor tensor = {.version = 0};
+
+    if (has_version) {
+        has_version =
+            tensor_describe(session->access, object, info->tensor, &tensor) == 0;
+        if (has_version) {
+            tensor_release(&tensor);
+        }
+    }
+    return recorder_read_may_differ(visit, read, (uint64_t)(uintptr_t)object,
+                                    has_version, tensor.version);
+}
+
+void track_look(struct session *session, const struct visit *visit)
+{
+    const struct tracked_wish *wish = visit->call->tracked;
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    struct visit look = *visit;
+
+    look.is_look = true;
+    if (wish->read.names.size == 0 || frame == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < visit->site->read_count; i++) {
+        struct slice name = visit->site->reads[i].name;
+
+        if (visit->site->reads[i].scope == SITE_SCOPE_GLOBAL ||
+            writes_name(visit->site, name) ||
+            !track_wish_names(&wish->read, name, SLICE("")) ||
+            !recorder_read_may_differ(visit, i, 0, false, 0)) {
+            continue;
+        }
+        PyObject *value = find_value(session, frame, &visit->site->reads[i]);
+        if (value != NULL && may_differ(session, visit, i, value)) {
+            value_tell(session, &look, RECORDER_READ(i), value);
+        }
+        Py_XDECREF(value);
+    }
+}
+
+#define PY_SSIZE_T_CLEAN
+
+/* ---- The frames that a tracked call is made from, as a text ---- */
+
+#define NEAREST_COUNT 3
+#define ALL_COUNT     64
+
+/* The last part of a path. */
+static struct slice base_of(struct slice path)
+{
+    size_t start = path.size;
+
+    while (start > 0 && path.bytes[start - 1] != '/') {
+        start--;
+    }
+    return slice_part(path, start, path.size);
+}
+
+static struct slice text_of(PyObject *object)
+{
+    Py_ssize_t size = 0;
+    const char *bytes = object == NULL || !PyUnicode_Check(object)
+                            ? NULL
+                            : PyUnicode_AsUTF8AndSize(object, &size);
+
+    PyErr_Clear();
+    return bytes == NULL ? SLICE("?") : (struct slice){bytes, (size_t)size};
+}
+
+static void add_place(struct slice place, uint64_t line, struct buffer *text)
+{
+    buffer_add_printable(text, place);
+    buffer_add_byte(text, ':');
+    buffer_add_number(text, line);
+}
+
+static void add_frame(
+    PyObject *frame, PyObject *file, PyObject *code, bool has_name, struct buffer *text)
+{
+    PyObject *name = PyObject_GetAttrString(code, "co_name");
+    int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
+    uint64_t number = line > 0 ? (uint64_t)line : 0;
+
+    PyErr_Clear();
+    if (text->size == 0) {
+        add_place(text_of(name), number, text);
+        buffer_add(text, SLICE(" ("));
+    } else {
+        buffer_add(text, SLICE(" <- "));
+    }
+    add_place(base_of(text_of(file)), number, text);
+    if (has_name) {
+        buffer_add_byte(text, ' ');
+        buffer_add_printable(text, text_of(name));
+    }
+    Py_XDECREF(name);
+}
+
+/* Adds the running thread's frames, the nearest first, as struct log_tracked has them; without
+ * those of files in `own_folder`, which ends with a slash. The nearest three, or `all` of them, up to a limit, and then with
+ * the names of their functions. */
+static void track_callers_add(PyObject *own_folder, bool all, struct buffer *text)
+{
+    PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
+    int left = all ? ALL_COUNT : NEAREST_COUNT;
+
+    while (frame != NULL && frame != Py_None && left > 0) {
+        PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
+        PyObject *file = PyObject_GetAttrString(code, "co_filename");
+        PyObject *back;
+
+        PyErr_Clear();
+        if (!slice_starts(text_of(file), text_of(own_folder))) {
+            add_frame(frame, file, code, all, text);
+            left--;
+        }
+        Py_XDECREF(file);
+        Py_DECREF(code);
+        back = PyObject_GetAttrString(frame, "f_back");
+        PyErr_Clear();
+        Py_DECREF(frame);
+        frame = back;
+    }
+    buffer_add(text, text->size > 0 ? SLICE(")") : SLICE(""));
+    Py_XDECREF(frame);
+}
 
 /* Of the running thread, those whose code has not begun, the newest first; owned. */
 static __thread struct track_token *waiting;

@@ -1,6 +1,6 @@
 /* Tracked calls: those that somebody has announced right before they began. The trace tells of
  * them that they are tracked, from where they were made and by what they were left; lines about
- * them are written while they go on (live.h).
+ * them are written while they go on (tracker.c).
  *
  * Who calls a tracked function holds a token: it waits for the frame that runs the function's
  * code, and from then on it knows the call. So the same code may run untracked elsewhere. */
@@ -8,14 +8,44 @@
 #define MONITORCH_PYTHON_TRACKER_TRACKER_H
 
 #define PY_SSIZE_T_CLEAN
+#include "runtime/base/buffer.h"
+#include "runtime/trace/reader.h"
 #include <Python.h>
 
-#include "runtime/python/tracker/live.h"
 #include "runtime/record/recorder.h"
 #include "runtime/view/tracklog/wish.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct track_live;
+
+/* NULL: no memory. */
+struct track_live *track_live_new(void);
+
+struct track_settings {
+    const char
+        *folder; /* of the files; made where something is to be written. "": no files */
+    struct slice labels; /* as track_labels_change takes them; "": by the environment */
+    bool is_canonical;   /* without elapsed times */
+    bool is_kept;        /* lines are kept for track_live_take */
+};
+
+/* Copies them. False: no memory. */
+bool track_live_configure(struct track_live *live,
+                          const struct track_settings *settings);
+
+/* Whole lines for the file of the thread with that system's id; `is_kept`: for track_live_take
+ * too. */
+void track_live_add_text(struct track_live *live,
+                         uint64_t native,
+                         struct slice text,
+                         bool is_kept);
+
+/* Adds the path of the thread's file; nothing where there are no files. */
+void track_live_path(const struct track_live *live,
+                     uint64_t native,
+                     struct buffer *path);
 
 struct session;
 
@@ -36,7 +66,6 @@ struct look_slot {
     bool is_function;
 };
 #define LOOK_SLOT_COUNT 256
-void look_slots_clear(struct look_slot *slots);
 
 /* What a session knows of tracked calls. */
 struct tracking {

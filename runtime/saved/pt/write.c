@@ -1,14 +1,367 @@
-/* One tensor written in the file format of torch.save. */
+/* The writer of .pt files: the archive, the pickle, the values. */
+#include "runtime/saved/pt/zip_write.h"
+
+#include "runtime/array/array.h"
 #include "runtime/array/expanded.h"
 #include "runtime/array/pieces.h"
+#include "runtime/base/buffer.h"
 #include "runtime/base/file/draft.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/hash/crc32.h"
-#include "runtime/saved/pt/pickle_write.h"
 #include "runtime/saved/pt/pt.h"
-#include "runtime/saved/pt/zip_write.h"
 
 #include <errno.h>
+
+/* The pickle that tells torch.load of a tensor: a few opcodes of Python's protocol 2, those that
+ * `weights_only=True` takes. */
+
+#define PROTOCOL         "\x80\x02"
+#define MARK             "("
+#define TUPLE            "t"
+#define EMPTY_TUPLE      ")"
+#define REDUCE           "R"
+#define PERSISTENT       "Q"
+#define NO               "\x89"
+#define ZERO             "K\0"
+#define LONG_OF_8_BYTES  "\x8a\x08"
+#define STOP             "."
+#define GLOBAL(m, n)     "c" m "\n" n "\n"
+#define TEXT(size, text) "X" size "\0\0\0" text
+
+/* The storages that had types of their own; the dtypes that came later are told by name, and
+ * their storage is bytes. */
+static const char *storage_of(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_BOOL:
+        return "BoolStorage";
+    case DTYPE_UINT8:
+        return "ByteStorage";
+    case DTYPE_INT8:
+        return "CharStorage";
+    case DTYPE_INT16:
+        return "ShortStorage";
+    case DTYPE_INT32:
+        return "IntStorage";
+    case DTYPE_INT64:
+        return "LongStorage";
+    case DTYPE_FLOAT16:
+        return "HalfStorage";
+    case DTYPE_BFLOAT16:
+        return "BFloat16Storage";
+    case DTYPE_FLOAT32:
+        return "FloatStorage";
+    case DTYPE_FLOAT64:
+        return "DoubleStorage";
+    case DTYPE_COMPLEX64:
+        return "ComplexFloatStorage";
+    case DTYPE_COMPLEX128:
+        return "ComplexDoubleStorage";
+    default:
+        return NULL;
+    }
+}
+
+static void add_integer(struct buffer *pickle, uint64_t number)
+{
+    int width;
+
+    if (number < 0x100) {
+        buffer_add_byte(pickle, 'K');
+        width = 1;
+    } else if (number < 0x80000000u) {
+        buffer_add_byte(pickle, 'J');
+        width = 4;
+    } else {
+        buffer_add(pickle, SLICE(LONG_OF_8_BYTES));
+        width = 8;
+    }
+    for (int i = 0; i < width; i++) {
+        buffer_add_byte(pickle, (char)(number >> 8 * i & 0xff));
+    }
+}
+
+static void add_shape(struct buffer *pickle, const struct array *array)
+{
+    buffer_add(pickle, SLICE(MARK));
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        add_integer(pickle, (uint64_t)array->shape[i]);
+    }
+    buffer_add(pickle, SLICE(TUPLE));
+}
+
+/* In elements; a dimension of size 0 counts as 1, as in torch. */
+static void add_strides(struct buffer *pickle,
+                        const struct array *array,
+                        const struct expanded_array *expanded)
+{
+    uint64_t strides[ARRAY_DIMENSION_MAX];
+    uint64_t stride = 1;
+
+    if (expanded != NULL) {
+        expanded_pack_strides(expanded, (int64_t *)strides);
+    }
+    for (uint32_t i = array->dimension_count; i-- > 0 && expanded == NULL;) {
+        strides[i] = stride;
+        stride *= array->shape[i] == 0 ? 1 : (uint64_t)array->shape[i];
+    }
+    buffer_add(pickle, SLICE(MARK));
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        add_integer(pickle, expanded == NULL ? strides[i]
+                                             : strides[i] / dtype_size(array->dtype));
+    }
+    buffer_add(pickle, SLICE(TUPLE));
+}
+
+/* A plain tensor on the CPU that fills the storage "0", contiguous, no gradient required. Its
+ * dtype must be one of those that pt_has_dtype knows. */
+static void pickle_add_tensor(struct buffer *pickle, const struct array *array)
+{
+    const char *storage = storage_of(array->dtype);
+    struct expanded_array expanded;
+    bool is_once = expanded_find(array, &expanded);
+    uint64_t count = array_count(is_once ? &expanded.once : array);
+
+    buffer_add(pickle, SLICE(PROTOCOL));
+    if (storage != NULL) {
+        buffer_add(pickle, SLICE(GLOBAL("torch._utils", "_rebuild_tensor_v2")));
+    } else {
+        buffer_add(pickle, SLICE(GLOBAL("torch._utils", "_rebuild_tensor_v3")));
+    }
+    buffer_add(pickle, SLICE(MARK MARK TEXT("\x07", "storage")));
+    if (storage != NULL) {
+        buffer_add_format(pickle, GLOBAL("torch", "%s"), storage);
+    } else {
+        buffer_add(pickle, SLICE(GLOBAL("torch.storage", "UntypedStorage")));
+        count *= dtype_size(array->dtype); /* its elements are bytes */
+    }
+    buffer_add(pickle, SLICE(TEXT("\x01", "0") TEXT("\x03", "cpu")));
+    add_integer(pickle, count);
+    buffer_add(pickle, SLICE(TUPLE PERSISTENT ZERO));
+    add_shape(pickle, array);
+    add_strides(pickle, array, is_once ? &expanded : NULL);
+    buffer_add(pickle, SLICE(NO GLOBAL("collections", "OrderedDict")));
+    buffer_add(pickle, SLICE(EMPTY_TUPLE REDUCE));
+    if (storage == NULL) {
+        buffer_add_format(pickle, GLOBAL("torch", "%s"), dtype_text(array->dtype));
+    }
+    buffer_add(pickle, SLICE(TUPLE REDUCE STOP));
+}
+
+/* From this size on the fields of 32 bits say that those of 64 are to be looked at. */
+#define ZIP64_SIZE      UINT32_MAX
+#define VERSION_PLAIN   20
+#define VERSION_ZIP64   45
+#define FLAG_DESCRIPTOR 0x0008 /* sizes and checksum stand behind the bytes */
+#define FLAG_UTF8       0x0800
+#define DATE_1980                                                                      \
+    0x0021 /* the first that can be told: files with equal tensors are equal */
+#define EXTRA_ZIP64      0x0001
+#define EXTRA_ZIP64_SIZE 20
+#define EXTRA_PADDING    0x4246 /* "FB", as PyTorch's own padding is called */
+#define EXTRA_HEAD_SIZE  4
+#define LOCAL_HEAD_SIZE  30
+#define ALIGNMENT        64
+
+/* Little-endian. */
+static void add_number(struct buffer *buffer, uint64_t number, size_t size)
+{
+    char bytes[sizeof number];
+
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (char)(number >> 8 * i & 0xff);
+    }
+    buffer_add_bytes(buffer, bytes, size);
+}
+
+static void add_signature(struct buffer *buffer, unsigned kind)
+{
+    buffer_add(buffer, SLICE("PK"));
+    add_number(buffer, kind, 2);
+}
+
+#define LOCAL      0x0403
+#define DESCRIPTOR 0x0807
+#define CENTRAL    0x0201
+#define END        0x0605
+#define END_64     0x0606
+#define LOCATOR_64 0x0706
+
+static uint64_t position(const struct zip_writer *zip)
+{
+    return zip->written + zip->pending.size;
+}
+
+void zip_release(struct zip_writer *zip)
+{
+    buffer_release(&zip->pending);
+    buffer_release(&zip->directory);
+}
+
+/* From the version on, as it stands in the local header and in the directory. */
+static void add_facts(
+    struct buffer *buffer, unsigned flags, uint32_t crc, uint64_t size, bool is_zip64)
+{
+    add_number(buffer, is_zip64 ? VERSION_ZIP64 : VERSION_PLAIN, 2);
+    add_number(buffer, flags | FLAG_UTF8, 2);
+    add_number(buffer, 0, 2); /* stored */
+    add_number(buffer, 0, 2); /* midnight */
+    add_number(buffer, DATE_1980, 2);
+    add_number(buffer, crc, 4);
+    add_number(buffer, is_zip64 ? UINT32_MAX : size, 4);
+    add_number(buffer, is_zip64 ? UINT32_MAX : size, 4);
+}
+
+static void add_zip64(struct buffer *buffer, uint64_t size)
+{
+    add_number(buffer, EXTRA_ZIP64, 2);
+    add_number(buffer, EXTRA_ZIP64_SIZE - EXTRA_HEAD_SIZE, 2);
+    add_number(buffer, size, 8);
+    add_number(buffer, size, 8);
+}
+
+static void add_to_directory(struct zip_writer *zip,
+                             struct slice name,
+                             unsigned flags,
+                             uint32_t crc,
+                             uint64_t size)
+{
+    struct buffer *directory = &zip->directory;
+    bool is_zip64 = size >= ZIP64_SIZE;
+
+    add_signature(directory, CENTRAL);
+    add_number(directory, is_zip64 ? VERSION_ZIP64 : VERSION_PLAIN, 2);
+    add_facts(directory, flags, crc, size, is_zip64);
+    add_number(directory, name.size, 2);
+    add_number(directory, is_zip64 ? EXTRA_ZIP64_SIZE : 0, 2);
+    add_number(directory, 0, 2); /* no comment */
+    add_number(directory, 0, 2); /* on disk 0 */
+    add_number(directory, 0, 2); /* attributes */
+    add_number(directory, 0, 4);
+    add_number(directory, zip->record, 4);
+    buffer_add(directory, name);
+    if (is_zip64) {
+        add_zip64(directory, size);
+    }
+    zip->count++;
+}
+
+void zip_add(struct zip_writer *zip, struct slice name, struct slice bytes)
+{
+    uint32_t crc = crc32_update(0, bytes.bytes, bytes.size);
+
+    zip->record = position(zip);
+    add_signature(&zip->pending, LOCAL);
+    add_facts(&zip->pending, 0, crc, bytes.size, false);
+    add_number(&zip->pending, name.size, 2);
+    add_number(&zip->pending, 0, 2);
+    buffer_add(&zip->pending, name);
+    buffer_add(&zip->pending, bytes);
+    add_to_directory(zip, name, 0, crc, bytes.size);
+}
+
+/* Begins a record whose bytes the caller writes itself behind what is pending just now. They begin
+ * at a multiple of 64 in the file. */
+static void zip_begin(struct zip_writer *zip, struct slice name, uint64_t size)
+{
+    bool is_zip64 = size >= ZIP64_SIZE;
+    size_t zip64_size = is_zip64 ? EXTRA_ZIP64_SIZE : 0;
+    uint64_t unpadded;
+    size_t padding;
+
+    zip->record = position(zip);
+    unpadded = zip->record + LOCAL_HEAD_SIZE + name.size + zip64_size + EXTRA_HEAD_SIZE;
+    padding = (size_t)(-unpadded % ALIGNMENT);
+    add_signature(&zip->pending, LOCAL);
+    add_facts(&zip->pending, FLAG_DESCRIPTOR, 0, 0, is_zip64);
+    add_number(&zip->pending, name.size, 2);
+    add_number(&zip->pending, zip64_size + EXTRA_HEAD_SIZE + padding, 2);
+    buffer_add(&zip->pending, name);
+    if (is_zip64) {
+        add_zip64(&zip->pending, 0);
+    }
+    add_number(&zip->pending, EXTRA_PADDING, 2);
+    add_number(&zip->pending, padding, 2);
+    for (size_t i = 0; i < padding; i++) {
+        buffer_add_byte(&zip->pending, 'Z');
+    }
+}
+
+/* So many bytes of that record have their place behind what was pending before it. */
+static void zip_pass(struct zip_writer *zip, uint64_t size)
+{
+    zip->written += size;
+}
+
+/* What is pending was written. */
+static void zip_flushed(struct zip_writer *zip)
+{
+    zip->written += zip->pending.size;
+    zip->pending.size = 0;
+}
+
+/* Ends that record. */
+static void
+zip_end(struct zip_writer *zip, struct slice name, uint64_t size, uint32_t crc)
+{
+    size_t width = size >= ZIP64_SIZE ? 8 : 4;
+
+    add_signature(&zip->pending, DESCRIPTOR);
+    add_number(&zip->pending, crc, 4);
+    add_number(&zip->pending, size, width);
+    add_number(&zip->pending, size, width);
+    add_to_directory(zip, name, FLAG_DESCRIPTOR, crc, size);
+}
+
+/* Tells where the directory is, where 32 bits do not. */
+static void
+add_end_64(struct buffer *pending, uint64_t count, uint64_t size, uint64_t start)
+{
+    uint64_t end = start + size;
+
+    add_signature(pending, END_64);
+    add_number(pending, 44, 8); /* the size of what follows */
+    add_number(pending, VERSION_ZIP64, 2);
+    add_number(pending, VERSION_ZIP64, 2);
+    add_number(pending, 0, 8); /* this disk and the directory's */
+    add_number(pending, count, 8);
+    add_number(pending, count, 8);
+    add_number(pending, size, 8);
+    add_number(pending, start, 8);
+
+    add_signature(pending, LOCATOR_64);
+    add_number(pending, 0, 4);
+    add_number(pending, end, 8);
+    add_number(pending, 1, 4); /* disks */
+}
+
+void zip_finish(struct zip_writer *zip)
+{
+    struct buffer *pending = &zip->pending;
+    uint64_t start = position(zip);
+    uint64_t size = zip->directory.size;
+    bool is_zip64 = start >= ZIP64_SIZE;
+
+    buffer_add(pending, buffer_slice(&zip->directory));
+    if (is_zip64) {
+        add_end_64(pending, zip->count, size, start);
+    }
+    add_signature(pending, END);
+    add_number(pending, 0, 4); /* this disk and the directory's */
+    add_number(pending, zip->count, 2);
+    add_number(pending, zip->count, 2);
+    add_number(pending, size, 4);
+    add_number(pending, is_zip64 ? UINT32_MAX : start, 4);
+    add_number(pending, 0, 2); /* no comment */
+}
+
+/* Whether something could not be added for want of memory. */
+static bool zip_has_failed(const struct zip_writer *zip)
+{
+    return zip->pending.has_failed || zip->directory.has_failed;
+}
+
+/* ---- One tensor written in the file format of torch.save ---- */
 
 #define FOLDER "archive/"
 #define VALUES SLICE(FOLDER "data/0")

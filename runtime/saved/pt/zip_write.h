@@ -25,20 +25,7 @@ void zip_release(struct zip_writer *zip);
 /* A small record, whole. */
 void zip_add(struct zip_writer *zip, struct slice name, struct slice bytes);
 
-/* Begins a record whose bytes the caller writes itself behind what is pending just now. They begin
- * at a multiple of 64 in the file. */
-void zip_begin(struct zip_writer *zip, struct slice name, uint64_t size);
-/* So many bytes of that record have their place behind what was pending before it. */
-void zip_pass(struct zip_writer *zip, uint64_t size);
-/* What is pending was written. */
-void zip_flushed(struct zip_writer *zip);
-/* Ends that record. */
-void zip_end(struct zip_writer *zip, struct slice name, uint64_t size, uint32_t crc);
-
 /* The directory; nothing comes behind it. */
 void zip_finish(struct zip_writer *zip);
-
-/* Whether something could not be added for want of memory. */
-bool zip_has_failed(const struct zip_writer *zip);
 
 #endif

@@ -29,11 +29,6 @@ struct call_frames {
     uint32_t yard_count; /* each has a greater number than the one that it lies in */
 };
 
-/* false: out of memory, here and below. Finds boxes and columns. */
-bool call_frames_find(struct call_frames *frames,
-                      const struct call_graph *graph,
-                      struct arena *arena);
-
 /* ---- yards.c ---- */
 
 /* Finds the yards of frames that are a tree. */

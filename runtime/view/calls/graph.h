@@ -71,7 +71,7 @@ struct call_page {
     double height;
 };
 
-/* ---- graph_dot.c ---- */
+/* ---- graph_text.c ---- */
 
 /* An attribute of a graph, or of its nodes and edges: `kind` is "graph", "node" or "edge". */
 struct call_attribute {
@@ -79,9 +79,6 @@ struct call_attribute {
     struct slice name;
     struct slice value;
 };
-
-/* Writes "layers x 2", as far as the options say so. */
-void call_label_add(const struct call_graph *graph, uint32_t node, struct buffer *text);
 
 /* Appends a whole `digraph`, with the attributes in their order. false: out of memory. */
 bool call_graph_add_dot(const struct call_graph *graph,

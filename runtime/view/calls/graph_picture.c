@@ -1,11 +1,396 @@
-/* A call graph as a picture: boxes, the layout of them, arrows, and a title above. */
-#include "runtime/view/calls/graph.h"
+/* A call graph as a picture: frames and boxes, the layout of them, arrows, and a title above. */
+#include "runtime/view/calls/frames.h"
 
-#include "runtime/view/calls/box.h"
+#include "runtime/base/memory.h"
+#include "runtime/view/calls/graph.h"
 #include "runtime/view/calls/levels.h"
+#include "runtime/view/picture/box/box.h"
 #include "runtime/view/picture/parts.h"
 
 #include <math.h>
+
+struct call_box {
+    double width;
+    double height;
+    /* The caller's: where it stands in its column, and whether it has children in the graph. */
+    double y;
+    bool has_children;
+    struct slice name;
+    struct pills times; /* "× 6"; none where it was met once */
+    struct slice calls; /* "0–5 · 12 calls"; "" */
+    struct slice shape; /* "" */
+};
+
+/* So many leaves that follow each other stand in a column. */
+#define COLUMN_LEAST 3
+/* Longer columns are several. */
+#define COLUMN_MOST 24
+
+/* Leaves below one node, with nothing else between them. */
+struct run {
+    uint32_t length;
+    uint32_t frame; /* CALL_NODE_NONE as long as it has none */
+};
+
+struct finding {
+    struct call_frames *frames;     /* borrowed */
+    const struct call_graph *graph; /* borrowed */
+    uint32_t *parent_counts;        /* for each node; owned, as all below */
+    uint32_t *open_runs; /* for each node: that of its last child, or CALL_NODE_NONE */
+    uint32_t *run_of;    /* for each node, or CALL_NODE_NONE */
+    struct run *runs;
+    uint32_t run_count;
+};
+
+static bool finding_init(struct finding *finding, struct arena *arena)
+{
+    const struct call_graph *graph = finding->graph;
+    struct call_frames *frames = finding->frames;
+    size_t count = graph->tree->node_count;
+
+    /* A yard has a frame and an edge besides. */
+    frames->frames =
+        arena_allocate(arena, graph->drawn_count, 2 * sizeof *frames->frames);
+    frames->frame_of = arena_allocate(arena, count, sizeof *frames->frame_of);
+    frames->has_children = arena_allocate(arena, count, sizeof *frames->has_children);
+    frames->edges = arena_allocate(arena, graph->edge_count + graph->drawn_count,
+                                   sizeof *frames->edges);
+    finding->parent_counts = memory_allocate(count, sizeof *finding->parent_counts);
+    finding->open_runs = memory_allocate(count, sizeof *finding->open_runs);
+    finding->run_of = memory_allocate(count, sizeof *finding->run_of);
+    finding->runs = memory_allocate(graph->edge_count, sizeof *finding->runs);
+    if (arena->has_failed || finding->parent_counts == NULL ||
+        finding->open_runs == NULL || finding->run_of == NULL ||
+        finding->runs == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        frames->has_children[i] = false;
+        finding->parent_counts[i] = 0;
+        finding->open_runs[i] = CALL_NODE_NONE;
+        finding->run_of[i] = CALL_NODE_NONE;
+    }
+    return true;
+}
+
+static void finding_release(struct finding *finding)
+{
+    memory_free(finding->parent_counts);
+    memory_free(finding->open_runs);
+    memory_free(finding->run_of);
+    memory_free(finding->runs);
+}
+
+static void find_runs(struct finding *finding)
+{
+    const struct call_graph *graph = finding->graph;
+
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        finding->parent_counts[graph->edges[i].target]++;
+        finding->frames->has_children[graph->edges[i].source] = true;
+    }
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        uint32_t target = graph->edges[i].target;
+        uint32_t *open = &finding->open_runs[graph->edges[i].source];
+
+        if (finding->parent_counts[target] > 1 ||
+            finding->frames->has_children[target]) {
+            *open = CALL_NODE_NONE;
+            continue;
+        }
+        if (*open == CALL_NODE_NONE || finding->runs[*open].length == COLUMN_MOST) {
+            *open = finding->run_count++;
+            finding->runs[*open] = (struct run){.frame = CALL_NODE_NONE};
+        }
+        finding->runs[*open].length++;
+        finding->run_of[target] = *open;
+    }
+}
+
+static void place_node(struct finding *finding, uint32_t node)
+{
+    struct call_frames *frames = finding->frames;
+    uint32_t run = finding->run_of[node];
+    bool is_column = run != CALL_NODE_NONE && finding->runs[run].length >= COLUMN_LEAST;
+
+    if (is_column && finding->runs[run].frame != CALL_NODE_NONE) {
+        frames->frame_of[node] = finding->runs[run].frame;
+    } else {
+        frames->frame_of[node] = frames->frame_count++;
+        frames->frames[frames->frame_of[node]] = (struct call_frame){
+            .yard = LAYOUT_NONE, .holds = LAYOUT_NONE, .is_column = is_column};
+    }
+    if (is_column) {
+        finding->runs[run].frame = frames->frame_of[node];
+    }
+    frames->frames[frames->frame_of[node]].box_count++;
+}
+
+/* A column gets the edge of its first box. */
+static void add_edges(struct finding *finding)
+{
+    const struct call_graph *graph = finding->graph;
+    struct call_frames *frames = finding->frames;
+
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        uint32_t target = graph->edges[i].target;
+        uint32_t run = finding->run_of[target];
+
+        if (run != CALL_NODE_NONE && finding->runs[run].length >= COLUMN_LEAST) {
+            if (finding->runs[run].frame == CALL_NODE_NONE) {
+                continue;
+            }
+            finding->runs[run].frame = CALL_NODE_NONE;
+        }
+        frames->edges[frames->edge_count++] =
+            (struct layout_edge){.source = frames->frame_of[graph->edges[i].source],
+                                 .target = frames->frame_of[target]};
+    }
+}
+
+/* false: out of memory, here and below. Finds boxes and columns. */
+static bool call_frames_find(struct call_frames *frames,
+                             const struct call_graph *graph,
+                             struct arena *arena)
+{
+    struct finding finding = {.frames = frames, .graph = graph};
+    bool is_done;
+
+    *frames = (struct call_frames){.frame_count = 0};
+    is_done = finding_init(&finding, arena);
+    if (is_done) {
+        find_runs(&finding);
+        for (uint32_t i = 0; i < graph->tree->node_count; i++) {
+            if (graph->is_drawn[i]) {
+                place_node(&finding, i);
+            }
+        }
+        add_edges(&finding);
+    }
+    finding_release(&finding);
+    return is_done && (graph->options.merges_names || call_yards_find(frames));
+}
+
+/* The box of a node in a call graph's picture: its name, how often it was met, its shape. */
+
+#define NAME_SIZE    10.0
+#define SMALL_SIZE   7.5
+#define NAME_HEIGHT  14.0
+#define SMALL_HEIGHT 10.5
+#define PADDING      11.0
+#define BORDER       6.0 /* above and below the lines */
+#define NAME_MAX     200.0
+#define SHAPE_MAX    200.0
+#define MORE         SLICE(", \xE2\x80\xA6")
+#define WIDTH_LEAST  52.0
+/* So many runs of indices are told one by one. */
+#define RUN_MAX 4
+
+static struct text_style name_style(const struct sheet *sheet)
+{
+    return (struct text_style){PICTURE_SANS_BOLD, NAME_SIZE, sheet->palette->text};
+}
+
+static struct text_style small_style(const struct sheet *sheet)
+{
+    return (struct text_style){PICTURE_SANS, SMALL_SIZE, sheet->palette->faint};
+}
+
+static struct text_style shape_style(const struct sheet *sheet)
+{
+    return (struct text_style){PICTURE_MONO, SMALL_SIZE, sheet->palette->code};
+}
+
+/* ---- what it says ---- */
+
+/* "0–5, 8": runs of numbers. Whether there were too many is told by an ellipsis. */
+static void add_indices(struct buffer *text, const struct call_node *node)
+{
+    uint32_t i = 0;
+
+    for (uint32_t run = 0; i < node->index_count; run++) {
+        uint32_t last = i;
+
+        while (last + 1 < node->index_count &&
+               node->indices[last + 1] == node->indices[last] + 1) {
+            last++;
+        }
+        buffer_add(text, run > 0 ? SLICE(", ") : SLICE(""));
+        if (run == RUN_MAX) {
+            buffer_add(text, SLICE("\xE2\x80\xA6"));
+            return;
+        }
+        buffer_add_number(text, node->indices[i]);
+        if (last > i) {
+            buffer_add(text, SLICE("\xE2\x80\x93"));
+            buffer_add_number(text, node->indices[last]);
+        }
+        i = last + 1;
+    }
+}
+
+static void prepare_calls(struct call_box *box,
+                          struct sheet *sheet,
+                          const struct call_graph *graph,
+                          uint32_t node)
+{
+    const struct call_node *shown = &graph->tree->nodes[node];
+    const struct call_node *told = call_graph_told(graph, node);
+    bool has_calls = call_graph_tells_calls(graph, told);
+    struct buffer *text = &sheet->scratch;
+
+    text->size = 0;
+    if (!graph->options.has_repetition) {
+        return;
+    }
+    if (shown->index_count > 1) {
+        add_indices(text, shown);
+        buffer_add(text, has_calls ? SLICE(" \xC2\xB7 ") : SLICE(""));
+    }
+    if (has_calls) {
+        buffer_add_number(text, told->call_count);
+        buffer_add(text, SLICE(" calls"));
+    }
+    box->calls = sheet_keep(sheet);
+}
+
+static void prepare_times(struct call_box *box,
+                          struct sheet *sheet,
+                          const struct call_node *node,
+                          const struct call_graph *graph)
+{
+    if (!graph->options.has_repetition || node->index_count < 2) {
+        return;
+    }
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, SLICE("\xC3\x97 "));
+    buffer_add_number(&sheet->scratch, node->index_count);
+    pill_add(&box->times, sheet, sheet_keep(sheet), sheet->palette->argument, 0);
+}
+
+/* The first of several shapes, as many as are at most `width` wide. */
+static struct slice shorten_shapes(struct sheet *sheet,
+                                   struct text_style style,
+                                   struct slice shapes,
+                                   double width)
+{
+    size_t end = shapes.size;
+
+    if (style_width(style, shapes) <= width) {
+        return shapes;
+    }
+    while (end > 0 &&
+           (shapes.bytes[end - 1] != ']' ||
+            style_width(style, slice_part(shapes, 0, end)) + style_width(style, MORE) >
+                width)) {
+        end--;
+    }
+    if (end == 0) {
+        return sheet_shorten(sheet, style, shapes, width, SHORTEN_END);
+    }
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, slice_part(shapes, 0, end));
+    buffer_add(&sheet->scratch, MORE);
+    return sheet_keep(sheet);
+}
+
+/* Of many arguments the first are told, and what came out. */
+static void prepare_shape(struct call_box *box,
+                          struct sheet *sheet,
+                          const struct call_graph *graph,
+                          uint32_t node)
+{
+    struct text_style style = shape_style(sheet);
+    struct slice shape = sheet_clean(sheet, call_graph_told(graph, node)->shape);
+    size_t arrow = slice_find(shape, SLICE(" -> "), 0);
+    struct slice inputs = slice_part(shape, 0, arrow);
+    struct slice outputs = slice_part(shape, arrow, shape.size);
+
+    if (!graph->options.has_shapes || shape.size == 0) {
+        return;
+    }
+    outputs = shorten_shapes(sheet, style, outputs, SHAPE_MAX / 2);
+    inputs =
+        shorten_shapes(sheet, style, inputs, SHAPE_MAX - style_width(style, outputs));
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, inputs);
+    buffer_add(&sheet->scratch, outputs);
+    box->shape = sheet_keep(sheet);
+}
+
+static double name_width(const struct call_box *box, const struct sheet *sheet)
+{
+    return style_width(name_style(sheet), box->name) +
+           (box->times.count > 0 ? 2 * PILL_GAP + box->times.pills[0].width : 0);
+}
+
+static void call_box_prepare(struct call_box *box,
+                             struct sheet *sheet,
+                             const struct call_graph *graph,
+                             uint32_t node)
+{
+    const struct call_node *shown = &graph->tree->nodes[node];
+    double width;
+
+    *box = (struct call_box){.calls = SLICE(""), .shape = SLICE("")};
+    box->name = sheet_shorten(sheet, name_style(sheet), sheet_clean(sheet, shown->name),
+                              NAME_MAX, SHORTEN_MIDDLE);
+    prepare_times(box, sheet, shown, graph);
+    prepare_calls(box, sheet, graph, node);
+    prepare_shape(box, sheet, graph, node);
+    width =
+        fmax(name_width(box, sheet), fmax(style_width(small_style(sheet), box->calls),
+                                          style_width(shape_style(sheet), box->shape)));
+    box->width = fmax(ceil(width + 2 * PADDING), WIDTH_LEAST);
+    box->height = 2 * BORDER + NAME_HEIGHT + (box->calls.size > 0 ? SMALL_HEIGHT : 0) +
+                  (box->shape.size > 0 ? SMALL_HEIGHT : 0);
+}
+
+/* ---- drawing ---- */
+
+/* A line in the middle of the box. Gives back the next line's top. */
+static double draw_small(const struct call_box *box,
+                         struct sheet *sheet,
+                         struct text_style style,
+                         struct slice text,
+                         double x,
+                         double y)
+{
+    if (text.size == 0) {
+        return y;
+    }
+    sheet_text(sheet, style, x + (box->width - style_width(style, text)) / 2,
+               y + SMALL_SIZE, text);
+    return y + SMALL_HEIGHT;
+}
+
+/* Finds out what the box says, and its size. */
+static void call_box_draw(const struct call_box *box,
+                          struct sheet *sheet,
+                          const struct call_graph *graph,
+                          uint32_t node,
+                          double x,
+                          double y)
+{
+    struct card card = {.role = node == 0           ? ROLE_ARGUMENT
+                                : box->has_children ? ROLE_SOURCE
+                                                    : ROLE_VALUE};
+    double left = x + (box->width - name_width(box, sheet)) / 2;
+
+    sheet_begin(sheet, "node", sheet_clean(sheet, graph->tree->nodes[node].name));
+    card_draw(sheet, &card, x, y, box->width, box->height);
+    y += BORDER;
+    left += sheet_text(sheet, name_style(sheet), left, y + NAME_SIZE, box->name);
+    if (box->times.count > 0) {
+        pill_draw(sheet, &box->times.pills[0], left + 2 * PILL_GAP,
+                  y + (NAME_HEIGHT - PILL_HEIGHT) / 2);
+    }
+    y = draw_small(box, sheet, small_style(sheet), box->calls, x, y + NAME_HEIGHT);
+    draw_small(box, sheet, shape_style(sheet), box->shape, x, y);
+    sheet_end(sheet);
+}
+
+/* A call graph as a picture: boxes, the layout of them, arrows, and a title above. */
 
 #define MARGIN       18.0
 #define TITLE_SIZE   13.0

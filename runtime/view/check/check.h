@@ -186,27 +186,12 @@ bool check_shape_fits(struct check *check,
                       const struct check_shape *rule,
                       const struct log_event_view *event,
                       struct buffer *words);
-/* values.c: false where memory runs out; `is_bad` is set where something was found. */
+/* check.c: false where memory runs out; `is_bad` is set where something was found. */
 bool check_values(struct check *check,
                   const struct log_event_view *event,
                   struct open_call *call,
                   struct buffer *words,
                   bool *is_bad);
-bool check_dtype(struct check *check,
-                 const struct log_event_view *event,
-                 struct open_call *call,
-                 struct buffer *words,
-                 bool *is_bad);
-bool check_shapes(struct check *check,
-                  const struct log_event_view *event,
-                  struct open_call *call,
-                  struct buffer *words,
-                  bool *is_bad);
-/* memory.c: `fits`: the filter lets the event through. */
-bool check_remember_site(struct check *check,
-                         const struct log_event_view *event,
-                         bool fits);
-bool check_remember_zeros(struct check *check, const struct log_event_view *event);
 /* lines.c: what is remembered of a module's site, by its index in the table. */
 const struct check_site *check_known_site(const struct check *check,
                                           const struct log_module *module,

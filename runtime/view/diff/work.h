@@ -117,14 +117,7 @@ bool diff_writes_blame(struct diff_work *work,
                        const struct log_item *const items[2],
                        struct diff_blame *blame);
 
-/* ---- view/diff/judge/texts.c ---- */
-
-/* Whether two texts that differ name the same thing of both programs. */
-bool diff_texts_are_alike(const struct diff_work *work,
-                          const struct log_event_view *a,
-                          const struct log_event_view *b);
-
-/* ---- view/diff/judge/inputs.c ---- */
+/* ---- view/diff/judge/taints.c ---- */
 
 /* What went into an event. */
 struct diff_inputs {
@@ -230,7 +223,7 @@ const struct site *diff_arm_head(const struct log_event_view *event);
  * in them is: `if a: x else: y` became `if not a: y else: x`. */
 bool diff_gap_is_reordered(struct diff_work *work);
 
-/* ---- view/diff/judge/clock.c ---- */
+/* ---- view/diff/judge/texts.c ---- */
 
 /* Whether the pair may differ: `inputs` are those of the second. */
 bool diff_does_not_count(struct diff_work *work,

@@ -2,7 +2,268 @@
  * become one. */
 #include "runtime/view/flow/fold.h"
 
+#include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
+
+/* Which calls and which turns of loops are alike: the same sites, functions, dtypes and marks in
+ * them.
+ * Of what stands in a unit more than once it does not matter how often, nor in which order. */
+
+/* One to one, with each bit of the result from all bits of the number. */
+static uint64_t scatter(uint64_t number)
+{
+    number ^= number >> 30;
+    number *= 0xbf58476d1ce4e5b9u;
+    number ^= number >> 27;
+    number *= 0x94d049bb133111ebu;
+    return number ^ number >> 31;
+}
+
+/* One to one in each of its arguments: numbers that count up do not meet. */
+uint64_t flow_mix(uint64_t hash, uint64_t number)
+{
+    return scatter(hash * 0x9e3779b97f4a7c15u + scatter(number + 1));
+}
+
+/* ---- kinds ---- */
+
+/* One more of that kind: `nth` is how many there are now. false: out of memory. */
+static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
+{
+    uint32_t index = number_map_get(&kinds->index, kind);
+    void *counts = kinds->counts;
+    void *taken = kinds->taken;
+
+    if (index == NUMBER_MAP_NONE) {
+        index = kinds->count;
+        if (!memory_grow(&counts, &kinds->count_capacity, (size_t)index + 1,
+                         sizeof *kinds->counts)) {
+            return false;
+        }
+        kinds->counts = counts;
+        if (!memory_grow(&taken, &kinds->taken_capacity, (size_t)index + 1,
+                         sizeof *kinds->taken)) {
+            return false;
+        }
+        kinds->taken = taken;
+        if (!number_map_put(&kinds->index, kind, index)) {
+            return false;
+        }
+        kinds->counts[index] = 0;
+        kinds->taken[index] = 0;
+        kinds->count++;
+    }
+    *nth = ++kinds->counts[index];
+    return true;
+}
+
+static uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind)
+{
+    uint32_t index = number_map_get(&kinds->index, kind);
+
+    if (index == NUMBER_MAP_NONE || kinds->counts[index] >= FLOW_ALIKE_MIN) {
+        return 0;
+    }
+    return kinds->taken[index]++;
+}
+
+/* The place of the next one of the kind: 0 for all where they are folded, else 0, 1, … */
+static void flow_kinds_release(struct flow_kinds *kinds)
+{
+    number_map_release(&kinds->index);
+    memory_free(kinds->counts);
+    memory_free(kinds->taken);
+}
+
+/* ---- what a unit is ---- */
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* Whether a number that stands between these two is a part of its own. */
+static bool is_edge(char byte)
+{
+    return byte == '.' || byte == '[' || byte == ']';
+}
+
+static void add_wild(struct buffer *wild, struct slice text)
+{
+    for (size_t i = 0; i < text.size;) {
+        size_t end = i;
+
+        while (end < text.size && is_digit(text.bytes[end])) {
+            end++;
+        }
+        if (end > i && (i == 0 || is_edge(text.bytes[i - 1])) &&
+            (end == text.size || is_edge(text.bytes[end]))) {
+            buffer_add_byte(wild, '#');
+        } else {
+            end = end == i ? i + 1 : end;
+            buffer_add(wild, slice_part(text, i, end));
+        }
+        i = end;
+    }
+}
+
+/* The text's number with all numbers that are parts of a path, or places in a list, replaced.
+ * FLOW_NONE: out of memory. */
+static uint32_t find_wild(struct flow_folding *folding, uint32_t text)
+{
+    struct flow_builder *builder = folding->builder;
+    uint32_t number = number_map_get(&folding->wild_texts, text);
+    struct buffer wild = BUFFER_INIT;
+    bool is_done;
+
+    if (text == 0 || number != NUMBER_MAP_NONE) {
+        return text == 0 ? 0 : number;
+    }
+    add_wild(&wild, builder->texts.texts[text]);
+    is_done = !wild.has_failed &&
+              text_table_add(&builder->texts, buffer_slice(&wild), &number) &&
+              number_map_put(&folding->wild_texts, text, number);
+    buffer_release(&wild);
+    if (!is_done) {
+        flow_out_of_memory(builder);
+        return FLOW_NONE;
+    }
+    return number;
+}
+
+/* The call that this one is made from, where it is the same function of the same module. */
+static uint32_t flow_recursion_of(struct flow_folding *folding,
+                                  const struct flow_unit *unit)
+{
+    struct flow_builder *builder = folding->builder;
+    const struct flow_call *call = &builder->calls[unit->call];
+    const struct flow_call *caller;
+
+    if (unit->loop != FLOW_NONE || call->parent == FLOW_NONE) {
+        return FLOW_NONE;
+    }
+    caller = &builder->calls[call->parent];
+    return caller->module == call->module && caller->function == call->function &&
+                   caller->class_name == call->class_name && caller->path == call->path
+               ? call->parent
+               : FLOW_NONE;
+}
+
+/* A call of a module that stands at a number among others is the same wherever it is made;
+ * other calls, at the same line. */
+static bool find_key(struct flow_folding *folding, uint32_t index)
+{
+    const struct flow_builder *builder = folding->builder;
+    const struct flow_unit *unit = &builder->units[index];
+    const struct flow_call *call = &builder->calls[unit->call];
+    uint64_t key = flow_mix(call->thread, unit->loop);
+    uint32_t wild = call->path;
+
+    if (unit->loop == FLOW_NONE) {
+        wild = find_wild(folding, call->path);
+        if (wild == FLOW_NONE) {
+            return false;
+        }
+        key = flow_mix(key, number_map_key(call->module, call->function));
+        key = flow_mix(key, number_map_key(wild, call->class_name));
+        if (wild == call->path && builder->options->fold == FLOW_FOLD_AUTO) {
+            key = flow_mix(key, call->line);
+        }
+    }
+    folding->shapes[index] = (struct flow_shape){key, 0};
+    return true;
+}
+
+/* ---- what stands in it ---- */
+
+/* What a node is in its unit. */
+static uint64_t
+flow_node_kind(const struct flow_raw *node, uint32_t unit, uint32_t path)
+{
+    uint64_t kind =
+        flow_mix(number_map_key(unit, node->site), number_map_key(node->name, path));
+
+    return flow_mix(kind, (uint64_t)node->mark << 24 | (uint64_t)node->dtype << 16 |
+                              (uint64_t)node->kind << 8 |
+                              (node->is_read || node->is_promoted));
+}
+
+/* The nth one of its kind counts as long as they are not folded. */
+static void add_to_body(struct flow_shape *shape, uint64_t kind, uint32_t nth)
+{
+    if (nth <= FLOW_ALIKE_MIN) {
+        shape->body += flow_mix(kind, nth) | 1;
+    }
+}
+
+/* Sources are told where they are met first, not in every turn: they are no part of it. */
+static bool add_node(struct flow_folding *folding, const struct flow_raw *node)
+{
+    struct flow_builder *builder = folding->builder;
+    struct flow_shape *shape = &folding->shapes[node->unit];
+    uint32_t wild = find_wild(folding, node->path);
+    uint32_t nth;
+
+    if (wild == FLOW_NONE) {
+        return false;
+    }
+    if (!kinds_add(&folding->node_kinds, flow_node_kind(node, node->unit, node->path),
+                   &nth) ||
+        (wild != node->path &&
+         !kinds_add(&folding->leaf_kinds, flow_node_kind(node, node->unit, wild),
+                    &nth))) {
+        return flow_out_of_memory(builder);
+    }
+    if (!node->is_read && !node->is_promoted) {
+        add_to_body(shape, flow_node_kind(node, 0, wild), nth);
+    }
+    return true;
+}
+
+/* Children stand behind their parents, so a unit is whole when it is reached from behind. */
+static bool add_to_parent(struct flow_folding *folding, uint32_t index)
+{
+    struct flow_builder *builder = folding->builder;
+    const struct flow_unit *unit = &builder->units[index];
+    const struct flow_shape *shape = &folding->shapes[index];
+    bool is_recursive = flow_recursion_of(folding, unit) != FLOW_NONE;
+    uint64_t kind = is_recursive ? 1 : flow_mix(shape->key, shape->body);
+    uint32_t nth;
+
+    if (shape->body == 0) {
+        return true;
+    }
+    if (!kinds_add(&folding->unit_kinds, flow_mix(unit->parent, kind), &nth)) {
+        return flow_out_of_memory(builder);
+    }
+    if (unit->parent != FLOW_NONE) {
+        add_to_body(&folding->shapes[unit->parent], kind, nth);
+    }
+    return true;
+}
+
+/* fold.c: which units are alike. */
+static bool flow_shapes_find(struct flow_folding *folding)
+{
+    struct flow_builder *builder = folding->builder;
+
+    for (uint32_t i = 0; i < builder->unit_count; i++) {
+        if (!find_key(folding, i)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        if (!builder->raws[i].is_hidden && !add_node(folding, &builder->raws[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = builder->unit_count; i-- > 0;) {
+        if (!add_to_parent(folding, i)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 static void folding_release(struct flow_folding *folding)
 {

@@ -33,15 +33,4 @@ struct flow_folding {
 
 uint64_t flow_mix(uint64_t hash, uint64_t number);
 
-/* The place of the next one of the kind: 0 for all where they are folded, else 0, 1, … */
-uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind);
-void flow_kinds_release(struct flow_kinds *kinds);
-
-/* shape.c: which units are alike. */
-bool flow_shapes_find(struct flow_folding *folding);
-/* The call that this one is made from, where it is the same function of the same module. */
-uint32_t flow_recursion_of(struct flow_folding *folding, const struct flow_unit *unit);
-/* What a node is in its unit. */
-uint64_t flow_node_kind(const struct flow_raw *node, uint32_t unit, uint32_t path);
-
 #endif

@@ -2,10 +2,325 @@
  * each node at the mean place of its neighbours, then swaps of neighbours. The best order
  * seen is kept, so that more rounds never make it worse; a graph without crossings is left
  * as it was found. */
-#include "runtime/view/layout/order.h"
+#include "runtime/view/layout/sheet.h"
 
 #include <float.h>
 #include <string.h>
+
+/* Room for counting; lies in the sheet's arena. */
+struct crossings {
+    uint32_t *tree;     /* counts of keys, as sums over ranges */
+    uint32_t *sequence; /* keys of one layer's segments */
+    uint32_t *fill;
+};
+
+/* The place among all places along the bottom of the layer above that a segment ends at,
+ * and along the top of the layer below. */
+static inline uint32_t sheet_key_above(const struct sheet *sheet, uint32_t segment)
+{
+    const struct sheet_segment *s = &sheet->segments[segment];
+
+    return sheet->nodes[s->upper].bottom_key + s->upper_slot;
+}
+
+static inline uint32_t sheet_key_below(const struct sheet *sheet, uint32_t segment)
+{
+    const struct sheet_segment *s = &sheet->segments[segment];
+
+    return sheet->nodes[s->lower].top_key + s->lower_slot;
+}
+
+static inline bool sheet_is_bundled(const struct sheet *sheet, uint32_t node)
+{
+    return node >= sheet->bundle_first && node < sheet->bundle_end;
+}
+
+static void sheet_number_layer(struct sheet *sheet, uint32_t layer);
+
+/* ---- Orders to begin with: the layers as a walk over the sheet fills them ---- */
+
+/* Where a walk goes on to from a node: the other end of one of its segments. */
+static uint32_t walk_next(const struct sheet *sheet, bool goes_up, uint32_t item)
+{
+    return goes_up ? sheet->segments[sheet->above.items[item]].upper
+                   : sheet->segments[sheet->below.items[item]].lower;
+}
+
+static bool is_lane(const struct sheet *sheet, uint32_t node)
+{
+    return sheet->nodes[node].kind == SHEET_LANE;
+}
+
+/* Puts what a walk goes on to from a node on the stack, those to be visited first last:
+ * lanes between the others, so that what branches off a long edge stands on both sides of
+ * it. Gives the new depth. */
+static uint32_t walk_stack(const struct sheet *sheet,
+                           bool goes_up,
+                           uint32_t node,
+                           uint32_t *stack,
+                           uint32_t depth)
+{
+    const struct sheet_lists *lists = goes_up ? &sheet->above : &sheet->below;
+    uint32_t begin = lists->starts[node];
+    uint32_t end = lists->starts[node + 1];
+    uint32_t box_count = 0;
+    uint32_t seen = 0;
+
+    for (uint32_t k = begin; k < end; k++) {
+        box_count += !is_lane(sheet, walk_next(sheet, goes_up, k));
+    }
+    /* First the right half of the boxes, then the lanes, then the left half. */
+    for (int part = 0; part < 3; part++) {
+        seen = 0;
+        for (uint32_t k = end; k-- > begin;) {
+            uint32_t next = walk_next(sheet, goes_up, k);
+            int its_part = is_lane(sheet, next) ? 1 : seen++ < box_count / 2 ? 0 : 2;
+
+            if (its_part == part) {
+                stack[depth++] = next;
+            }
+        }
+    }
+    return depth;
+}
+
+/* The bundle stands at the right, where nothing else can bend it: what runs in it is drawn
+ * in as many pieces as it has bends. */
+static void layer_move_bundle(struct sheet *sheet, uint32_t layer)
+{
+    uint32_t end = sheet->layer_starts[layer + 1];
+
+    for (uint32_t i = sheet->layer_starts[layer]; i + 1 < end; i++) {
+        uint32_t node = sheet->layer_nodes[i];
+
+        if (sheet_is_bundled(sheet, node)) {
+            sheet->layer_nodes[i] = sheet->layer_nodes[i + 1];
+            sheet->layer_nodes[i + 1] = node;
+        }
+    }
+}
+
+/* Puts nodes into their layers as a walk down from the first ones (or up from the last)
+ * meets them, so that what belongs together begins together. Makes the layers where they
+ * are not made yet. false where memory ran out. */
+static bool sheet_begin_order(struct sheet *sheet, bool goes_up)
+{
+    struct sheet_lists by_layer;
+    uint32_t *fill = arena_allocate(sheet->arena, sheet->layer_count, sizeof *fill);
+    uint32_t *stack = arena_allocate(
+        sheet->arena, (size_t)sheet->node_count + sheet->segment_count, sizeof *stack);
+    bool *is_met = arena_allocate(sheet->arena, sheet->node_count, sizeof *is_met);
+
+    if (sheet->layer_nodes == NULL) {
+        sheet->layer_nodes =
+            arena_allocate(sheet->arena, sheet->node_count, sizeof *sheet->layer_nodes);
+    }
+    if (sheet->layer_nodes == NULL || fill == NULL || stack == NULL || is_met == NULL ||
+        !sheet_lists_make(&by_layer, sheet->arena, &sheet->nodes->layer,
+                          sizeof *sheet->nodes / sizeof(uint32_t), sheet->node_count,
+                          sheet->layer_count)) {
+        return false;
+    }
+    sheet->layer_starts = by_layer.starts;
+    memcpy(fill, by_layer.starts, sheet->layer_count * sizeof *fill);
+    memset(is_met, 0, sheet->node_count * sizeof *is_met);
+    for (uint32_t i = 0; i < sheet->node_count; i++) {
+        uint32_t depth = 0;
+
+        stack[depth++] = by_layer.items[goes_up ? sheet->node_count - 1 - i : i];
+        while (depth > 0) {
+            uint32_t node = stack[--depth];
+
+            if (is_met[node]) {
+                continue;
+            }
+            is_met[node] = true;
+            sheet->layer_nodes[fill[sheet->nodes[node].layer]++] = node;
+            depth = walk_stack(sheet, goes_up, node, stack, depth);
+        }
+    }
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        layer_move_bundle(sheet, layer);
+        sheet_number_layer(sheet, layer);
+    }
+    return true;
+}
+
+/* ---- Counts crossings; numbers the places of nodes and segments ---- */
+
+static bool crossings_init(struct crossings *crossings, const struct sheet *sheet)
+{
+    size_t key_count = (size_t)sheet->node_count + sheet->segment_count * 2 + 2;
+
+    *crossings = (struct crossings){
+        .tree = arena_allocate(sheet->arena, key_count, sizeof(uint32_t)),
+        .sequence =
+            arena_allocate(sheet->arena, sheet->segment_count, sizeof(uint32_t)),
+        .fill = arena_allocate(sheet->arena, key_count, sizeof(uint32_t)),
+    };
+    return crossings->tree != NULL && crossings->sequence != NULL &&
+           crossings->fill != NULL;
+}
+
+/* Writes positions and keys of a layer (of all layers) after its nodes changed places. */
+static void sheet_number_layer(struct sheet *sheet, uint32_t layer)
+{
+    uint32_t first = sheet->layer_starts[layer];
+    uint32_t top_key = 0;
+    uint32_t bottom_key = 0;
+
+    for (uint32_t i = first; i < sheet->layer_starts[layer + 1]; i++) {
+        struct sheet_node *node = &sheet->nodes[sheet->layer_nodes[i]];
+
+        node->position = i - first;
+        node->top_key = top_key;
+        node->bottom_key = bottom_key;
+        top_key += node->top_slot_count;
+        bottom_key += node->bottom_slot_count;
+    }
+}
+
+static void sheet_number(struct sheet *sheet)
+{
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        sheet_number_layer(sheet, layer);
+    }
+}
+
+static uint32_t layer_bottom_keys(const struct sheet *sheet, uint32_t layer)
+{
+    const struct sheet_node *last =
+        &sheet->nodes[sheet->layer_nodes[sheet->layer_starts[layer + 1] - 1]];
+
+    return last->bottom_key + last->bottom_slot_count;
+}
+
+static uint32_t layer_top_keys(const struct sheet *sheet, uint32_t layer)
+{
+    const struct sheet_node *last =
+        &sheet->nodes[sheet->layer_nodes[sheet->layer_starts[layer + 1] - 1]];
+
+    return last->top_key + last->top_slot_count;
+}
+
+/* The keys below of the segments under `layer`, sorted by their keys above: bucket by
+ * bucket, those of a bucket from the left. Gives their number. */
+static uint32_t crossings_sequence(struct crossings *crossings,
+                                   const struct sheet *sheet,
+                                   uint32_t layer)
+{
+    uint32_t *fill = crossings->fill;
+    uint32_t key_count = layer_bottom_keys(sheet, layer);
+    uint32_t total = 0;
+
+    memset(fill, 0, key_count * sizeof *fill);
+    for (uint32_t i = sheet->layer_starts[layer]; i < sheet->layer_starts[layer + 1];
+         i++) {
+        uint32_t node = sheet->layer_nodes[i];
+
+        for (uint32_t k = sheet->below.starts[node]; k < sheet->below.starts[node + 1];
+             k++) {
+            fill[sheet_key_above(sheet, sheet->below.items[k])]++;
+        }
+    }
+    for (uint32_t key = 0; key < key_count; key++) {
+        uint32_t count = fill[key];
+
+        fill[key] = total;
+        total += count;
+    }
+    for (uint32_t i = sheet->layer_starts[layer + 1];
+         i < sheet->layer_starts[layer + 2]; i++) {
+        uint32_t node = sheet->layer_nodes[i];
+
+        for (uint32_t k = sheet->above.starts[node]; k < sheet->above.starts[node + 1];
+             k++) {
+            uint32_t segment = sheet->above.items[k];
+
+            crossings->sequence[fill[sheet_key_above(sheet, segment)]++] =
+                sheet_key_below(sheet, segment);
+        }
+    }
+    return total;
+}
+
+/* Crossings between `layer` and the next: pairs of the sequence in the wrong order, counted
+ * with a tree of partial sums (Barth, Jünger and Mutzel). */
+static uint64_t crossings_count_layer(struct crossings *crossings,
+                                      const struct sheet *sheet,
+                                      uint32_t layer)
+{
+    uint32_t count = crossings_sequence(crossings, sheet, layer);
+    uint32_t key_count = layer_top_keys(sheet, layer + 1);
+    uint32_t *tree = crossings->tree;
+    uint64_t total = 0;
+
+    memset(tree, 0, (key_count + 1) * sizeof *tree);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t not_right =
+            0; /* earlier ones that end at the same place or left of it */
+
+        for (uint32_t k = crossings->sequence[i] + 1; k > 0; k -= k & -k) {
+            not_right += tree[k];
+        }
+        total += i - not_right;
+        for (uint32_t k = crossings->sequence[i] + 1; k <= key_count; k += k & -k) {
+            tree[k]++;
+        }
+    }
+    return total;
+}
+
+/* Crossings of segments in the present order. */
+static uint64_t crossings_count(struct crossings *crossings, const struct sheet *sheet)
+{
+    uint64_t total = 0;
+
+    for (uint32_t layer = 0; layer + 1 < sheet->layer_count; layer++) {
+        total += crossings_count_layer(crossings, sheet, layer);
+    }
+    return total;
+}
+
+/* Bucket by bucket: walking the nodes of all layers from the left hands out the other ends
+ * of their segments from the left. */
+static bool lists_sort(struct sheet *sheet, struct sheet_lists *lists, bool is_above)
+{
+    const struct sheet_lists *others = is_above ? &sheet->below : &sheet->above;
+    uint32_t *items = arena_allocate(sheet->arena, sheet->segment_count, sizeof *items);
+    uint32_t *fill = arena_allocate(sheet->arena, sheet->node_count, sizeof *fill);
+
+    if (items == NULL || fill == NULL) {
+        return false;
+    }
+    memcpy(fill, lists->starts, sheet->node_count * sizeof *fill);
+    for (uint32_t i = 0; i < sheet->node_count; i++) {
+        uint32_t node = sheet->layer_nodes[i];
+
+        for (uint32_t k = others->starts[node]; k < others->starts[node + 1]; k++) {
+            const struct sheet_segment *segment = &sheet->segments[others->items[k]];
+
+            items[fill[is_above ? segment->lower : segment->upper]++] =
+                others->items[k];
+        }
+    }
+    lists->items = items;
+    return true;
+}
+
+/* Sorts what hangs at each node by the place of the other end, after nodes moved. */
+static bool sheet_sort_segments(struct sheet *sheet)
+{
+    struct sheet_lists above = sheet->above;
+    struct sheet_lists below = sheet->below;
+    bool is_done;
+
+    /* Both are sorted by the other as it was: within a group's border that is by place. */
+    is_done = lists_sort(sheet, &above, true) && lists_sort(sheet, &below, false);
+    sheet->above = above;
+    sheet->below = below;
+    return is_done;
+}
 
 /* Swaps are tried where at most this many pairs of edges have to be looked at. */
 #define SWAP_WORK_LIMIT 256

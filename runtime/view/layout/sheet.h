@@ -117,15 +117,6 @@ bool sheet_make_layers(struct sheet *sheet);
 bool sheet_make_segments(struct sheet *sheet);
 bool sheet_order(struct sheet *sheet);
 bool sheet_place(struct sheet *sheet);
-bool sheet_stack(struct sheet *sheet);
-bool sheet_spread_ends(struct sheet *sheet);
-bool sheet_find_straight(struct sheet *sheet);
-void sheet_route(const struct sheet *sheet,
-                 const struct sheet_link *link,
-                 struct layout_path *path);
-
-/* Sorts what hangs at each node by the place of the other end, after nodes moved. */
-bool sheet_sort_segments(struct sheet *sheet);
 
 /* Makes `lists` of `count` items, `nodes[i * stride]` being the node of item i; each node's
  * items keep their order. */
@@ -136,22 +127,9 @@ bool sheet_lists_make(struct sheet_lists *lists,
                       size_t count,
                       size_t node_count);
 
-/* The free space that has to stay between the centres of two neighbours in a layer. */
-double sheet_separation(const struct sheet *sheet,
-                        const struct sheet_node *left,
-                        const struct sheet_node *right);
-
 static inline uint32_t sheet_layer_size(const struct sheet *sheet, uint32_t layer)
 {
     return sheet->layer_starts[layer + 1] - sheet->layer_starts[layer];
 }
-
-/* ---- straight.c ---- */
-
-/* A segment counts where it is of the best rank at both its ends. */
-bool sheet_choose_segments(struct sheet *sheet);
-
-/* A segment that crosses one between two lanes must not bend it. */
-void sheet_drop_crossings(struct sheet *sheet, uint32_t layer);
 
 #endif

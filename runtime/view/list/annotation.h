@@ -106,14 +106,6 @@ bool annotation_end_trace(struct annotation *annotation,
                           bool (*strip)(struct slice text, struct buffer *original),
                           struct error *error);
 
-/* Counts an event among the forms of a value. false where memory ran out. */
-bool seen_value_count(struct seen_value *value,
-                      const struct log_event_view *event,
-                      struct arena *arena);
-
-/* Appends what is told of a value, without its name: `float32 [4, 8] x12, [2, 8]`. */
-void seen_value_add_words(const struct seen_value *value, struct buffer *text);
-
 /* A source as its lines can be commented. All borrowed from the one who made it. */
 struct source_places {
     struct slice text; /* UTF-8, as far as it could be decoded */

@@ -3,10 +3,477 @@
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/output.h"
-#include "runtime/view/sql/layout.h"
-#include "runtime/view/sql/rows_text.h"
+#include "runtime/base/memory.h"
+#include "runtime/base/utf8.h"
+#include "runtime/view/words/number_text.h"
+#include "runtime/view/words/paint.h"
+#include "runtime/view/words/text_width.h"
 
+#include <math.h>
+#include <sqlite3.h>
 #include <string.h>
+
+/* ---- The values of a statement's rows as text, for programs ---- */
+
+/* Of a text, borrowed until the next row; of a blob, its bytes as hexadecimal digits. */
+static struct slice sql_text_of(sqlite3_stmt *statement, int column)
+{
+    /* As a blob it needs no NUL behind it, and so is not copied. */
+    const char *bytes = sqlite3_column_blob(statement, column);
+
+    return (struct slice){bytes == NULL ? "" : bytes,
+                          (size_t)sqlite3_column_bytes(statement, column)};
+}
+
+static void sql_blob_add(struct buffer *text, sqlite3_stmt *statement, int column)
+{
+    const unsigned char *bytes = sqlite3_column_blob(statement, column);
+    int size = sqlite3_column_bytes(statement, column);
+
+    for (int i = 0; bytes != NULL && i < size; i++) {
+        buffer_add_hex(text, bytes[i], 2);
+    }
+}
+
+/* Infinities are words where no quotes stand around them. */
+static void add_real(struct buffer *text, double number)
+{
+    if (isinf(number)) {
+        buffer_add(text, number < 0 ? SLICE("-Infinity") : SLICE("Infinity"));
+    } else {
+        real_add_exact(text, number);
+    }
+}
+
+/* Each tab, end of line, backslash and control character as an escape. */
+static void add_escaped(struct buffer *text, struct slice added)
+{
+    size_t start = 0;
+
+    for (size_t i = 0; i < added.size; i++) {
+        unsigned char byte = (unsigned char)added.bytes[i];
+        const char *place;
+
+        if (byte >= ' ' && byte != 0x7F && byte != '\\') {
+            continue;
+        }
+        buffer_add(text, slice_part(added, start, i));
+        start = i + 1;
+        place = byte == 0 ? NULL : strchr("\tt\nn\rr\\\\", byte);
+        buffer_add_byte(text, '\\');
+        if (place != NULL) {
+            buffer_add_byte(text, place[1]);
+        } else {
+            buffer_add_byte(text, 'x');
+            buffer_add_hex(text, byte, 2);
+        }
+    }
+    buffer_add(text, slice_part(added, start, added.size));
+}
+
+/* In quotes where it has to be. */
+static void add_csv(struct buffer *text, struct slice added)
+{
+    bool has_quotes = added.size == 0;
+
+    for (size_t i = 0; i < added.size && !has_quotes; i++) {
+        has_quotes = added.bytes[i] == ',' || added.bytes[i] == '"' ||
+                     added.bytes[i] == '\n' || added.bytes[i] == '\r';
+    }
+    if (!has_quotes) {
+        buffer_add(text, added);
+        return;
+    }
+    buffer_add_byte(text, '"');
+    for (size_t i = 0; i < added.size; i++) {
+        if (added.bytes[i] == '"') {
+            buffer_add_byte(text, '"');
+        }
+        buffer_add_byte(text, added.bytes[i]);
+    }
+    buffer_add_byte(text, '"');
+}
+
+/* A text, such as a column's name, in the same way. */
+static void
+sql_text_add(struct buffer *text, const struct sql_print *print, struct slice added)
+{
+    struct buffer clean = BUFFER_INIT;
+
+    if (print->format == SQL_TABS) {
+        add_escaped(text, added);
+    } else if (print->format == SQL_JSON) {
+        buffer_add_byte(text, '"');
+        text_add_json(text, added);
+        buffer_add_byte(text, '"');
+    } else if (print->is_terminal) {
+        buffer_add_printable(&clean, added);
+        add_csv(text, buffer_slice(&clean));
+        text->has_failed = text->has_failed || clean.has_failed;
+        buffer_release(&clean);
+    } else {
+        add_csv(text, added);
+    }
+}
+
+/* One value, as the form has it, without what stands between values. */
+static void sql_value_add(struct buffer *text,
+                          const struct sql_print *print,
+                          sqlite3_stmt *statement,
+                          int column)
+{
+    bool is_json = print->format == SQL_JSON;
+
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL:
+        buffer_add(text, is_json ? SLICE("null") : SLICE(""));
+        break;
+    case SQLITE_INTEGER:
+        integer_add(text, sqlite3_column_int64(statement, column));
+        break;
+    case SQLITE_FLOAT:
+        if (is_json) {
+            real_add_exact(text, sqlite3_column_double(statement, column));
+        } else {
+            add_real(text, sqlite3_column_double(statement, column));
+        }
+        break;
+    case SQLITE_BLOB:
+        buffer_add(text, is_json ? SLICE("\"") : SLICE(""));
+        sql_blob_add(text, statement, column);
+        buffer_add(text, is_json ? SLICE("\"") : SLICE(""));
+        break;
+    default:
+        sql_text_add(text, print, sql_text_of(statement, column));
+    }
+}
+
+/* A table: the first rows are kept until its widths are known. */
+struct sql_layout {
+    const struct sql_print *print; /* borrowed */
+    int column_count;
+    size_t *widths;     /* owned */
+    bool *is_number;    /* owned; the column is aligned to the right */
+    bool is_decided;    /* widths are known, nothing is kept any more */
+    bool is_list;       /* too wide: a line for each value */
+    struct buffer kept; /* owned; texts of cells, one after the other */
+    size_t *ends;       /* owned; where each ends in it; the header first */
+    size_t end_count;
+    size_t end_capacity;
+    uint64_t row_count; /* printed so far */
+};
+
+/* ---- The rows of a statement as a table for people ---- */
+
+#define KEPT_ROWS    300  /* so many decide how wide columns are */
+#define CELL_LIMIT   1000 /* bytes of a text that is shown in a table */
+#define SHORT_DIGITS 6
+#define GAP          2 /* blanks between columns */
+#define NARROWEST    8 /* no column of texts becomes narrower */
+#define ELLIPSIS     "\xE2\x80\xA6"
+/* Stands for NULL among the cells that are kept: no text has it. */
+#define NULL_CELL "\x01"
+
+/* How many columns of a terminal a character takes. */
+static size_t character_width(uint32_t code)
+{
+    uint32_t advance = code < 0x7F ? 600 : text_advance(PICTURE_MONO, code);
+
+    return advance == 0 ? 0 : advance >= 1000 ? 2 : 1;
+}
+
+/* How much of the text fits into `limit` columns, and how many it takes. */
+static size_t fit(struct slice text, size_t limit, size_t *width)
+{
+    size_t at = 0;
+
+    *width = 0;
+    while (at < text.size) {
+        uint32_t code = 0;
+        size_t size = utf8_read(text, at, &code);
+        size_t more = size == 0 ? 1 : character_width(code);
+
+        if (*width + more > limit) {
+            break;
+        }
+        *width += more;
+        at += size == 0 ? 1 : size;
+    }
+    return at;
+}
+
+static size_t width_of(struct slice text)
+{
+    size_t width;
+
+    fit(text, SIZE_MAX / 2, &width);
+    return width;
+}
+
+static void add_cell(struct buffer *text, sqlite3_stmt *statement, int column)
+{
+    struct slice added;
+
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL:
+        buffer_add(text, SLICE(NULL_CELL));
+        break;
+    case SQLITE_INTEGER:
+        integer_add(text, sqlite3_column_int64(statement, column));
+        break;
+    case SQLITE_FLOAT:
+        real_add_short(text, sqlite3_column_double(statement, column), SHORT_DIGITS);
+        break;
+    case SQLITE_BLOB:
+        buffer_add(text, SLICE("x'"));
+        sql_blob_add(text, statement, column);
+        buffer_add_byte(text, '\'');
+        break;
+    default:
+        added = sql_text_of(statement, column);
+        if (added.size > CELL_LIMIT) {
+            added.size = utf8_cut(added, CELL_LIMIT);
+            buffer_add_printable(text, added);
+            buffer_add(text, SLICE(ELLIPSIS));
+        } else {
+            buffer_add_printable(text, added);
+        }
+    }
+}
+
+static bool note_end(struct sql_layout *layout)
+{
+    void *ends = layout->ends;
+
+    if (!memory_grow(&ends, &layout->end_capacity, layout->end_count + 1,
+                     sizeof *layout->ends)) {
+        return false;
+    }
+    layout->ends = ends;
+    layout->ends[layout->end_count++] = layout->kept.size;
+    return true;
+}
+
+static bool sql_layout_init(struct sql_layout *layout,
+                            const struct sql_print *print,
+                            sqlite3_stmt *statement)
+{
+    int count = sqlite3_column_count(statement);
+    bool is_done = true;
+
+    *layout = (struct sql_layout){.print = print, .column_count = count};
+    layout->widths = memory_allocate_zeroed((size_t)count, sizeof *layout->widths);
+    layout->is_number =
+        memory_allocate_zeroed((size_t)count, sizeof *layout->is_number);
+    is_done = layout->widths != NULL && layout->is_number != NULL;
+    for (int i = 0; is_done && i < count; i++) {
+        const char *name = sqlite3_column_name(statement, i);
+
+        is_done = name != NULL;
+        if (is_done) {
+            buffer_add_printable(&layout->kept, slice_of(name));
+            is_done = note_end(layout);
+        }
+    }
+    return is_done && !layout->kept.has_failed;
+}
+
+static void sql_layout_release(struct sql_layout *layout)
+{
+    memory_free(layout->widths);
+    memory_free(layout->is_number);
+    memory_free(layout->ends);
+    buffer_release(&layout->kept);
+}
+
+static struct slice cell_at(const struct sql_layout *layout, size_t index)
+{
+    return slice_part(buffer_slice(&layout->kept),
+                      index == 0 ? 0 : layout->ends[index - 1], layout->ends[index]);
+}
+
+static bool is_null(struct slice cell)
+{
+    return slice_equal(cell, SLICE(NULL_CELL));
+}
+
+static void add_aligned(
+    struct buffer *text, struct slice cell, size_t width, bool is_right, bool is_last)
+{
+    size_t taken;
+    size_t size;
+
+    cell = is_null(cell) ? SLICE("") : cell;
+    size = fit(cell, width, &taken);
+    if (size < cell.size && !is_right) {
+        size = fit(cell, width > 0 ? width - 1 : 0, &taken);
+        taken++;
+        buffer_add(text, slice_part(cell, 0, size));
+        buffer_add(text, SLICE(ELLIPSIS));
+        text_add_blanks(text, is_last || taken > width ? 0 : width - taken);
+        return;
+    }
+    taken = size < cell.size ? width : taken; /* a number is not cut */
+    if (is_right) {
+        text_add_blanks(text, width - taken);
+    }
+    buffer_add(text, cell);
+    if (!is_right && !is_last) {
+        text_add_blanks(text, width - taken);
+    }
+}
+
+/* The row of cells that begins at `first`. */
+static void add_line(struct sql_layout *layout, size_t first, struct buffer *text)
+{
+    bool is_header = first == 0;
+
+    paint_start(text, layout->print->has_color && is_header, PAINT_CALL);
+    for (int i = 0; i < layout->column_count; i++) {
+        bool is_last = i + 1 == layout->column_count;
+
+        text_add_blanks(text, i == 0 ? 0 : GAP);
+        add_aligned(text, cell_at(layout, first + (size_t)i), layout->widths[i],
+                    layout->is_number[i], is_last);
+    }
+    text_trim(text); /* of empty cells at the end */
+    paint_end(text, layout->print->has_color && is_header);
+    buffer_add_byte(text, '\n');
+}
+
+/* A row as a line for each value; NULL has none. */
+static void add_list(struct sql_layout *layout, size_t first, struct buffer *text)
+{
+    size_t name_width = 0;
+
+    for (int i = 0; i < layout->column_count; i++) {
+        size_t width = width_of(cell_at(layout, (size_t)i));
+
+        name_width = width > name_width ? width : name_width;
+    }
+    paint_start(text, layout->print->has_color, PAINT_FAINT);
+    buffer_add(text, SLICE("-- row "));
+    buffer_add_number(text, layout->row_count + 1);
+    paint_end(text, layout->print->has_color);
+    buffer_add_byte(text, '\n');
+    for (int i = 0; i < layout->column_count; i++) {
+        struct slice cell = cell_at(layout, first + (size_t)i);
+
+        if (is_null(cell)) {
+            continue;
+        }
+        paint_start(text, layout->print->has_color, PAINT_CALL);
+        add_aligned(text, cell_at(layout, (size_t)i), name_width, false, false);
+        paint_end(text, layout->print->has_color);
+        text_add_blanks(text, GAP);
+        buffer_add(text, cell);
+        buffer_add_byte(text, '\n');
+    }
+}
+
+static void layout_add_row(struct sql_layout *layout, size_t first, struct buffer *text)
+{
+    if (layout->is_list) {
+        add_list(layout, first, text);
+    } else {
+        add_line(layout, first, text);
+    }
+    layout->row_count++;
+}
+
+/* Cuts the columns of texts, the widest first, until all fit. */
+static void fit_widths(struct sql_layout *layout)
+{
+    size_t total = (size_t)(layout->column_count - 1) * GAP;
+    size_t limit = layout->print->width;
+
+    for (int i = 0; i < layout->column_count; i++) {
+        total += layout->widths[i];
+    }
+    while (limit > 0 && total > limit) {
+        int widest = -1;
+
+        for (int i = 0; i < layout->column_count; i++) {
+            if (!layout->is_number[i] && layout->widths[i] > NARROWEST &&
+                (widest < 0 || layout->widths[i] > layout->widths[widest])) {
+                widest = i;
+            }
+        }
+        if (widest < 0) {
+            layout->is_list = true;
+            return;
+        }
+        layout->widths[widest]--;
+        total--;
+    }
+}
+
+/* Finds the widths, and prints what was kept. */
+static void decide(struct sql_layout *layout, struct buffer *text)
+{
+    size_t count = (size_t)layout->column_count;
+
+    for (size_t i = layout->print->has_header ? 0 : count; i < layout->end_count; i++) {
+        struct slice cell = cell_at(layout, i);
+        size_t width = is_null(cell) ? 0 : width_of(cell);
+
+        if (width > layout->widths[i % count]) {
+            layout->widths[i % count] = width;
+        }
+    }
+    fit_widths(layout);
+    layout->is_decided = true;
+    if (layout->print->has_header && !layout->is_list) {
+        add_line(layout, 0, text);
+    }
+    for (size_t i = count; i < layout->end_count; i += count) {
+        layout_add_row(layout, i, text);
+    }
+}
+
+/* The header is kept for lists. */
+static void forget_rows(struct sql_layout *layout)
+{
+    layout->end_count = (size_t)layout->column_count;
+    layout->kept.size = layout->ends[layout->end_count - 1];
+}
+
+/* false where memory ran out. */
+static bool sql_layout_add_row(struct sql_layout *layout,
+                               sqlite3_stmt *statement,
+                               struct buffer *text)
+{
+    bool is_first = layout->end_count == (size_t)layout->column_count;
+
+    for (int i = 0; i < layout->column_count; i++) {
+        int type = sqlite3_column_type(statement, i);
+        bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+
+        add_cell(&layout->kept, statement, i);
+        if (!note_end(layout) || layout->kept.has_failed) {
+            return false;
+        }
+        if (!layout->is_decided) {
+            layout->is_number[i] = (is_first || layout->is_number[i]) &&
+                                   (is_number || type == SQLITE_NULL);
+        }
+    }
+    if (layout->is_decided) {
+        layout_add_row(layout, (size_t)layout->column_count, text);
+        forget_rows(layout);
+    } else if (layout->end_count / (size_t)layout->column_count > KEPT_ROWS) {
+        decide(layout, text);
+        forget_rows(layout);
+    }
+    return true;
+}
+
+static void sql_layout_end(struct sql_layout *layout, struct buffer *text)
+{
+    if (!layout->is_decided) {
+        decide(layout, text);
+    }
+}
 
 struct rows {
     const struct sql_print *print; /* borrowed */

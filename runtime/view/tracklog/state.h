@@ -27,7 +27,7 @@ struct track_log {
 const struct site_function *track_log_function(const struct track_log *log,
                                                const struct open_call *call);
 
-/* ---- telling.c ---- */
+/* ---- event.c ---- */
 
 /* Whether the call is to be told, and was not begun yet. `call` may be NULL. */
 bool track_log_is_due(const struct open_call *call);
@@ -37,10 +37,6 @@ void track_log_begin_call(struct track_log *log,
                           struct open_call *call,
                           struct slice callers,
                           struct buffer *text);
-/* Something was met for which the call is wanted: a WAITING one is told from now on. */
-void track_log_want_call(struct track_log *log,
-                         struct open_call *call,
-                         struct buffer *text);
 /* The last lines of a call that is TOLD. */
 void track_log_add_end(struct track_log *log,
                        struct open_call *call,
@@ -53,28 +49,6 @@ struct track_line {
     struct buffer *text;
     size_t start;
 };
-struct track_line track_log_begin_line(struct track_log *log,
-                                       struct open_call *call,
-                                       struct buffer *text);
-void track_log_end_line(struct open_call *call, struct track_line line);
-
-/* `│   ` so many times. */
-void track_log_add_bars(struct buffer *text, uint32_t level);
-
-/* ---- entry.c ---- */
-
-/* The first line of a call; `callers` as in LOG_TRACKED. */
-void track_log_add_entry(const struct track_log *log,
-                         const struct open_call *call,
-                         struct slice callers,
-                         struct buffer *text);
-
-/* ` #2` of a generator or coroutine: several may go on in one thread. */
-void track_log_add_number(const struct open_call *call, struct buffer *text);
-/* ` [forward]` */
-void track_log_add_function(const struct track_log *log,
-                            const struct site_function *function,
-                            struct buffer *text);
 
 /* ---- event.c ---- */
 
@@ -83,14 +57,5 @@ void track_log_add_event(struct track_log *log,
                          const struct log_event_view *event,
                          struct open_call *call,
                          struct buffer *text);
-
-/* The text of the source line, where it is wanted and was not told last. `site` is SITE_NONE for
- * a line that is being run. */
-void track_log_add_source(struct track_log *log,
-                          struct open_call *call,
-                          uint32_t line,
-                          uint32_t site,
-                          uint32_t visit,
-                          struct buffer *text);
 
 #endif

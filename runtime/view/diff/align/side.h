@@ -148,12 +148,6 @@ void diff_side_consume(struct diff_side *side);
 /* The same for a head that was given; its call stays for a step more, as align.h says. */
 void diff_side_finish(struct diff_side *side);
 
-/* The head, an item that was moved, waits for its counterpart. false: out of memory. */
-bool diff_side_wait(struct diff_side *side);
-/* The one that waits for the counterpart of that number; taken out of the list. NULL: none. */
-struct diff_waiting *diff_side_take_waiting(struct diff_side *side, uint32_t moved);
-void diff_side_free_waiting(struct diff_side *side, struct diff_waiting *waiting);
-
 /* Puts the head back, and reads until the queue holds `wanted` entries or all. */
 bool diff_side_look_ahead(struct diff_side *side, size_t wanted);
 
@@ -175,12 +169,6 @@ static inline uint64_t diff_entry_around(const struct diff_entry *entry)
 /* What an END is in its call. */
 #define DIFF_LOCAL_END 0x71u
 
-/* Gives a new call what is kept with it. false: out of memory. */
-bool diff_call_prepare(struct diff_side *side, struct open_call *call);
-/* Where events were lost, nobody knows in which turns a call is. */
-void diff_call_note_gap(const struct diff_side *side, struct diff_call *call);
-/* What the event that was read is in its call. */
-void diff_entry_fill(struct diff_side *side, struct diff_entry *entry);
 /* One that held the call does so no more: it may be gone. */
 void diff_side_let_go(struct diff_side *side, struct open_call *call);
 void diff_side_drop_waiting(struct diff_side *side);

@@ -2,12 +2,21 @@
 #ifndef MONITORCH_VIEW_DIFF_ALIGN_WINDOW_H
 #define MONITORCH_VIEW_DIFF_ALIGN_WINDOW_H
 
-#include "runtime/view/diff/align/common.h"
 #include "runtime/view/diff/align/side.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Each member has a key, and another one by which it may be found as well. */
+struct diff_common {
+    uint32_t *kept[2];  /* owned: indices of members that are left */
+    uint64_t *keys[2];  /* owned: their keys */
+    uint32_t counts[2]; /* of these */
+    size_t capacities[2];
+    uint64_t *table; /* owned: a set of keys; 0: free */
+    size_t table_capacity;
+};
 
 struct diff_window {
     size_t limit;           /* so many items at most are looked ahead at on each side */
@@ -35,21 +44,5 @@ void diff_window_release(struct diff_window *window);
 /* Decides on at least one of the entries of both sides that come next. false: out of
  * memory. */
 bool diff_window_decide(struct diff_window *window, struct diff_side sides[2]);
-
-/* ---- the parts, for each other ---- */
-
-/* Lists what has no counterpart in its place, by keys: before the cut `ends`, and behind it,
- * where nothing is decided yet. false: out of memory. */
-bool diff_moved_list(struct diff_window *window, const uint32_t ends[2], size_t *count);
-/* Pairs what is in the list. */
-void diff_moved_pair(struct diff_window *window,
-                     struct diff_side sides[2],
-                     size_t count);
-
-/* Pairs items of coroutines and generators before the cut with those that come later on the
- * other side. false: out of memory. */
-bool diff_moved_find_far(struct diff_window *window,
-                         struct diff_side sides[2],
-                         const uint32_t ends[2]);
 
 #endif

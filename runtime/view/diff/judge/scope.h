@@ -124,13 +124,8 @@ bool diff_scope_is_written(struct diff_scope *scope,
                            unsigned side,
                            const struct log_event_view *event);
 
-/* What a line of B alone wrote that is this value; NULL. */
-const struct diff_taint *diff_scope_writer(const struct diff_frame *frame,
-                                           uint64_t digest);
-
 /* An event of B differs; whether the object that an event holds was in such a one. */
 void diff_scope_note_event(struct diff_scope *scope, uint64_t event);
-bool diff_scope_held(const struct diff_scope *scope, uint64_t origin);
 
 /* A turn of a loop in B. */
 void diff_frame_turn(struct diff_scope *scope,

@@ -50,8 +50,4 @@ uint64_t diff_face_key(const struct diff_face *face);
  * as struct diff_sequence asks for it. */
 uint32_t diff_face_score(const void *context, uint32_t a, uint32_t b);
 
-/* turned.c: where the arms of an `if` were turned round, `partners` (of A's faces) becomes
- * such that its lines are where they went. */
-void diff_turned_pair(const struct diff_faces *faces, uint32_t *partners);
-
 #endif

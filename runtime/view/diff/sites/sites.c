@@ -1,8 +1,541 @@
 /* Which modules and functions of two programs are the same. */
 #include "runtime/view/diff/sites/sites.h"
 
+#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
+#include "runtime/view/diff/sites/sequence.h"
+
+#include <stdlib.h>
+
+static void diff_module_release(struct diff_module *module);
+
+/* What diff knows of a module by itself: keys of its functions, sites and names, and which loop
+ * is around what. */
+
+/* Of files whose sources are not known. */
+#define LINES_MAX 65536
+
+static void
+find_keys(struct diff_module *module, struct diff_sites *sites, unsigned side)
+{
+    const struct site_table *table = &module->module->table;
+    uint32_t name = 0;
+
+    for (uint32_t i = 0; i < table->function_count; i++) {
+        module->functions[i] = (struct diff_function){
+            .key = diff_names_hash(&sites->names, side, table->functions[i].name),
+            .partner_module = DIFF_NONE,
+            .partner = DIFF_NONE,
+        };
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *site = &table->sites[i];
+
+        if (module->functions[site->function].site_count++ == 0) {
+            module->functions[site->function].first_site = i;
+        }
+        module->functions[site->function].end_site = i + 1;
+        module->sites[i] = (struct diff_site){
+            .partner = DIFF_NONE,
+            .loop = DIFF_NONE,
+            .around = DIFF_NONE,
+            .first_name = name,
+        };
+        if (site->kind == SITE_LOOP) {
+            module->sites[i].slot = module->functions[site->function].loop_count++;
+        }
+        for (uint32_t k = 0; k < site->write_count; k++) {
+            module->name_keys[name++] =
+                diff_names_hash(&sites->names, side, site->writes[k].name);
+        }
+        for (uint32_t k = 0; k < site->read_count; k++) {
+            module->name_keys[name++] =
+                diff_names_hash(&sites->names, side, site->reads[k].name);
+        }
+    }
+}
+
+/* A loop's body ends where a statement of the function stands no further to the right. */
+static void find_loops(struct diff_module *module, uint32_t *innermost)
+{
+    const struct site_table *table = &module->module->table;
+
+    for (uint32_t i = 0; i < table->function_count; i++) {
+        innermost[i] = DIFF_NONE;
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *site = &table->sites[i];
+        uint32_t loop = innermost[site->function];
+
+        while (loop != DIFF_NONE && (site->column <= table->sites[loop].column ||
+                                     site->line < table->sites[loop].line)) {
+            loop = module->sites[loop].around;
+        }
+        innermost[site->function] = loop;
+        /* What stands in a loop's header belongs to no turn of it. */
+        while (loop != DIFF_NONE && site->line == table->sites[loop].line) {
+            loop = module->sites[loop].around;
+        }
+        module->sites[i].around = loop;
+        if (site->kind == SITE_LOOP) {
+            innermost[site->function] = i;
+        }
+    }
+}
+
+static uint32_t count_lines(const struct site_table *table, struct slice source)
+{
+    uint32_t count = 0;
+    uint32_t feeds = 1;
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        count = table->sites[i].line > count ? table->sites[i].line : count;
+    }
+    for (size_t at = 0; at < source.size; at++) {
+        feeds += source.bytes[at] == '\n';
+    }
+    /* A line number may be any in a damaged trace. */
+    if (count > feeds && count > LINES_MAX) {
+        count = feeds;
+    }
+    return (count > feeds ? count : feeds) + 1;
+}
+
+/* Calls are made from lines that may have no site: those between a loop's head and the last
+ * site in its body are in it. Loops stand in the order of their lines, so inner ones come
+ * later. */
+static void find_line_loops(struct diff_module *module)
+{
+    const struct site_table *table = &module->module->table;
+
+    for (uint32_t i = 0; i < module->line_count; i++) {
+        module->line_loops[i] = DIFF_NONE;
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        uint32_t line = table->sites[i].line;
+        uint32_t loop = module->sites[i].around;
+
+        while (loop != DIFF_NONE && line < module->line_count) {
+            uint32_t at = line;
+
+            while (
+                at > table->sites[loop].line &&
+                (module->line_loops[at] == DIFF_NONE ||
+                 table->sites[module->line_loops[at]].line < table->sites[loop].line)) {
+                module->line_loops[at--] = loop;
+            }
+            loop = module->sites[loop].around;
+        }
+    }
+}
+
+static bool diff_module_init(struct diff_module *module,
+                             const struct log_module *log_module,
+                             struct diff_sites *sites,
+                             unsigned side)
+{
+    const struct site_table *table = &log_module->table;
+    size_t name_count = 0;
+    uint32_t *innermost = memory_allocate(table->function_count, sizeof *innermost);
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        name_count += (size_t)table->sites[i].write_count + table->sites[i].read_count;
+    }
+    *module = (struct diff_module){
+        .module = log_module,
+        .partner = DIFF_NONE,
+        .functions = memory_allocate(table->function_count, sizeof *module->functions),
+        .sites = memory_allocate(table->site_count, sizeof *module->sites),
+        .name_keys = memory_allocate(name_count, sizeof *module->name_keys),
+        .line_count = count_lines(table, log_module->source),
+    };
+    module->lines = memory_allocate_zeroed(module->line_count, sizeof *module->lines);
+    module->line_loops =
+        memory_allocate(module->line_count, sizeof *module->line_loops);
+    if (innermost == NULL || module->functions == NULL || module->sites == NULL ||
+        module->name_keys == NULL || module->lines == NULL ||
+        module->line_loops == NULL) {
+        memory_free(innermost);
+        diff_module_release(module);
+        return false;
+    }
+    find_keys(module, sites, side);
+    find_loops(module, innermost);
+    find_line_loops(module);
+    memory_free(innermost);
+    if (sites->names.text.has_failed) {
+        diff_module_release(module);
+        return false;
+    }
+    return true;
+}
+
+/* A module's keys and loops as if it were alone. false: out of memory. */
+static void diff_module_release(struct diff_module *module)
+{
+    memory_free(module->functions);
+    memory_free(module->sites);
+    memory_free(module->name_keys);
+    memory_free(module->lines);
+    memory_free(module->line_loops);
+    *module = (struct diff_module){.partner = DIFF_NONE};
+}
+
+/* Pairing the lines of a module that both programs have, and the loops around its sites. */
+
+static uint32_t score_equal(const void *context, uint32_t a, uint32_t b)
+{
+    const uint64_t *const *keys = context;
+
+    return keys[0][a] == keys[1][b] && keys[0][a] != 0;
+}
+
+/* 0: an empty line, or one that is not known. */
+static uint64_t *line_keys(const struct diff_program *program, uint32_t number)
+{
+    const struct diff_module *module = &program->modules[number];
+    uint64_t *keys = memory_allocate_zeroed(module->line_count, sizeof *keys);
+
+    for (uint32_t i = 0; keys != NULL && i < module->line_count; i++) {
+        struct slice line = program->sources == NULL
+                                ? SLICE("")
+                                : source_lines_get(program->sources, number, i);
+
+        keys[i] = line.size == 0 ? 0 : hash_64(line);
+    }
+    return keys;
+}
+
+static bool pair_texts(struct diff_module *const modules[2],
+                       uint64_t *const keys[2],
+                       uint32_t *partners)
+{
+    struct diff_sequence sequence = {
+        .context = keys,
+        .score = score_equal,
+        .keys = {keys[0], keys[1]},
+        .counts = {modules[0]->line_count, modules[1]->line_count},
+    };
+
+    if (!diff_sequence_align(&sequence, partners)) {
+        return false;
+    }
+    for (uint32_t i = 1; i < modules[0]->line_count; i++) {
+        if (keys[0][i] != 0 && partners[i] != DIFF_SEQUENCE_NONE &&
+            modules[0]->lines[i] == 0 && modules[1]->lines[partners[i]] == 0) {
+            modules[0]->lines[i] = i;
+            modules[1]->lines[partners[i]] = i;
+        }
+    }
+    return true;
+}
+
+/* The lines of sites that are the same; where a line has several, the first ones tell. */
+static void pair_site_lines(struct diff_module *const modules[2])
+{
+    const struct site_table *a = &modules[0]->module->table;
+    const struct site_table *b = &modules[1]->module->table;
+
+    for (uint32_t i = 0; i < a->site_count; i++) {
+        uint32_t line = a->sites[i].line;
+        uint32_t partner = modules[0]->sites[i].partner;
+        uint32_t other = partner < b->site_count ? b->sites[partner].line : UINT32_MAX;
+
+        if (line < modules[0]->line_count && other < modules[1]->line_count &&
+            modules[0]->lines[line] == 0 && modules[1]->lines[other] == 0) {
+            modules[0]->lines[line] = line;
+            modules[1]->lines[other] = line;
+        }
+    }
+}
+
+static bool diff_lines_pair(struct diff_sites *sites, const uint32_t modules[2])
+{
+    struct diff_module *const pair[2] = {
+        &sites->programs[0].modules[modules[0]],
+        &sites->programs[1].modules[modules[1]],
+    };
+    uint64_t *keys[2] = {
+        line_keys(&sites->programs[0], modules[0]),
+        line_keys(&sites->programs[1], modules[1]),
+    };
+    uint32_t *partners = memory_allocate(pair[0]->line_count, sizeof *partners);
+    bool is_done = keys[0] != NULL && keys[1] != NULL && partners != NULL;
+
+    if (is_done) {
+        pair_site_lines(pair);
+        is_done = pair_texts(pair, keys, partners);
+    }
+    memory_free(keys[0]);
+    memory_free(keys[1]);
+    memory_free(partners);
+    return is_done;
+}
+
+static bool is_around(const struct diff_module *module, uint32_t site, uint32_t loop)
+{
+    uint32_t at = module->sites[site].around;
+
+    while (at != DIFF_NONE && at != loop) {
+        at = module->sites[at].around;
+    }
+    return at == loop;
+}
+
+/* Pairs the lines of a pair of modules whose functions are paired, and finds the loops that
+ * both have. false: out of memory. */
+static void diff_loops_pair(struct diff_sites *sites, uint32_t number)
+{
+    struct diff_module *module = &sites->programs[0].modules[number];
+    const struct site_table *table = &module->module->table;
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        struct diff_site *site = &module->sites[i];
+        const struct diff_function *function =
+            &module->functions[table->sites[i].function];
+        uint32_t loop = site->around;
+        struct diff_module *other;
+
+        if (site->partner == DIFF_NONE) {
+            continue;
+        }
+        other = &sites->programs[1].modules[function->partner_module];
+        while (loop != DIFF_NONE &&
+               (module->sites[loop].partner == DIFF_NONE ||
+                !is_around(other, site->partner, module->sites[loop].partner))) {
+            loop = module->sites[loop].around;
+        }
+        site->loop = loop;
+        other->sites[site->partner].loop =
+            loop == DIFF_NONE ? DIFF_NONE : module->sites[loop].partner;
+    }
+}
+
+/* Which functions of two programs are the same: by name, else by what stands in them. */
+
+/* So many pairs of functions that have no partner by name are compared. */
+#define LIKE_MAX 2500
+/* Functions are the same from so much on; a name with the same last part counts for so much. */
+#define LIKE_PERCENT      60
+#define SAME_NAME_PERCENT 20
+
+/* A function by its name. Of those of one name, the first is that of the other's first. */
+struct named {
+    uint64_t key;
+    uint32_t module;
+    uint32_t function;
+};
+
+static int compare_named(const void *left, const void *right)
+{
+    const struct named *a = left;
+    const struct named *b = right;
+
+    if (a->key != b->key) {
+        return a->key < b->key ? -1 : 1;
+    }
+    if (a->module != b->module) {
+        return a->module < b->module ? -1 : 1;
+    }
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* The functions of a module that have no partner, in the order of their names; those without
+ * sites too: calls are of functions. NULL: out of memory. */
+static struct named *
+list_functions(const struct diff_module *module, uint32_t number, size_t *count)
+{
+    uint32_t function_count = module->module->table.function_count;
+    struct named *list = memory_allocate(function_count, sizeof *list);
+
+    *count = 0;
+    for (uint32_t i = 0; list != NULL && i < function_count; i++) {
+        if (module->functions[i].partner_module == DIFF_NONE) {
+            list[(*count)++] = (struct named){module->functions[i].key, number, i};
+        }
+    }
+    if (list != NULL) {
+        qsort(list, *count, sizeof *list, compare_named);
+    }
+    return list;
+}
+
+static bool
+pair_named(struct diff_sites *sites, const struct named *a, const struct named *b)
+{
+    const uint32_t modules[2] = {a->module, b->module};
+    const uint32_t functions[2] = {a->function, b->function};
+
+    return diff_function_pair(sites, modules, functions);
+}
+
+static bool diff_functions_pair(struct diff_sites *sites, const uint32_t modules[2])
+{
+    size_t counts[2] = {0, 0};
+    struct named *lists[2];
+    bool is_done = true;
+    size_t k = 0;
+
+    for (unsigned side = 0; side < 2; side++) {
+        lists[side] = list_functions(&sites->programs[side].modules[modules[side]],
+                                     modules[side], &counts[side]);
+        is_done = is_done && lists[side] != NULL;
+    }
+    for (size_t i = 0; is_done && i < counts[0]; i++) {
+        while (k < counts[1] && lists[1][k].key < lists[0][i].key) {
+            k++;
+        }
+        if (k < counts[1] && lists[1][k].key == lists[0][i].key) {
+            is_done = pair_named(sites, &lists[0][i], &lists[1][k++]);
+        }
+    }
+    memory_free(lists[0]);
+    memory_free(lists[1]);
+    return is_done;
+}
+
+/* What stands behind the last dot. */
+static struct slice last_name(struct slice name)
+{
+    size_t start = name.size;
+
+    while (start > 0 && name.bytes[start - 1] != '.') {
+        start--;
+    }
+    return slice_part(name, start, name.size);
+}
+
+/* The function of B that is most like one of A under another name; count: there is none. */
+static bool find_like(struct diff_sites *sites,
+                      const struct named *a,
+                      const struct named *others,
+                      size_t count,
+                      size_t *found)
+{
+    const struct diff_module *left = &sites->programs[0].modules[a->module];
+    struct slice name = last_name(left->module->table.functions[a->function].name);
+    uint32_t best = LIKE_PERCENT - 1;
+
+    *found = count;
+    for (size_t i = 0; i < count; i++) {
+        const struct diff_module *right = &sites->programs[1].modules[others[i].module];
+        struct slice other =
+            last_name(right->module->table.functions[others[i].function].name);
+        const uint32_t modules[2] = {a->module, others[i].module};
+        const uint32_t functions[2] = {a->function, others[i].function};
+        bool has_same_name = slice_equal(name, other);
+        uint32_t percent;
+
+        if (right->functions[others[i].function].partner_module != DIFF_NONE ||
+            right->functions[others[i].function].site_count == 0) {
+            continue;
+        }
+        if (!diff_function_likeness(sites, modules, functions, has_same_name,
+                                    &percent)) {
+            return false;
+        }
+        percent += has_same_name ? SAME_NAME_PERCENT : 0;
+        if (percent > best) {
+            best = percent;
+            *found = i;
+        }
+    }
+    return true;
+}
+
+/* Functions of a pair of modules that are the same under another name, as those of a class
+ * that was renamed. */
+static bool diff_functions_pair_like(struct diff_sites *sites,
+                                     const uint32_t modules[2])
+{
+    size_t counts[2] = {0, 0};
+    struct named *lists[2];
+    bool is_done = true;
+
+    for (unsigned side = 0; side < 2; side++) {
+        lists[side] = list_functions(&sites->programs[side].modules[modules[side]],
+                                     modules[side], &counts[side]);
+        is_done = is_done && lists[side] != NULL;
+    }
+    for (size_t i = 0; is_done && i < counts[0] && counts[0] * counts[1] <= LIKE_MAX;
+         i++) {
+        size_t found;
+
+        if (sites->programs[0]
+                .modules[modules[0]]
+                .functions[lists[0][i].function]
+                .site_count > 0) {
+            is_done = find_like(sites, &lists[0][i], lists[1], counts[1], &found) &&
+                      (found == counts[1] ||
+                       pair_named(sites, &lists[0][i], &lists[1][found]));
+        }
+    }
+    memory_free(lists[0]);
+    memory_free(lists[1]);
+    return is_done;
+}
+
+/* The functions of a program that have sites and no partner, by name. */
+static struct named *list_left(const struct diff_program *program, size_t *count)
+{
+    struct named *list;
+    size_t capacity = 0;
+
+    *count = 0;
+    for (uint32_t i = 0; i < program->count; i++) {
+        capacity += program->modules[i].module->table.function_count;
+    }
+    list = memory_allocate(capacity, sizeof *list);
+    for (uint32_t i = 0; list != NULL && i < program->count; i++) {
+        const struct diff_module *module = &program->modules[i];
+
+        for (uint32_t k = 1; k < module->module->table.function_count; k++) {
+            if (module->functions[k].partner_module == DIFF_NONE &&
+                module->functions[k].site_count > 0) {
+                list[(*count)++] = (struct named){module->functions[k].key, i, k};
+            }
+        }
+    }
+    if (list != NULL) {
+        qsort(list, *count, sizeof *list, compare_named);
+    }
+    return list;
+}
+
+/* Whether no other function in the list has that name. */
+static bool is_single(const struct named *list, size_t count, size_t i)
+{
+    return (i == 0 || list[i - 1].key != list[i].key) &&
+           (i + 1 == count || list[i + 1].key != list[i].key);
+}
+
+/* Functions that were moved to another file. */
+/* Pair functions of a pair of modules, of the same name, then under another one; then what was
+ * moved to another file. false: out of memory. */
+static bool diff_functions_pair_left(struct diff_sites *sites)
+{
+    size_t counts[2];
+    struct named *lists[2] = {
+        list_left(&sites->programs[0], &counts[0]),
+        list_left(&sites->programs[1], &counts[1]),
+    };
+    bool is_done = lists[0] != NULL && lists[1] != NULL;
+    size_t k = 0;
+
+    for (size_t i = 0; is_done && i < counts[0]; i++) {
+        while (k < counts[1] && lists[1][k].key < lists[0][i].key) {
+            k++;
+        }
+        if (k < counts[1] && lists[1][k].key == lists[0][i].key &&
+            is_single(lists[0], counts[0], i) && is_single(lists[1], counts[1], k)) {
+            is_done = pair_named(sites, &lists[0][i], &lists[1][k]);
+        }
+    }
+    memory_free(lists[0]);
+    memory_free(lists[1]);
+    return is_done;
+}
 
 /* Modules without a likely partner are compared by their functions; not more than so many
  * pairs of them. */

@@ -92,19 +92,6 @@ bool diff_sites_is_class(const struct diff_sites *sites,
 
 /* ---- the parts, for each other ---- */
 
-/* A module's keys and loops as if it were alone. false: out of memory. */
-bool diff_module_init(struct diff_module *module,
-                      const struct log_module *log_module,
-                      struct diff_sites *sites,
-                      unsigned side);
-void diff_module_release(struct diff_module *module);
-
-/* Pair functions of a pair of modules, of the same name, then under another one; then what was
- * moved to another file. false: out of memory. */
-bool diff_functions_pair(struct diff_sites *sites, const uint32_t modules[2]);
-bool diff_functions_pair_like(struct diff_sites *sites, const uint32_t modules[2]);
-bool diff_functions_pair_left(struct diff_sites *sites);
-
 /* Pairs the sites of a pair of functions. false: out of memory. */
 bool diff_function_pair(struct diff_sites *sites,
                         const uint32_t modules[2],
@@ -117,10 +104,5 @@ bool diff_function_likeness(struct diff_sites *sites,
                             const uint32_t functions[2],
                             bool has_same_name,
                             uint32_t *percent);
-
-/* Pairs the lines of a pair of modules whose functions are paired, and finds the loops that
- * both have. false: out of memory. */
-bool diff_lines_pair(struct diff_sites *sites, const uint32_t modules[2]);
-void diff_loops_pair(struct diff_sites *sites, uint32_t module);
 
 #endif

@@ -1,10 +1,517 @@
 /* What stands in the box of a node, and where. */
-#include "runtime/view/picture/box/words.h"
+#include "runtime/view/picture/box/box.h"
+
 #include "runtime/view/picture/marks.h"
+#include "runtime/view/words/change_text.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/tensor_text.h"
 
 #include <math.h>
+
+/* ---- The statistics of the whole tensor, below its table ---- */
+
+#define FIGURE_SIZE   7.0
+#define FIGURE_HEIGHT 10.0
+#define LABEL_GAP     3.0
+#define COLUMN_GAP    9.0
+#define DIGITS        4
+
+static struct text_style label_style(const struct sheet *sheet)
+{
+    return (struct text_style){PICTURE_SANS, FIGURE_SIZE, sheet->palette->faint};
+}
+
+static struct text_style value_style(const struct sheet *sheet)
+{
+    return (struct text_style){PICTURE_SANS, FIGURE_SIZE, sheet->palette->text};
+}
+
+static void add_range(struct buffer *text, struct flow_range range)
+{
+    real_add_short(text, range.low, DIGITS);
+    if (range.low != range.high) {
+        buffer_add(text, SLICE(" \xE2\x80\xA6 "));
+        real_add_short(text, range.high, DIGITS);
+    }
+}
+
+static void figure_add(struct figures *figures, struct sheet *sheet, struct slice label)
+{
+    figures->labels[figures->count] = label;
+    figures->values[figures->count++] = sheet_keep(sheet);
+}
+
+static void
+add_ranges(struct figures *figures, struct sheet *sheet, const struct flow_node *node)
+{
+    const struct {
+        struct slice label;
+        struct flow_range range;
+    } parts[] = {
+        {SLICE("min"), node->min},
+        {SLICE("max"), node->max},
+        {SLICE("mean"), node->mean},
+        {SLICE("std"), node->std},
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        /* The std of single values is none. */
+        if (isnan(parts[i].range.low) && isnan(parts[i].range.high)) {
+            continue;
+        }
+        add_range(&sheet->scratch, parts[i].range);
+        figure_add(figures, sheet, parts[i].label);
+    }
+}
+
+static void
+add_values(struct figures *figures, struct sheet *sheet, const struct flow_node *node)
+{
+    const struct statistics *statistics = &node->statistics;
+    enum dtype_class class = dtype_class(node->dtype);
+    bool is_complex = class == DTYPE_CLASS_COMPLEX;
+
+    bound_text_add(&sheet->scratch, class, statistics->min, DIGITS);
+    figure_add(figures, sheet, is_complex ? SLICE("min |z|") : SLICE("min"));
+    bound_text_add(&sheet->scratch, class, statistics->max, DIGITS);
+    figure_add(figures, sheet, is_complex ? SLICE("max |z|") : SLICE("max"));
+    real_add_short(&sheet->scratch, statistics->mean, DIGITS);
+    figure_add(figures, sheet, SLICE("mean"));
+    if (!isnan(statistics->std)) {
+        real_add_short(&sheet->scratch, statistics->std, DIGITS);
+        figure_add(figures, sheet, SLICE("std"));
+    }
+}
+
+static double
+figure_width(const struct figures *figures, struct sheet *sheet, uint32_t i)
+{
+    return style_width(label_style(sheet), figures->labels[i]) + LABEL_GAP +
+           style_width(value_style(sheet), figures->values[i]);
+}
+
+static void
+figures_arrange(struct figures *figures, struct sheet *sheet, uint32_t across)
+{
+    figures->across = across;
+    figures->width = COLUMN_GAP * (across - 1);
+    for (uint32_t i = 0; i < FIGURE_MAX; i++) {
+        figures->widths[i] = 0;
+    }
+    for (uint32_t i = 0; i < figures->count; i++) {
+        double *width = &figures->widths[i % across];
+
+        *width = fmax(*width, figure_width(figures, sheet, i));
+    }
+    for (uint32_t i = 0; i < across; i++) {
+        figures->width += figures->widths[i];
+    }
+    figures->height = FIGURE_HEIGHT * ((figures->count + across - 1) / across);
+}
+
+static void figures_prepare(struct figures *figures,
+                            struct sheet *sheet,
+                            const struct flow_node *node,
+                            double width)
+{
+    bool is_folded = node->count > 1;
+
+    *figures = (struct figures){0};
+    if (!node->has_statistics || statistics_finite_count(&node->statistics) == 0) {
+        return;
+    }
+    /* A single value is told by the table already. */
+    if (node->statistics.count < 2 && !is_folded) {
+        return;
+    }
+    sheet->scratch.size = 0;
+    if (is_folded) {
+        add_ranges(figures, sheet, node);
+    } else {
+        add_values(figures, sheet, node);
+    }
+    if (figures->count == 0) {
+        return;
+    }
+    figures_arrange(figures, sheet, figures->count);
+    if (figures->width > width) {
+        figures_arrange(figures, sheet, 2);
+    }
+    if (figures->width > 2 * width) {
+        figures_arrange(figures, sheet, 1);
+    }
+}
+
+/* In one line where that is at most `width` wide, else in two columns. */
+static void
+figures_draw(const struct figures *figures, struct sheet *sheet, double x, double y)
+{
+    for (uint32_t i = 0; i < figures->count; i++) {
+        uint32_t column = i % figures->across;
+        double at = x;
+        double baseline = y + FIGURE_HEIGHT * (1 + i / figures->across) - 2.8;
+
+        for (uint32_t k = 0; k < column; k++) {
+            at += figures->widths[k] + COLUMN_GAP;
+        }
+        at += sheet_text(sheet, label_style(sheet), at, baseline, figures->labels[i]);
+        sheet_text(sheet, value_style(sheet), at + LABEL_GAP, baseline,
+                   figures->values[i]);
+    }
+}
+
+/* ---- Small words in a box's head: what the value is and what was done to it ---- */
+
+#define PILL_SIZE      6.5
+#define PILL_PADDING   4.0
+#define PILL_WIDTH_MAX 220.0
+
+static struct text_style pill_style(uint32_t color)
+{
+    return (struct text_style){PICTURE_SANS_BOLD, PILL_SIZE, color};
+}
+
+void pill_add(struct pills *pills,
+              struct sheet *sheet,
+              struct slice text,
+              uint32_t color,
+              uint32_t text_color)
+{
+    struct text_style style = pill_style(color);
+    struct pill *pill;
+
+    if (text.size == 0 || pills->count == PILL_MAX) {
+        return;
+    }
+    text = sheet_shorten(sheet, style, text, PILL_WIDTH_MAX, SHORTEN_MIDDLE);
+    pill = &pills->pills[pills->count++];
+    *pill = (struct pill){text, color, text_color,
+                          style_width(style, text) + 2 * PILL_PADDING};
+}
+
+void pill_draw(struct sheet *sheet, const struct pill *pill, double x, double y)
+{
+    struct picture_item *item = sheet_rectangle(sheet, x, y, pill->width, PILL_HEIGHT);
+
+    item->radius = PILL_HEIGHT / 2;
+    item->fill = pill->text_color != 0 ? pill->color : color_fade(pill->color, 0x22);
+    sheet_text(sheet,
+               pill_style(pill->text_color != 0 ? pill->text_color : pill->color),
+               x + PILL_PADDING, y + PILL_HEIGHT - 3.1, pill->text);
+}
+
+/* ---- of a node ---- */
+
+static struct slice
+prefixed(struct sheet *sheet, struct slice prefix, struct slice text)
+{
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, prefix);
+    buffer_add(&sheet->scratch, text);
+    return sheet_keep(sheet);
+}
+
+/* `rebound: shape, dtype`: values are what the table shows. */
+static struct slice
+with_differences(struct sheet *sheet, struct slice word, unsigned differences)
+{
+    differences &= ~(unsigned)LOG_DIFFERS_VALUES;
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, word);
+    if (differences != 0) {
+        buffer_add(&sheet->scratch, SLICE(": "));
+        differences_add(&sheet->scratch, differences, SLICE(", "), SLICE(""));
+    }
+    return sheet_keep(sheet);
+}
+
+static void
+add_role(struct pills *pills, struct sheet *sheet, const struct flow_node *node)
+{
+    const struct picture_palette *palette = sheet->palette;
+
+    if ((node->flags & FLOW_NODE_GUESSED) != 0) {
+        pill_add(pills, sheet, prefixed(sheet, SLICE("guess: "), node->guess),
+                 palette->guess, palette->on_guess);
+    }
+    if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+        pill_add(pills, sheet, SLICE("argument"), palette->argument, 0);
+    } else if ((node->flags & FLOW_NODE_SOURCE) != 0) {
+        pill_add(pills, sheet, SLICE("(source)"), palette->source, 0);
+    }
+    if ((node->flags & FLOW_NODE_RESULT) != 0 &&
+        !slice_starts(node->name, SLICE("return"))) {
+        pill_add(pills, sheet, SLICE("return"), palette->result, 0);
+    }
+}
+
+static void
+add_change(struct pills *pills, struct sheet *sheet, const struct flow_node *node)
+{
+    const struct picture_palette *palette = sheet->palette;
+
+    if ((node->flags & FLOW_NODE_IN_PLACE) != 0 || node->change == CHANGE_MUTATED) {
+        pill_add(pills, sheet,
+                 with_differences(sheet, SLICE("in place"), node->difference),
+                 palette->in_place, 0);
+    } else if (node->change == CHANGE_REBOUND) {
+        pill_add(pills, sheet,
+                 with_differences(sheet, SLICE("rebound"), node->difference),
+                 palette->source, 0);
+    }
+    if ((node->flags & FLOW_NODE_ALIAS) != 0 || node->change == CHANGE_ALIASED) {
+        pill_add(pills, sheet,
+                 node->changed_by.size > 0
+                     ? prefixed(sheet, SLICE("alias, written at "), node->changed_by)
+                     : SLICE("alias"),
+                 palette->alias, 0);
+    }
+}
+
+/* All that is to be said of a node. */
+static void
+pills_of_node(struct pills *pills, struct sheet *sheet, const struct flow_node *node)
+{
+    add_role(pills, sheet, node);
+    add_change(pills, sheet, node);
+    if (node->shape_varies) {
+        pill_add(pills, sheet, SLICE("shapes vary"), sheet->palette->source, 0);
+    }
+}
+
+/* ---- in lines ---- */
+
+/* Moves to the next line where the pill does not fit into this one. */
+static void next_place(const struct pill *pill, double width, double *x, double *y)
+{
+    if (*x > 0 && *x + pill->width > width) {
+        *x = 0;
+        *y += PILL_HEIGHT + PILL_GAP;
+    }
+}
+
+/* The height of pills in lines of at most `width`. */
+static double pills_height(const struct pills *pills, double width)
+{
+    double x = 0;
+    double y = 0;
+
+    for (uint32_t i = 0; i < pills->count; i++) {
+        next_place(&pills->pills[i], width, &x, &y);
+        x += pills->pills[i].width + PILL_GAP;
+    }
+    return pills->count == 0 ? 0 : y + PILL_HEIGHT;
+}
+
+static double pills_width(const struct pills *pills, double limit)
+{
+    double widest = 0;
+    double x = 0;
+    double y = 0;
+
+    for (uint32_t i = 0; i < pills->count; i++) {
+        next_place(&pills->pills[i], limit, &x, &y);
+        x += pills->pills[i].width;
+        widest = x > widest ? x : widest;
+        x += PILL_GAP;
+    }
+    return widest;
+}
+
+/* Of one line; at most `limit` where they need several. */
+static void pills_draw(
+    const struct pills *pills, struct sheet *sheet, double x, double y, double width)
+{
+    double at = 0;
+    double down = 0;
+
+    for (uint32_t i = 0; i < pills->count; i++) {
+        next_place(&pills->pills[i], width, &at, &down);
+        pill_draw(sheet, &pills->pills[i], x + at, y + down);
+        at += pills->pills[i].width + PILL_GAP;
+    }
+}
+
+/* Texts are the sheet's. Where there is nothing to say they are empty, or as wide as 0. */
+
+/* How each of them is written. */
+enum style_kind { STYLE_NAME, STYLE_PLACE, STYLE_FORM, STYLE_NOTE, STYLE_CODE };
+
+static struct text_style box_style(const struct sheet *sheet, enum style_kind kind);
+
+/* ---- What is written in the box of a node ---- */
+
+#define DIMENSION_LIMIT 12 /* of longer shapes the ends are shown */
+
+/* `model.py:31`, `line 31` */
+static struct slice box_place(struct sheet *sheet,
+                              const struct flow_node *node,
+                              const struct box_options *options)
+{
+    struct buffer *text = &sheet->scratch;
+    struct slice file = path_last_part(node->file);
+
+    text->size = 0;
+    if (options->has_files && file.size > 0) {
+        buffer_add(text, sheet_shorten(sheet, box_style(sheet, STYLE_PLACE),
+                                       sheet_clean(sheet, file), 110, SHORTEN_START));
+        buffer_add_byte(text, ':');
+    } else if (node->line > 0) {
+        buffer_add(text, SLICE("line "));
+    }
+    if (node->line > 0) {
+        buffer_add_number(text, node->line);
+    }
+    return sheet_keep(sheet);
+}
+
+static void add_dimensions(struct buffer *text, const int64_t *shape, uint32_t count)
+{
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        if (count > DIMENSION_LIMIT && i == DIMENSION_LIMIT / 2) {
+            buffer_add(text, SLICE(", \xE2\x80\xA6"));
+            i = count - DIMENSION_LIMIT / 2;
+        }
+        if (i > 0) {
+            buffer_add(text, SLICE(", "));
+        }
+        integer_add(text, shape[i]);
+    }
+    buffer_add_byte(text, ']');
+}
+
+static void add_part(struct buffer *text, struct slice part)
+{
+    if (part.size == 0) {
+        return;
+    }
+    if (text->size > 0) {
+        buffer_add(text, SLICE("  "));
+    }
+    buffer_add_bytes(text, part.bytes, part.size < 80 ? part.size : 80);
+}
+
+/* `Parameter  float32 [8, 8]  cuda:0  grad` */
+static struct slice box_form(struct sheet *sheet, const struct flow_node *node)
+{
+    struct buffer *text = &sheet->scratch;
+    bool is_scalar = slice_equal(node->type, node->dtype_text);
+
+    text->size = 0;
+    if (node->kind != VALUE_TENSOR) {
+        return sheet_clean(sheet, node->text);
+    }
+    if (node->takes.size > 0) {
+        add_part(text, node->takes);
+        buffer_add(text, SLICE(" \xE2\x86\x92"));
+    }
+    if (node->type.size > 0 && !is_scalar) {
+        add_part(text, type_without_main(node->type));
+    } else if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
+        add_part(text, SLICE("Parameter"));
+    }
+    add_part(text, node->dtype_text);
+    buffer_add_byte(text, ' ');
+    add_dimensions(text, node->shape, node->dimension_count);
+    if (!slice_equal(node->layout, SLICE("strided"))) {
+        add_part(text, node->layout);
+    }
+    if (!slice_equal(node->device, SLICE("cpu"))) {
+        add_part(text, node->device);
+    }
+    if (node->requires_grad) {
+        add_part(text, SLICE("grad"));
+    }
+    return sheet_keep(sheet);
+}
+
+static bool is_empty(const struct flow_node *node)
+{
+    for (uint32_t i = 0; i < node->dimension_count; i++) {
+        if (node->shape[i] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What else is known of it, in words. */
+static struct slice box_note(struct sheet *sheet, const struct flow_node *node)
+{
+    if ((node->flags & FLOW_NODE_CALL) != 0) {
+        return sheet_clean(sheet, node->inside);
+    }
+    if (node->kind != VALUE_TENSOR) {
+        return SLICE("");
+    }
+    if (node->note.size > 0) {
+        return sheet_clean(sheet, node->note);
+    }
+    if (is_empty(node)) {
+        return SLICE("empty: no values");
+    }
+    return node->has_statistics && statistics_finite_count(&node->statistics) == 0
+               ? SLICE("no finite value")
+               : SLICE("");
+}
+
+static void add_count(struct buffer *text, uint64_t count, struct slice noun)
+{
+    if (count == 0) {
+        return;
+    }
+    if (text->size > 0) {
+        buffer_add(text, SLICE(", "));
+    }
+    buffer_add_number(text, count);
+    buffer_add(text, noun);
+}
+
+/* `3 NaN, 1 +Inf` */
+static struct pill box_alarm(struct sheet *sheet, const struct flow_node *node)
+{
+    struct buffer *text = &sheet->scratch;
+    struct pills pills = {.count = 0};
+    bool has_all = node->count > 1;
+    const struct statistics *one = &node->statistics;
+
+    text->size = 0;
+    if (has_all || node->has_statistics) {
+        add_count(text, has_all ? node->nan_count : one->nan_count, SLICE(" NaN"));
+        add_count(text, has_all ? node->posinf_count : one->posinf_count,
+                  SLICE(" +Inf"));
+        add_count(text, has_all ? node->neginf_count : one->neginf_count,
+                  SLICE(" -Inf"));
+    }
+    if (text->size > 0 && !has_all) {
+        buffer_add(text, SLICE(" of "));
+        buffer_add_number(text, one->count);
+    }
+    if (text->size == 0 && (node->flags & FLOW_NODE_NONFINITE) != 0) {
+        buffer_add(text, (node->flags & FLOW_NODE_CALL) != 0 ? SLICE("NaN inside")
+                                                             : SLICE("not finite"));
+    }
+    pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->alarm,
+             sheet->palette->on_alarm);
+    return pills.count > 0 ? pills.pills[0] : (struct pill){.width = 0};
+}
+
+/* `x 50` */
+static struct pill box_times(struct sheet *sheet, uint64_t count)
+{
+    struct pills pills = {.count = 0};
+
+    if (count < 2) {
+        return (struct pill){.width = 0};
+    }
+    sheet->scratch.size = 0;
+    buffer_add(&sheet->scratch, SLICE("\xC3\x97 "));
+    buffer_add_number(&sheet->scratch, count);
+    pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->source,
+             sheet->palette->card);
+    return pills.pills[0];
+}
 
 #define PADDING_LEFT   11.0
 #define PADDING_RIGHT  8.0
@@ -44,7 +551,7 @@ struct content {
     double height;
 };
 
-struct text_style box_style(const struct sheet *sheet, enum style_kind kind)
+static struct text_style box_style(const struct sheet *sheet, enum style_kind kind)
 {
     const struct picture_palette *palette = sheet->palette;
 

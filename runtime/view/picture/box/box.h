@@ -63,7 +63,7 @@ void card_draw(struct sheet *sheet,
                double width,
                double height);
 
-/* ---- pills.c: small words in a box's head ---- */
+/* ---- box.c: small words in a box's head ---- */
 
 #define PILL_HEIGHT 10.5
 #define PILL_GAP    3.0
@@ -87,16 +87,6 @@ void pill_add(struct pills *pills,
               uint32_t color,
               uint32_t text_color);
 void pill_draw(struct sheet *sheet, const struct pill *pill, double x, double y);
-/* All that is to be said of a node. */
-void pills_of_node(struct pills *pills,
-                   struct sheet *sheet,
-                   const struct flow_node *node);
-/* The height of pills in lines of at most `width`. */
-double pills_height(const struct pills *pills, double width);
-/* Of one line; at most `limit` where they need several. */
-double pills_width(const struct pills *pills, double limit);
-void pills_draw(
-    const struct pills *pills, struct sheet *sheet, double x, double y, double width);
 
 /* ---- view/picture/marks.c: what is said of a marked node, in a few lines ---- */
 
@@ -116,7 +106,7 @@ double remark_width(const struct remark *remark, const struct sheet *sheet);
 double remark_height(const struct remark *remark);
 void remark_draw(const struct remark *remark, struct sheet *sheet, double x, double y);
 
-/* ---- figures.c: the statistics below a table ---- */
+/* ---- box.c: the statistics below a table ---- */
 
 #define FIGURE_MAX 4
 
@@ -129,15 +119,5 @@ struct figures {
     double width;
     double height;
 };
-
-/* In one line where that is at most `width` wide, else in two columns. */
-void figures_prepare(struct figures *figures,
-                     struct sheet *sheet,
-                     const struct flow_node *node,
-                     double width);
-void figures_draw(const struct figures *figures,
-                  struct sheet *sheet,
-                  double x,
-                  double y);
 
 #endif

@@ -81,10 +81,6 @@ enum table_style_kind {
     TABLE_STYLE_BLOCK,
     TABLE_STYLE_CAPTION,
 };
-struct text_style table_style(const struct sheet *sheet, enum table_style_kind kind);
-
-/* What is kept free before a cell, where indices were left out before it. */
-double table_gap_before(const int64_t *index, uint32_t at);
 
 /* ---- cells.c: the texts ---- */
 

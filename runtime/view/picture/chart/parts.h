@@ -27,21 +27,7 @@ struct chart_plot {
     struct axis y;
 };
 
-/* ---- facts.c ---- */
-
-struct chart_facts
-chart_find_facts(const struct chart_line *lines, size_t count, enum chart_scale scale);
-/* Whether the value has a place. */
-bool chart_is_drawn(const struct chart_facts *facts, double value);
-
-/* ---- lines.c ---- */
-
-/* The colour of a line: few have colours of their own, many go from one to the other. */
-uint32_t chart_color(const struct sheet *sheet, size_t index, size_t count);
-double chart_thickness(size_t count);
-void chart_draw_lines(const struct chart_plot *plot);
-
-/* ---- legend.c ---- */
+/* ---- chart.c ---- */
 
 struct chart_legend {
     struct slice *labels; /* in the picture's arena; NULL: memory ran out */
@@ -50,20 +36,5 @@ struct chart_legend {
     double column_width;
     double width; /* 0: there is none */
 };
-
-/* What the names have in common is left out. `height` is what there is for it, `width` at most
- * what it may take. */
-void chart_legend_prepare(struct chart_legend *legend,
-                          struct sheet *sheet,
-                          const struct chart_line *lines,
-                          size_t count,
-                          double width,
-                          double height);
-void chart_legend_draw(const struct chart_legend *legend,
-                       struct sheet *sheet,
-                       size_t count,
-                       double x,
-                       double y,
-                       double height);
 
 #endif

@@ -3,16 +3,81 @@
 #ifndef MONITORCH_VIEW_SQL_TABLES_TRACES_H
 #define MONITORCH_VIEW_SQL_TABLES_TRACES_H
 
+#include "runtime/base/arena.h"
 #include "runtime/base/error.h"
+#include "runtime/base/number_map.h"
 #include "runtime/trace/reader.h"
-#include "runtime/view/sql/tables/calls.h"
-#include "runtime/view/sql/tables/edges.h"
+#include "runtime/view/flow/flow.h"
 #include "runtime/view/walk/source_lines.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct sql_edge {
+    uint64_t source; /* numbers of events */
+    uint64_t target;
+    enum flow_edge_kind kind;
+};
+
+struct sql_edges {
+    bool is_known;
+    struct sql_edge *edges; /* owned; ordered by target, then source */
+    size_t count;
+    uint32_t *by_source; /* owned; indices of edges in the order of their sources */
+};
+
+const char *sql_edge_kind_text(enum flow_edge_kind kind);
+
+/* From `*first` up to `*end` of edges, or of by_source. */
+void sql_edges_find_target(const struct sql_edges *edges,
+                           uint64_t target,
+                           size_t *first,
+                           size_t *end);
+
+void sql_edges_find_source(const struct sql_edges *edges,
+                           uint64_t source,
+                           size_t *first,
+                           size_t *end);
+
+struct sql_call {
+    uint32_t call;
+    uint32_t parent; /* as the trace has it; 0: none */
+    uint32_t depth;
+    uint32_t module_number;
+    uint32_t function; /* index into the functions of the module's table */
+    uint32_t line;     /* where in the parent it was made; 0: not known */
+    uint16_t thread;
+    uint8_t flags; /* enum log_call_flag */
+    uint8_t how;   /* enum log_end_tag; 0: its end is not in the trace */
+    bool is_begun; /* its beginning is in the trace */
+    uint64_t time;
+    uint64_t end_time;
+    uint64_t event_count;
+    uint64_t first_event, last_event; /* where event_count > 0 */
+    struct slice path;                /* borrowed from the calls' arena */
+    struct slice class_name;          /* the same */
+};
+
+struct sql_calls {
+    bool is_known;
+    struct sql_call *calls; /* owned; in the order in which they were met */
+    size_t count;
+    size_t capacity;
+    struct number_map places; /* indices of calls, by their numbers */
+    uint32_t *by_parent; /* owned; indices of calls in the order of their parents */
+    struct arena arena;
+};
+
+/* NULL where there is no such call. */
+const struct sql_call *sql_calls_find(const struct sql_calls *calls, uint32_t call);
+
+/* The calls made from `parent`: from `*first` up to `*end` of by_parent. */
+void sql_calls_find_children(const struct sql_calls *calls,
+                             uint32_t parent,
+                             size_t *first,
+                             size_t *end);
 
 /* A reader, and the places in one chunk of it that were met: what is looked up goes on from the
  * nearest one. */

@@ -2,6 +2,364 @@
  * the operators between them. */
 #include "runtime/view/why/reason/reading.h"
 
+#include <stdlib.h>
+
+static uint32_t reading_whole(struct expressions *all);
+
+static uint32_t reading_operators(struct expressions *all);
+static uint32_t reading_binary(struct expressions *all, enum level lowest);
+
+/* ---- The smallest parts of expressions, and what is between brackets ---- */
+
+static uint32_t read_number(struct expressions *all)
+{
+    size_t start = all->at;
+    char digits[64];
+    size_t size = 0;
+    uint32_t number;
+
+    while (reading_is_word(reading_peek(all, 0)) || reading_peek(all, 0) == '.' ||
+           ((reading_peek(all, 0) == '-' || reading_peek(all, 0) == '+') &&
+            all->at > start &&
+            (all->text.bytes[all->at - 1] == 'e' ||
+             all->text.bytes[all->at - 1] == 'E'))) {
+        if (reading_peek(all, 0) != '_' && size + 1 < sizeof digits) {
+            digits[size++] = reading_peek(all, 0);
+        }
+        all->at++;
+    }
+    digits[size] = '\0';
+    number = reading_add(all, EXPRESSION_NUMBER, start);
+    if (number != EXPRESSION_NONE) {
+        all->items[number].number = strtod(digits, NULL);
+    }
+    return number;
+}
+
+/* Whatever stands up to the bracket that closes this one, or to a comma: no arithmetic. */
+static void skip_rest(struct expressions *all)
+{
+    uint32_t depth = 0;
+
+    while (all->at < all->text.size) {
+        char byte = reading_peek(all, 0);
+
+        if (byte == '(' || byte == '[' || byte == '{') {
+            depth++;
+        } else if (byte == ')' || byte == ']' || byte == '}') {
+            if (depth-- == 0) {
+                return;
+            }
+        } else if (depth == 0 && byte == ',') {
+            return;
+        }
+        all->at++;
+        if (byte == '"' || byte == '\'') {
+            reading_skip_string(all, byte);
+        }
+    }
+}
+
+/* Whether the expression ends there: at a comma, a closing bracket or the text's end. */
+static bool is_end(const struct expressions *all)
+{
+    return all->at >= all->text.size || memchr(",)]}", reading_peek(all, 0), 4) != NULL;
+}
+
+static uint32_t add_two(struct expressions *all,
+                        enum expression_kind kind,
+                        size_t start,
+                        uint32_t left,
+                        uint32_t right)
+{
+    uint32_t added = reading_add(all, kind, start);
+
+    if (added != EXPRESSION_NONE) {
+        all->items[added].left = left;
+        all->items[added].right = right;
+    }
+    return added;
+}
+
+/* Goes over a condition: to a word that stands outside of brackets and strings. */
+static bool skip_to_word(struct expressions *all, struct slice word)
+{
+    while (!is_end(all)) {
+        char byte = reading_peek(all, 0);
+
+        if (reading_skip_word(all, word)) {
+            return true;
+        }
+        if (reading_is_word(byte)) {
+            reading_take_word(all);
+            continue;
+        }
+        all->at++;
+        if (byte == '"' || byte == '\'') {
+            reading_skip_string(all, byte);
+        } else if (byte == '(' || byte == '[' || byte == '{') {
+            all->at--;
+            reading_skip_bracket(all);
+        }
+    }
+    return false;
+}
+
+/* `left for name in right if …`; NONE: it is not so simple. */
+static uint32_t read_each(struct expressions *all, size_t start, uint32_t left)
+{
+    struct slice word;
+    uint32_t right;
+    uint32_t each;
+
+    reading_skip_blanks(all);
+    word = reading_take_word(all);
+    reading_skip_blanks(all);
+    if (word.size == 0 || !reading_skip_word(all, SLICE("in"))) {
+        return EXPRESSION_NONE;
+    }
+    right = reading_operators(all);
+    if (!is_end(all) && !reading_skip_word(all, SLICE("if"))) {
+        return EXPRESSION_NONE;
+    }
+    if (!is_end(all)) {
+        skip_rest(all);
+    }
+    each = add_two(all, EXPRESSION_EACH, start, left, right);
+    if (each != EXPRESSION_NONE) {
+        all->items[each].word = word;
+    }
+    return each;
+}
+
+/* What stands behind an operand and binds less than operators; NONE: not known. */
+static uint32_t read_tail(struct expressions *all, size_t start, uint32_t left)
+{
+    if (reading_skip_word(all, SLICE("if"))) {
+        return skip_to_word(all, SLICE("else"))
+                   ? add_two(all, EXPRESSION_EITHER, start, left, reading_whole(all))
+                   : EXPRESSION_NONE;
+    }
+    if (reading_skip_word(all, SLICE("or")) || reading_skip_word(all, SLICE("and"))) {
+        return add_two(all, EXPRESSION_EITHER, start, left, reading_whole(all));
+    }
+    return reading_skip_word(all, SLICE("for")) ? read_each(all, start, left)
+                                                : EXPRESSION_NONE;
+}
+
+/* expression.c: operands and operators, and nothing that binds less. */
+static uint32_t reading_operators(struct expressions *all)
+{
+    uint32_t found;
+
+    all->depth++;
+    found = reading_binary(all, LEVEL_BITS);
+    all->depth--;
+    reading_skip_blanks(all);
+    return found;
+}
+
+/* An expression and what stands behind it up to a comma or closing bracket. */
+static uint32_t reading_whole(struct expressions *all)
+{
+    size_t start;
+    uint32_t found;
+
+    reading_skip_blanks(all);
+    start = all->at;
+    if (all->depth >= EXPRESSION_DEPTH) {
+        all->has_failed = true;
+        skip_rest(all);
+        return reading_add(all, EXPRESSION_OTHER, start);
+    }
+    found = reading_operators(all);
+    if (is_end(all)) {
+        return found;
+    }
+    all->depth++;
+    found = read_tail(all, start, found);
+    all->depth--;
+    if (found == EXPRESSION_NONE || !is_end(all)) {
+        skip_rest(all);
+        found = reading_add(all, EXPRESSION_OTHER, start);
+    }
+    return found;
+}
+
+/* `*args`, `**kwargs`. */
+static uint32_t read_rest(struct expressions *all, size_t start)
+{
+    uint32_t left;
+
+    while (reading_peek(all, 0) == '*') {
+        all->at++;
+    }
+    left = reading_whole(all);
+    return add_two(all, EXPRESSION_REST, start, left, EXPRESSION_NONE);
+}
+
+/* Goes behind the key of a dictionary's item, a string and a colon, where one stands there. */
+static void skip_key(struct expressions *all)
+{
+    size_t start = all->at;
+    char quote = reading_peek(all, 0);
+
+    if (quote != '"' && quote != '\'') {
+        return;
+    }
+    all->at++;
+    reading_skip_string(all, quote);
+    reading_skip_blanks(all);
+    if (reading_peek(all, 0) == ':') {
+        all->at++;
+        reading_skip_blanks(all);
+    } else {
+        all->at = start;
+    }
+}
+
+void reading_skip_bracket(struct expressions *all)
+{
+    uint32_t depth = 0;
+
+    while (all->at < all->text.size) {
+        char byte = reading_peek(all, 0);
+
+        all->at++;
+        if (byte == '"' || byte == '\'') {
+            reading_skip_string(all, byte);
+        }
+        depth += byte == '(' || byte == '[' || byte == '{';
+        depth -= byte == ')' || byte == ']' || byte == '}';
+        if (depth == 0) {
+            return;
+        }
+    }
+}
+
+static uint32_t read_argument(struct expressions *all, size_t start, bool has_key)
+{
+    skip_key(all);
+    return !has_key && reading_peek(all, 0) == '*' ? read_rest(all, start)
+                                                   : reading_whole(all);
+}
+
+/* The arguments up to the closing bracket: gives the first. */
+static uint32_t reading_arguments(struct expressions *all)
+{
+    uint32_t first = EXPRESSION_NONE;
+    uint32_t last = EXPRESSION_NONE;
+
+    for (;;) {
+        struct slice key = SLICE("");
+        size_t start;
+        uint32_t argument;
+
+        reading_skip_blanks(all);
+        if (all->at >= all->text.size || reading_peek(all, 0) == ')' ||
+            reading_peek(all, 0) == ']' || reading_peek(all, 0) == '}') {
+            all->at += all->at < all->text.size;
+            return first;
+        }
+        start = all->at;
+        key = reading_take_word(all);
+        reading_skip_blanks(all);
+        if (key.size > 0 && reading_peek(all, 0) == '=' &&
+            reading_peek(all, 1) != '=') {
+            all->at++;
+        } else {
+            all->at = start;
+            key = SLICE("");
+        }
+        argument = read_argument(all, start, key.size > 0);
+        if (argument != EXPRESSION_NONE) {
+            all->items[argument].key = key;
+            if (last == EXPRESSION_NONE) {
+                first = argument;
+            } else {
+                all->items[last].next = argument;
+            }
+            last = argument;
+        }
+        reading_skip_blanks(all);
+        if (reading_peek(all, 0) == ',') {
+            all->at++;
+        } else if (all->at == start) {
+            all->at++; /* whatever it is, on we go */
+        }
+    }
+}
+
+static uint32_t read_bracket(struct expressions *all, size_t start)
+{
+    char open = reading_peek(all, 0);
+    uint32_t first;
+    uint32_t sequence;
+    bool is_group;
+
+    all->at++;
+    first = reading_arguments(all);
+    is_group = open == '(' && first != EXPRESSION_NONE &&
+               all->items[first].next == EXPRESSION_NONE &&
+               slice_find(slice_part(all->text, start, all->at), SLICE(",)"), 0) ==
+                   all->at - start;
+    if (is_group) {
+        return first;
+    }
+    sequence = reading_add(all, EXPRESSION_SEQUENCE, start);
+    if (sequence != EXPRESSION_NONE) {
+        all->items[sequence].first = first;
+    }
+    return sequence;
+}
+
+static uint32_t read_name(struct expressions *all)
+{
+    size_t start = all->at;
+
+    for (;;) {
+        reading_take_word(all);
+        if (reading_peek(all, 0) != '.' || !reading_is_word(reading_peek(all, 1)) ||
+            reading_is_digit(reading_peek(all, 1))) {
+            break;
+        }
+        all->at++;
+    }
+    if ((reading_peek(all, 0) == '"' || reading_peek(all, 0) == '\'') &&
+        all->at - start <= 2) {
+        char quote = reading_peek(all, 0);
+
+        all->at++;
+        reading_skip_string(all, quote);
+        return reading_add(all, EXPRESSION_STRING, start);
+    }
+    return reading_add(all, EXPRESSION_NAME, start);
+}
+
+/* A name, a number, a string, or what is in brackets. */
+static uint32_t reading_atom(struct expressions *all)
+{
+    size_t start = all->at;
+    char byte = reading_peek(all, 0);
+
+    if (reading_is_digit(byte) ||
+        (byte == '.' && reading_is_digit(reading_peek(all, 1)))) {
+        return read_number(all);
+    }
+    if (reading_is_word(byte)) {
+        return read_name(all);
+    }
+    if (byte == '"' || byte == '\'') {
+        all->at++;
+        reading_skip_string(all, byte);
+        return reading_add(all, EXPRESSION_STRING, start);
+    }
+    if (byte == '(' || byte == '[' || byte == '{') {
+        return read_bracket(all, start);
+    }
+    return reading_add(all, EXPRESSION_OTHER, start);
+}
+
 /* Whether the first part of a dotted name is a library whose functions are called so. */
 static bool is_library(struct slice name)
 {
@@ -160,7 +518,8 @@ static enum level operator_at(const struct expressions *all, size_t *size)
     }
 }
 
-uint32_t reading_binary(struct expressions *all, enum level lowest)
+/* expression.c: operands and the operators between, that bind at least so tightly. */
+static uint32_t reading_binary(struct expressions *all, enum level lowest)
 {
     size_t start;
     uint32_t left;
@@ -197,4 +556,139 @@ uint32_t reading_binary(struct expressions *all, enum level lowest)
         all->items[binary].right = right;
         left = binary;
     }
+}
+
+/* ---- The part of a statement that is its value ---- */
+
+/* Where the statement's last `=` outside of brackets and strings stands; the text's size: there
+ * is none. `sign` is where an operator before it begins: `x **= y`. */
+static size_t find_assignment(struct expressions *all, size_t *sign)
+{
+    size_t found = all->text.size;
+    uint32_t depth = 0;
+
+    *sign = found;
+    for (all->at = 0; all->at < all->text.size;) {
+        char byte = reading_peek(all, 0);
+        char before = all->at > 0 ? all->text.bytes[all->at - 1] : '\0';
+
+        if (byte == '(' || byte == '[' || byte == '{') {
+            depth++;
+        } else if (byte == ')' || byte == ']' || byte == '}') {
+            depth -= depth > 0;
+        } else if (depth == 0 && byte == '=' && reading_peek(all, 1) != '=' &&
+                   before != '=' && before != '!' && before != '<' && before != '>' &&
+                   before != ':') {
+            found = all->at;
+            *sign = found;
+            while (*sign > 0 &&
+                   memchr("+-*/%@", all->text.bytes[*sign - 1], 6) != NULL) {
+                *sign -= 1;
+            }
+        }
+        all->at++;
+        if (byte == '"' || byte == '\'') {
+            reading_skip_string(all, byte);
+        }
+    }
+    return found;
+}
+
+static uint32_t read_augmented(struct expressions *all, size_t sign, size_t assignment)
+{
+    struct slice whole = all->text;
+    uint32_t left;
+    uint32_t right;
+    uint32_t binary;
+
+    all->text = slice_part(whole, 0, sign);
+    all->at = 0;
+    left = reading_whole(all);
+    all->text = whole;
+    all->at = assignment + 1;
+    right = reading_whole(all);
+    binary = reading_add(all, EXPRESSION_BINARY, 0);
+    if (binary != EXPRESSION_NONE) {
+        all->items[binary].word = slice_part(whole, sign, assignment);
+        all->items[binary].left = left;
+        all->items[binary].right = right;
+    }
+    return binary;
+}
+
+/* `for`, `if` and their like: what they read is not what they give. */
+static bool begins_block(struct slice statement)
+{
+    static const char *const words[] = {"if",   "elif",  "else", "for", "while",
+                                        "with", "async", "def",  "try", "match"};
+    size_t end = 0;
+
+    while (end < statement.size && reading_is_word(statement.bytes[end])) {
+        end++;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_equal(slice_part(statement, 0, end), slice_of(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `for x in items:`: the items. */
+static uint32_t read_for(struct expressions *all)
+{
+    size_t in = slice_find(all->text, SLICE(" in "), all->at);
+    size_t end = all->text.size;
+
+    while (end > 0 &&
+           (all->text.bytes[end - 1] == ' ' || all->text.bytes[end - 1] == ':')) {
+        end--;
+    }
+    if (in >= end) {
+        return EXPRESSION_NONE;
+    }
+    all->text = slice_part(all->text, 0, end);
+    all->at = in + 4;
+    return reading_whole(all);
+}
+
+uint32_t expression_read(struct expressions *all, struct slice statement)
+{
+    size_t assignment;
+    size_t sign;
+    uint32_t first;
+    uint32_t sequence;
+
+    all->count = 0;
+    all->depth = 0;
+    all->has_failed = false;
+    all->text = statement;
+    assignment = find_assignment(all, &sign);
+    if (sign < assignment) {
+        return read_augmented(all, sign, assignment);
+    }
+    all->at = assignment < statement.size ? assignment + 1 : 0;
+    reading_skip_blanks(all);
+    if (assignment == statement.size && slice_starts(statement, SLICE("return")) &&
+        !reading_is_word(reading_peek(all, 6))) {
+        all->at += 6;
+        reading_skip_blanks(all);
+    }
+    if (assignment == statement.size && reading_skip_word(all, SLICE("for"))) {
+        return read_for(all);
+    }
+    if (begins_block(slice_part(statement, all->at, statement.size))) {
+        return EXPRESSION_NONE;
+    }
+    first = reading_whole(all);
+    if (first == EXPRESSION_NONE || reading_peek(all, 0) != ',') {
+        return first;
+    }
+    all->at++;
+    all->items[first].next = reading_arguments(all);
+    sequence = reading_add(all, EXPRESSION_SEQUENCE, 0);
+    if (sequence != EXPRESSION_NONE) {
+        all->items[sequence].first = first;
+    }
+    return sequence;
 }

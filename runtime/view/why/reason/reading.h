@@ -31,16 +31,4 @@ uint32_t reading_add(struct expressions *all, enum expression_kind kind, size_t 
 /* Behind the bracket that closes the one that stands there. */
 void reading_skip_bracket(struct expressions *all);
 
-/* atoms.c: operands and operators, and nothing that binds less. */
-uint32_t reading_operators(struct expressions *all);
-/* An expression and what stands behind it up to a comma or closing bracket. */
-uint32_t reading_whole(struct expressions *all);
-/* The arguments up to the closing bracket: gives the first. */
-uint32_t reading_arguments(struct expressions *all);
-/* A name, a number, a string, or what is in brackets. */
-uint32_t reading_atom(struct expressions *all);
-
-/* expression.c: operands and the operators between, that bind at least so tightly. */
-uint32_t reading_binary(struct expressions *all, enum level lowest);
-
 #endif
