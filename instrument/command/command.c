@@ -178,28 +178,29 @@ struct crew {
     const struct options *options; /* borrowed */
     struct console *console;       /* borrowed; used under the lock */
     pthread_mutex_t lock;
-    pthread_cond_t told; /* an outcome was told: there is room again */
-    size_t next;         /* the first item that nobody took */
-    size_t told_count;
+    pthread_cond_t reported; /* an outcome was told: there is room again */
+    size_t next;             /* the first item that nobody took */
+    size_t reported_count;
     bool is_ready[WINDOW];           /* of item i at i % WINDOW */
     struct outcome outcomes[WINDOW]; /* owned */
 };
 
 /* False where no item is left. */
-static bool crew_take(struct crew *crew, size_t *item)
+static bool crew_next(struct crew *crew, size_t *item)
 {
-    bool is_taken;
+    bool is_reading;
 
     pthread_mutex_lock(&crew->lock);
-    while (crew->next < crew->plan->count && crew->next - crew->told_count >= WINDOW) {
-        pthread_cond_wait(&crew->told, &crew->lock);
+    while (crew->next < crew->plan->count &&
+           crew->next - crew->reported_count >= WINDOW) {
+        pthread_cond_wait(&crew->reported, &crew->lock);
     }
-    is_taken = crew->next < crew->plan->count;
-    if (is_taken) {
+    is_reading = crew->next < crew->plan->count;
+    if (is_reading) {
         *item = crew->next++;
     }
     pthread_mutex_unlock(&crew->lock);
-    return is_taken;
+    return is_reading;
 }
 
 /* Tells every outcome whose turn it is. */
@@ -207,16 +208,16 @@ static void crew_hand_in(struct crew *crew, size_t item)
 {
     pthread_mutex_lock(&crew->lock);
     crew->is_ready[item % WINDOW] = true;
-    while (crew->is_ready[crew->told_count % WINDOW]) {
-        struct outcome *outcome = &crew->outcomes[crew->told_count % WINDOW];
+    while (crew->is_ready[crew->reported_count % WINDOW]) {
+        struct outcome *outcome = &crew->outcomes[crew->reported_count % WINDOW];
 
-        console_add(crew->console, &crew->plan->items[crew->told_count], outcome);
+        console_add(crew->console, &crew->plan->items[crew->reported_count], outcome);
         outcome_release(outcome);
         outcome_init(outcome);
-        crew->is_ready[crew->told_count % WINDOW] = false;
-        crew->told_count++;
+        crew->is_ready[crew->reported_count % WINDOW] = false;
+        crew->reported_count++;
     }
-    pthread_cond_broadcast(&crew->told);
+    pthread_cond_broadcast(&crew->reported);
     pthread_mutex_unlock(&crew->lock);
 }
 
@@ -230,7 +231,7 @@ static void *crew_work(void *context)
     worker.is_alone = crew->plan->count == 1;
     worker.has_out_color = crew->console->has_out_color;
     worker.has_message_color = crew->console->has_message_color;
-    while (crew_take(crew, &item)) {
+    while (crew_next(crew, &item)) {
         worker_run(&worker, &crew->plan->items[item], &crew->outcomes[item % WINDOW]);
         crew_hand_in(crew, item);
     }
@@ -283,7 +284,7 @@ static void crew_run(const struct plan *plan,
     struct crew crew = {.plan = plan, .options = options, .console = console};
 
     pthread_mutex_init(&crew.lock, NULL);
-    pthread_cond_init(&crew.told, NULL);
+    pthread_cond_init(&crew.reported, NULL);
     for (size_t i = 0; i < WINDOW; i++) {
         outcome_init(&crew.outcomes[i]);
     }
@@ -291,7 +292,7 @@ static void crew_run(const struct plan *plan,
     for (size_t i = 0; i < WINDOW; i++) {
         outcome_release(&crew.outcomes[i]);
     }
-    pthread_cond_destroy(&crew.told);
+    pthread_cond_destroy(&crew.reported);
     pthread_mutex_destroy(&crew.lock);
 }
 

@@ -117,14 +117,14 @@ bool job_read_other(struct job *job, const char *path)
 bool job_write(struct job *job, struct buffer *text, bool is_changed)
 {
     const struct item *item = job->item;
-    struct buffer taken = *text;
+    struct buffer chosen = *text;
 
     if (text->has_failed) {
         return error_set_memory(&job->error);
     }
     if (item->output == NULL) {
         *text = job->outcome->out;
-        job->outcome->out = taken;
+        job->outcome->out = chosen;
         return true;
     }
     if (job->worker->options->is_in_place && !is_changed) {

@@ -127,10 +127,10 @@ static bool select_with(struct options *options,
 }
 
 /* `argument` is NULL for the options that take none. */
-static bool option_take(struct options *options,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
+static bool option_apply(struct options *options,
+                         enum option_id id,
+                         const char *argument,
+                         struct error *error)
 {
     switch (id) {
     case OPTION_OUTPUT:
@@ -175,7 +175,7 @@ static bool option_take(struct options *options,
 }
 
 static bool
-take_words(struct options *options, int word_count, char **words, struct error *error)
+add_words(struct options *options, int word_count, char **words, struct error *error)
 {
     struct arguments arguments;
     struct argument found;
@@ -190,8 +190,8 @@ take_words(struct options *options, int word_count, char **words, struct error *
         }
         if (found.rule == ARGUMENT_WORD) {
             options->files[options->file_count++] = found.text;
-        } else if (!option_take(options, (enum option_id)found.rule, found.text,
-                                error)) {
+        } else if (!option_apply(options, (enum option_id)found.rule, found.text,
+                                 error)) {
             return false;
         }
     }
@@ -204,12 +204,12 @@ static bool check_outputs(const struct options *options, struct error *error)
     int ways =
         (options->output != NULL) + (options->directory != NULL) + options->is_in_place;
     bool is_checking = options->mode == MODE_CHECK;
-    bool takes_output = options->mode <= MODE_CHECK;
+    bool has_output = options->mode <= MODE_CHECK;
 
     if (ways > 1) {
         return arguments_refuse("-o, -d and --in-place exclude each other", error);
     }
-    if (ways > 0 && !takes_output) {
+    if (ways > 0 && !has_output) {
         error_set(error, ERROR_USAGE, "%s excludes -o, -d and --in-place",
                   mode_words[options->mode]);
         return false;
@@ -223,7 +223,7 @@ static bool check_outputs(const struct options *options, struct error *error)
         return arguments_refuse("-o is for one file, expected -d DIR for several",
                                 error);
     }
-    if (ways == 0 && takes_output && !is_checking &&
+    if (ways == 0 && has_output && !is_checking &&
         (options->file_count > 1 || options->is_recursive)) {
         return arguments_refuse("several files need -d DIR or --in-place", error);
     }
@@ -295,7 +295,7 @@ bool options_parse(struct options *options,
     if (options->files == NULL) {
         return error_set_memory(error);
     }
-    if (!take_words(options, word_count, words, error)) {
+    if (!add_words(options, word_count, words, error)) {
         return false;
     }
     if (is_answered(options)) {

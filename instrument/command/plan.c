@@ -18,7 +18,7 @@
 struct folder_visitor {
     /* Whether to look into this folder. */
     bool (*enters)(void *context, const char *path);
-    void (*takes_file)(void *context, const char *path);
+    void (*on_file)(void *context, const char *path);
     void (*fails)(void *context, const char *path, const struct error *error);
     void *context; /* borrowed */
 };
@@ -89,7 +89,7 @@ static bool visit(struct buffer *path, const struct folder_visitor *visitor)
         return true;
     }
     if (S_ISREG(status.st_mode)) {
-        visitor->takes_file(visitor->context, path->bytes);
+        visitor->on_file(visitor->context, path->bytes);
     } else if (S_ISDIR(status.st_mode) && !is_link &&
                visitor->enters(visitor->context, path->bytes)) {
         return walk(path, visitor);
@@ -356,7 +356,7 @@ static bool walk_enters(void *context, const char *path)
     return info.device != walk->output.device || info.inode != walk->output.inode;
 }
 
-static void walk_takes_file(void *context, const char *path)
+static void add_walked_file(void *context, const char *path)
 {
     const struct walk *walk = context;
     enum mode mode = walk->options->mode;
@@ -398,7 +398,7 @@ add_folder(struct plan *plan, const struct options *options, const char *path)
     if (strcmp(path, ".") == 0) { /* `folder_walk` leaves "./" away */
         walk.root_size = 0;
     }
-    if (!folder_walk(path, &(struct folder_visitor){walk_enters, walk_takes_file,
+    if (!folder_walk(path, &(struct folder_visitor){walk_enters, add_walked_file,
                                                     walk_fails, &walk})) {
         plan->arena.has_failed = true;
     }

@@ -15,14 +15,14 @@ struct matcher {
     struct slice text; /* borrowed */
     struct forms forms;
     bool has_hook;  /* there are calls of the hook */
-    bool takes_spy; /* visible spy_save calls and their import were inserted too */
+    bool skips_spy; /* visible spy_save calls and their import were inserted too */
 };
 
 /* ---- Recognising what was inserted, form by form ---- */
 
 /* The literal text. */
 static bool
-matcher_take(const struct matcher *matcher, size_t *at, struct slice expected)
+matcher_skip(const struct matcher *matcher, size_t *at, struct slice expected)
 {
     if (*at <= matcher->text.size &&
         slice_starts(slice_part(matcher->text, *at, matcher->text.size), expected)) {
@@ -33,7 +33,7 @@ matcher_take(const struct matcher *matcher, size_t *at, struct slice expected)
 }
 
 /* An identifier or a number. */
-static bool matcher_take_word(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_word(const struct matcher *matcher, size_t *at)
 {
     size_t end = lexer_word_end(matcher->text, *at);
     bool is_word = end > *at;
@@ -52,7 +52,7 @@ static bool is_number_byte(struct slice text, size_t at)
 }
 
 /* A name, or a constant: a number, a string of one line. */
-static bool matcher_take_argument(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_argument(const struct matcher *matcher, size_t *at)
 {
     struct slice text = matcher->text;
     size_t word = lexer_word_end(text, *at);
@@ -77,23 +77,23 @@ static bool matcher_take_argument(const struct matcher *matcher, size_t *at)
 
 /* `_mt and _mt(3, a, b)` */
 /* `_mt and _mt(3, a, b)` */
-static bool matcher_take_record(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_record(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
 
-    if (!matcher->has_hook || !matcher_take(matcher, &here, matcher->forms.hook) ||
-        !matcher_take(matcher, &here, SLICE(" and ")) ||
-        !matcher_take(matcher, &here, matcher->forms.hook) ||
-        !matcher_take(matcher, &here, SLICE("(")) ||
-        !matcher_take_word(matcher, &here)) {
+    if (!matcher->has_hook || !matcher_skip(matcher, &here, matcher->forms.hook) ||
+        !matcher_skip(matcher, &here, SLICE(" and ")) ||
+        !matcher_skip(matcher, &here, matcher->forms.hook) ||
+        !matcher_skip(matcher, &here, SLICE("(")) ||
+        !matcher_skip_word(matcher, &here)) {
         return false;
     }
-    while (matcher_take(matcher, &here, SLICE(", "))) {
-        if (!matcher_take_argument(matcher, &here)) {
+    while (matcher_skip(matcher, &here, SLICE(", "))) {
+        if (!matcher_skip_argument(matcher, &here)) {
             return false;
         }
     }
-    if (!matcher_take(matcher, &here, SLICE(")"))) {
+    if (!matcher_skip(matcher, &here, SLICE(")"))) {
         return false;
     }
     *at = here;
@@ -101,14 +101,14 @@ static bool matcher_take_record(const struct matcher *matcher, size_t *at)
 }
 
 /* `not (…)`, with what `take` takes in between. */
-static bool matcher_take_not(const struct matcher *matcher,
+static bool matcher_skip_not(const struct matcher *matcher,
                              size_t *at,
-                             bool (*take)(const struct matcher *matcher, size_t *at))
+                             bool (*skip)(const struct matcher *matcher, size_t *at))
 {
     size_t here = *at;
 
-    if (matcher_take(matcher, &here, SLICE("not (")) && take(matcher, &here) &&
-        matcher_take(matcher, &here, SLICE(")"))) {
+    if (matcher_skip(matcher, &here, SLICE("not (")) && skip(matcher, &here) &&
+        matcher_skip(matcher, &here, SLICE(")"))) {
         *at = here;
         return true;
     }
@@ -117,12 +117,12 @@ static bool matcher_take_not(const struct matcher *matcher,
 
 /* `not (_mt and _mt(3, a, b))` */
 /* `not (_mt and _mt(3, a, b))` */
-static bool matcher_take_quiet(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_quiet(const struct matcher *matcher, size_t *at)
 {
-    return matcher_take_not(matcher, at, matcher_take_record);
+    return matcher_skip_not(matcher, at, matcher_skip_record);
 }
 
-static bool matcher_take_until_quote(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_until_quote(const struct matcher *matcher, size_t *at)
 {
     const char *from = matcher->text.bytes + *at;
     const char *quote =
@@ -136,13 +136,13 @@ static bool matcher_take_until_quote(const struct matcher *matcher, size_t *at)
 }
 
 /* `(globals(), 'table')` */
-static bool matcher_take_table(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_table(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
 
-    if (matcher_take(matcher, &here, SLICE(FORM_TABLE)) &&
-        matcher_take_until_quote(matcher, &here) &&
-        matcher_take(matcher, &here, SLICE(FORM_TABLE_END))) {
+    if (matcher_skip(matcher, &here, SLICE(FORM_TABLE)) &&
+        matcher_skip_until_quote(matcher, &here) &&
+        matcher_skip(matcher, &here, SLICE(FORM_TABLE_END))) {
         *at = here;
         return true;
     }
@@ -150,14 +150,14 @@ static bool matcher_take_table(const struct matcher *matcher, size_t *at)
 }
 
 /* `__import__('monitorch' or '…')._instrumented`, with or without a table. */
-static bool matcher_take_import(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_import(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
 
-    if (matcher_take(matcher, &here, SLICE(FORM_IMPORT)) &&
-        matcher_take_until_quote(matcher, &here) &&
-        matcher_take(matcher, &here, SLICE(FORM_IMPORT_END))) {
-        matcher_take_table(matcher, &here);
+    if (matcher_skip(matcher, &here, SLICE(FORM_IMPORT)) &&
+        matcher_skip_until_quote(matcher, &here) &&
+        matcher_skip(matcher, &here, SLICE(FORM_IMPORT_END))) {
+        matcher_skip_table(matcher, &here);
         *at = here;
         return true;
     }
@@ -166,22 +166,22 @@ static bool matcher_take_import(const struct matcher *matcher, size_t *at)
 
 /* `_mt_t = None` or `del _mt_t` */
 /* `_mt_t = None` or `del _mt_t` */
-static bool matcher_take_cleaning(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_cleaning(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
 
     if (!matcher->has_hook) {
         return false;
     }
-    if (matcher_take(matcher, &here, SLICE("del "))) {
-        if (matcher_take(matcher, &here, matcher->forms.temporary)) {
+    if (matcher_skip(matcher, &here, SLICE("del "))) {
+        if (matcher_skip(matcher, &here, matcher->forms.temporary)) {
             *at = here;
             return true;
         }
         return false;
     }
-    if (matcher_take(matcher, &here, matcher->forms.temporary) &&
-        matcher_take(matcher, &here, SLICE(" = None"))) {
+    if (matcher_skip(matcher, &here, matcher->forms.temporary) &&
+        matcher_skip(matcher, &here, SLICE(" = None"))) {
         *at = here;
         return true;
     }
@@ -190,30 +190,30 @@ static bool matcher_take_cleaning(const struct matcher *matcher, size_t *at)
 
 /* `spy_save("q", q, self)` where both names are one. */
 /* `spy_save("q", q, self)` where both names are one. */
-static bool matcher_take_spy(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_spy(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
     size_t first;
     size_t second;
     struct slice name;
 
-    if (!matcher->takes_spy || !matcher_take(matcher, &here, SLICE("spy_save(\""))) {
+    if (!matcher->skips_spy || !matcher_skip(matcher, &here, SLICE("spy_save(\""))) {
         return false;
     }
     first = here;
-    if (!matcher_take_word(matcher, &here)) {
+    if (!matcher_skip_word(matcher, &here)) {
         return false;
     }
     name = slice_part(matcher->text, first, here);
-    if (!matcher_take(matcher, &here, SLICE("\", "))) {
+    if (!matcher_skip(matcher, &here, SLICE("\", "))) {
         return false;
     }
     second = here;
-    if (!matcher_take_word(matcher, &here) ||
+    if (!matcher_skip_word(matcher, &here) ||
         !slice_equal(name, slice_part(matcher->text, second, here)) ||
-        !matcher_take(matcher, &here, SLICE(", ")) ||
-        !matcher_take_word(matcher, &here) ||
-        !matcher_take(matcher, &here, SLICE(")"))) {
+        !matcher_skip(matcher, &here, SLICE(", ")) ||
+        !matcher_skip_word(matcher, &here) ||
+        !matcher_skip(matcher, &here, SLICE(")"))) {
         return false;
     }
     *at = here;
@@ -222,54 +222,54 @@ static bool matcher_take_spy(const struct matcher *matcher, size_t *at)
 
 /* The statements that bring the hook or spy_save in, joined by `; `. */
 /* The statements that bring the hook or spy_save in, joined by `; `. */
-static bool matcher_take_boot_statements(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_boot_statements(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
-    bool is_taken = false;
+    bool is_used = false;
 
     if (matcher->has_hook &&
-        (matcher_take(matcher, &here, matcher->forms.temporary) ||
-         matcher_take(matcher, &here, matcher->forms.hook)) &&
-        matcher_take(matcher, &here, SLICE(" = "))) {
-        if (matcher_take(matcher, &here, matcher->forms.temporary)
-                ? matcher_take_table(matcher, &here)
-                : matcher_take_import(matcher, &here)) {
+        (matcher_skip(matcher, &here, matcher->forms.temporary) ||
+         matcher_skip(matcher, &here, matcher->forms.hook)) &&
+        matcher_skip(matcher, &here, SLICE(" = "))) {
+        if (matcher_skip(matcher, &here, matcher->forms.temporary)
+                ? matcher_skip_table(matcher, &here)
+                : matcher_skip_import(matcher, &here)) {
             *at = here;
-            is_taken = true;
-            if (matcher_take(matcher, &here, SLICE("; ")) &&
-                matcher_take_cleaning(matcher, &here)) {
+            is_used = true;
+            if (matcher_skip(matcher, &here, SLICE("; ")) &&
+                matcher_skip_cleaning(matcher, &here)) {
                 *at = here;
             }
         }
     }
     here = *at;
-    if ((!is_taken || matcher_take(matcher, &here, SLICE("; "))) &&
-        matcher->takes_spy && matcher_take(matcher, &here, SLICE(FORM_SPY_IMPORT))) {
+    if ((!is_used || matcher_skip(matcher, &here, SLICE("; "))) && matcher->skips_spy &&
+        matcher_skip(matcher, &here, SLICE(FORM_SPY_IMPORT))) {
         *at = here;
-        is_taken = true;
+        is_used = true;
     }
-    return is_taken;
+    return is_used;
 }
 
 /* `'_mt' in globals() or globals().__setitem__('_mt', …)` */
-static bool matcher_take_lazy(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_lazy(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
     struct slice name = matcher->has_hook ? matcher->forms.hook : SLICE("spy_save");
 
-    if (!matcher_take(matcher, &here, SLICE("'")) ||
-        !matcher_take(matcher, &here, name) ||
-        !matcher_take(matcher, &here,
+    if (!matcher_skip(matcher, &here, SLICE("'")) ||
+        !matcher_skip(matcher, &here, name) ||
+        !matcher_skip(matcher, &here,
                       SLICE("' in globals() or globals().__setitem__('")) ||
-        !matcher_take(matcher, &here, name) ||
-        !matcher_take(matcher, &here, SLICE("', "))) {
+        !matcher_skip(matcher, &here, name) ||
+        !matcher_skip(matcher, &here, SLICE("', "))) {
         return false;
     }
-    if (!matcher_take_import(matcher, &here) &&
-        !matcher_take(matcher, &here, SLICE(FORM_SPY_VALUE))) {
+    if (!matcher_skip_import(matcher, &here) &&
+        !matcher_skip(matcher, &here, SLICE(FORM_SPY_VALUE))) {
         return false;
     }
-    if (!matcher_take(matcher, &here, SLICE(")"))) {
+    if (!matcher_skip(matcher, &here, SLICE(")"))) {
         return false;
     }
     *at = here;
@@ -278,13 +278,13 @@ static bool matcher_take_lazy(const struct matcher *matcher, size_t *at)
 
 /* The same as a statement: `not (…)` */
 /* The same as a statement: `not (…)` */
-static bool matcher_take_quiet_lazy(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_quiet_lazy(const struct matcher *matcher, size_t *at)
 {
-    return matcher_take_not(matcher, at, matcher_take_lazy);
+    return matcher_skip_not(matcher, at, matcher_skip_lazy);
 }
 
 /* One of the false expressions, in parentheses and with the ` or ` behind it. */
-static bool matcher_take_false_expression(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_false_expression(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at + 1;
     bool has_unit = true;
@@ -292,27 +292,27 @@ static bool matcher_take_false_expression(const struct matcher *matcher, size_t 
     if (*at >= matcher->text.size || matcher->text.bytes[*at] != '(') {
         return false;
     }
-    if (matcher_take_record(matcher, &here)) {
+    if (matcher_skip_record(matcher, &here)) {
         has_unit = false;
-    } else if (!matcher_take_lazy(matcher, &here)) {
+    } else if (!matcher_skip_lazy(matcher, &here)) {
         if (matcher->has_hook &&
-            matcher_take(matcher, &here, matcher->forms.temporary)) {
+            matcher_skip(matcher, &here, matcher->forms.temporary)) {
             has_unit = false;
-            if (!matcher_take(matcher, &here, SLICE(" := None"))) {
+            if (!matcher_skip(matcher, &here, SLICE(" := None"))) {
                 return false;
             }
         } else if (matcher->has_hook &&
-                   matcher_take(matcher, &here, matcher->forms.hook)) {
-            if (!matcher_take(matcher, &here, SLICE(" := ")) ||
-                !matcher_take_import(matcher, &here)) {
+                   matcher_skip(matcher, &here, matcher->forms.hook)) {
+            if (!matcher_skip(matcher, &here, SLICE(" := ")) ||
+                !matcher_skip_import(matcher, &here)) {
                 return false;
             }
-        } else if (!matcher_take(matcher, &here,
+        } else if (!matcher_skip(matcher, &here,
                                  SLICE("spy_save := " FORM_SPY_VALUE))) {
             return false;
         }
     }
-    if (!matcher_take(matcher, &here,
+    if (!matcher_skip(matcher, &here,
                       has_unit ? SLICE(") and () or ") : SLICE(") or "))) {
         return false;
     }
@@ -321,25 +321,25 @@ static bool matcher_take_false_expression(const struct matcher *matcher, size_t 
 }
 
 /* Expressions that are always false, each in parentheses and with ` or ` behind it. */
-static bool matcher_take_false_expressions(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_false_expressions(const struct matcher *matcher, size_t *at)
 {
-    bool is_taken = false;
+    bool is_used = false;
 
-    while (matcher_take_false_expression(matcher, at)) {
-        is_taken = true;
+    while (matcher_skip_false_expression(matcher, at)) {
+        is_used = true;
     }
-    return is_taken;
+    return is_used;
 }
 
 /* `*(false expressions ())` among a class's bases; `, ` behind it where there are more. */
 /* `*(false expressions ())` among a class's bases; `, ` behind it where there are more. */
-static bool matcher_take_class_base(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_class_base(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
 
-    if (!matcher_take(matcher, &here, SLICE("*(")) ||
-        !matcher_take_false_expressions(matcher, &here) ||
-        !matcher_take(matcher, &here, SLICE("())"))) {
+    if (!matcher_skip(matcher, &here, SLICE("*(")) ||
+        !matcher_skip_false_expressions(matcher, &here) ||
+        !matcher_skip(matcher, &here, SLICE("())"))) {
         return false;
     }
     *at = here;
@@ -348,16 +348,16 @@ static bool matcher_take_class_base(const struct matcher *matcher, size_t *at)
 
 /* ` is not _mt and _mt and _mt(i, n) or n` */
 /* ` is not _mt and _mt and _mt(i, n) or n` */
-static bool matcher_take_value_tail(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_value_tail(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
 
-    if (matcher->has_hook && matcher_take(matcher, &here, SLICE(" is not ")) &&
-        matcher_take(matcher, &here, matcher->forms.hook) &&
-        matcher_take(matcher, &here, SLICE(" and ")) &&
-        matcher_take_record(matcher, &here) &&
-        matcher_take(matcher, &here, SLICE(" or ")) &&
-        matcher_take_word(matcher, &here)) {
+    if (matcher->has_hook && matcher_skip(matcher, &here, SLICE(" is not ")) &&
+        matcher_skip(matcher, &here, matcher->forms.hook) &&
+        matcher_skip(matcher, &here, SLICE(" and ")) &&
+        matcher_skip_record(matcher, &here) &&
+        matcher_skip(matcher, &here, SLICE(" or ")) &&
+        matcher_skip_word(matcher, &here)) {
         *at = here;
         return true;
     }
@@ -366,23 +366,23 @@ static bool matcher_take_value_tail(const struct matcher *matcher, size_t *at)
 
 /* ` and not (_mt and _mt(1))`, ` or _mt and _mt(2)`, or both */
 /* ` and not (_mt and _mt(1))`, ` or _mt and _mt(2)`, or both */
-static bool matcher_take_turn_tail(const struct matcher *matcher, size_t *at)
+static bool matcher_skip_turn_tail(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
-    bool is_taken = false;
+    bool is_used = false;
 
-    if (matcher_take(matcher, &here, SLICE(" and ")) &&
-        matcher_take_quiet(matcher, &here)) {
+    if (matcher_skip(matcher, &here, SLICE(" and ")) &&
+        matcher_skip_quiet(matcher, &here)) {
         *at = here;
-        is_taken = true;
+        is_used = true;
     }
     here = *at;
-    if (matcher_take(matcher, &here, SLICE(" or ")) &&
-        matcher_take_record(matcher, &here)) {
+    if (matcher_skip(matcher, &here, SLICE(" or ")) &&
+        matcher_skip_record(matcher, &here)) {
         *at = here;
-        is_taken = true;
+        is_used = true;
     }
-    return is_taken;
+    return is_used;
 }
 
 enum open_kind {
@@ -443,13 +443,13 @@ static size_t strip_after(struct strip *strip, size_t at)
 {
     size_t here = at;
 
-    if (matcher_take(&strip->matcher, &here, SLICE("; ")) &&
-        (matcher_take_record(&strip->matcher, &here) ||
-         matcher_take_quiet(&strip->matcher, &here) ||
-         matcher_take_cleaning(&strip->matcher, &here) ||
-         matcher_take_spy(&strip->matcher, &here) ||
-         matcher_take_quiet_lazy(&strip->matcher, &here) ||
-         matcher_take_boot_statements(&strip->matcher, &here))) {
+    if (matcher_skip(&strip->matcher, &here, SLICE("; ")) &&
+        (matcher_skip_record(&strip->matcher, &here) ||
+         matcher_skip_quiet(&strip->matcher, &here) ||
+         matcher_skip_cleaning(&strip->matcher, &here) ||
+         matcher_skip_spy(&strip->matcher, &here) ||
+         matcher_skip_quiet_lazy(&strip->matcher, &here) ||
+         matcher_skip_boot_statements(&strip->matcher, &here))) {
         remove_range(strip, at, here);
         return here;
     }
@@ -457,13 +457,13 @@ static size_t strip_after(struct strip *strip, size_t at)
 }
 
 /* The separator behind inserted statements that stand before others. */
-static size_t take_separator(const struct strip *strip, size_t at)
+static size_t skip_separator(const struct strip *strip, size_t at)
 {
-    if (matcher_take(&strip->matcher, &at, SLICE(";  #"))) {
+    if (matcher_skip(&strip->matcher, &at, SLICE(";  #"))) {
         return at - 1;
     }
-    if (!matcher_take(&strip->matcher, &at, SLICE("; "))) {
-        matcher_take(&strip->matcher, &at, SLICE(";"));
+    if (!matcher_skip(&strip->matcher, &at, SLICE("; "))) {
+        matcher_skip(&strip->matcher, &at, SLICE(";"));
     }
     return at;
 }
@@ -473,27 +473,27 @@ static size_t strip_before(struct strip *strip, size_t at)
 {
     size_t here = at;
 
-    if (matcher_take_quiet(&strip->matcher, &here) &&
-        matcher_take(&strip->matcher, &here, SLICE("; "))) {
+    if (matcher_skip_quiet(&strip->matcher, &here) &&
+        matcher_skip(&strip->matcher, &here, SLICE("; "))) {
         remove_range(strip, at, here);
         return here;
     }
     here = at;
-    if (matcher_take_quiet_lazy(&strip->matcher, &here) &&
-        matcher_take(&strip->matcher, &here, SLICE("; "))) {
+    if (matcher_skip_quiet_lazy(&strip->matcher, &here) &&
+        matcher_skip(&strip->matcher, &here, SLICE("; "))) {
         remove_range(strip, at, here);
         return here;
     }
     here = at;
-    if (matcher_take_boot_statements(&strip->matcher, &here)) {
-        size_t end = take_separator(strip, here);
+    if (matcher_skip_boot_statements(&strip->matcher, &here)) {
+        size_t end = skip_separator(strip, here);
 
         if (end > here) { /* a line of its own is a person's */
             if (strip->matcher.has_hook) {
                 size_t next = end;
 
-                if (matcher_take_cleaning(&strip->matcher, &next) &&
-                    matcher_take(&strip->matcher, &next, SLICE("; "))) {
+                if (matcher_skip_cleaning(&strip->matcher, &next) &&
+                    matcher_skip(&strip->matcher, &next, SLICE("; "))) {
                     end = next;
                 }
             }
@@ -503,8 +503,8 @@ static size_t strip_before(struct strip *strip, size_t at)
     }
     here = at;
     if (strip->matcher.has_hook &&
-        matcher_take(&strip->matcher, &here, strip->matcher.forms.temporary) &&
-        matcher_take(&strip->matcher, &here, SLICE(" = "))) {
+        matcher_skip(&strip->matcher, &here, strip->matcher.forms.temporary) &&
+        matcher_skip(&strip->matcher, &here, SLICE(" = "))) {
         remove_range(strip, at, here);
         return here;
     }
@@ -515,23 +515,23 @@ static size_t strip_open(struct strip *strip, size_t at)
 {
     size_t here = at;
 
-    if (matcher_take_false_expressions(&strip->matcher, &here) &&
-        matcher_take(&strip->matcher, &here, SLICE("("))) {
+    if (matcher_skip_false_expressions(&strip->matcher, &here) &&
+        matcher_skip(&strip->matcher, &here, SLICE("("))) {
         remove_range(strip, at, here);
         push(strip, at, OPEN_INSERTED);
         return here;
     }
     here = at + 1;
     if (strip->matcher.has_hook &&
-        matcher_take(&strip->matcher, &here, strip->matcher.forms.temporary) &&
-        matcher_take(&strip->matcher, &here, SLICE(" := "))) {
+        matcher_skip(&strip->matcher, &here, strip->matcher.forms.temporary) &&
+        matcher_skip(&strip->matcher, &here, SLICE(" := "))) {
         push(strip, at, OPEN_INSERTED);
         remove_range(strip, at, here);
         return here;
     }
     here = at + 1;
-    if (matcher_take_class_base(&strip->matcher, &here) &&
-        matcher_take(&strip->matcher, &here, SLICE(")"))) {
+    if (matcher_skip_class_base(&strip->matcher, &here) &&
+        matcher_skip(&strip->matcher, &here, SLICE(")"))) {
         remove_range(strip, at, here);
         return here;
     }
@@ -549,8 +549,8 @@ static size_t strip_close(struct strip *strip, size_t at)
     }
     open = strip->open[--strip->open_count];
     if (open.kind == OPEN_PLAIN) {
-        if (matcher_take_value_tail(&strip->matcher, &here) &&
-            matcher_take(&strip->matcher, &here, SLICE(")")) && strip->open_count > 0 &&
+        if (matcher_skip_value_tail(&strip->matcher, &here) &&
+            matcher_skip(&strip->matcher, &here, SLICE(")")) && strip->open_count > 0 &&
             strip->open[strip->open_count - 1].offset + 1 == open.offset) {
             strip->open_count--;
             remove_range(strip, open.offset - 1, open.offset + 1);
@@ -558,7 +558,7 @@ static size_t strip_close(struct strip *strip, size_t at)
             return here;
         }
         here = at + 1;
-        if (matcher_take_turn_tail(&strip->matcher, &here)) {
+        if (matcher_skip_turn_tail(&strip->matcher, &here)) {
             remove_range(strip, open.offset, open.offset + 1);
             remove_range(strip, at, here);
             return here;
@@ -566,7 +566,7 @@ static size_t strip_close(struct strip *strip, size_t at)
         return at + 1;
     }
     if (open.kind == OPEN_VALUE) {
-        matcher_take_value_tail(&strip->matcher, &here);
+        matcher_skip_value_tail(&strip->matcher, &here);
     }
     remove_range(strip, at, here);
     return here;
@@ -588,9 +588,9 @@ static size_t strip_word(struct strip *strip, size_t at)
     }
     here = end;
     if (strip->matcher.has_hook && slice_equal(word, SLICE("return")) &&
-        matcher_take(&strip->matcher, &here, SLICE(" (")) &&
-        matcher_take(&strip->matcher, &here, strip->matcher.forms.value) &&
-        matcher_take(&strip->matcher, &here, SLICE(" := ("))) {
+        matcher_skip(&strip->matcher, &here, SLICE(" (")) &&
+        matcher_skip(&strip->matcher, &here, strip->matcher.forms.value) &&
+        matcher_skip(&strip->matcher, &here, SLICE(" := ("))) {
         remove_range(strip, end, here);
         push(strip, end, OPEN_VALUE);
         push(strip, end, OPEN_INSERTED);
@@ -603,10 +603,10 @@ static size_t strip_star(struct strip *strip, size_t at)
 {
     size_t here = at;
 
-    if (!matcher_take_class_base(&strip->matcher, &here)) {
+    if (!matcher_skip_class_base(&strip->matcher, &here)) {
         return at + 1;
     }
-    matcher_take(&strip->matcher, &here, SLICE(", "));
+    matcher_skip(&strip->matcher, &here, SLICE(", "));
     remove_range(strip, at, here);
     return here;
 }
@@ -765,7 +765,7 @@ bool strip_text(struct slice text, struct arena *arena, struct buffer *output)
     bool is_done;
 
     strip.matcher.has_hook = hook.size > 0;
-    strip.matcher.takes_spy = has_inserted_spy(text, arena);
+    strip.matcher.skips_spy = has_inserted_spy(text, arena);
     if (strip.matcher.has_hook && !forms_name(&strip.matcher.forms, hook, arena)) {
         return false;
     }

@@ -160,7 +160,7 @@ static void draft_arm(struct rewriter *rewriter,
  * truth is asked once. */
 static void insert_turn(struct rewriter *rewriter,
                         uint32_t condition,
-                        const struct record *taken,
+                        const struct record *carried,
                         const struct record *other)
 {
     struct buffer *text = &rewriter->edits->text;
@@ -168,16 +168,16 @@ static void insert_turn(struct rewriter *rewriter,
     uint32_t end = node_at(rewriter, condition)->end;
     size_t begin = edits_begin(rewriter->edits);
 
-    if (taken->site == SITE_NONE && other->site == SITE_NONE) {
+    if (carried->site == SITE_NONE && other->site == SITE_NONE) {
         return;
     }
     buffer_add_byte(text, '(');
     edits_end_open(rewriter->edits, begin, start, end, 2);
     begin = edits_begin(rewriter->edits);
     buffer_add_byte(text, ')');
-    if (taken->site != SITE_NONE) {
+    if (carried->site != SITE_NONE) {
         buffer_add(text, SLICE(" and "));
-        forms_quiet(&rewriter->forms, taken, text);
+        forms_quiet(&rewriter->forms, carried, text);
     }
     if (other->site != SITE_NONE) {
         buffer_add(text, SLICE(" or "));
@@ -231,7 +231,7 @@ static uint32_t rewrite_condition(struct rewriter *rewriter,
     uint32_t condition = first_child(rewriter, clause);
     uint32_t block = child_of_kind(rewriter, clause, KIND_BLOCK);
     uint32_t next;
-    struct record taken_in_header = nothing;
+    struct record carried_in_header = nothing;
     struct record other_in_header = nothing;
     struct record record;
     struct scope_state before;
@@ -246,7 +246,7 @@ static uint32_t rewrite_condition(struct rewriter *rewriter,
     before = scope_save(&rewriter->place->scope);
     draft_arm(rewriter, clause, arm, condition, node_at(rewriter, condition)->next);
     record = record_make(rewriter, NULL, 0);
-    rewrite_arm(rewriter, block, &record, &taken_in_header);
+    rewrite_arm(rewriter, block, &record, &carried_in_header);
     flow_add(rewriter, flow);
     scope_restore(&rewriter->place->scope, &before);
     next = syntax_sibling(&rewriter->syntax, statement,
@@ -264,7 +264,7 @@ static uint32_t rewrite_condition(struct rewriter *rewriter,
         }
         flow_add(rewriter, flow);
     }
-    insert_turn(rewriter, condition, &taken_in_header, &other_in_header);
+    insert_turn(rewriter, condition, &carried_in_header, &other_in_header);
     return next != 0 && node_at(rewriter, next)->kind == KIND_ELIF_CLAUSE ? next : 0;
 }
 

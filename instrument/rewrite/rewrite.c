@@ -228,7 +228,7 @@ static bool has_no_code(const struct rewriter *rewriter, uint32_t statement)
 
 /* Whether the next statement can take over what is recorded after one that ends on a later
  * line than it starts: there the record would give the last line an event of its own. */
-static bool can_take_over(const struct rewriter *rewriter, uint32_t next)
+static bool can_carry_over(const struct rewriter *rewriter, uint32_t next)
 {
     enum kind kind;
 
@@ -298,7 +298,8 @@ static void rewrite_statement(struct rewriter *rewriter,
             insert_before(rewriter, statement, pending);
             pending->count = 0;
         }
-        if (is_on_several_lines(rewriter, statement) && can_take_over(rewriter, next)) {
+        if (is_on_several_lines(rewriter, statement) &&
+            can_carry_over(rewriter, next)) {
             rewriter->place->later = pending;
         }
         rewrite_and_mark(rewriter, statement, next == 0);
@@ -315,7 +316,7 @@ static void carry_past_docstring(struct rewriter *rewriter,
 {
     uint32_t next = syntax_sibling(&rewriter->syntax, block, docstring);
 
-    if (!can_take_over(rewriter, next)) {
+    if (!can_carry_over(rewriter, next)) {
         insert_after(rewriter, docstring, next == 0, pending->items, pending->count,
                      NULL, 0, false);
         pending->count = 0;

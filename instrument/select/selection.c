@@ -274,7 +274,7 @@ static bool read_spy(struct selection *selection,
 }
 
 /* The text behind a word's `=`, where the word begins with `name`. */
-static bool take_value(struct slice word, struct slice name, struct slice *value)
+static bool split_value(struct slice word, struct slice name, struct slice *value)
 {
     if (!slice_starts(word, name)) {
         return false;
@@ -302,14 +302,14 @@ static bool read_word(struct selection *selection,
         selection->every_line = true;
         return true;
     }
-    if (take_value(word, SLICE("--function="), &value)) {
+    if (split_value(word, SLICE("--function="), &value)) {
         return unescape(&value, arena, error) &&
                function_glob_add(selection, value, arena, error);
     }
-    if (take_value(word, SLICE("--lines="), &value)) {
+    if (split_value(word, SLICE("--lines="), &value)) {
         return line_range_add(selection, value, arena, error);
     }
-    if (take_value(word, SLICE("--spy="), &value)) {
+    if (split_value(word, SLICE("--spy="), &value)) {
         return read_spy(selection, value, arena, error);
     }
     error_set(error, ERROR_INPUT,

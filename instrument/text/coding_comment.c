@@ -27,7 +27,7 @@ static bool is_name_byte(char byte)
 }
 
 /* Takes the first line off the text, which then begins behind the line's end. */
-static struct slice take_line(struct slice *text)
+static struct slice next_line(struct slice *text)
 {
     size_t end = 0;
     struct slice line;
@@ -86,10 +86,10 @@ static struct slice find_name_in_line(struct slice line, bool *is_code)
 struct slice coding_comment_find(struct slice text)
 {
     bool is_code;
-    struct slice name = find_name_in_line(take_line(&text), &is_code);
+    struct slice name = find_name_in_line(next_line(&text), &is_code);
 
     if (name.size == 0 && !is_code) {
-        name = find_name_in_line(take_line(&text), &is_code);
+        name = find_name_in_line(next_line(&text), &is_code);
     }
     return name;
 }

@@ -46,7 +46,7 @@ static size_t class_of(size_t size, size_t *capacity)
     return class_index;
 }
 
-static struct region_chunk *take_spare(struct region *region, size_t size)
+static struct region_chunk *reuse_spare(struct region *region, size_t size)
 {
     struct region_chunk **link = &region->spare;
 
@@ -65,7 +65,7 @@ static struct region_chunk *take_spare(struct region *region, size_t size)
 static void region_grow(struct region *region, size_t size)
 {
     size_t wanted = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-    struct region_chunk *chunk = take_spare(region, wanted);
+    struct region_chunk *chunk = reuse_spare(region, wanted);
 
     if (chunk == NULL) {
         chunk = memory_allocate(1, sizeof *chunk + wanted);

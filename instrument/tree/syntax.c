@@ -136,10 +136,10 @@ keep_nodes(struct syntax *syntax, const struct parse *parse, struct arena *arena
     return true;
 }
 
-static void tell_too_deep(const struct syntax *syntax,
-                          const struct parse *parse,
-                          const char *path,
-                          struct error *error)
+static void report_too_deep(const struct syntax *syntax,
+                            const struct parse *parse,
+                            const char *path,
+                            struct error *error)
 {
     uint32_t deepest = parse->nodes.items[parse->nodes.count - 1].start;
 
@@ -173,7 +173,7 @@ bool syntax_parse(struct syntax *syntax,
     } else if (is_parsed || parse.is_out_of_memory) {
         error_set_memory(error);
     } else {
-        tell_too_deep(syntax, &parse, path, error);
+        report_too_deep(syntax, &parse, path, error);
     }
     parse_release(&parse);
     return is_done;

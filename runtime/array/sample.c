@@ -231,7 +231,7 @@ struct line {
 };
 
 static inline __attribute__((always_inline)) void
-line_take_of(const struct line *line, size_t size, unsigned char *out)
+line_copy_of(const struct line *line, size_t size, unsigned char *out)
 {
     const unsigned char *source = line->source;
     int64_t step = (int64_t)(line->step * (uint64_t)line->stride);
@@ -249,20 +249,20 @@ line_take_of(const struct line *line, size_t size, unsigned char *out)
     }
 }
 
-static void line_take(const struct line *line, size_t size, unsigned char *out)
+static void line_copy(const struct line *line, size_t size, unsigned char *out)
 {
     switch (size) {
     case 2:
-        line_take_of(line, 2, out);
+        line_copy_of(line, 2, out);
         break;
     case 4:
-        line_take_of(line, 4, out);
+        line_copy_of(line, 4, out);
         break;
     case 8:
-        line_take_of(line, 8, out);
+        line_copy_of(line, 8, out);
         break;
     default:
-        line_take_of(line, size, out);
+        line_copy_of(line, size, out);
         break;
     }
 }
@@ -303,7 +303,7 @@ static uint32_t cursor_advance(struct cursor *cursor, const struct sample_grid *
     return 0;
 }
 
-static void take_lines(const struct sample_grid *grid,
+static void copy_lines(const struct sample_grid *grid,
                        const struct array *array,
                        unsigned char *out)
 {
@@ -322,15 +322,15 @@ static void take_lines(const struct sample_grid *grid,
         line.step = (length - 1) / (line.count - 1);
         line.remainder = (length - 1) % (line.count - 1);
     }
-    for (uint64_t taken = 0; taken < grid->count; taken += line.count) {
+    for (uint64_t used = 0; used < grid->count; used += line.count) {
         cursor_find(&cursor, grid, array->data, strides, changed);
         line.source = cursor.sources[last];
-        line_take(&line, size, out + taken * size);
+        line_copy(&line, size, out + used * size);
         changed = cursor_advance(&cursor, grid);
     }
 }
 
-void sample_take(const struct sample_grid *grid, const struct array *array, void *bytes)
+void sample_copy(const struct sample_grid *grid, const struct array *array, void *bytes)
 {
     if (grid->count == 0) {
         return;
@@ -338,7 +338,7 @@ void sample_take(const struct sample_grid *grid, const struct array *array, void
     if (grid->dimension_count == 0) {
         memcpy(bytes, array->data, dtype_size(array->dtype));
     } else {
-        take_lines(grid, array, bytes);
+        copy_lines(grid, array, bytes);
     }
     array_resolve(array, grid->count, bytes);
 }

@@ -46,7 +46,7 @@ int64_t sample_grid_index(const struct sample_grid *grid,
 
 /* Writes the values, elements as the dtype has them (conjugation and negation resolved),
  * row-major, into `bytes`, which has room for grid->count of them. */
-void sample_take(const struct sample_grid *grid,
+void sample_copy(const struct sample_grid *grid,
                  const struct array *array,
                  void *bytes);
 

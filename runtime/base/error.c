@@ -9,7 +9,7 @@
 
 /* Copies `raw` as what may be printed. Each bad character becomes one `?`, so the copy is
  * never the longer one. */
-static void error_take(struct error *error, enum error_kind kind, struct slice raw)
+static void error_keep(struct error *error, enum error_kind kind, struct slice raw)
 {
     size_t size = 0;
 
@@ -49,7 +49,7 @@ static void error_set_list(struct error *error,
     if (vsnprintf(text + size, sizeof text - size, format, arguments) >= 0) {
         size += strlen(text + size);
     }
-    error_take(error, kind, (struct slice){text, size});
+    error_keep(error, kind, (struct slice){text, size});
 }
 
 void error_set(struct error *error, enum error_kind kind, const char *format, ...)

@@ -30,7 +30,7 @@ static void pass_space(struct json_reader *reader)
     }
 }
 
-static bool take(struct json_reader *reader, char wanted)
+static bool skip_byte(struct json_reader *reader, char wanted)
 {
     pass_space(reader);
     if (byte_at(reader) != wanted) {
@@ -64,7 +64,7 @@ bool json_reader_finish(struct json_reader *reader)
 
 static bool begin(struct json_reader *reader, char bracket)
 {
-    if (!take(reader, bracket)) {
+    if (!skip_byte(reader, bracket)) {
         return false;
     }
     if (reader->depth == DEPTH_MAX) {
@@ -84,7 +84,7 @@ static bool next(struct json_reader *reader, char bracket)
         reader->is_first = false;
         return false;
     }
-    if (!reader->is_first && !take(reader, ',')) {
+    if (!reader->is_first && !skip_byte(reader, ',')) {
         return false;
     }
     reader->is_first = false;
@@ -98,7 +98,7 @@ bool json_reader_begin_object(struct json_reader *reader)
 
 bool json_reader_next_key(struct json_reader *reader, struct slice *key)
 {
-    return next(reader, '}') && json_reader_text(reader, key) && take(reader, ':');
+    return next(reader, '}') && json_reader_text(reader, key) && skip_byte(reader, ':');
 }
 
 bool json_reader_begin_array(struct json_reader *reader)
@@ -244,7 +244,7 @@ bool json_reader_text(struct json_reader *reader, struct slice *text)
     bool has_escapes;
     size_t end;
 
-    if (!take(reader, '"')) {
+    if (!skip_byte(reader, '"')) {
         return false;
     }
     end = find_quote(reader->text, reader->offset, &has_escapes);

@@ -52,7 +52,7 @@ static void call_free(struct call *call)
     memory_free(call->names);
     memory_free(call->repeats);
     leaf_states_release(&call->leaves);
-    told_containers_release(&call->told);
+    known_containers_release(&call->recorded);
     memory_free(call);
 }
 
@@ -119,10 +119,10 @@ const struct call_thread *call_table_thread_at(const struct call_table *table,
     return number < table->thread_count ? table->threads[number] : NULL;
 }
 
-void call_table_forget_told_threads(struct call_table *table)
+void call_table_forget_recorded_threads(struct call_table *table)
 {
     for (size_t i = 0; i < table->thread_count; i++) {
-        table->threads[i]->is_told = false;
+        table->threads[i]->is_recorded = false;
     }
 }
 
@@ -233,7 +233,7 @@ static void forget_old_generators(struct call_table *table)
 }
 
 /* A call that has ended, as if it were new. */
-static struct call *take_unused(struct call_function *function)
+static struct call *reuse_call(struct call_function *function)
 {
     struct call *call = function->unused;
 
@@ -242,7 +242,7 @@ static struct call *take_unused(struct call_function *function)
     memset(call->names, 0, function->name_count * sizeof(struct name_state));
     memset(call->repeats, 0, function->repeat_count * sizeof(uint8_t));
     leaf_states_release(&call->leaves);
-    told_containers_release(&call->told);
+    known_containers_release(&call->recorded);
     *call = (struct call){
         .visits = call->visits, .names = call->names, .repeats = call->repeats};
     return call;
@@ -251,7 +251,7 @@ static struct call *take_unused(struct call_function *function)
 static struct call *make_call(struct call_function *function)
 {
     if (function->unused != NULL) {
-        return take_unused(function);
+        return reuse_call(function);
     }
     struct call *call = memory_allocate_zeroed(1, sizeof(*call));
     if (call == NULL) {
@@ -295,7 +295,7 @@ struct call *call_table_begin(struct call_table *table,
     function->known_count++;
     function->entry_count++;
     call->thread = thread;
-    call->told_in_chunk = UINT64_MAX;
+    call->written_in_chunk = UINT64_MAX;
     call->is_left_out = is_left_out;
     call->number = is_left_out ? UINT32_MAX : ++table->last_number;
     return call;

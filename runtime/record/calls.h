@@ -43,7 +43,7 @@ struct call_thread {
     uint64_t native;  /* the system's id; 0: not told yet */
     uint16_t number;  /* in the trace; THREAD_NUMBER_MAX for all from there on */
     struct call *top; /* the newest call that goes on; may be NULL */
-    bool is_told;     /* the trace holds its record */
+    bool is_recorded; /* the trace holds its record */
 };
 #define THREAD_NUMBER_MAX 65535
 
@@ -69,13 +69,13 @@ struct call {
     bool is_in_stack;
     bool is_left_out; /* it has no events and no number of its own */
     bool is_tapped;   /* somebody reads along: it is tracked, or its caller is tapped */
-    uint64_t told_in_chunk;   /* of the stream, where its record stands */
-    uint32_t *visits;         /* owned; one for each site of the function */
-    struct name_state *names; /* owned; one for each written name */
+    uint64_t written_in_chunk; /* of the stream, where its record stands */
+    uint32_t *visits;          /* owned; one for each site of the function */
+    struct name_state *names;  /* owned; one for each written name */
     uint8_t *repeats; /* owned; one for each site that stands in a while header: what
                          recorder.c knows of it */
     struct leaf_states leaves;
-    struct told_container *told; /* owned: a list; may be NULL */
+    struct known_container *recorded; /* owned: a list; may be NULL */
 };
 
 struct call_table;
@@ -93,7 +93,7 @@ struct call_thread *call_table_thread(struct call_table *table, uint64_t key);
 const struct call_thread *call_table_thread_at(const struct call_table *table,
                                                uint16_t number);
 /* Another file is begun: it holds no thread's record. */
-void call_table_forget_told_threads(struct call_table *table);
+void call_table_forget_recorded_threads(struct call_table *table);
 
 /* The call that goes on in `frame`, running `code`; NULL where none is known. A call known by
  * that frame with other code has ended. */

@@ -218,7 +218,7 @@ static void fill_array_part(char *place,
         place += sizeof(struct log_nonfinite);
     }
     if ((layout->flags & LOG_EVENT_SAMPLE) != 0) {
-        sample_take(&layout->grid, array->array, place);
+        sample_copy(&layout->grid, array->array, place);
         if (array->fresh != NULL) {
             uninitialised_hide(array->fresh, array->array, &layout->grid, place);
         }
@@ -337,11 +337,11 @@ static void fill_state(struct recorder *recorder,
     now->event = log_writer_event_count(recorder->log);
 }
 
-void recorder_tell(struct recorder *recorder,
-                   const struct visit *visit,
-                   uint32_t write,
-                   struct slice path,
-                   const struct value *value)
+void recorder_write(struct recorder *recorder,
+                    const struct visit *visit,
+                    uint32_t write,
+                    struct slice path,
+                    const struct value *value)
 {
     struct verdict verdict = {CHANGE_NONE, UINT32_MAX, 0, false};
     struct name_state now = {.object = value->object, .kind = (uint8_t)value->kind};
@@ -363,7 +363,7 @@ void recorder_tell(struct recorder *recorder,
     if (recorder->log == NULL || index > UINT8_MAX) {
         return;
     }
-    recorder_tell_call(recorder, visit->call);
+    recorder_write_call(recorder, visit->call);
     head.path = recorder_text_number(recorder, path);
     fill_state(recorder, visit, value, &head, &now);
     if (index < name_count) {

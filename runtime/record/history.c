@@ -142,33 +142,33 @@ leaf_states_get(struct leaf_states *states, uint32_t name, uint32_t path)
     return &states->items[states->count++];
 }
 
-void told_containers_release(struct told_container **first)
+void known_containers_release(struct known_container **first)
 {
     while (*first != NULL) {
-        struct told_container *told = *first;
-        *first = told->next;
-        memory_free(told);
+        struct known_container *recorded = *first;
+        *first = recorded->next;
+        memory_free(recorded);
     }
 }
 
 /* The one of the name in the list; made where it is new. NULL: out of memory. */
-static struct told_container *told_containers_get(struct told_container **first,
-                                                  uint32_t name)
+static struct known_container *known_containers_get(struct known_container **first,
+                                                    uint32_t name)
 {
-    struct told_container *told = *first;
+    struct known_container *recorded = *first;
 
-    while (told != NULL && told->name != name) {
-        told = told->next;
+    while (recorded != NULL && recorded->name != name) {
+        recorded = recorded->next;
     }
-    if (told == NULL) {
-        told = memory_allocate_zeroed(1, sizeof *told);
-        if (told != NULL) {
-            told->name = name;
-            told->next = *first;
-            *first = told;
+    if (recorded == NULL) {
+        recorded = memory_allocate_zeroed(1, sizeof *recorded);
+        if (recorded != NULL) {
+            recorded->name = name;
+            recorded->next = *first;
+            *first = recorded;
         }
     }
-    return told;
+    return recorded;
 }
 
 /* 1 + the number of the first event that held the object, or what an address was used for since
@@ -368,19 +368,19 @@ static struct verdict judge(struct recorder *recorder,
     return verdict;
 }
 
-struct told_container *
-recorder_told_container(const struct visit *visit, uint32_t write, bool *is_known)
+struct known_container *
+recorder_known_container(const struct visit *visit, uint32_t write, bool *is_known)
 {
     const struct recorded_site *site = &visit->module->sites[visit->index];
-    struct told_container *told;
+    struct known_container *recorded;
 
     if (write >= visit->site->write_count || write > UINT8_MAX) {
         return NULL;
     }
-    told = told_containers_get(&visit->call->told,
-                               visit->module->names[site->names + write]);
-    *is_known = told != NULL && told->object != 0;
-    return told;
+    recorded = known_containers_get(&visit->call->recorded,
+                                    visit->module->names[site->names + write]);
+    *is_known = recorded != NULL && recorded->object != 0;
+    return recorded;
 }
 
 bool recorder_reads_own_name(const struct visit *visit, uint32_t write)
@@ -428,7 +428,7 @@ bool recorder_follow_name(struct recorder *recorder,
     if (state != NULL && state->object == NAME_PASSED) {
         state->object = 0;
     }
-    if (visit->is_look &&
+    if (visit->is_inspection &&
         (state == NULL || state == &unknown || is_as_before(state, now))) {
         return false;
     }

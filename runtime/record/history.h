@@ -49,27 +49,27 @@ void leaf_states_release(struct leaf_states *states);
 
 /* What was written of a container's leaves when its name was recorded last in the call: so that a
  * later visit writes only what has changed. */
-#define TOLD_LEAF_MAX 64
-struct told_leaf {
+#define KNOWN_LEAF_MAX 64
+struct known_leaf {
     uint64_t place;   /* in the container: a hash */
     uint64_t object;  /* address, or a number's value */
     uint32_t version; /* of a tensor */
     bool is_tensor;
     bool has_version; /* else nothing tells whether it was written to */
 };
-struct told_container {
-    struct told_container *next; /* owned: of the same call */
-    uint64_t object;             /* address */
-    uint64_t last;               /* address of the last item; of a dict, of its key */
+struct known_container {
+    struct known_container *next; /* owned: of the same call */
+    uint64_t object;              /* address */
+    uint64_t last;                /* address of the last item; of a dict, of its key */
     uint64_t item_count;
     uint64_t event; /* the number that the next event had when all was written */
     uint64_t
         next_item; /* of one that never held a leaf: the next to be visited again */
     uint32_t name;
     uint32_t leaf_count;
-    struct told_leaf leaves[TOLD_LEAF_MAX]; /* the first ones */
+    struct known_leaf leaves[KNOWN_LEAF_MAX]; /* the first ones */
 };
-void told_containers_release(struct told_container **first);
+void known_containers_release(struct known_container **first);
 
 /* Who wrote to which storage last, and which event held an object last: for the newest
  * thousands. What falls out is not known any more, never wrong. */

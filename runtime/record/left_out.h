@@ -50,8 +50,8 @@ left_out_skip(struct recorder *recorder, struct recorded_module *module, uint32_
 
 /* How often the running call has skipped the site since it was recorded last, as far as it is known:
  * where the function was entered again since, 0. */
-static inline uint32_t left_out_take_skipped(struct recorded_site *site,
-                                             const struct call_function *function)
+static inline uint32_t left_out_pop_skipped(struct recorded_site *site,
+                                            const struct call_function *function)
 {
     uint64_t count = site->skipped_count;
 

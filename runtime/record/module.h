@@ -52,8 +52,9 @@ struct recorded_module {
     struct arena arena;
     struct module_text text; /* a copy in the arena */
     struct site_table table;
-    struct log_module told; /* the same as a reader of the trace has it; in the arena */
-    uint32_t number;        /* in the trace */
+    struct log_module
+        recorded;    /* the same as a reader of the trace has it; in the arena */
+    uint32_t number; /* in the trace */
     uint32_t first_site;
     uint32_t left_out_count;     /* sites that are left out now */
     struct recorded_site *sites; /* one for each of the table's */

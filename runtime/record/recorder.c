@@ -38,7 +38,7 @@ static void recorder_tap_call(struct recorder *recorder,
         .call = {.time = recorder_time(recorder),
                  .call = call->number,
                  .parent = call->parent,
-                 .module = &module->told,
+                 .module = &module->recorded,
                  .module_number = module->number,
                  .function = &module->table.functions[start->function],
                  .line = call->line,
@@ -107,7 +107,7 @@ static void fill_sample(const struct recorded_array *array,
         view->grid.count = 0;
         return;
     }
-    sample_take(&view->grid, array->array, viewed->sample.bytes);
+    sample_copy(&view->grid, array->array, viewed->sample.bytes);
     view->sample = viewed->sample.bytes;
     view->flags |= LOG_EVENT_SAMPLE;
 }
@@ -179,7 +179,7 @@ void recorder_tap_event(struct recorder *recorder,
         .kind = LOG_EVENT,
         .event = {.number = number,
                   .time = visit->time,
-                  .module = &visit->module->told,
+                  .module = &visit->module->recorded,
                   .module_number = visit->module->number,
                   .site = visit->site,
                   .site_number = head->site,
@@ -266,16 +266,16 @@ static bool remember(struct recorder *recorder, struct slice name, struct slice 
     return true;
 }
 
-void recorder_tell_setting(struct recorder *recorder,
-                           struct slice name,
-                           struct slice value)
+void recorder_write_setting(struct recorder *recorder,
+                            struct slice name,
+                            struct slice value)
 {
     if (recorder->log != NULL && remember(recorder, name, value)) {
         log_writer_setting(recorder->log, name, value);
     }
 }
 
-static void recorder_tell_settings(struct recorder *recorder)
+static void recorder_write_settings(struct recorder *recorder)
 {
     for (size_t i = 0; i < recorder->setting_count; i++) {
         log_writer_setting(recorder->log, setting_name(&recorder->settings[i]),
@@ -306,13 +306,13 @@ static uint64_t recorder_time(const struct recorder *recorder)
     return clock_now() - recorder->start;
 }
 
-static void tell_end(void *context, struct call *call)
+static void record_end(void *context, struct call *call)
 {
     struct recorder *recorder = context;
     struct log_end *end;
 
     recorder_tap_end(recorder, call);
-    if (call->told_in_chunk == UINT64_MAX || recorder->log == NULL) {
+    if (call->written_in_chunk == UINT64_MAX || recorder->log == NULL) {
         return;
     }
     end = log_writer_begin_beside(recorder->log, sizeof(*end));
@@ -387,7 +387,7 @@ struct recorder *recorder_new(const char *path,
     }
     recorder->options = *options;
     recorder->process = (uint32_t)getpid();
-    recorder->calls = call_table_new(tell_end, recorder);
+    recorder->calls = call_table_new(record_end, recorder);
     recorder->history = history_new();
     if (!copy_names(&recorder->options) || recorder->calls == NULL ||
         recorder->history == NULL) {
@@ -407,7 +407,7 @@ struct recorder *recorder_new(const char *path,
 static void end_if_returned(void *context, struct call *call)
 {
     if (call->has_returned) {
-        tell_end(context, call);
+        record_end(context, call);
     }
 }
 
@@ -459,7 +459,8 @@ struct call_table *recorder_calls(const struct recorder *recorder)
     return recorder->calls;
 }
 
-static bool tell_module(struct recorder *recorder, const struct recorded_module *module)
+static bool write_module(struct recorder *recorder,
+                         const struct recorded_module *module)
 {
     struct log_table head = {
         .record = {.kind = LOG_TABLE},
@@ -503,7 +504,7 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
     }
     module->number = (uint32_t)recorder->module_count;
     module->first_site = recorder->site_count;
-    module->told = (struct log_module){
+    module->recorded = (struct log_module){
         .table = module->table,
         .first_site = module->first_site,
         .name = module->text.name,
@@ -519,7 +520,7 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
     recorder->site_count += module->table.site_count;
     if (recorder->log != NULL) {
         /* Where this fails recording has stopped, and says so by itself. */
-        tell_module(recorder, module);
+        write_module(recorder, module);
     }
     return module;
 }
@@ -527,14 +528,14 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
 static void forget_names(void *context, struct call *call)
 {
     (void)context;
-    call->told_in_chunk = UINT64_MAX;
+    call->written_in_chunk = UINT64_MAX;
     call->path = 0;
     call->class_name = 0;
     call->wish = 0;
     call->callers = 0;
     memset(call->names, 0, call->function->name_count * sizeof(struct name_state));
     leaf_states_release(&call->leaves);
-    told_containers_release(&call->told);
+    known_containers_release(&call->recorded);
 }
 
 bool recorder_fork(struct recorder *recorder, const char *path, struct error *error)
@@ -545,7 +546,7 @@ bool recorder_fork(struct recorder *recorder, const char *path, struct error *er
     }
     /* Numbers of texts, forms and events belong to the parent's file. */
     call_table_each(recorder->calls, forget_names, NULL);
-    call_table_forget_told_threads(recorder->calls);
+    call_table_forget_recorded_threads(recorder->calls);
     history_clear(recorder->history);
     recorder->options.log.parent = recorder->process;
     recorder->process = (uint32_t)getpid();
@@ -554,9 +555,9 @@ bool recorder_fork(struct recorder *recorder, const char *path, struct error *er
         return false;
     }
     recorder->start = log_writer_start_clock(recorder->log);
-    recorder_tell_settings(recorder);
+    recorder_write_settings(recorder);
     for (size_t i = 0; i < recorder->module_count; i++) {
-        tell_module(recorder, recorder->modules[i]);
+        write_module(recorder, recorder->modules[i]);
         left_out_forget(recorder->modules[i]);
     }
     return true;
@@ -573,7 +574,7 @@ struct call_thread *recorder_thread(struct recorder *recorder,
     if (thread != NULL) {
         thread->native = native;
     }
-    if (thread != NULL && thread->number < THREAD_NUMBER_MAX && !thread->is_told &&
+    if (thread != NULL && thread->number < THREAD_NUMBER_MAX && !thread->is_recorded &&
         recorder->log != NULL) {
         struct log_thread head = {
             .record = {.kind = LOG_THREAD},
@@ -581,7 +582,7 @@ struct call_thread *recorder_thread(struct recorder *recorder,
             .name = log_writer_text(recorder->log, name),
             .native = native,
         };
-        thread->is_told =
+        thread->is_recorded =
             log_writer_define(recorder->log, &head, sizeof(head), SLICE(""));
     }
     return thread;
@@ -617,7 +618,7 @@ struct call *recorder_begin_call(struct recorder *recorder,
     return call;
 }
 
-static void tell_tracked(struct recorder *recorder, const struct call *call)
+static void write_tracked(struct recorder *recorder, const struct call *call)
 {
     struct log_tracked *record =
         log_writer_begin_beside(recorder->log, sizeof(*record));
@@ -635,13 +636,14 @@ static void tell_tracked(struct recorder *recorder, const struct call *call)
                                      });
 }
 
-void recorder_tell_call(struct recorder *recorder, struct call *call)
+void recorder_write_call(struct recorder *recorder, struct call *call)
 {
     uint64_t chunk = log_writer_chunk(recorder->log);
-    bool is_told = call->told_in_chunk != UINT64_MAX;
+    bool is_recorded = call->written_in_chunk != UINT64_MAX;
     struct log_call *record;
 
-    if (is_told && (recorder->options.log.last == 0 || call->told_in_chunk == chunk)) {
+    if (is_recorded &&
+        (recorder->options.log.last == 0 || call->written_in_chunk == chunk)) {
         return;
     }
     record = log_writer_begin_beside(recorder->log, sizeof(*record));
@@ -662,11 +664,11 @@ void recorder_tell_call(struct recorder *recorder, struct call *call)
         (struct log_record){
             .size = sizeof(*record),
             .kind = LOG_CALL,
-            .flags = (uint8_t)(call->flags | (is_told ? LOG_CALL_AGAIN : 0)),
+            .flags = (uint8_t)(call->flags | (is_recorded ? LOG_CALL_AGAIN : 0)),
         });
-    call->told_in_chunk = log_writer_chunk(recorder->log);
+    call->written_in_chunk = log_writer_chunk(recorder->log);
     if (call->wish != 0) {
-        tell_tracked(recorder, call);
+        write_tracked(recorder, call);
     }
 }
 
@@ -685,8 +687,8 @@ void recorder_end_call(struct recorder *recorder, struct call *call, struct slic
 
 /* What is known of a site in a while header, in struct call. */
 enum {
-    REPEAT_IS_TOLD = 1,   /* for the present stay in the loop */
-    REPEAT_HAS_TURNED = 2 /* the loop has begun a turn since */
+    REPEAT_IS_RECORDED = 1, /* for the present stay in the loop */
+    REPEAT_HAS_TURNED = 2   /* the loop has begun a turn since */
 };
 
 bool recorder_is_entered(const struct recorded_module *module,
@@ -694,7 +696,7 @@ bool recorder_is_entered(const struct recorded_module *module,
                          uint32_t site)
 {
     uint32_t repeat = module->sites[site].repeat;
-    uint8_t seen = REPEAT_IS_TOLD | REPEAT_HAS_TURNED;
+    uint8_t seen = REPEAT_IS_RECORDED | REPEAT_HAS_TURNED;
 
     return repeat != SITE_NONE && !call->has_returned &&
            (call->repeats[repeat] & seen) == seen;
@@ -718,8 +720,8 @@ is_repetition(const struct recorded_module *module, struct call *call, uint32_t 
         } else if (site < repeating[i].site) {
             *state = 0;
         } else if (site == repeating[i].site) {
-            is_again = *state == (REPEAT_IS_TOLD | REPEAT_HAS_TURNED);
-            *state = REPEAT_IS_TOLD;
+            is_again = *state == (REPEAT_IS_RECORDED | REPEAT_HAS_TURNED);
+            *state = REPEAT_IS_RECORDED;
         }
     }
     return is_again;
@@ -742,9 +744,9 @@ bool recorder_begin_visit(struct recorder *recorder,
     visit->index = site;
     visit->call = call;
     visit->time = recorder_time(recorder);
-    *count += left_out_take_skipped(recorded, call->function);
+    *count += left_out_pop_skipped(recorded, call->function);
     visit->number = *count;
-    visit->is_look = false;
+    visit->is_inspection = false;
     visit->is_measured = recorder->options.every <= 1 ||
                          recorded->visit_count % recorder->options.every == 0;
     *count += *count < UINT32_MAX;
@@ -766,10 +768,10 @@ bool recorder_is_read_new(const struct recorder *recorder,
            visit->call->names[name].object == 0;
 }
 
-struct visit recorder_look_ahead(const struct recorder *recorder,
-                                 struct recorded_module *module,
-                                 uint32_t site,
-                                 struct call *call)
+struct visit recorder_peek(const struct recorder *recorder,
+                           struct recorded_module *module,
+                           uint32_t site,
+                           struct call *call)
 {
     return (struct visit){
         .module = module,

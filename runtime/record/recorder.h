@@ -100,7 +100,7 @@ struct call *recorder_begin_call(struct recorder *recorder,
 
 /* Tells the call where the trace does not hold it, or where a ring may soon have dropped it. Its
  * first event does that too. */
-void recorder_tell_call(struct recorder *recorder, struct call *call);
+void recorder_write_call(struct recorder *recorder, struct call *call);
 
 /* The call has ended, as somebody saw who waited for it; `error` is the type of the exception that
  * left it, "" where none did. Calls above it have ended too. */
@@ -123,7 +123,7 @@ struct visit {
     uint32_t number;  /* how often the call had visited the site before */
     bool is_measured; /* statistics, hash and sample are wanted this time */
     bool
-        is_look; /* names are looked at that are known: only what has changed is told */
+        is_inspection; /* names are looked at that are known: only what has changed is told */
 };
 
 /* Begins a visit of a site; false where it is not to be told: a while header read again. */
@@ -167,8 +167,8 @@ struct value {
 
 /* What was told of the leaves of the container that the site's `write`-th name stands for. `is_known`:
  * something was told before, in this call. NULL: out of memory, or the name has no number. */
-struct told_container *
-recorder_told_container(const struct visit *visit, uint32_t write, bool *is_known);
+struct known_container *
+recorder_known_container(const struct visit *visit, uint32_t write, bool *is_known);
 /* Whether the site reads a name that it writes, as `x += y` does. */
 bool recorder_reads_own_name(const struct visit *visit, uint32_t write);
 /* Whether the object at that address is known to be the one that was there before the event of that
@@ -188,10 +188,10 @@ bool recorder_is_read_new(const struct recorder *recorder,
                           const struct visit *visit,
                           uint32_t read);
 /* A visit that does not count: for telling what a site will read before it is visited. */
-struct visit recorder_look_ahead(const struct recorder *recorder,
-                                 struct recorded_module *module,
-                                 uint32_t site,
-                                 struct call *call);
+struct visit recorder_peek(const struct recorder *recorder,
+                           struct recorded_module *module,
+                           uint32_t site,
+                           struct call *call);
 /* Whether something is known, in this call, of the name that the site reads as its `read`-th, and
  * it need not be the same any more: another object, another version, or none at all. */
 bool recorder_read_may_differ(const struct visit *visit,
@@ -204,11 +204,11 @@ void recorder_pass_read(const struct visit *visit, uint32_t read);
 
 /* One event: the value of the site's `write`-th name, or of what stands at `path` in it. A site
  * without values is told with a value of kind NOTHING. Names behind the 256th are left out. */
-void recorder_tell(struct recorder *recorder,
-                   const struct visit *visit,
-                   uint32_t write,
-                   struct slice path,
-                   const struct value *value);
+void recorder_write(struct recorder *recorder,
+                    const struct visit *visit,
+                    uint32_t write,
+                    struct slice path,
+                    const struct value *value);
 
 /* The record of the event told last, where its array was late and it was written; else NULL. It
  * stays until options.log.before_seal was called. */
@@ -219,9 +219,9 @@ bool recorder_keeps(const struct recorder *recorder, struct slice name);
 
 /* Tells what the run is made with, or its newer value; one that is known already is not told
  * again. */
-void recorder_tell_setting(struct recorder *recorder,
-                           struct slice name,
-                           struct slice value);
+void recorder_write_setting(struct recorder *recorder,
+                            struct slice name,
+                            struct slice value);
 
 /* What a view of an array points to. */
 #define VIEWED_ELEMENT_SIZE_MAX 16 /* large enough for the elements of any dtype */

@@ -405,10 +405,10 @@ static bool add_damage(struct saved_folder *folder, struct slice text)
 }
 
 /* `what` may begin with the file's path, of which the name is left. */
-static bool tell_damage(struct saved_folder *folder,
-                        struct slice name,
-                        struct slice path,
-                        struct slice what)
+static bool report_damage(struct saved_folder *folder,
+                          struct slice name,
+                          struct slice path,
+                          struct slice what)
 {
     struct buffer text = BUFFER_INIT;
     bool is_done;
@@ -462,7 +462,7 @@ static bool add_source(struct saved_folder *folder,
         }
     }
     for (size_t i = 0; (damage = saved_source_damage(source, i)) != NULL; i++) {
-        if (!tell_damage(folder, name, SLICE("no path"), slice_of(damage))) {
+        if (!report_damage(folder, name, SLICE("no path"), slice_of(damage))) {
             return false;
         }
     }
@@ -490,7 +490,7 @@ static bool add_file(struct saved_folder *folder,
     } else {
         path.size--; /* of the NUL byte */
         is_done =
-            tell_damage(folder, name, buffer_slice(&path), slice_of(reason.text)) ||
+            report_damage(folder, name, buffer_slice(&path), slice_of(reason.text)) ||
             error_set_memory(error);
     }
     buffer_release(&path);

@@ -97,8 +97,8 @@ static struct slice saved_trace_calls_path(const struct saved_trace_calls *calls
 struct kept {
     struct saved_tensor tensor;
     uint64_t event;
-    uint64_t size; /* in bytes */
-    bool is_told;  /* a saver told what it is known by */
+    uint64_t size;    /* in bytes */
+    bool is_reported; /* a saver told what it is known by */
 };
 
 struct saved_trace {
@@ -122,7 +122,7 @@ struct scan {
     enum dtype dtype;
     int64_t shape[ARRAY_DIMENSION_MAX];
     int64_t strides[ARRAY_DIMENSION_MAX]; /* in bytes, where `is_once` */
-    const struct log_shape *told;         /* the event's form */
+    const struct log_shape *stored;       /* the event's form */
     uint32_t dimension_count;
     uint32_t call;
     uint64_t event;
@@ -166,7 +166,7 @@ static void scan_event(struct scan *scan, const struct log_event_view *event)
     scan->event = event->number;
     scan->count = 0;
     scan->is_once = false;
-    scan->told = shape;
+    scan->stored = shape;
     scan->is_open = !__builtin_mul_overflow(
         array_count(&(struct array){.dimension_count = scan->dimension_count,
                                     .shape = scan->shape}),
@@ -178,17 +178,18 @@ static void scan_event(struct scan *scan, const struct log_event_view *event)
 static bool scan_once(struct scan *scan)
 {
     struct expanded_array expanded;
-    int64_t unit = scan->told->strides_are_bytes ? 1 : (int64_t)dtype_size(scan->dtype);
+    int64_t unit =
+        scan->stored->strides_are_bytes ? 1 : (int64_t)dtype_size(scan->dtype);
     struct array array = {.dtype = scan->dtype,
                           .dimension_count = scan->dimension_count,
                           .shape = scan->shape,
                           .strides = scan->strides};
 
-    if (scan->told->strides == NULL) {
+    if (scan->stored->strides == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < scan->dimension_count; i++) {
-        scan->strides[i] = scan->told->strides[i] == 0 ? 0 : unit;
+        scan->strides[i] = scan->stored->strides[i] == 0 ? 0 : unit;
     }
     if (!expanded_find(&array, &expanded)) {
         return false;
@@ -252,7 +253,8 @@ static bool keep(struct scan *scan, struct slice line)
     }
     scan->is_open = false;
     kept = (struct kept){tensor_of(scan), scan->event, scan->size, false};
-    kept.is_told = line.size > 0 && saved_read_json(&kept.tensor, line, &trace->arena);
+    kept.is_reported =
+        line.size > 0 && saved_read_json(&kept.tensor, line, &trace->arena);
     trace->kept[trace->count++] = kept;
     return !trace->arena.has_failed && !scan->name.has_failed;
 }
@@ -341,7 +343,7 @@ static bool count_calls(struct saved_trace *trace, struct error *error)
         return error_set_memory(error);
     }
     for (size_t i = 0; i < trace->count; i++) {
-        if (!trace->kept[i].is_told) {
+        if (!trace->kept[i].is_reported) {
             order[count++] = &trace->kept[i];
         }
     }

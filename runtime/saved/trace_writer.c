@@ -217,7 +217,7 @@ static struct call *find_context(struct saved_trace_writer *writer,
     if (call == NULL) {
         call = begin_call(writer, thread, context, NULL, SLICE(""));
         if (call != NULL) { /* it has no event of its own */
-            recorder_tell_call(writer->recorder, call);
+            recorder_write_call(writer->recorder, call);
         }
     }
     return call;
@@ -255,26 +255,26 @@ static struct call *find_call(struct saved_trace_writer *writer,
 
 /* ---- tensors ---- */
 
-static void tell_tensor(struct saved_trace_writer *writer,
-                        struct recorded_module *site,
-                        struct call *call,
-                        const struct recorded_array *array,
-                        uint64_t object)
+static void record_tensor(struct saved_trace_writer *writer,
+                          struct recorded_module *site,
+                          struct call *call,
+                          const struct recorded_array *array,
+                          uint64_t object)
 {
     struct statistics statistics;
-    struct recorded_array told = *array;
-    struct value value = {.kind = VALUE_TENSOR, .object = object, .array = &told};
+    struct recorded_array stored = *array;
+    struct value value = {.kind = VALUE_TENSOR, .object = object, .array = &stored};
     struct visit visit;
 
     unsigned found = statistics_measure_until(
         array->array, STATISTICS_WANT_VALUES | STATISTICS_WANT_HASH, 1, NULL,
-        &statistics, &told.hash);
-    told.statistics = &statistics;
-    told.has_hash = (found & STATISTICS_WANT_HASH) != 0;
-    told.is_sampled = true;
-    told.is_kept = true;
+        &statistics, &stored.hash);
+    stored.statistics = &statistics;
+    stored.has_hash = (found & STATISTICS_WANT_HASH) != 0;
+    stored.is_sampled = true;
+    stored.is_kept = true;
     recorder_begin_visit(writer->recorder, site, 0, call, &visit);
-    recorder_tell(writer->recorder, &visit, 0, SLICE(""), &value);
+    recorder_write(writer->recorder, &visit, 0, SLICE(""), &value);
 }
 
 bool saved_trace_writer_add(struct saved_trace_writer *writer,
@@ -296,7 +296,7 @@ bool saved_trace_writer_add(struct saved_trace_writer *writer,
     if (line.has_failed) {
         return error_set_memory(error);
     }
-    tell_tensor(writer, site, call, array, object);
+    record_tensor(writer, site, call, array, object);
     recorder_note(writer->recorder, LOG_NOTE_SAVED, site->first_site,
                   buffer_slice(&line));
     buffer_release(&line);

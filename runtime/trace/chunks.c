@@ -284,7 +284,7 @@ static bool stream_open(struct log_writer *writer,
     return true;
 }
 
-void log_writer_tell_seal(const struct log_writer *writer)
+void log_writer_note_seal(const struct log_writer *writer)
 {
     if (writer->before_seal != NULL && writer->stream.header != NULL) {
         writer->before_seal(writer->seal_context);
@@ -299,7 +299,7 @@ bool log_chunks_next_stream(struct log_writer *writer, struct error *error)
         !stream_open(writer, &chunk, error)) {
         return false;
     }
-    log_writer_tell_seal(writer);
+    log_writer_note_seal(writer);
     log_chunk_seal(&writer->stream);
     writer->stream = chunk;
     chunk_publish(&writer->stream, LOG_CHUNK_STREAM, writer->chunk_count,

@@ -9,7 +9,7 @@ struct rest {
 };
 
 /* The next `size` bytes, or NULL where the record ends before. */
-static const void *rest_take(struct rest *rest, size_t size)
+static const void *rest_read(struct rest *rest, size_t size)
 {
     const char *bytes = rest->bytes;
 
@@ -35,7 +35,7 @@ static const char too_short[] = "a record is too short for what it holds";
 static const char *
 decode_scalar(struct rest *rest, struct log_event_view *view, bool has_text)
 {
-    const struct log_scalar *scalar = rest_take(rest, sizeof *scalar);
+    const struct log_scalar *scalar = rest_read(rest, sizeof *scalar);
 
     if (scalar == NULL) {
         return too_short;
@@ -56,7 +56,7 @@ decode_scalar(struct rest *rest, struct log_event_view *view, bool has_text)
 /* Traces of older versions do not hold an object's address. */
 static const char *decode_object(struct rest *rest, struct log_event_view *view)
 {
-    const struct log_object *object = rest_take(rest, sizeof *object);
+    const struct log_object *object = rest_read(rest, sizeof *object);
 
     view->object = object == NULL ? 0 : object->object;
     return NULL;
@@ -81,7 +81,7 @@ static bool counts_are_sane(const struct statistics *statistics)
 static const char *
 decode_statistics(struct rest *rest, uint64_t count, struct log_event_view *view)
 {
-    const struct log_statistics *statistics = rest_take(rest, sizeof *statistics);
+    const struct log_statistics *statistics = rest_read(rest, sizeof *statistics);
 
     if (statistics == NULL) {
         return too_short;
@@ -104,7 +104,7 @@ decode_statistics(struct rest *rest, uint64_t count, struct log_event_view *view
 
 static const char *decode_nonfinite(struct rest *rest, struct log_event_view *view)
 {
-    const struct log_nonfinite *nonfinite = rest_take(rest, sizeof *nonfinite);
+    const struct log_nonfinite *nonfinite = rest_read(rest, sizeof *nonfinite);
 
     if (nonfinite == NULL) {
         return too_short;
@@ -127,7 +127,7 @@ static const char *decode_sample(const struct log_reader *reader,
     if (size == 0 || view->grid.count > rest->size / size) {
         return too_short;
     }
-    view->sample = rest_take(rest, (size_t)view->grid.count * size);
+    view->sample = rest_read(rest, (size_t)view->grid.count * size);
     return NULL;
 }
 
@@ -136,7 +136,7 @@ static const char *decode_tensor(const struct log_reader *reader,
                                  struct rest *rest,
                                  struct log_event_view *view)
 {
-    const struct log_tensor *tensor = rest_take(rest, sizeof *tensor);
+    const struct log_tensor *tensor = rest_read(rest, sizeof *tensor);
     const char *problem = NULL;
     struct array array;
     uint32_t ignored;

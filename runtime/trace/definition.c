@@ -18,7 +18,7 @@ static struct slice rest_of(const char *bytes, size_t head_size)
     return (struct slice){bytes + head_size, record.size - head_size};
 }
 
-static const char *take_text(struct log_reader *reader, const char *bytes)
+static const char *read_text(struct log_reader *reader, const char *bytes)
 {
     const struct log_text *head = (const void *)bytes;
     struct slice *text;
@@ -34,7 +34,7 @@ static const char *take_text(struct log_reader *reader, const char *bytes)
     return log_numbered_add(&reader->texts, head->number, text) ? NULL : out_of_memory;
 }
 
-static const char *take_thread(struct log_reader *reader, const char *bytes)
+static const char *read_thread(struct log_reader *reader, const char *bytes)
 {
     const struct log_thread *head = (const void *)bytes;
     struct slice *name;
@@ -53,7 +53,7 @@ static const char *take_thread(struct log_reader *reader, const char *bytes)
                                                                   : out_of_memory;
 }
 
-static const char *take_setting(struct log_reader *reader, const char *bytes)
+static const char *read_setting(struct log_reader *reader, const char *bytes)
 {
     const struct log_setting_record *head = (const void *)bytes;
     struct log_setting setting;
@@ -95,7 +95,7 @@ static bool has_site(const struct log_reader *reader, uint32_t site)
     return false;
 }
 
-static const char *take_left_out(struct log_reader *reader, const char *bytes)
+static const char *read_left_out(struct log_reader *reader, const char *bytes)
 {
     const struct log_left_out *head = (const void *)bytes;
     uint32_t index = number_map_get(&reader->left_out_sites, head->site);
@@ -167,7 +167,7 @@ static const char *check_form(const struct log_form *form)
     return NULL;
 }
 
-static const char *take_form(struct log_reader *reader, const char *bytes)
+static const char *read_form(struct log_reader *reader, const char *bytes)
 {
     const struct log_form *form = (const void *)bytes;
     const int64_t *numbers = (const void *)(form + 1);
@@ -218,7 +218,7 @@ static bool sites_follow(const struct log_reader *reader, const struct log_table
 }
 
 static const char *
-take_table(struct log_reader *reader, const char *bytes, uint64_t offset)
+read_table(struct log_reader *reader, const char *bytes, uint64_t offset)
 {
     const struct log_table *head = (const void *)bytes;
     struct error error = ERROR_INIT;
@@ -244,19 +244,19 @@ take_table(struct log_reader *reader, const char *bytes, uint64_t offset)
     /* A module whose table is damaged is still there, without sites. */
     if (!site_table_read(&module->table, rest_of(bytes, sizeof *head), &reader->arena,
                          &error)) {
-        log_reader_tell(reader, offset, "%s", error.text);
+        log_reader_report(reader, offset, "%s", error.text);
         module->table = (struct site_table){0};
     } else if (module->table.site_count != head->site_count) {
-        log_reader_tell(reader, offset, "a site table has %lu sites, expected %lu",
-                        (unsigned long)module->table.site_count,
-                        (unsigned long)head->site_count);
+        log_reader_report(reader, offset, "a site table has %lu sites, expected %lu",
+                          (unsigned long)module->table.site_count,
+                          (unsigned long)head->site_count);
         module->table = (struct site_table){0};
     }
     return log_numbered_add(&reader->modules, head->number, module) ? NULL
                                                                     : out_of_memory;
 }
 
-static const char *take_source(struct log_reader *reader, const char *bytes)
+static const char *read_source(struct log_reader *reader, const char *bytes)
 {
     const struct log_source *head = (const void *)bytes;
     size_t place = log_numbered_place(&reader->modules, head->table);
@@ -276,7 +276,7 @@ static const char *take_source(struct log_reader *reader, const char *bytes)
 }
 
 const char *
-log_definition_take(struct log_reader *reader, const char *bytes, uint64_t offset)
+log_definition_read(struct log_reader *reader, const char *bytes, uint64_t offset)
 {
     static const size_t head_sizes[] = {
         [LOG_TABLE] = sizeof(struct log_table),
@@ -295,25 +295,25 @@ log_definition_take(struct log_reader *reader, const char *bytes, uint64_t offse
     }
     switch (record->kind) {
     case LOG_TABLE:
-        return take_table(reader, bytes, offset);
+        return read_table(reader, bytes, offset);
     case LOG_SOURCE:
-        return take_source(reader, bytes);
+        return read_source(reader, bytes);
     case LOG_FORM:
-        return take_form(reader, bytes);
+        return read_form(reader, bytes);
     case LOG_TEXT:
-        return take_text(reader, bytes);
+        return read_text(reader, bytes);
     case LOG_THREAD:
-        return take_thread(reader, bytes);
+        return read_thread(reader, bytes);
     case LOG_SETTING:
-        return take_setting(reader, bytes);
+        return read_setting(reader, bytes);
     case LOG_LEFT_OUT:
-        return take_left_out(reader, bytes);
+        return read_left_out(reader, bytes);
     default:
-        if (!reader->is_unknown_kind_told) {
-            reader->is_unknown_kind_told = true;
-            log_reader_tell(reader, offset,
-                            "records of an unknown kind, %d, are skipped",
-                            record->kind);
+        if (!reader->is_unknown_kind_reported) {
+            reader->is_unknown_kind_reported = true;
+            log_reader_report(reader, offset,
+                              "records of an unknown kind, %d, are skipped",
+                              record->kind);
         }
         return NULL;
     }

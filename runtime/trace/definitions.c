@@ -60,7 +60,7 @@ static size_t chunk_end(struct log_reader *reader,
 
     if (header->used_size == 0 || header->used_size > read->loaded) {
         if (header->used_size != 0) {
-            log_reader_tell(reader, chunk->offset, "the file ends inside this chunk");
+            log_reader_report(reader, chunk->offset, "the file ends inside this chunk");
         }
         return read->end;
     }
@@ -68,7 +68,7 @@ static size_t chunk_end(struct log_reader *reader,
     if (hash_64((struct slice){chunk->bytes + sizeof *header,
                                (size_t)header->used_size - sizeof *header}) !=
         header->checksum) {
-        log_reader_tell(reader, chunk->offset, "the checksum of this chunk is wrong");
+        log_reader_report(reader, chunk->offset, "the checksum of this chunk is wrong");
     }
     return (size_t)header->used_size;
 }
@@ -87,7 +87,7 @@ static void chunk_load(struct log_reader *reader, struct log_definitions_chunk *
                              chunk->size, &read, &error);
     }
     if (error.kind != ERROR_NONE) {
-        log_reader_tell(reader, chunk->offset, "%s", error.text);
+        log_reader_report(reader, chunk->offset, "%s", error.text);
         chunk->is_done = true;
         return;
     }
@@ -102,16 +102,16 @@ static void chunk_load(struct log_reader *reader, struct log_definitions_chunk *
             return; /* nothing was written here yet */
         }
         if (record.size < sizeof record || record.size > end - chunk->parsed) {
-            log_reader_tell(reader, offset,
-                            "a definition of impossible size, %lu: the rest of its "
-                            "chunk is lost",
-                            (unsigned long)record.size);
+            log_reader_report(reader, offset,
+                              "a definition of impossible size, %lu: the rest of its "
+                              "chunk is lost",
+                              (unsigned long)record.size);
             chunk->is_done = true;
             return;
         }
-        problem = log_definition_take(reader, chunk->bytes + chunk->parsed, offset);
+        problem = log_definition_read(reader, chunk->bytes + chunk->parsed, offset);
         if (problem != NULL) {
-            log_reader_tell(reader, offset, "%s", problem);
+            log_reader_report(reader, offset, "%s", problem);
         }
         chunk->parsed += log_record_padded(record.size);
         if (chunk->parsed > end) {

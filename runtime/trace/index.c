@@ -37,7 +37,7 @@ index_add(struct log_reader *reader, uint64_t offset, const struct log_chunk *ch
 }
 
 /* Takes in a chunk that was found. */
-static bool take_chunk(struct log_reader *reader,
+static bool read_chunk(struct log_reader *reader,
                        uint64_t offset,
                        const struct log_chunk *chunk,
                        bool with_stream)
@@ -49,8 +49,8 @@ static bool take_chunk(struct log_reader *reader,
         return !with_stream || chunk->number == LOG_CHUNK_EMPTY ||
                index_add(reader, offset, chunk);
     }
-    log_reader_tell(reader, offset, "a chunk of an unknown kind, %lu, is skipped",
-                    (unsigned long)chunk->kind);
+    log_reader_report(reader, offset, "a chunk of an unknown kind, %lu, is skipped",
+                      (unsigned long)chunk->kind);
     return true;
 }
 
@@ -59,11 +59,11 @@ static uint64_t next_unit(uint64_t offset)
     return offset / LOG_CHUNK_UNIT * LOG_CHUNK_UNIT + LOG_CHUNK_UNIT;
 }
 
-static void tell_gap(struct log_reader *reader, uint64_t start, uint64_t end)
+static void report_gap(struct log_reader *reader, uint64_t start, uint64_t end)
 {
-    log_reader_tell(reader, start,
-                    "the header of a chunk is damaged: %llu bytes are skipped",
-                    (unsigned long long)(end - start));
+    log_reader_report(reader, start,
+                      "the header of a chunk is damaged: %llu bytes are skipped",
+                      (unsigned long long)(end - start));
 }
 
 /* A place where no chunk was found. */
@@ -89,7 +89,7 @@ static bool end_gap(struct log_reader *reader,
     if (log_chunk_is_sane(&chunk, gap->start)) {
         *offset = gap->start;
     } else if (gap->is_damaged || *offset < reader->file_size) {
-        tell_gap(reader, gap->start, *offset);
+        report_gap(reader, gap->start, *offset);
     }
     *gap = NO_GAP;
     return true;
@@ -119,7 +119,7 @@ static bool scan(struct log_reader *reader, bool with_stream, struct error *erro
             gap.start = gap.start == UINT64_MAX ? offset : gap.start;
             gap.is_damaged = gap.is_damaged || chunk.magic != 0;
             offset = next_unit(offset);
-        } else if (take_chunk(reader, offset, &chunk, with_stream)) {
+        } else if (read_chunk(reader, offset, &chunk, with_stream)) {
             offset += chunk.size;
             reader->scanned = offset;
         } else {
@@ -145,10 +145,10 @@ static void check_ring_sizes(struct log_reader *reader)
 {
     for (size_t i = 1; reader->header.last != 0 && i < reader->index_count; i++) {
         if (reader->index[i].size != reader->index[0].size) {
-            log_reader_tell(reader, reader->index[i].offset,
-                            "this chunk has %llu bytes, another one %llu",
-                            (unsigned long long)reader->index[i].size,
-                            (unsigned long long)reader->index[0].size);
+            log_reader_report(reader, reader->index[i].offset,
+                              "this chunk has %llu bytes, another one %llu",
+                              (unsigned long long)reader->index[i].size,
+                              (unsigned long long)reader->index[0].size);
             return;
         }
     }
@@ -175,6 +175,6 @@ void log_index_extend(struct log_reader *reader)
 
     if (!mapping_size(&reader->file, &reader->file_size, &error) ||
         !scan(reader, false, &error)) {
-        log_reader_tell(reader, reader->scanned, "%s", error.text);
+        log_reader_report(reader, reader->scanned, "%s", error.text);
     }
 }

@@ -14,7 +14,8 @@
 
 /* ---- telling damage ---- */
 
-static bool is_told(const struct log_reader *reader, uint64_t offset, const char *text)
+static bool
+is_reported(const struct log_reader *reader, uint64_t offset, const char *text)
 {
     for (size_t i = 0; i < reader->damage_count; i++) {
         if (reader->damage[i].offset == offset &&
@@ -50,10 +51,10 @@ static void damage_insert(struct log_reader *reader, uint64_t offset, struct sli
     reader->damage_count++;
 }
 
-void log_reader_tell(struct log_reader *reader,
-                     uint64_t offset,
-                     const char *format,
-                     ...)
+void log_reader_report(struct log_reader *reader,
+                       uint64_t offset,
+                       const char *format,
+                       ...)
 {
     char text[ERROR_TEXT_SIZE];
     struct error clean = ERROR_INIT;
@@ -64,7 +65,7 @@ void log_reader_tell(struct log_reader *reader,
     va_end(arguments);
     /* As an error it is safe to print. */
     error_set(&clean, ERROR_INPUT, "offset %llu: %s", (unsigned long long)offset, text);
-    if (reader->damage_count < DAMAGE_MAX && !is_told(reader, offset, clean.text)) {
+    if (reader->damage_count < DAMAGE_MAX && !is_reported(reader, offset, clean.text)) {
         damage_insert(reader, offset, slice_of(clean.text));
     } else if (reader->damage_count == DAMAGE_MAX) {
         damage_insert(reader, UINT64_MAX,
@@ -97,28 +98,28 @@ static void check_end(struct log_reader *reader)
     reader->is_end_checked = !reader->has_jumped;
     if (header->is_closed == 1 && reader->damage_count == 0 &&
         reader->stream.next_event != header->event_count) {
-        log_reader_tell(reader, reader->file_size,
-                        "the file ends after %llu events, expected %llu",
-                        (unsigned long long)reader->stream.next_event,
-                        (unsigned long long)header->event_count);
+        log_reader_report(reader, reader->file_size,
+                          "the file ends after %llu events, expected %llu",
+                          (unsigned long long)reader->stream.next_event,
+                          (unsigned long long)header->event_count);
     }
     /* A ring's oldest chunk may be missing without leaving a gap in the numbers. */
     if (header->is_closed == 1 && reader->damage_count == 0 && !reader->has_jumped &&
         header->event_count > 0 && reader->oldest_given > reader->first_shown) {
-        log_reader_tell(reader, LOG_HEADER_SIZE,
-                        "the oldest event is %llu, expected %llu",
-                        (unsigned long long)reader->oldest_given,
-                        (unsigned long long)reader->first_shown);
+        log_reader_report(reader, LOG_HEADER_SIZE,
+                          "the oldest event is %llu, expected %llu",
+                          (unsigned long long)reader->oldest_given,
+                          (unsigned long long)reader->first_shown);
     }
 }
 
 static void
-tell_bad_record(struct log_reader *reader, uint64_t offset, const char *what)
+report_bad_record(struct log_reader *reader, uint64_t offset, const char *what)
 {
     if (!reader->stream.has_bad_record) {
         reader->stream.has_bad_record = true;
-        log_reader_tell(reader, offset, "%s: left out, like others in this chunk",
-                        what);
+        log_reader_report(reader, offset, "%s: left out, like others in this chunk",
+                          what);
     }
 }
 
@@ -137,7 +138,7 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item)
         stream->next_event +=
             ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
         if (problem != NULL) {
-            tell_bad_record(reader, item->offset, problem);
+            report_bad_record(reader, item->offset, problem);
         } else if (!log_ring_hides(reader, item)) {
             if (item->kind == LOG_EVENT && number < reader->oldest_given) {
                 reader->oldest_given = number;
@@ -261,11 +262,11 @@ static void header_verify(struct log_reader *reader)
                           offsetof(struct log_header, is_closed)};
 
     if (hash_64(bytes) != reader->header.checksum) {
-        log_reader_tell(reader, 0, "the checksum of the header is wrong");
+        log_reader_report(reader, 0, "the checksum of the header is wrong");
     }
     if (reader->header.header_size != LOG_HEADER_SIZE) {
-        log_reader_tell(reader, 0, "the header's size is %lu, expected %d",
-                        (unsigned long)reader->header.header_size, LOG_HEADER_SIZE);
+        log_reader_report(reader, 0, "the header's size is %lu, expected %d",
+                          (unsigned long)reader->header.header_size, LOG_HEADER_SIZE);
     }
 }
 

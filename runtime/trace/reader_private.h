@@ -89,7 +89,7 @@ struct log_reader {
     bool is_memory_out; /* told as damage too */
 
     struct log_stream stream;
-    bool is_unknown_kind_told;
+    bool is_unknown_kind_reported;
     bool is_end_checked;
     bool has_jumped; /* events were passed over since the beginning of the stream */
     /* Ring mode: events before this one are not shown, nor are the calls that ended before
@@ -104,10 +104,10 @@ struct log_reader {
 /* ---- reader.c ---- */
 
 /* Notes `offset N: …` once. */
-void log_reader_tell(struct log_reader *reader,
-                     uint64_t offset,
-                     const char *format,
-                     ...) __attribute__((format(printf, 3, 4)));
+void log_reader_report(struct log_reader *reader,
+                       uint64_t offset,
+                       const char *format,
+                       ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- index.c ---- */
 
@@ -147,7 +147,7 @@ bool log_chunk_read(const struct log_reader *reader,
 
 /* Takes what one record defines; `bytes` stay while the reader lives. NULL, or what is wrong. */
 const char *
-log_definition_take(struct log_reader *reader, const char *bytes, uint64_t offset);
+log_definition_read(struct log_reader *reader, const char *bytes, uint64_t offset);
 
 /* ---- definitions.c ---- */
 

@@ -23,12 +23,12 @@ static void check_number(struct log_reader *reader, const struct log_index_entry
         expected = reader->index[place - 1].number + 1;
     }
     if (entry->number > expected) {
-        log_reader_tell(reader, entry->offset,
-                        "chunks are missing before this one: %llu",
-                        (unsigned long long)(entry->number - expected));
+        log_reader_report(reader, entry->offset,
+                          "chunks are missing before this one: %llu",
+                          (unsigned long long)(entry->number - expected));
     } else if (entry->number < expected) {
-        log_reader_tell(reader, entry->offset, "two chunks have the number %llu",
-                        (unsigned long long)entry->number);
+        log_reader_report(reader, entry->offset, "two chunks have the number %llu",
+                          (unsigned long long)entry->number);
     }
 }
 
@@ -43,7 +43,7 @@ static void check_first_event(struct log_reader *reader,
         first_event == reader->stream.next_event) {
         return;
     }
-    log_reader_tell(
+    log_reader_report(
         reader, entry->offset, "this chunk begins with event %llu, expected %llu",
         (unsigned long long)first_event, (unsigned long long)reader->stream.next_event);
 }
@@ -75,12 +75,12 @@ static void check_loaded(struct log_reader *reader,
     stream->size = read->end;
     if (header->used_size > read->loaded ||
         (header->used_size == 0 && read->loaded < entry->size)) {
-        log_reader_tell(reader, entry->offset, "the file ends inside this chunk");
+        log_reader_report(reader, entry->offset, "the file ends inside this chunk");
         return;
     }
     if (header->used_size == 0) {
         if (reader->header.is_closed) {
-            log_reader_tell(reader, entry->offset, "this chunk was never completed");
+            log_reader_report(reader, entry->offset, "this chunk was never completed");
         }
         return;
     }
@@ -89,7 +89,7 @@ static void check_loaded(struct log_reader *reader,
     records = slice_part((struct slice){stream->bytes, stream->size}, sizeof *header,
                          stream->size);
     if (hash_64(records) != header->checksum) {
-        log_reader_tell(reader, entry->offset, "the checksum of this chunk is wrong");
+        log_reader_report(reader, entry->offset, "the checksum of this chunk is wrong");
     }
 }
 
@@ -113,7 +113,7 @@ static bool stream_load(struct log_reader *reader)
     stream->has_bad_record = false;
     if (!log_chunk_read(reader, entry->offset, stream->bytes, sizeof(struct log_chunk),
                         (size_t)entry->size, &read, &error)) {
-        log_reader_tell(reader, entry->offset, "%s", error.text);
+        log_reader_report(reader, entry->offset, "%s", error.text);
         return true;
     }
     if (!log_chunk_is_sane(&read.header, entry->offset) ||
@@ -133,9 +133,10 @@ static void stream_give_up(struct log_reader *reader, uint64_t size)
 {
     struct log_stream *stream = &reader->stream;
 
-    log_reader_tell(reader, stream->offset + stream->position,
-                    "a record of impossible size, %llu: the rest of its chunk is lost",
-                    (unsigned long long)size);
+    log_reader_report(
+        reader, stream->offset + stream->position,
+        "a record of impossible size, %llu: the rest of its chunk is lost",
+        (unsigned long long)size);
     stream->position = stream->size;
 }
 
@@ -173,9 +174,9 @@ const char *log_stream_next(struct log_reader *reader)
             }
         } else if (record->kind >= LOG_CALL && record->kind <= LOG_TRACKED) {
             return bytes;
-        } else if (!reader->is_unknown_kind_told) {
-            reader->is_unknown_kind_told = true;
-            log_reader_tell(
+        } else if (!reader->is_unknown_kind_reported) {
+            reader->is_unknown_kind_reported = true;
+            log_reader_report(
                 reader,
                 reader->stream.offset + (uint64_t)(bytes - reader->stream.bytes),
                 "records of an unknown kind, %d, are skipped", record->kind);

@@ -216,7 +216,7 @@ bool log_writer_close(struct log_writer *writer, struct error *error)
     bool is_closed;
 
     error = error == NULL ? &ignored : error;
-    log_writer_tell_seal(writer);
+    log_writer_note_seal(writer);
     log_chunk_seal(&writer->stream);
     log_chunk_seal(&writer->definitions);
     writer->header.is_closed = 1;

@@ -75,7 +75,7 @@ struct log_writer {
 /* ---- chunks.c ---- */
 
 /* Tells that the stream's chunk is about to be sealed. */
-void log_writer_tell_seal(const struct log_writer *writer);
+void log_writer_note_seal(const struct log_writer *writer);
 
 static inline size_t log_open_chunk_left(const struct log_open_chunk *chunk)
 {

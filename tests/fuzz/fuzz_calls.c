@@ -61,7 +61,7 @@ static void draw(const struct call_tree *tree, uint8_t flags)
 {
     const struct call_graph_options options = {(flags & 2) != 0, (flags & 4) != 0,
                                                (flags & 8) != 0, (flags & 16) != 0};
-    const struct call_picture_options look = {.title = SLICE("calls")};
+    const struct call_picture_options inspect = {.title = SLICE("calls")};
     struct error error = ERROR_INIT;
     struct call_graph graph;
     struct buffer text = BUFFER_INIT;
@@ -75,7 +75,7 @@ static void draw(const struct call_tree *tree, uint8_t flags)
     claim(options.merges_names || call_graph_add_text(&graph, false, &text));
     check_lines(&text);
     if (graph.drawn_count < 300) {
-        claim(call_graph_draw(&graph, &look, &picture, &error));
+        claim(call_graph_draw(&graph, &inspect, &picture, &error));
         claim(svg_text_add(&text, &picture));
     }
     picture_release(&picture);

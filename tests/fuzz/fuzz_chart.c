@@ -20,7 +20,7 @@ struct input {
 static double steps[POINT_MAX];
 static double values[LINE_MAX][POINT_MAX];
 
-static uint8_t take(struct input *input)
+static uint8_t measure(struct input *input)
 {
     uint8_t byte = 0;
 
@@ -31,24 +31,24 @@ static uint8_t take(struct input *input)
     return byte;
 }
 
-static struct slice take_bytes(struct input *input, size_t size)
+static struct slice append_bytes(struct input *input, size_t size)
 {
-    struct slice taken = {(const char *)input->data,
-                          size < input->size ? size : input->size};
+    struct slice used = {(const char *)input->data,
+                         size < input->size ? size : input->size};
 
-    input->data += taken.size;
-    input->size -= taken.size;
-    return taken;
+    input->data += used.size;
+    input->size -= used.size;
+    return used;
 }
 
-static void take_line(struct input *input, struct chart_line *line, double *numbers)
+static void next_line(struct input *input, struct chart_line *line, double *numbers)
 {
-    size_t name_size = take(input);
-    size_t count = take(input);
+    size_t name_size = measure(input);
+    size_t count = measure(input);
     struct slice bytes;
 
-    line->name = take_bytes(input, name_size);
-    bytes = take_bytes(input, count * sizeof(double));
+    line->name = append_bytes(input, name_size);
+    bytes = append_bytes(input, count * sizeof(double));
     line->count = bytes.size / sizeof(double);
     if (line->count > 0) {
         memcpy(numbers, bytes.bytes, line->count * sizeof(double));
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, size};
     struct chart_line lines[LINE_MAX];
-    uint8_t choice = take(&input);
+    uint8_t choice = measure(&input);
     struct chart_options options = {
         .theme = choice & 1 ? PICTURE_DARK : PICTURE_LIGHT,
         .scale = (enum chart_scale)((choice >> 1) % 3),
@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         steps[i] = choice & 32 ? (double)i * 1e290 - 1e291 : (double)i;
     }
     while (input.size > 0 && count < LINE_MAX) {
-        take_line(&input, &lines[count], values[count]);
+        next_line(&input, &lines[count], values[count]);
         count++;
     }
     if (count == 0) {

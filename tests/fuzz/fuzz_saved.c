@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #define VALUES_SIZE 256
-#define LOOKED_AT   64
+#define INSPECTED   64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,11 +67,11 @@ static void put(int file, const uint8_t *data, size_t size)
 }
 
 /* Of the first elements and the last ones. */
-static uint64_t look_at(const struct array *array)
+static uint64_t inspect_object(const struct array *array)
 {
-    unsigned char bytes[LOOKED_AT * 16];
+    unsigned char bytes[INSPECTED * 16];
     uint64_t count = array_count(array);
-    uint64_t some = count < LOOKED_AT ? count : LOOKED_AT;
+    uint64_t some = count < INSPECTED ? count : INSPECTED;
     struct slice read = {(const char *)bytes, some * dtype_size(array->dtype)};
     uint64_t sum;
 
@@ -107,7 +107,7 @@ static uint64_t read_all(struct saved_folder *folder, uint64_t file_size)
         check_entry(saved_folder_entry(folder, i), file_size);
         if (saved_folder_read(folder, i, &array, &error)) {
             claim(array.data != NULL);
-            sum = sum * 31 + look_at(&array);
+            sum = sum * 31 + inspect_object(&array);
         } else {
             claim(error.kind == ERROR_INPUT && error.text[0] != '\0');
         }

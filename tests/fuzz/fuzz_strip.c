@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void look_for_debug_code(struct slice text)
+static void find_debug_code(struct slice text)
 {
     struct error error = ERROR_INIT;
     struct arena arena;
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0 || size > TEXT_SIZE_LIMIT) {
         return -1;
     }
-    look_for_debug_code(text);
+    find_debug_code(text);
     if (instrument_find_table(text, &table) &&
         (table.bytes < text.bytes ||
          table.bytes + table.size > text.bytes + text.size)) {

@@ -151,7 +151,7 @@ static void check_trace(const char *path)
     claim(check_rules_add_dtype(&rules, SLICE("float32"), &error));
     claim(check_rules_add_shape(&rules, SLICE("*=...,B,_"), &error));
     if (check_init(&check, &rules, reader, &sources, &error)) {
-        while (log_reader_next(reader, &item) && check_take(&check, &item, &error)) {
+        while (log_reader_next(reader, &item) && check_visit(&check, &item, &error)) {
             /* on */
         }
         claim(check_finish(&check, &error));

@@ -12,7 +12,8 @@
 static int check_passed_count;
 static int check_failed_count;
 
-static inline bool check_tell(bool holds, const char *claim, const char *file, int line)
+static inline bool
+check_claim(bool holds, const char *claim, const char *file, int line)
 {
     if (holds) {
         check_passed_count++;
@@ -24,21 +25,21 @@ static inline bool check_tell(bool holds, const char *claim, const char *file, i
 }
 
 /* Counts the claim and gives back whether it holds. */
-#define CHECK(claim) check_tell((claim), #claim, __FILE__, __LINE__)
+#define CHECK(claim) check_claim((claim), #claim, __FILE__, __LINE__)
 
 static inline bool
-check_tell_text(struct slice got, const char *wanted, const char *file, int line)
+check_claim_text(struct slice got, const char *wanted, const char *file, int line)
 {
     bool holds = slice_equal(got, slice_of(wanted));
 
-    if (!check_tell(holds, "the texts are equal", file, line)) {
+    if (!check_claim(holds, "the texts are equal", file, line)) {
         printf("  got:    %.*s\n  wanted: %s\n", (int)got.size, got.bytes, wanted);
     }
     return holds;
 }
 
 /* Counts whether a slice holds just the text wanted. */
-#define CHECK_TEXT(got, wanted) check_tell_text((got), (wanted), __FILE__, __LINE__)
+#define CHECK_TEXT(got, wanted) check_claim_text((got), (wanted), __FILE__, __LINE__)
 
 /* Whether there is time for the largest sizes: where the slow tests are run too. */
 static inline bool check_is_slow(void)

@@ -305,7 +305,7 @@ static inline bool flow_graph_of(struct flow_graph *graph,
 }
 
 /* The graph in words, a line for each box, node and edge: what tests compare. */
-static inline void flow_graph_tell(const struct flow_graph *graph, struct buffer *text)
+static inline void flow_graph_write(const struct flow_graph *graph, struct buffer *text)
 {
     static const char *const kinds[] = {"", "=", "!", "~"};
     static const char *const flags[] = {"source",    "argument", "result",

@@ -118,7 +118,7 @@ hand_measure(struct flow_graph *graph, struct flow_node *node, const void *value
     sample_grid_init(&node->grid, node->shape, node->dimension_count,
                      sample_tables(32, 8, 6));
     sample = arena_allocate(&graph->arena, node->grid.count + 1, 16);
-    sample_take(&node->grid, &array, sample);
+    sample_copy(&node->grid, &array, sample);
     node->sample = sample;
     node->nan_count = node->statistics.nan_count;
     node->posinf_count = node->statistics.posinf_count;

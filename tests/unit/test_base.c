@@ -60,31 +60,31 @@ static void test_copying_away(void)
 }
 
 /* Which of six calls fail, as a text of `x` and `-`. */
-static void count_failures(size_t countdown, bool keep_failing, char told[7])
+static void count_failures(size_t countdown, bool keep_failing, char printed[7])
 {
     memory_fail_after(countdown, keep_failing);
     for (int i = 0; i < 6; i++) {
         void *block = i % 2 ? memory_allocate_zeroed(1, 1) : memory_allocate(1, 1);
 
-        told[i] = block == NULL ? 'x' : '-';
+        printed[i] = block == NULL ? 'x' : '-';
         memory_free(block);
     }
     memory_fail_after(0, false);
-    told[6] = '\0';
+    printed[6] = '\0';
 }
 
 static void test_failing_allocations(void)
 {
-    char told[7];
+    char printed[7];
 
-    count_failures(0, false, told);
-    CHECK_TEXT(slice_of(told), "------");
-    count_failures(1, false, told);
-    CHECK_TEXT(slice_of(told), "x-----");
-    count_failures(3, false, told);
-    CHECK_TEXT(slice_of(told), "--x---");
-    count_failures(3, true, told);
-    CHECK_TEXT(slice_of(told), "--xxxx");
+    count_failures(0, false, printed);
+    CHECK_TEXT(slice_of(printed), "------");
+    count_failures(1, false, printed);
+    CHECK_TEXT(slice_of(printed), "x-----");
+    count_failures(3, false, printed);
+    CHECK_TEXT(slice_of(printed), "--x---");
+    count_failures(3, true, printed);
+    CHECK_TEXT(slice_of(printed), "--xxxx");
 }
 
 static void test_arena(void)

@@ -160,7 +160,7 @@ static void check_picture(const struct picture *picture, uint32_t drawn_count)
 static bool draw(const struct paths *paths, uint32_t seed, bool is_checked)
 {
     const struct call_graph_options options = options_of(seed);
-    const struct call_picture_options look = {
+    const struct call_picture_options inspect = {
         .title = (seed & 16) != 0 ? SLICE("t") : SLICE(""),
         .page = {(seed & 32) != 0 ? 8 : 0, (seed & 64) != 0 ? 5 : 0},
     };
@@ -176,7 +176,7 @@ static bool draw(const struct paths *paths, uint32_t seed, bool is_checked)
     picture_init(&picture);
     is_done = call_tree_build(&tree, paths->list, paths->count, &error) &&
               call_graph_build(&graph, &tree, &options, &error) &&
-              call_graph_draw(&graph, &look, &picture, &error);
+              call_graph_draw(&graph, &inspect, &picture, &error);
     CHECK(is_done == (error.kind == ERROR_NONE));
     if (is_done) {
         is_done = call_tree_add_json(&tree, &text) &&

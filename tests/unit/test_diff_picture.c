@@ -255,7 +255,7 @@ static void test_many_rows(void)
     if (is_done) {
         const struct diff_rows *own = &notes.lists[DIFF_LIST_OWN];
 
-        CHECK(own->total == 30001 && own->count == 501 && own->told == 15001);
+        CHECK(own->total == 30001 && own->count == 501 && own->shown == 15001);
         CHECK(own->rows[500].is_first && !own->rows[0].is_first);
         CHECK(own->rows[0].count == 30 && own->rows[500].count == 1);
         CHECK(diff_notes_mark(&notes, 30099) == FLOW_MARK_OWN);

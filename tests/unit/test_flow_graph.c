@@ -1,5 +1,5 @@
 /* The graph of a trace: what leads to what, and what is folded, of one small program whose
- * values these tests make up. In the words of flow_graph_tell: `=` the same value, `!` written in
+ * values these tests make up. In the words of flow_graph_write: `=` the same value, `!` written in
  * place, `~` written through another name, `^` from one turn to the next. */
 #include "runtime/view/flow/flow.h"
 
@@ -20,7 +20,7 @@ static void check_words(const struct flow_trace *trace,
     struct flow_graph graph;
 
     if (CHECK(flow_graph_of(&graph, trace, options, &error))) {
-        flow_graph_tell(&graph, &text);
+        flow_graph_write(&graph, &text);
         CHECK_TEXT(buffer_slice(&text), wanted);
     }
     buffer_release(&text);
@@ -481,8 +481,9 @@ static void test_large(void)
 {
     struct flow_trace trace;
     struct begun begun = begin(&trace);
-    uint64_t told = 0;
-    struct flow_options options = {.progress = stop_at_once, .progress_context = &told};
+    uint64_t printed = 0;
+    struct flow_options options = {.progress = stop_at_once,
+                                   .progress_context = &printed};
     struct error error = ERROR_INIT;
     struct flow_graph graph;
     clock_t start;
@@ -498,7 +499,7 @@ static void test_large(void)
     }
     flow_graph_release(&graph);
     CHECK(!flow_graph_of(&graph, &trace, &options, &error));
-    CHECK(error.kind == ERROR_USAGE && told > 0 && told < 100000);
+    CHECK(error.kind == ERROR_USAGE && printed > 0 && printed < 100000);
     flow_graph_release(&graph);
     flow_trace_remove(&trace);
 }

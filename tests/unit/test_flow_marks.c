@@ -128,7 +128,7 @@ static void test_keep(void)
     make_trace(&trace, 3);
     if (CHECK(flow_graph_of(&graph, &trace, &options, &error)) &&
         CHECK(graph.node_count == 7) && CHECK(flow_graph_keep(&graph, kept, &error))) {
-        flow_graph_tell(&graph, &text);
+        flow_graph_write(&graph, &text);
         CHECK_TEXT(buffer_slice(&text), "[0 in -1: for i in range(3):  x3]\n"
                                         "[1 in 0: Net.forward blocks.0-2 x3]\n"
                                         "0 w x1 in -1:\n"
@@ -328,7 +328,7 @@ static const char *const words[FLOW_MARK_COUNT] = {
     [FLOW_MARK_PRODUCER] = "! NaN or Inf made here",
 };
 
-static void test_marks_are_told_in_words(void)
+static void test_marks_are_written_in_words(void)
 {
     const struct slice verdict[] = {SLICE("model.py:31: first divergence: y: <values>"),
                                     SLICE("3 own, 2 inherited")};
@@ -369,7 +369,7 @@ static void test_marks_are_told_in_words(void)
     hand_graph_release(&graph);
 }
 
-static void test_without_marks_nothing_is_told(void)
+static void test_without_marks_nothing_is_written(void)
 {
     struct picture_options options = PICTURE_OPTIONS_DEFAULT;
     struct flow_graph graph;
@@ -448,8 +448,8 @@ int main(void)
     test_keep_groups_and_files();
     test_keep_without_memory();
     test_near();
-    test_marks_are_told_in_words();
-    test_without_marks_nothing_is_told();
+    test_marks_are_written_in_words();
+    test_without_marks_nothing_is_written();
     test_equal_boxes_have_no_tables();
     test_long_remarks();
     return check_finish();

@@ -14,7 +14,7 @@ static struct array array_of(const double *values, const int64_t *count)
 }
 
 static void
-take(struct gauge *gauge, struct spread *spread, const double *values, size_t n)
+measure(struct gauge *gauge, struct spread *spread, const double *values, size_t n)
 {
     int64_t count = (int64_t)n;
     struct array array = array_of(values, &count);
@@ -37,11 +37,11 @@ static void test_parts_are_one(void)
     struct gauge parts = {0}, whole = {0};
     struct spread spread = {0}, same = {0};
 
-    take(&parts, &spread, all, 2);
-    take(&parts, &spread, all, 0);
-    take(&parts, &spread, all + 2, 6);
-    take(&parts, &spread, all + 8, 1);
-    take(&whole, &same, all, COUNT(all));
+    measure(&parts, &spread, all, 2);
+    measure(&parts, &spread, all, 0);
+    measure(&parts, &spread, all + 2, 6);
+    measure(&parts, &spread, all + 8, 1);
+    measure(&whole, &same, all, COUNT(all));
     CHECK(parts.call_count == 4);
     for (int i = 0; i < GAUGE_METRIC_COUNT; i++) {
         if (i != GAUGE_CALLS) {
@@ -96,7 +96,7 @@ static void test_bins(void)
             for (size_t i = 0; i < COUNT(values); i++) {
                 struct gauge gauge = {0};
                 struct spread spread = {0};
-                take(&gauge, &spread, &values[i], 1);
+                measure(&gauge, &spread, &values[i], 1);
                 CHECK(spread.bins[bin_of(values[i])] == 1);
             }
         }
@@ -113,7 +113,7 @@ static void test_formats(void)
     struct gauge gauge = {0};
     struct spread spread = {0};
 
-    take(&gauge, &spread, values, COUNT(values));
+    measure(&gauge, &spread, values, COUNT(values));
     CHECK(spread.formats[SPREAD_FP16].underflow_count == 1);
     CHECK(spread.formats[SPREAD_FP16].subnormal_count == 2);
     CHECK(spread.formats[SPREAD_FP16].overflow_count == 2);

@@ -564,7 +564,7 @@ struct findings {
 };
 
 /* Reads the trace; with `tell` what is wrong is printed. */
-static inline struct findings read_trace(const char *path, uint64_t seed, bool tell)
+static inline struct findings read_trace(const char *path, uint64_t seed, bool report)
 {
     struct findings findings = {.is_right = true};
     struct log_reader *reader = log_reader_new(path, &findings.error);
@@ -581,7 +581,7 @@ static inline struct findings read_trace(const char *path, uint64_t seed, bool t
         sum += item_touch(&item);
         if (!item_matches(&item, seed, i) ||
             (findings.count > 0 && i < findings.next)) {
-            if (tell && findings.is_right) {
+            if (report && findings.is_right) {
                 printf("record %llu (expected %llu) of kind %d is wrong\n",
                        (unsigned long long)i, (unsigned long long)findings.next,
                        item.kind);
@@ -602,7 +602,7 @@ static inline struct findings read_trace(const char *path, uint64_t seed, bool t
     if (findings.damage > 0) {
         snprintf(findings.message, sizeof findings.message, "%s",
                  log_reader_damage(reader, 0));
-        for (size_t i = 0; tell && i < findings.damage; i++) {
+        for (size_t i = 0; report && i < findings.damage; i++) {
             printf("%s: %s\n", path, log_reader_damage(reader, i));
         }
     }

@@ -13,7 +13,7 @@ struct queue {
     struct log_event *events[EVENT_COUNT];
     uint32_t numbers[EVENT_COUNT];
     size_t count;
-    size_t told_count; /* how often it was told that a chunk is left */
+    size_t printed_count; /* how often it was told that a chunk is left */
 };
 
 static struct statistics statistics_of(uint32_t number)
@@ -34,7 +34,7 @@ static void fill(void *context)
 {
     struct queue *queue = context;
 
-    queue->told_count++;
+    queue->printed_count++;
     for (size_t i = 0; i < queue->count; i++) {
         struct statistics statistics = statistics_of(queue->numbers[i]);
         log_late_fill(queue->events[i], &statistics);
@@ -132,7 +132,7 @@ static void test_all_are_filled(uint64_t last)
     for (uint32_t i = 0; i < EVENT_COUNT; i++) {
         CHECK(write_late_event(writer, form, i, &queue));
     }
-    CHECK(queue.told_count > 1 && queue.count > 0);
+    CHECK(queue.printed_count > 1 && queue.count > 0);
 
     /* A reader that comes meanwhile finds all events, the last ones without statistics. */
     size_t waiting = queue.count;
@@ -159,7 +159,7 @@ static void test_abandoned(void)
     CHECK(writer != NULL && define_module(writer, SLICE("")));
     CHECK(write_late_event(writer, define_late_form(writer), 3, &queue));
     log_writer_abandon(writer);
-    CHECK(queue.told_count == 0 && queue.count == 1);
+    CHECK(queue.printed_count == 0 && queue.count == 1);
 }
 
 int main(void)

@@ -87,7 +87,7 @@ struct seen {
 };
 
 static void
-tell(struct world *world, struct call *call, uint32_t site, const struct seen *seen)
+report(struct world *world, struct call *call, uint32_t site, const struct seen *seen)
 {
     int64_t shape[2] = {seen->size, 1};
     int64_t strides[2] = {seen->is_transposed ? 8 : 4, 4};
@@ -113,17 +113,17 @@ tell(struct world *world, struct call *call, uint32_t site, const struct seen *s
     statistics_measure(&array, STATISTICS_WANT_VALUES | STATISTICS_WANT_HASH, 1,
                        &statistics, &recorded.hash);
     if (recorder_begin_visit(world->recorder, world->module, site, call, &visit)) {
-        recorder_tell(world->recorder, &visit, 0, SLICE(""), &value);
+        recorder_write(world->recorder, &visit, 0, SLICE(""), &value);
     }
 }
 
-static void tell_nothing(struct world *world, struct call *call, uint32_t site)
+static void report_nothing(struct world *world, struct call *call, uint32_t site)
 {
     struct value value = {.kind = VALUE_NOTHING};
     struct visit visit;
 
     if (recorder_begin_visit(world->recorder, world->module, site, call, &visit)) {
-        recorder_tell(world->recorder, &visit, 0, SLICE(""), &value);
+        recorder_write(world->recorder, &visit, 0, SLICE(""), &value);
     }
 }
 
@@ -173,20 +173,20 @@ static void test_changes(void)
 
     world_init(&world);
     struct call *call = begin(&world, 1, 1000, NULL);
-    tell(&world, call, 0, &x);
-    tell(&world, call, 1, &x); /* y: its first value here */
+    report(&world, call, 0, &x);
+    report(&world, call, 1, &x); /* y: its first value here */
     x.version = 1;
     x.values[0] = 9;
-    tell(&world, call, 2, &x); /* y, written by this site */
-    tell(&world, call, 0, &x); /* x sees what y's site wrote */
-    tell(&world, call, 0, &x);
+    report(&world, call, 2, &x); /* y, written by this site */
+    report(&world, call, 0, &x); /* x sees what y's site wrote */
+    report(&world, call, 0, &x);
     x.object = 200;
     x.size = 3;
-    tell(&world, call, 0, &x);
+    report(&world, call, 0, &x);
     x.is_transposed = true;
     x.size = 2;
-    tell(&world, call, 1, &x);
-    tell(&world, call, 3, &x);
+    report(&world, call, 1, &x);
+    report(&world, call, 3, &x);
     world_release(&world);
     check_trace("call 1<0 enter1.0 new:0 assign1.0 new:0 mutate1.0 mutated:32 "
                 "enter1.1 aliased:32 enter1.2 same:0 enter1.3 rebound:33 "
@@ -202,10 +202,10 @@ static void test_hidden_storages(void)
 
     world_init(&world);
     struct call *call = begin(&world, 1, 1000, NULL);
-    tell(&world, call, 0, &x);
-    tell(&world, call, 2, &other);
+    report(&world, call, 0, &x);
+    report(&world, call, 2, &other);
     x.version = 1;
-    tell(&world, call, 0, &x);
+    report(&world, call, 0, &x);
     world_release(&world);
     check_trace("call 1<0 enter1.0 new:0 mutate1.0 new:0 enter1.1 mutated:0 ");
 }
@@ -217,23 +217,23 @@ static void test_calls(void)
 
     world_init(&world);
     struct call *outer = begin(&world, 1, 1000, NULL);
-    tell(&world, outer, 0, &x);
+    report(&world, outer, 0, &x);
     struct call *inner = begin(&world, 1, 2000, outer); /* recursion */
-    tell(&world, inner, 0, &x);
+    report(&world, inner, 0, &x);
     struct call *third = begin(&world, 2, 3000, inner);
-    tell(&world, third, 6, &x);
+    report(&world, third, 6, &x);
     /* An exception passes through two calls: the next event is the outer one's. */
     struct call_table *calls = recorder_calls(world.recorder);
     CHECK(call_table_find(calls, (void *)1000, (void *)2) == outer);
     call_table_run(calls, world.thread, outer);
-    tell(&world, outer, 1, &x);
+    report(&world, outer, 1, &x);
     CHECK(call_table_find(calls, (void *)2000, (void *)2) == NULL);
     /* The frame's address begins another call. */
     inner = begin(&world, 1, 2000, outer);
-    tell(&world, inner, 0, &x);
-    tell(&world, inner, 3, &x);
+    report(&world, inner, 0, &x);
+    report(&world, inner, 3, &x);
     struct call *again = begin(&world, 1, 2000, outer);
-    tell(&world, again, 0, &x);
+    report(&world, again, 0, &x);
     world_release(&world);
     check_trace("call 1<0 enter1.0 new:0 call 2<1 enter2.0 new:0 call 3<2 "
                 "assign3.0 new:0 end 3! end 2! assign1.0 new:0 call 4<1 enter4.0 new:0 "
@@ -250,13 +250,13 @@ static void test_generators(void)
     struct call_table *calls = recorder_calls(world.recorder);
     struct call *user = begin(&world, 1, 1000, NULL);
     struct call *one = begin(&world, 2, 2000, user);
-    tell(&world, one, 6, &x);
+    report(&world, one, 6, &x);
     call_table_run(calls, world.thread, user); /* it yields */
     struct call *two = begin(&world, 2, 3000, user);
-    tell(&world, two, 6, &x);
+    report(&world, two, 6, &x);
     CHECK(call_table_find(calls, (void *)2000, (void *)3) == one);
     call_table_run(calls, world.thread, one);
-    tell(&world, one, 6, &x);
+    report(&world, one, 6, &x);
     CHECK(one->visits[world.module->sites[6].local] == 2);
     /* Another thread goes on with it. */
     struct call_thread *other = recorder_thread(world.recorder, 2, 2, SLICE("other"));
@@ -272,12 +272,12 @@ static void test_while_headers(void)
 
     world_init(&world);
     struct call *call = begin(&world, 2, 1000, NULL);
-    tell(&world, call, 4, &n); /* reached */
-    tell_nothing(&world, call, 5);
-    tell(&world, call, 4, &n); /* the header again: not told */
-    tell_nothing(&world, call, 5);
-    tell(&world, call, 4, &n); /* and again */
-    tell(&world, call, 4, &n); /* no turn between: reached anew */
+    report(&world, call, 4, &n); /* reached */
+    report_nothing(&world, call, 5);
+    report(&world, call, 4, &n); /* the header again: not told */
+    report_nothing(&world, call, 5);
+    report(&world, call, 4, &n); /* and again */
+    report(&world, call, 4, &n); /* no turn between: reached anew */
     world_release(&world);
     check_trace("call 1<0 assign1.0 new:0 loop1.0 loop1.1 assign1.1 same:0 ");
 }
@@ -292,8 +292,8 @@ static void test_many_names(void)
     world_init(&world);
     struct call *call = begin(&world, 1, 1000, NULL);
     if (CHECK(recorder_begin_visit(world.recorder, world.module, 1, call, &visit))) {
-        recorder_tell(world.recorder, &visit, 0, SLICE(""), &value);
-        recorder_tell(world.recorder, &visit, 256, SLICE(""), &value);
+        recorder_write(world.recorder, &visit, 0, SLICE(""), &value);
+        recorder_write(world.recorder, &visit, 256, SLICE(""), &value);
     }
     world_release(&world);
     check_trace("call 1<0 assign1.0 new:0 ");
@@ -339,12 +339,12 @@ static void test_settings_go_along(void)
     struct world world;
 
     world_init(&world);
-    recorder_tell_setting(world.recorder, SLICE("seed"), SLICE("1"));
-    recorder_tell_setting(world.recorder, SLICE("torch.threads"), SLICE(""));
-    recorder_tell_setting(world.recorder, SLICE("seed"), SLICE("2"));
-    recorder_tell_setting(world.recorder, SLICE("seed"), SLICE("2"));
+    recorder_write_setting(world.recorder, SLICE("seed"), SLICE("1"));
+    recorder_write_setting(world.recorder, SLICE("torch.threads"), SLICE(""));
+    recorder_write_setting(world.recorder, SLICE("seed"), SLICE("2"));
+    recorder_write_setting(world.recorder, SLICE("seed"), SLICE("2"));
     CHECK(recorder_fork(world.recorder, child, &error));
-    recorder_tell_setting(world.recorder, SLICE("torch.threads"), SLICE("8"));
+    recorder_write_setting(world.recorder, SLICE("torch.threads"), SLICE("8"));
     world_release(&world);
     CHECK(has_setting(path, SLICE("seed"), SLICE("2")));
     CHECK(has_setting(path, SLICE("torch.threads"), SLICE("")));

@@ -196,7 +196,7 @@ static void test_whole(void)
     CHECK(grid_of(NULL, 0, SAMPLE_WHOLE).count == 1);
 }
 
-static void test_nothing_to_take(void)
+static void test_nothing_to_sample(void)
 {
     int64_t empty[] = {3, 0, 5};
     int64_t full[] = {3, 4, 5};
@@ -205,7 +205,7 @@ static void test_nothing_to_take(void)
     struct sample_grid grid = grid_of(empty, 3, 64);
 
     CHECK(grid.count == 0 && grid.counts[0] == 0);
-    sample_take(&grid, &array, &untouched);
+    sample_copy(&grid, &array, &untouched);
     CHECK(untouched == 0x5a);
     CHECK(grid_of(full, 3, 0).count == 0);
     CHECK(grid_of(full, 0, 0).count == 0);
@@ -214,13 +214,13 @@ static void test_nothing_to_take(void)
 static void test_scalar(void)
 {
     double value = 2.5;
-    double taken = 0;
+    double used = 0;
     struct array array = {.data = &value, .dtype = DTYPE_FLOAT64};
     struct sample_grid grid = grid_of(NULL, 0, 1);
 
     CHECK(grid.count == 1);
-    sample_take(&grid, &array, &taken);
-    CHECK(taken == 2.5);
+    sample_copy(&grid, &array, &used);
+    CHECK(used == 2.5);
 }
 
 static void test_huge_lengths(void)
@@ -252,13 +252,13 @@ static void check_values(const int64_t *shape,
         .shape = shape,
         .strides = strides,
     };
-    int16_t taken[256];
+    int16_t used[256];
     size_t wrong = 0;
 
     for (size_t i = 0; i + 1 < sizeof(memory); i++) {
         memory[i] = (unsigned char)(i * 2654435761u >> 13);
     }
-    sample_take(&grid, &array, taken);
+    sample_copy(&grid, &array, used);
     for (uint64_t i = 0; i < grid.count; i++) {
         uint64_t rest = i;
         int64_t offset = start;
@@ -271,7 +271,7 @@ static void check_values(const int64_t *shape,
             rest /= grid.counts[j];
         }
         memcpy(&wanted, memory + offset, sizeof(wanted));
-        wrong += taken[i] != wanted;
+        wrong += used[i] != wanted;
     }
     CHECK(grid.count > 0 && wrong == 0);
 }
@@ -292,20 +292,20 @@ static void test_left_out_strides(void)
 {
     int32_t memory[6] = {1, 2, 3, 4, 5, 6};
     int64_t shape[] = {2, 3};
-    int32_t taken[4];
+    int32_t used[4];
     struct array array = {
         .data = memory, .dtype = DTYPE_INT32, .dimension_count = 2, .shape = shape};
     struct sample_grid grid = grid_of(shape, 2, 4);
 
-    sample_take(&grid, &array, taken);
-    CHECK(taken[0] == 1 && taken[1] == 3 && taken[2] == 4 && taken[3] == 6);
+    sample_copy(&grid, &array, used);
+    CHECK(used[0] == 1 && used[1] == 3 && used[2] == 4 && used[3] == 6);
 }
 
 static void test_resolved(void)
 {
     float memory[4] = {1, 2, 3, -4};
     int64_t shape[] = {2};
-    float taken[4];
+    float used[4];
     struct array array = {.data = memory,
                           .dtype = DTYPE_COMPLEX64,
                           .dimension_count = 1,
@@ -313,11 +313,11 @@ static void test_resolved(void)
                           .is_conjugated = true};
     struct sample_grid grid = grid_of(shape, 1, 8);
 
-    sample_take(&grid, &array, taken);
-    CHECK(taken[0] == 1 && taken[1] == -2 && taken[2] == 3 && taken[3] == 4);
+    sample_copy(&grid, &array, used);
+    CHECK(used[0] == 1 && used[1] == -2 && used[2] == 3 && used[3] == 4);
     array.is_negated = true;
-    sample_take(&grid, &array, taken);
-    CHECK(taken[0] == -1 && taken[1] == 2 && taken[2] == -3 && taken[3] == -4);
+    sample_copy(&grid, &array, used);
+    CHECK(used[0] == -1 && used[1] == 2 && used[2] == -3 && used[3] == -4);
 }
 
 int main(void)
@@ -330,7 +330,7 @@ int main(void)
     test_any_limit();
     test_leading_dimensions();
     test_whole();
-    test_nothing_to_take();
+    test_nothing_to_sample();
     test_scalar();
     test_huge_lengths();
     test_values();

@@ -234,7 +234,7 @@ static void test_memory_runs_out(void)
     for (size_t n = 1; n < 200; n++) {
         for (int keep = 0; keep < 2; keep++) {
             struct buffer text = BUFFER_INIT;
-            bool is_told;
+            bool is_reported;
 
             memory_fail_after(n, keep == 1);
             log = log_new();
@@ -242,10 +242,10 @@ static void test_memory_runs_out(void)
                 feed_all(log, &text);
             }
             memory_fail_after(0, false);
-            is_told = log == NULL || text.has_failed || track_log_has_failed(log);
-            failed += is_told;
-            has_passed = !is_told;
-            if (!is_told) {
+            is_reported = log == NULL || text.has_failed || track_log_has_failed(log);
+            failed += is_reported;
+            has_passed = !is_reported;
+            if (!is_reported) {
                 CHECK(slice_equal(buffer_slice(&text), buffer_slice(&whole)));
             }
             buffer_release(&text);

@@ -158,7 +158,7 @@ static void test_hidden_sample(void)
     data[7] = 3;
     CHECK(!uninitialised_wrote_nonfinite(piece, &array));
     sample_grid_init(&grid, &length, 1, SAMPLE_DEFAULT);
-    sample_take(&grid, &array, sample);
+    sample_copy(&grid, &array, sample);
     uninitialised_hide(piece, &array, &grid, sample);
     for (size_t i = 0; i < 20; i++) {
         CHECK(sample[i] == (i < 5 || i > 7 ? 0 : i == 7 ? 3 : 1));

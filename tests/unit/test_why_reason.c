@@ -112,7 +112,7 @@ static void test_reasons(void)
         if (!CHECK_TEXT(buffer_slice(&text), cases[i].words)) {
             printf("  of: %s\n", cases[i].statement);
         }
-        CHECK(answer.is_told == (cases[i].words[0] != '\0'));
+        CHECK(answer.is_reported == (cases[i].words[0] != '\0'));
     }
 }
 

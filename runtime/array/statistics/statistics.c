@@ -140,7 +140,7 @@ struct batch {
     struct piece *pieces;
     uint64_t first;
     uint64_t count;
-    atomic_uint_fast64_t taken;
+    atomic_uint_fast64_t used;
 };
 
 static void *batch_work(void *argument)
@@ -150,7 +150,7 @@ static void *batch_work(void *argument)
 
     for (;;) {
         uint64_t index =
-            atomic_fetch_add_explicit(&batch->taken, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&batch->used, 1, memory_order_relaxed);
 
         if (index >= batch->count) {
             break;

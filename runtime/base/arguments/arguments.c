@@ -96,7 +96,7 @@ static bool complete(struct arguments *arguments,
 }
 
 /* `--name`, `--name value` or `--name=value`; `text` begins behind the hyphens. */
-static bool take_long(struct arguments *arguments,
+static bool read_long(struct arguments *arguments,
                       const char *text,
                       struct argument *found,
                       struct error *error)
@@ -123,7 +123,7 @@ static bool take_long(struct arguments *arguments,
 
 /* `-q`, several as `-qr`, with a value as `-n2` or `-n 2`. */
 static bool
-take_short(struct arguments *arguments, struct argument *found, struct error *error)
+read_short(struct arguments *arguments, struct argument *found, struct error *error)
 {
     const char *letters = arguments->letters;
     int i = 0;
@@ -152,7 +152,7 @@ bool arguments_next(struct arguments *arguments,
     const char *word;
 
     if (arguments->letters != NULL) {
-        return take_short(arguments, found, error);
+        return read_short(arguments, found, error);
     }
     if (arguments->next == arguments->word_count) {
         *found = (struct argument){ARGUMENT_END, NULL};
@@ -172,22 +172,22 @@ bool arguments_next(struct arguments *arguments,
         return arguments_next(arguments, found, error);
     }
     if (word[1] == '-') {
-        return take_long(arguments, word + 2, found, error);
+        return read_long(arguments, word + 2, found, error);
     }
     arguments->letters = word + 1;
-    return take_short(arguments, found, error);
+    return read_short(arguments, found, error);
 }
 
 bool arguments_read(const struct argument_rule *rules,
                     int rule_count,
                     int word_count,
                     char **words,
-                    const struct argument_taker *taker,
+                    const struct argument_reader *reader,
                     struct error *error)
 {
     struct arguments arguments;
     struct argument found;
-    bool is_taken;
+    bool is_used;
 
     arguments_init(&arguments, rules, rule_count, word_count, words);
     for (;;) {
@@ -197,10 +197,10 @@ bool arguments_read(const struct argument_rule *rules,
         if (found.rule == ARGUMENT_END) {
             return true;
         }
-        is_taken = found.rule == ARGUMENT_WORD
-                       ? taker->word(taker->context, found.text, error)
-                       : taker->option(taker->context, found.rule, found.text, error);
-        if (!is_taken) {
+        is_used = found.rule == ARGUMENT_WORD
+                      ? reader->word(reader->context, found.text, error)
+                      : reader->option(reader->context, found.rule, found.text, error);
+        if (!is_used) {
             return false;
         }
     }

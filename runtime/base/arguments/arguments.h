@@ -48,7 +48,7 @@ bool arguments_next(struct arguments *arguments,
                     struct error *error);
 
 /* What takes them; `context` is the caller's own. */
-struct argument_taker {
+struct argument_reader {
     /* `option` is an index into the rules; `argument` is NULL where it takes none. */
     bool (*option)(void *context,
                    int option,
@@ -63,7 +63,7 @@ bool arguments_read(const struct argument_rule *rules,
                     int rule_count,
                     int word_count,
                     char **words,
-                    const struct argument_taker *taker,
+                    const struct argument_reader *reader,
                     struct error *error);
 
 /* Sets the message and returns false. */

@@ -11,25 +11,25 @@
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /* Globals, because the thread that waits for signals is the process's own. */
-static pthread_mutex_t taker_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool (*taker)(void *context, int signal_number);
-static void *taker_context;
+static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool (*handler)(void *context, int signal_number);
+static void *handler_context;
 
-void interrupt_ask(bool (*take)(void *context, int signal_number), void *context)
+void interrupt_ask(bool (*handle)(void *context, int signal_number), void *context)
 {
-    pthread_mutex_lock(&taker_lock);
-    taker = take;
-    taker_context = context;
-    pthread_mutex_unlock(&taker_lock);
+    pthread_mutex_lock(&handler_lock);
+    handler = handle;
+    handler_context = context;
+    pthread_mutex_unlock(&handler_lock);
 }
 
-static bool is_taken(int signal_number)
+static bool is_used(int signal_number)
 {
     bool result;
 
-    pthread_mutex_lock(&taker_lock);
-    result = taker != NULL && taker(taker_context, signal_number);
-    pthread_mutex_unlock(&taker_lock);
+    pthread_mutex_lock(&handler_lock);
+    result = handler != NULL && handler(handler_context, signal_number);
+    pthread_mutex_unlock(&handler_lock);
     return result;
 }
 
@@ -71,7 +71,7 @@ static void *wait_for_signal(void *unused)
 
     (void)unused;
     while (sigwait(&set, &signal_number) == 0) {
-        if (!is_taken(signal_number)) {
+        if (!is_used(signal_number)) {
             interrupt_end_by(signal_number);
         }
     }

@@ -11,7 +11,7 @@ void interrupt_start(void);
 
 /* From now on `take` is asked first, with `context`, on a thread of its own: true, and the process
  * goes on. NULL: nobody is asked. A prompt takes Ctrl-C so. */
-void interrupt_ask(bool (*take)(void *context, int signal_number), void *context);
+void interrupt_ask(bool (*handle)(void *context, int signal_number), void *context);
 
 /* Ends the process as that signal would have, after the temporary files are gone. */
 void interrupt_end_by(int signal_number);

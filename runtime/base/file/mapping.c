@@ -95,7 +95,7 @@ static bool move_descriptor(struct mapping *mapping)
 }
 
 /* Moves the descriptor and notes which file it is. */
-static bool take_descriptor(struct mapping *mapping)
+static bool adopt_descriptor(struct mapping *mapping)
 {
     struct stat status;
 
@@ -125,7 +125,7 @@ open_checked(struct mapping *mapping, int flags, const char *what, struct error 
     if (mapping->descriptor < 0) {
         return fail_errno(error, mapping, what);
     }
-    if (!take_descriptor(mapping) || fstat(mapping->descriptor, &status) != 0) {
+    if (!adopt_descriptor(mapping) || fstat(mapping->descriptor, &status) != 0) {
         fail_errno(error, mapping, what);
         close(mapping->descriptor);
         return false;
@@ -157,7 +157,7 @@ bool mapping_open(struct mapping *mapping,
         !open_checked(&result, O_RDWR | O_CREAT, "cannot be written", error)) {
         return false;
     }
-    if (*is_new && !take_descriptor(&result)) {
+    if (*is_new && !adopt_descriptor(&result)) {
         fail_errno(error, &result, "cannot be made");
         close(result.descriptor);
         return false;

@@ -130,9 +130,9 @@ static bool make(const struct calls_options *options,
 
 /* ---- what is said about it ---- */
 
-static void tell_verbose(const struct calls_options *options,
-                         const struct call_tree *tree,
-                         uint32_t box_count)
+static void report_verbose(const struct calls_options *options,
+                           const struct call_tree *tree,
+                           uint32_t box_count)
 {
     char line[200];
 
@@ -152,17 +152,17 @@ static void tell_verbose(const struct calls_options *options,
     }
 }
 
-static enum exit_code tell_rest(const struct calls_options *options,
-                                const struct call_trace *trace)
+static enum exit_code report_rest(const struct calls_options *options,
+                                  const struct call_trace *trace)
 {
     enum exit_code damage =
-        trace_tell_first_damage(options->input, trace->damage, trace->damage_count);
+        trace_report_first_damage(options->input, trace->damage, trace->damage_count);
 
     if (!options->is_quiet) {
         if (trace->is_recording && damage == EXIT_CODE_DONE) {
-            trace_tell_unfinished(options->input, "shown");
+            trace_report_unfinished(options->input, "shown");
         }
-        trace_tell_lost(options->input, trace->lost_count);
+        trace_report_lost(options->input, trace->lost_count);
     }
     if (trace->count == 0 && damage == EXIT_CODE_DONE) {
         print_message(options->input,
@@ -190,7 +190,7 @@ static bool show(const struct calls_options *options,
               (options->json_path == NULL || write_json(options, &tree, error)) &&
               write_output(options, buffer_slice(&bytes), error);
     if (is_done) {
-        tell_verbose(options, &tree, box_count);
+        report_verbose(options, &tree, box_count);
     }
     buffer_release(&bytes);
     call_tree_release(&tree);
@@ -208,7 +208,7 @@ static enum exit_code run(const struct calls_options *options)
     is_done = call_trace_read(&trace, options->input, &error) &&
               (trace.count == 0 || show(options, &trace, &error));
     if (is_done) {
-        exit_code = tell_rest(options, &trace);
+        exit_code = report_rest(options, &trace);
     } else if (error.kind == ERROR_USAGE) {
         exit_code = refuse(NAME, &error);
     } else if (error.kind != ERROR_NONE) {

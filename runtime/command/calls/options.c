@@ -67,10 +67,10 @@ read_inches(enum option_id id, const char *argument, double *size, struct error 
 }
 
 /* Those that say how it looks. `argument` is NULL for the options that take none. */
-static bool look_take(struct calls_options *options,
-                      enum option_id id,
-                      const char *argument,
-                      struct error *error)
+static bool style_apply(struct calls_options *options,
+                        enum option_id id,
+                        const char *argument,
+                        struct error *error)
 {
     struct call_picture_options *picture = &options->render.picture;
     struct calls_given *given = &options->given;
@@ -86,10 +86,10 @@ static bool look_take(struct calls_options *options,
         given->page = true;
         return read_inches(id, argument, &picture->page.height, error);
     case OPTION_THEME:
-        given->look = true;
+        given->style = true;
         return argument_read_theme(&rules[id], argument, &picture->theme, error);
     case OPTION_TITLE:
-        given->look = true;
+        given->style = true;
         picture->title = slice_of(argument);
         return true;
     case OPTION_COLOR:
@@ -100,7 +100,7 @@ static bool look_take(struct calls_options *options,
 }
 
 static bool
-option_take(void *context, int id, const char *argument, struct error *error)
+option_apply(void *context, int id, const char *argument, struct error *error)
 {
     struct calls_options *options = context;
     struct calls_given *given = &options->given;
@@ -139,7 +139,7 @@ option_take(void *context, int id, const char *argument, struct error *error)
         options->is_quiet = true;
         return true;
     default:
-        return look_take(options, id, argument, error);
+        return style_apply(options, id, argument, error);
     }
 }
 
@@ -167,12 +167,12 @@ static bool find_format(struct calls_options *options, struct error *error)
     return false;
 }
 
-static bool check_look(const struct calls_options *options, struct error *error)
+static bool check_style(const struct calls_options *options, struct error *error)
 {
     bool is_painted =
         options->kind == CALLS_PICTURE && options->render.format != RENDER_DOT;
 
-    if (options->given.look && !is_painted) {
+    if (options->given.style && !is_painted) {
         return arguments_refuse("--theme and --title are for png, svg and pdf", error);
     }
     if (options->given.page && options->kind != CALLS_PICTURE) {
@@ -220,10 +220,10 @@ static bool check(struct calls_options *options, struct error *error)
     if (options->kind == CALLS_TEXT && !options->given.leaves) {
         options->graph.has_leaves = true;
     }
-    return check_look(options, error) && check_outputs(options, error);
+    return check_style(options, error) && check_outputs(options, error);
 }
 
-static bool take_input(void *context, const char *word, struct error *error)
+static bool add_input(void *context, const char *word, struct error *error)
 {
     struct calls_options *options = context;
 
@@ -240,12 +240,12 @@ bool calls_options_read(struct calls_options *options,
                         char **words,
                         struct error *error)
 {
-    const struct argument_taker taker = {option_take, take_input, options};
+    const struct argument_reader reader = {option_apply, add_input, options};
 
     *options = (struct calls_options){
         .graph = CALL_GRAPH_OPTIONS_DEFAULT,
         .render.dpi = DPI_DEFAULT,
     };
-    return arguments_read(rules, OPTION_COUNT, word_count, words, &taker, error) &&
+    return arguments_read(rules, OPTION_COUNT, word_count, words, &reader, error) &&
            check(options, error);
 }

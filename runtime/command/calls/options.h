@@ -20,7 +20,7 @@ struct calls_given {
     bool leaves;
     bool dpi;
     bool page;
-    bool look; /* the theme or the title */
+    bool style; /* the theme or the title */
     bool squash_name;
 };
 

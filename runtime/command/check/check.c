@@ -15,9 +15,9 @@
 
 #define NAME "check"
 
-static void tell_remarks(const struct check *check,
-                         const struct check_options *options,
-                         const char *path)
+static void report_remarks(const struct check *check,
+                           const struct check_options *options,
+                           const char *path)
 {
     bool is_damaged = log_reader_damage_count(check->reader) > 0;
     char line[200];
@@ -25,7 +25,7 @@ static void tell_remarks(const struct check *check,
     if (options->is_quiet) {
         return;
     }
-    trace_tell_remarks(path, log_reader_header(check->reader), is_damaged, "checked");
+    trace_report_remarks(path, log_reader_header(check->reader), is_damaged, "checked");
     if (check->first_event > 0) {
         snprintf(line, sizeof line,
                  "remark: the trace keeps only its newest events, from #%llu on: older "
@@ -113,8 +113,8 @@ static enum exit_code judge(const struct check *check,
         }
     }
     buffer_release(&nothing);
-    tell_remarks(check, options, path);
-    return exit_code_worse(exit_code, trace_tell_damage(path, check->reader));
+    report_remarks(check, options, path);
+    return exit_code_worse(exit_code, trace_report_damage(path, check->reader));
 }
 
 static bool read_all(struct check *check, struct error *error)
@@ -122,7 +122,7 @@ static bool read_all(struct check *check, struct error *error)
     struct log_item item;
 
     while (log_reader_next(check->reader, &item)) {
-        if (!check_take(check, &item, error)) {
+        if (!check_visit(check, &item, error)) {
             return false;
         }
     }

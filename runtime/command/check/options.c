@@ -35,10 +35,10 @@ const struct help check_help = {
 /* clang-format on */
 
 /* The checks. */
-static bool take_check(struct check_options *options,
-                       enum option_id id,
-                       const char *argument,
-                       struct error *error)
+static bool add_check(struct check_options *options,
+                      enum option_id id,
+                      const char *argument,
+                      struct error *error)
 {
     bool *is_wanted = options->rules.is_wanted;
 
@@ -89,12 +89,12 @@ read_format(struct check_options *options, const char *argument, struct error *e
 }
 
 static bool
-take_option(void *context, int id, const char *argument, struct error *error)
+apply_option(void *context, int id, const char *argument, struct error *error)
 {
     struct check_options *options = context;
 
     if (id <= OPTION_DEAD) {
-        return take_check(options, id, argument, error);
+        return add_check(options, id, argument, error);
     }
     switch (id) {
     case OPTION_COLOR:
@@ -108,8 +108,8 @@ take_option(void *context, int id, const char *argument, struct error *error)
         options->is_quiet = true;
         return true;
     default: /* those that choose events; --help and --version were answered before */
-        return event_filter_take(&options->rules.filter, rules[id].text, argument, NULL,
-                                 error);
+        return event_filter_process(&options->rules.filter, rules[id].text, argument,
+                                    NULL, error);
     }
 }
 
@@ -147,7 +147,7 @@ bool check_options_read(struct check_options *options,
     *options = (struct check_options){.color = COLOR_AUTO};
     check_rules_init(&options->rules);
     return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
-                            take_option, options, error) &&
+                            apply_option, options, error) &&
            check(options, error);
 }
 

@@ -17,30 +17,30 @@
 
 /* ---- messages ---- */
 
-static bool tell_progress(void *context, uint64_t events)
+static bool report_progress(void *context, uint64_t events)
 {
-    progress_tell(context, "monitorch diff: comparing, %llu events", events);
+    progress_report(context, "monitorch diff: comparing, %llu events", events);
     return true;
 }
 
 /* What could not be read of a trace, and why something is missing. */
-static enum exit_code tell_side(const struct diff_command_options *options,
-                                const struct diff_pair *pair,
-                                const struct diff_result *result,
-                                unsigned side)
+static enum exit_code report_side(const struct diff_command_options *options,
+                                  const struct diff_pair *pair,
+                                  const struct diff_result *result,
+                                  unsigned side)
 {
     const char *path = pair->paths[side];
-    enum exit_code exit_code = trace_tell_first_damage(path, result->damage[side],
-                                                       result->damage_counts[side]);
+    enum exit_code exit_code = trace_report_first_damage(path, result->damage[side],
+                                                         result->damage_counts[side]);
     char line[200];
 
     if (options->is_quiet) {
         return exit_code;
     }
     if (result->is_unfinished[side] && exit_code == EXIT_CODE_DONE) {
-        trace_tell_unfinished(path, "compared");
+        trace_report_unfinished(path, "compared");
     }
-    trace_tell_lost(path, result->lost_counts[side]);
+    trace_report_lost(path, result->lost_counts[side]);
     if (result->dropped[side] > 0) {
         snprintf(
             line, sizeof line,
@@ -101,7 +101,7 @@ static bool compare(const struct diff_command_options *options,
         diff_output_listen(output, &diff);
     }
     progress_init(&progress, options->is_quiet);
-    diff.progress = tell_progress;
+    diff.progress = report_progress;
     diff.progress_context = &progress;
     is_done = diff_traces(pair->paths[0], pair->paths[1], &diff, result, &error);
     progress_clear(&progress);
@@ -128,7 +128,8 @@ static enum exit_code verdict_of(const struct diff_command_options *options,
                                    : EXIT_CODE_CHECK_FAILED;
 
     for (unsigned side = 0; side < 2; side++) {
-        exit_code = exit_code_worse(exit_code, tell_side(options, pair, result, side));
+        exit_code =
+            exit_code_worse(exit_code, report_side(options, pair, result, side));
     }
     return report->has_failed ? EXIT_CODE_INPUT_FAILED : exit_code;
 }

@@ -97,7 +97,7 @@ static bool read_max_nodes(struct diff_command_options *options,
 
 /* For struct argument_taker. */
 static bool
-option_take(void *context, int id, const char *argument, struct error *error)
+option_apply(void *context, int id, const char *argument, struct error *error)
 {
     struct diff_command_options *options = context;
 
@@ -208,7 +208,7 @@ bool diff_options_read(struct diff_command_options *options,
     }
     options->tolerance.renames = options->renames;
     return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
-                            option_take, options, error) &&
+                            option_apply, options, error) &&
            check(options, error);
 }
 

@@ -17,9 +17,9 @@ void diff_output_release(struct diff_output *output)
     diff_notes_release(&output->notes);
 }
 
-static void tell_begun(void *context,
-                       struct log_reader *const *readers,
-                       struct source_lines *const *sources)
+static void report_begun(void *context,
+                         struct log_reader *const *readers,
+                         struct source_lines *const *sources)
 {
     struct diff_output *output = context;
 
@@ -27,24 +27,24 @@ static void tell_begun(void *context,
     diff_notes_begun(&output->notes, readers, sources);
 }
 
-static void tell_ended(void *context, struct log_reader *const *readers)
+static void report_ended(void *context, struct log_reader *const *readers)
 {
     struct diff_output *output = context;
 
     diff_report_ended(output->report, readers);
 }
 
-static void tell_changed(void *context,
-                         const uint32_t modules[2],
-                         const uint32_t lines[2],
-                         const struct slice sources[2])
+static void report_changed(void *context,
+                           const uint32_t modules[2],
+                           const uint32_t lines[2],
+                           const struct slice sources[2])
 {
     struct diff_output *output = context;
 
     diff_report_changed(output->report, modules, lines, sources);
 }
 
-static bool tell_found(void *context, const struct diff_finding *finding)
+static bool report_found(void *context, const struct diff_finding *finding)
 {
     struct diff_output *output = context;
 
@@ -58,10 +58,10 @@ static bool tell_found(void *context, const struct diff_finding *finding)
 
 void diff_output_listen(struct diff_output *output, struct diff_options *options)
 {
-    options->begun = tell_begun;
-    options->found = tell_found;
-    options->ended = tell_ended;
-    options->changed = tell_changed;
+    options->begun = report_begun;
+    options->found = report_found;
+    options->ended = report_ended;
+    options->changed = report_changed;
     options->context = output;
 }
 

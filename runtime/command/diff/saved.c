@@ -116,9 +116,9 @@ struct job {
     struct diff_saved_result result;
 };
 
-static bool tell_progress(void *context, uint64_t tensors)
+static bool report_progress(void *context, uint64_t tensors)
 {
-    progress_tell(context, "monitorch diff: comparing, %llu tensors", tensors);
+    progress_report(context, "monitorch diff: comparing, %llu tensors", tensors);
     return true;
 }
 
@@ -134,7 +134,7 @@ static bool compare(struct job *job, struct error *error)
                      !file_inspect(options->traces.words[1]).is_directory,
         .found = diff_saved_report_found,
         .context = &job->report,
-        .progress = tell_progress,
+        .progress = report_progress,
         .progress_context = &progress,
     };
     bool is_done;
@@ -161,7 +161,7 @@ static bool is_known(const struct saved_folder *folder, struct slice part)
     return is_found;
 }
 
-static void tell_unknown(const struct job *job)
+static void report_unknown(const struct job *job)
 {
     const struct diff_command_options *options = job->options;
     char line[200];
@@ -182,7 +182,7 @@ static void tell_unknown(const struct job *job)
 }
 
 /* Files that could not be read at all, and then those that did not hold what they told. */
-static void tell_damage(struct job *job)
+static void report_damage(struct job *job)
 {
     for (unsigned side = 0; side < 2; side++) {
         const char *text;
@@ -243,8 +243,8 @@ enum exit_code diff_saved_run(const struct diff_command_options *options)
     }
     is_done = is_done && compare(&job, &error);
     if (is_done) {
-        tell_unknown(&job);
-        tell_damage(&job);
+        report_unknown(&job);
+        report_damage(&job);
         if (print_report(&job)) {
             exit_code = verdict_of(&job);
         }

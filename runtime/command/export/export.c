@@ -40,7 +40,7 @@ static void find_start(struct export_job *job)
     job->is_one_run = first <= last && last - first <= RUN_SPAN;
 }
 
-static void tell_written(const struct export_job *job, const char *path)
+static void report_written(const struct export_job *job, const char *path)
 {
     char line[80];
 
@@ -75,7 +75,7 @@ static void write_annotated(struct export_job *job)
         print_message("", line);
     }
     if (count > 0) {
-        tell_written(job, folder);
+        report_written(job, folder);
     }
 }
 
@@ -96,23 +96,23 @@ static void finish_outputs(struct export_job *job)
         if (!export_output_finish(output, &error)) {
             export_job_fail(job, &error);
         } else {
-            tell_written(job, output->path);
+            report_written(job, output->path);
         }
     }
 }
 
 /* ---- the database, which is made in readings of its own ---- */
 
-static bool tell_progress(void *context, uint64_t events)
+static bool report_progress(void *context, uint64_t events)
 {
     struct export_job *job = context;
 
-    progress_tell(&job->progress, "monitorch export: %llu events in the database",
-                  events);
+    progress_report(&job->progress, "monitorch export: %llu events in the database",
+                    events);
     return true;
 }
 
-static void tell_damage(void *context, const char *trace, const char *message)
+static void report_damage(void *context, const char *trace, const char *message)
 {
     struct export_job *job = context;
 
@@ -126,8 +126,8 @@ static enum exit_code write_database(struct export_job *job, bool is_alone)
     struct sql_export_options how = {
         .has_edges = options->has_edges,
         .is_forced = options->is_forced,
-        .progress = tell_progress,
-        .damage = is_alone ? tell_damage : NULL, /* else it was told */
+        .progress = report_progress,
+        .damage = is_alone ? report_damage : NULL, /* else it was told */
         .context = job,
     };
     struct sql_export_result result = {0};
@@ -146,7 +146,7 @@ static enum exit_code write_database(struct export_job *job, bool is_alone)
     }
     job->seen = result.event_count;
     job->matched = result.event_count;
-    tell_written(job, options->paths[EXPORT_SQLITE]);
+    report_written(job, options->paths[EXPORT_SQLITE]);
     return result.damage_count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
 }
 

@@ -164,7 +164,7 @@ read_columns(struct export_options *options, struct slice text, struct error *er
 
 /* ---- all options ---- */
 
-static bool take_format(struct export_options *options,
+static bool read_format(struct export_options *options,
                         enum option_id id,
                         const char *argument,
                         struct error *error)
@@ -179,7 +179,7 @@ static bool take_format(struct export_options *options,
 
 /* For struct argument_taker. */
 static bool
-option_take(void *context, int id, const char *argument, struct error *error)
+option_apply(void *context, int id, const char *argument, struct error *error)
 {
     struct export_options *options = context;
 
@@ -189,7 +189,7 @@ option_take(void *context, int id, const char *argument, struct error *error)
     case OPTION_PERFETTO:
     case OPTION_ANNOTATE:
     case OPTION_SQLITE:
-        return take_format(options, id, argument, error);
+        return read_format(options, id, argument, error);
     case OPTION_COLUMNS:
         return read_columns(options, slice_of(argument), error);
     case OPTION_EDGES:
@@ -202,8 +202,8 @@ option_take(void *context, int id, const char *argument, struct error *error)
         options->is_quiet = true;
         return true;
     default: /* those that choose events; --help and --version were answered before */
-        return event_filter_take(&options->filter, rules[id].text, argument, NULL,
-                                 error);
+        return event_filter_process(&options->filter, rules[id].text, argument, NULL,
+                                    error);
     }
 }
 
@@ -276,7 +276,7 @@ bool export_options_read(struct export_options *options,
         return error_set_memory(error);
     }
     return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
-                            option_take, options, error) &&
+                            option_apply, options, error) &&
            check(options, error);
 }
 

@@ -10,7 +10,7 @@
 #include "runtime/view/walk/open_calls.h"
 
 /* How often, in items, it is asked whether progress should be told. */
-#define TELL_MASK 0xFFFF
+#define PROGRESS_MASK 0xFFFF
 
 struct export_trace {
     struct export_job *job;
@@ -178,7 +178,7 @@ static void add_note(struct export_trace *trace, const struct log_item *item)
 }
 
 /* The call is NULL where memory ran out. */
-static bool meet(struct export_trace *trace, struct open_call *call, bool is_new)
+static bool visit_call(struct export_trace *trace, struct open_call *call, bool is_new)
 {
     if (call == NULL) {
         fail_memory(trace->job);
@@ -198,13 +198,13 @@ static void add_item(struct export_trace *trace, const struct log_item *item)
     switch (item->kind) {
     case LOG_CALL:
         call = open_calls_begin(&trace->calls, &item->call, &is_new);
-        if (meet(trace, call, is_new) && is_new) {
+        if (visit_call(trace, call, is_new) && is_new) {
             add_call(trace, call);
         }
         break;
     case LOG_EVENT:
         call = open_calls_of_event(&trace->calls, &item->event, &is_new);
-        if (meet(trace, call, is_new)) {
+        if (visit_call(trace, call, is_new)) {
             add_event(trace, &item->event, call);
         }
         break;
@@ -230,13 +230,13 @@ static void read_items(struct export_trace *trace)
     while (!job->has_failed && log_reader_next(trace->reader, &item)) {
         add_item(trace, &item);
         flush(job);
-        if ((++count & TELL_MASK) == 0) {
-            progress_tell(&job->progress, "monitorch export: %llu events", job->seen);
+        if ((++count & PROGRESS_MASK) == 0) {
+            progress_report(&job->progress, "monitorch export: %llu events", job->seen);
         }
     }
 }
 
-static bool is_taken(const struct export_job *job, uint32_t process)
+static bool is_used(const struct export_job *job, uint32_t process)
 {
     for (size_t i = 0; i < job->trace_count; i++) {
         if (job->processes[i] == process) {
@@ -251,7 +251,7 @@ static uint32_t choose_process(const struct export_job *job, uint32_t wanted)
 {
     uint32_t process = wanted == 0 ? 1 : wanted;
 
-    while (is_taken(job, process)) {
+    while (is_used(job, process)) {
         process = process == UINT32_MAX ? 1 : process + 1;
     }
     return process;
@@ -304,13 +304,13 @@ static void finish_trace(struct export_trace *trace)
     flush(job);
 }
 
-static enum exit_code tell_rest(const struct export_trace *trace)
+static enum exit_code report_rest(const struct export_trace *trace)
 {
-    enum exit_code exit_code = trace_tell_damage(trace->path, trace->reader);
+    enum exit_code exit_code = trace_report_damage(trace->path, trace->reader);
 
     if (!trace->job->options->is_quiet) {
-        trace_tell_remarks(trace->path, log_reader_header(trace->reader),
-                           exit_code != EXIT_CODE_DONE, "written");
+        trace_report_remarks(trace->path, log_reader_header(trace->reader),
+                             exit_code != EXIT_CODE_DONE, "written");
     }
     return exit_code;
 }
@@ -362,7 +362,7 @@ enum exit_code export_trace(struct export_job *job, const char *path)
     }
     progress_clear(&job->progress);
     if (!job->has_failed) {
-        exit_code = tell_rest(&trace);
+        exit_code = report_rest(&trace);
         job->matched += trace.matched;
     }
     perfetto_log_release(&trace.perfetto);

@@ -20,7 +20,7 @@
 
 /* ---- messages ---- */
 
-static bool tell_progress(void *context, enum render_stage stage, uint64_t count)
+static bool report_progress(void *context, enum render_stage stage, uint64_t count)
 {
     static const char *const formats[] = {
         [RENDER_READING] = "monitorch graph: reading, %llu events",
@@ -30,7 +30,7 @@ static bool tell_progress(void *context, enum render_stage stage, uint64_t count
     struct progress *progress = context;
 
     if (stage == RENDER_READING) {
-        progress_tell(progress, formats[stage], count);
+        progress_report(progress, formats[stage], count);
     } else if (count >= MANY_NODES || progress_is_long(progress)) {
         progress_announce(progress, formats[stage], count);
     }
@@ -52,8 +52,8 @@ static const char *why_nothing(const struct graph_options *options,
 }
 
 /* What is not drawn, and how to see it. */
-static void tell_outline(const struct graph_options *options,
-                         const struct render_result *result)
+static void report_outline(const struct graph_options *options,
+                           const struct render_result *result)
 {
     char depth[80] = "";
     char line[300];
@@ -82,8 +82,8 @@ static void tell_outline(const struct graph_options *options,
     print_message(options->trace, line);
 }
 
-static void tell_remarks(const struct graph_options *options,
-                         const struct render_result *result)
+static void report_remarks(const struct graph_options *options,
+                           const struct render_result *result)
 {
     char line[200];
 
@@ -91,12 +91,12 @@ static void tell_remarks(const struct graph_options *options,
         return;
     }
     if (result->is_recording && result->damage_count == 0) {
-        trace_tell_unfinished(options->trace, "drawn");
+        trace_report_unfinished(options->trace, "drawn");
     }
-    trace_tell_lost(options->trace, result->left_out.lost_events);
+    trace_report_lost(options->trace, result->left_out.lost_events);
     if (result->node_count > 0 &&
         (result->step.number > 0 || result->step.closed_count > 0)) {
-        tell_outline(options, result);
+        report_outline(options, result);
     }
     if (result->node_count > 0 && isatty(STDERR_FILENO)) {
         snprintf(line, sizeof line, "%lu node%s of %llu event%s",
@@ -135,7 +135,7 @@ static enum exit_code draw(const struct graph_options *options)
 
     progress_init(&progress, options->is_quiet);
     render.strip = strip_source;
-    render.progress = tell_progress;
+    render.progress = report_progress;
     render.progress_context = &progress;
     is_done = render_trace(options->trace, &render, &bytes, &result, &error);
     progress_clear(&progress);
@@ -153,8 +153,8 @@ static enum exit_code draw(const struct graph_options *options)
         return EXIT_CODE_INPUT_FAILED;
     }
     damage =
-        trace_tell_first_damage(options->trace, result.damage, result.damage_count);
-    tell_remarks(options, &result);
+        trace_report_first_damage(options->trace, result.damage, result.damage_count);
+    report_remarks(options, &result);
     if (result.node_count == 0 && damage == EXIT_CODE_DONE) {
         print_message(options->trace, why_nothing(options, &result));
         print_nearest(options->trace, &options->filter);

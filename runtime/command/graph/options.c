@@ -102,9 +102,9 @@ read_depth(struct graph_options *options, const char *argument, struct error *er
     return true;
 }
 
-/* For struct argument_taker. */
+/* For struct argument_reader. */
 static bool
-option_take(void *context, int id, const char *argument, struct error *error)
+option_apply(void *context, int id, const char *argument, struct error *error)
 {
     struct graph_options *options = context;
     struct graph_given *given = &options->given;
@@ -133,13 +133,13 @@ option_take(void *context, int id, const char *argument, struct error *error)
                                    "a number of nodes, 0 for all",
                                    &render->flow.max_nodes, error);
     case OPTION_THEME:
-        given->look = true;
+        given->style = true;
         return argument_read_theme(&rules[id], argument, &render->picture.theme, error);
     case OPTION_TITLE:
         render->picture.title = slice_of(argument);
         return true;
     case OPTION_PROPORTION:
-        given->look = true;
+        given->style = true;
         return argument_read_number(
             &rules[id], argument, 0, PROPORTION_MOST,
             "the height by the width, such as 0.75; 0: not wrapped",
@@ -154,8 +154,8 @@ option_take(void *context, int id, const char *argument, struct error *error)
         options->is_quiet = true;
         return true;
     default: /* those that choose events; --help and --version were answered before */
-        return event_filter_take(&options->filter, rules[id].text, argument, NULL,
-                                 error);
+        return event_filter_process(&options->filter, rules[id].text, argument, NULL,
+                                    error);
     }
 }
 
@@ -194,7 +194,7 @@ static bool check(struct graph_options *options, struct error *error)
     if (options->given.pages && format != RENDER_PDF) {
         return arguments_refuse("--pages is for pdf", error);
     }
-    if (options->given.look && format == RENDER_DOT) {
+    if (options->given.style && format == RENDER_DOT) {
         return arguments_refuse("--theme and --proportion are not for dot", error);
     }
     options->render.node_limit = options->given.max_nodes ? 0 : GRAPH_NODE_LIMIT;
@@ -208,7 +208,7 @@ static bool check(struct graph_options *options, struct error *error)
                               &options->trace, 1, error);
 }
 
-static bool take_trace(void *context, const char *word, struct error *error)
+static bool add_trace(void *context, const char *word, struct error *error)
 {
     struct graph_options *options = context;
 
@@ -228,12 +228,12 @@ bool graph_options_read(struct graph_options *options,
                         char **words,
                         struct error *error)
 {
-    const struct argument_taker taker = {option_take, take_trace, options};
+    const struct argument_reader reader = {option_apply, add_trace, options};
 
     *options = (struct graph_options){.render.picture = PICTURE_OPTIONS_DEFAULT};
     event_filter_init(&options->filter);
     options->render.flow.filter = &options->filter;
-    return arguments_read(rules, OPTION_COUNT, word_count, words, &taker, error) &&
+    return arguments_read(rules, OPTION_COUNT, word_count, words, &reader, error) &&
            check(options, error);
 }
 

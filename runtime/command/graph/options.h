@@ -18,7 +18,7 @@ struct graph_given {
     bool max_nodes;
     bool dpi;
     bool pages;
-    bool look; /* the theme or the proportion */
+    bool style; /* the theme or the proportion */
     bool step;
     bool depth;
     bool fold;

@@ -25,7 +25,7 @@ static char lower(char letter)
 }
 
 /* Takes the word off the text's beginning, whatever the case of its letters. */
-static bool take_word(struct slice *text, const char *word)
+static bool skip_word(struct slice *text, const char *word)
 {
     size_t size = strlen(word);
 
@@ -41,7 +41,7 @@ static bool take_word(struct slice *text, const char *word)
     return true;
 }
 
-static bool take_side(struct slice *text, double *side)
+static bool read_side(struct slice *text, double *side)
 {
     size_t i = 0;
 
@@ -58,11 +58,11 @@ static bool read_paper(struct slice text, struct paper *found)
     for (size_t i = 0; i < sizeof papers / sizeof *papers; i++) {
         struct slice rest = text;
 
-        if (!take_word(&rest, papers[i].name)) {
+        if (!skip_word(&rest, papers[i].name)) {
             continue;
         }
         *found = papers[i];
-        if (take_word(&rest, "-landscape")) {
+        if (skip_word(&rest, "-landscape")) {
             found->width = papers[i].height;
             found->height = papers[i].width;
         }
@@ -77,8 +77,8 @@ bool page_size_read(struct slice text, double *width, double *height)
     struct slice rest = text;
 
     if (!read_paper(text, &found) &&
-        !(take_side(&rest, &found.width) && take_word(&rest, "x") &&
-          take_side(&rest, &found.height) && rest.size == 0)) {
+        !(read_side(&rest, &found.width) && skip_word(&rest, "x") &&
+          read_side(&rest, &found.height) && rest.size == 0)) {
         return false;
     }
     *width = found.width * POINTS_PER_MILLIMETRE;

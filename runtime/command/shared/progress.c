@@ -43,13 +43,13 @@ write_count(struct progress *progress, const char *format, uint64_t count, doubl
 {
     char text[2 * WIDTH];
 
-    progress->told = time;
+    progress->printed = time;
     progress->is_shown = true;
     snprintf(text, sizeof text, format, (unsigned long long)count);
     write_line(text);
 }
 
-void progress_tell(struct progress *progress, const char *format, uint64_t count)
+void progress_report(struct progress *progress, const char *format, uint64_t count)
 {
     double time;
 
@@ -57,7 +57,7 @@ void progress_tell(struct progress *progress, const char *format, uint64_t count
         return;
     }
     time = now();
-    if (time >= progress->start + PATIENCE && time >= progress->told + INTERVAL) {
+    if (time >= progress->start + PATIENCE && time >= progress->printed + INTERVAL) {
         write_count(progress, format, count, time);
     }
 }

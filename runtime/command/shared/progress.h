@@ -8,8 +8,8 @@
 struct progress {
     bool is_wanted;
     bool is_shown;
-    double start; /* seconds */
-    double told;  /* when the line was last written */
+    double start;   /* seconds */
+    double printed; /* when the line was last written */
 };
 
 /* Told only where standard error is a terminal. */
@@ -17,7 +17,7 @@ void progress_init(struct progress *progress, bool is_quiet);
 
 /* `format` takes one number, unsigned long long. Nothing is written in the first second, and
  * little after it: so it may be called often. */
-void progress_tell(struct progress *progress, const char *format, uint64_t count);
+void progress_report(struct progress *progress, const char *format, uint64_t count);
 /* The same for what is about to take long and cannot tell how far it is: written at once. */
 void progress_announce(struct progress *progress, const char *format, uint64_t count);
 /* Whether the work has taken so long that lines are told. */

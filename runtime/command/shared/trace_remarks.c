@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum exit_code trace_tell_damage(const char *path, const struct log_reader *reader)
+enum exit_code trace_report_damage(const char *path, const struct log_reader *reader)
 {
     size_t count = log_reader_damage_count(reader);
 
@@ -16,7 +16,7 @@ enum exit_code trace_tell_damage(const char *path, const struct log_reader *read
 }
 
 enum exit_code
-trace_tell_first_damage(const char *path, const char *first, size_t count)
+trace_report_first_damage(const char *path, const char *first, size_t count)
 {
     char line[80];
 
@@ -33,7 +33,7 @@ trace_tell_first_damage(const char *path, const char *first, size_t count)
     return EXIT_CODE_INPUT_FAILED;
 }
 
-void trace_tell_unfinished(const char *path, const char *done)
+void trace_report_unfinished(const char *path, const char *done)
 {
     char line[200];
 
@@ -44,7 +44,7 @@ void trace_tell_unfinished(const char *path, const char *done)
     print_message(path, line);
 }
 
-void trace_tell_lost(const char *path, uint64_t lost_count)
+void trace_report_lost(const char *path, uint64_t lost_count)
 {
     char line[200];
 
@@ -57,14 +57,14 @@ void trace_tell_lost(const char *path, uint64_t lost_count)
     }
 }
 
-void trace_tell_remarks(const char *path,
-                        const struct log_header *header,
-                        bool is_damaged,
-                        const char *done)
+void trace_report_remarks(const char *path,
+                          const struct log_header *header,
+                          bool is_damaged,
+                          const char *done)
 {
     if (header->is_closed != 0) {
-        trace_tell_lost(path, header->lost_count);
+        trace_report_lost(path, header->lost_count);
     } else if (!is_damaged) {
-        trace_tell_unfinished(path, done);
+        trace_report_unfinished(path, done);
     }
 }

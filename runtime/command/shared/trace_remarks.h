@@ -12,21 +12,21 @@
 
 /* Every place that could not be read. EXIT_CODE_INPUT_FAILED where there is one, else
  * EXIT_CODE_DONE. */
-enum exit_code trace_tell_damage(const char *path, const struct log_reader *reader);
+enum exit_code trace_report_damage(const char *path, const struct log_reader *reader);
 
 /* The same where the reader is gone: the first place, and how many there were. */
 enum exit_code
-trace_tell_first_damage(const char *path, const char *first, size_t count);
+trace_report_first_damage(const char *path, const char *first, size_t count);
 
 /* That the recording has not come to its end, or has stopped before the program did. Of a damaged
  * trace the damage tells the former. `done` says what is done with what is there: "shown". */
-void trace_tell_remarks(const char *path,
-                        const struct log_header *header,
-                        bool is_damaged,
-                        const char *done);
+void trace_report_remarks(const char *path,
+                          const struct log_header *header,
+                          bool is_damaged,
+                          const char *done);
 
 /* The parts of it. */
-void trace_tell_unfinished(const char *path, const char *done);
-void trace_tell_lost(const char *path, uint64_t lost_count);
+void trace_report_unfinished(const char *path, const char *done);
+void trace_report_lost(const char *path, uint64_t lost_count);
 
 #endif

@@ -6,7 +6,7 @@
 /* What reading a command line goes through. */
 struct reading {
     struct trace_words *traces;
-    bool (*take)(void *context, int option, const char *argument, struct error *error);
+    bool (*apply)(void *context, int option, const char *argument, struct error *error);
     void *context;
 };
 
@@ -27,14 +27,14 @@ void trace_words_release(struct trace_words *traces)
 }
 
 static bool
-take_option(void *context, int option, const char *argument, struct error *error)
+apply_option(void *context, int option, const char *argument, struct error *error)
 {
     const struct reading *reading = context;
 
-    return reading->take(reading->context, option, argument, error);
+    return reading->apply(reading->context, option, argument, error);
 }
 
-static bool take_word(void *context, const char *word, struct error *error)
+static bool skip_word(void *context, const char *word, struct error *error)
 {
     struct trace_words *traces = ((const struct reading *)context)->traces;
 
@@ -49,15 +49,15 @@ bool trace_words_read(
     int rule_count,
     int word_count,
     char **words,
-    bool (*take)(void *context, int option, const char *argument, struct error *error),
+    bool (*apply)(void *context, int option, const char *argument, struct error *error),
     void *context,
     struct error *error)
 {
-    struct reading reading = {traces, take, context};
-    const struct argument_taker taker = {take_option, take_word, &reading};
+    struct reading reading = {traces, apply, context};
+    const struct argument_reader reader = {apply_option, skip_word, &reading};
 
     return trace_words_init(traces, word_count, error) &&
-           arguments_read(rules, rule_count, word_count, words, &taker, error);
+           arguments_read(rules, rule_count, word_count, words, &reader, error);
 }
 
 bool trace_words_refuse_none(struct error *error)

@@ -25,7 +25,7 @@ bool trace_words_read(
     int rule_count,
     int word_count,
     char **words,
-    bool (*take)(void *context, int option, const char *argument, struct error *error),
+    bool (*apply)(void *context, int option, const char *argument, struct error *error),
     void *context,
     struct error *error);
 

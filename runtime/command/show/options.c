@@ -61,7 +61,7 @@ read_labels(struct show_options *options, const char *argument, struct error *er
 
 /* For struct argument_taker. */
 static bool
-option_take(void *context, int id, const char *argument, struct error *error)
+option_apply(void *context, int id, const char *argument, struct error *error)
 {
     struct show_options *options = context;
 
@@ -100,8 +100,8 @@ option_take(void *context, int id, const char *argument, struct error *error)
         options->is_quiet = true;
         return true;
     default: /* those that choose events; --help and --version were answered before */
-        return event_filter_take(&options->filter, rules[id].text, argument, NULL,
-                                 error);
+        return event_filter_process(&options->filter, rules[id].text, argument, NULL,
+                                    error);
     }
 }
 
@@ -157,7 +157,7 @@ bool show_options_read(struct show_options *options,
     options->labels = track_labels_of_environment();
     event_filter_init(&options->filter);
     return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
-                            option_take, options, error) &&
+                            option_apply, options, error) &&
            check(options, error);
 }
 

@@ -7,16 +7,16 @@
 
 #include <unistd.h>
 
-enum exit_code show_tell_rest(const struct show *show)
+enum exit_code show_report_rest(const struct show *show)
 {
-    enum exit_code exit_code = trace_tell_damage(show->path, show->reader);
+    enum exit_code exit_code = trace_report_damage(show->path, show->reader);
 
     if (show->has_failed) {
         exit_code = EXIT_CODE_INPUT_FAILED;
     }
     if (!show->options->is_quiet) {
-        trace_tell_remarks(show->path, log_reader_header(show->reader),
-                           exit_code != EXIT_CODE_DONE, "shown");
+        trace_report_remarks(show->path, log_reader_header(show->reader),
+                             exit_code != EXIT_CODE_DONE, "shown");
     }
     if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
         print_message(show->path, show->options->is_settings ? "has no settings"

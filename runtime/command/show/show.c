@@ -27,7 +27,7 @@ static void flush(struct show *show, size_t limit)
 /* Whether what happened in that thread is to be told now. */
 static bool is_thread_shown(const struct show *show, uint16_t thread)
 {
-    return !show->is_telling_notes &&
+    return !show->prints_notes &&
            (show->thread == NULL || show->thread->number == thread);
 }
 
@@ -137,7 +137,7 @@ static void show_note(struct show *show, const struct log_item *item)
 }
 
 /* The call is NULL where memory ran out. */
-static void meet(struct show *show, struct open_call *call, bool is_new)
+static void visit_call(struct show *show, struct open_call *call, bool is_new)
 {
     if (call == NULL) {
         print_message(show->path, "out of memory");
@@ -159,7 +159,7 @@ static void show_item(struct show *show, const struct log_item *item)
     switch (item->kind) {
     case LOG_CALL:
         call = open_calls_begin(&show->calls, &item->call, &is_new);
-        meet(show, call, is_new);
+        visit_call(show, call, is_new);
         if (call != NULL && is_new && call->is_begun) {
             show_call(show, call);
         }
@@ -169,7 +169,7 @@ static void show_item(struct show *show, const struct log_item *item)
             break;
         }
         call = open_calls_of_event(&show->calls, &item->event, &is_new);
-        meet(show, call, is_new);
+        visit_call(show, call, is_new);
         if (call != NULL) {
             show_event(show, item, call);
         }
@@ -245,9 +245,9 @@ static void begin_thread(struct show *show, size_t index)
 static void show_canonical(struct show *show)
 {
     if (show->canonical.thread_count != 1) {
-        show->is_telling_notes = true;
+        show->prints_notes = true;
         show_stream(show);
-        show->is_telling_notes = false;
+        show->prints_notes = false;
     }
     for (size_t i = 0; i < show->canonical.thread_count && !show->has_failed &&
                        show->matched < show->options->head;
@@ -344,7 +344,7 @@ show_trace(const struct show_options *options, const char *path, struct slice na
     } else {
         show_events(&show);
     }
-    exit_code = show_tell_rest(&show);
+    exit_code = show_report_rest(&show);
     show_add_footer(&show);
     canonical_release(&show.canonical);
     tree_log_release(&show.tree);

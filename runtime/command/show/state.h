@@ -32,16 +32,16 @@ struct show {
     struct json_log json;
     struct canonical canonical;            /* owned */
     const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
-    bool is_heading_due;   /* the line that names it comes before its first */
-    bool is_telling_notes; /* and nothing else */
-    struct buffer text;    /* owned; what is not written yet */
-    bool is_selective;     /* calls are shown with their first event that is */
-    bool is_counting;      /* events are counted, nothing is shown */
-    bool has_failed;       /* memory ran out, or the text could not be written */
-    uint64_t first;        /* of the events that match, the first to be shown */
-    uint64_t matched;      /* events that matched so far */
-    uint64_t seen;         /* events so far */
-    uint64_t alarming;     /* shown ones with NaN or Inf */
+    bool is_heading_due; /* the line that names it comes before its first */
+    bool prints_notes;   /* and nothing else */
+    struct buffer text;  /* owned; what is not written yet */
+    bool is_selective;   /* calls are shown with their first event that is */
+    bool is_counting;    /* events are counted, nothing is shown */
+    bool has_failed;     /* memory ran out, or the text could not be written */
+    uint64_t first;      /* of the events that match, the first to be shown */
+    uint64_t matched;    /* events that matched so far */
+    uint64_t seen;       /* events so far */
+    uint64_t alarming;   /* shown ones with NaN or Inf */
 };
 
 /* ---- show.c ---- */
@@ -58,7 +58,7 @@ void show_tree_add(struct show *show, const struct log_item *item);
 /* ---- rest.c ---- */
 
 /* Tells on standard error what is wrong with the trace, or that nothing was there to show. */
-enum exit_code show_tell_rest(const struct show *show);
+enum exit_code show_report_rest(const struct show *show);
 /* For a person at a terminal, behind the last event. */
 void show_add_footer(const struct show *show);
 

@@ -77,7 +77,7 @@ void show_tree_add(struct show *show, const struct log_item *item)
 {
     uint16_t thread = 0;
 
-    if (show->is_counting || show->is_telling_notes || show->tracked == NULL) {
+    if (show->is_counting || show->prints_notes || show->tracked == NULL) {
         return;
     }
     show->lines.size = 0;

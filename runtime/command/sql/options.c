@@ -64,10 +64,10 @@ set_file(struct sql_options *options, const char *argument, struct error *error)
 }
 
 /* `argument` is NULL for the options that take none. */
-static bool option_take(struct sql_options *options,
-                        enum option_id id,
-                        const char *argument,
-                        struct error *error)
+static bool option_apply(struct sql_options *options,
+                         enum option_id id,
+                         const char *argument,
+                         struct error *error)
 {
     switch (id) {
     case OPTION_FILE:
@@ -113,7 +113,7 @@ static bool is_query(const char *word, bool is_last)
     return has_blank(word) || (is_last && strpbrk(word, "/.") == NULL);
 }
 
-static bool take_word(struct sql_options *options,
+static bool skip_word(struct sql_options *options,
                       const char *word,
                       bool is_last,
                       struct error *error)
@@ -165,13 +165,13 @@ bool sql_options_read(struct sql_options *options,
             return false;
         }
         if (found.rule >= 0) {
-            if (!option_take(options, (enum option_id)found.rule, found.text, error)) {
+            if (!option_apply(options, (enum option_id)found.rule, found.text, error)) {
                 return false;
             }
             continue;
         }
         if (before.rule == ARGUMENT_WORD &&
-            !take_word(options, before.text, found.rule == ARGUMENT_END, error)) {
+            !skip_word(options, before.text, found.rule == ARGUMENT_END, error)) {
             return false;
         }
         before = found;

@@ -27,7 +27,7 @@ struct prompt {
 
 /* ---- Ctrl-C ---- */
 
-static bool take_signal(void *context, int signal_number)
+static bool handle_signal(void *context, int signal_number)
 {
     struct prompt *prompt = context;
 
@@ -149,7 +149,7 @@ static void run_query(struct prompt *prompt)
 }
 
 /* false ends the prompt. */
-static bool take_line(struct prompt *prompt, struct buffer *line)
+static bool next_line(struct prompt *prompt, struct buffer *line)
 {
     if (atomic_exchange(&prompt->is_cleared, false)) {
         prompt->query.size = 0;
@@ -180,12 +180,12 @@ enum exit_code sql_prompt(struct sql_run *run)
     bool is_out_of_memory;
 
     run->is_prompt = true;
-    interrupt_ask(take_signal, &prompt);
+    interrupt_ask(handle_signal, &prompt);
     print_text("Tables: events, sites, calls, edges. A query ends with `;`. "
                ".schema lists the columns, .help the commands.\n");
     do {
         output_print(slice_of(prompt.query.size == 0 ? prompt_first : prompt_more));
-    } while (read_line(&prompt, &line) && take_line(&prompt, &line) &&
+    } while (read_line(&prompt, &line) && next_line(&prompt, &line) &&
              !run->has_failed);
     if (prompt.is_at_end) {
         print_text("\n");

@@ -105,10 +105,10 @@ static void add_place(struct buffer *text, struct slice query, size_t offset)
     buffer_add_format(text, "\n    %*s^\n", (int)utf8_count(before), "");
 }
 
-static enum exit_code tell_problem(struct sql_run *run,
-                                   struct slice query,
-                                   const struct sql_problem *problem,
-                                   const struct error *error)
+static enum exit_code report_problem(struct sql_run *run,
+                                     struct slice query,
+                                     const struct sql_problem *problem,
+                                     const struct error *error)
 {
     struct error whole = *error;
     struct buffer text = BUFFER_INIT;
@@ -143,7 +143,7 @@ static enum exit_code tell_problem(struct sql_run *run,
     return EXIT_CODE_USAGE;
 }
 
-static void tell_count(const struct sql_run *run, const struct sql_result *result)
+static void report_count(const struct sql_run *run, const struct sql_result *result)
 {
     char line[120];
 
@@ -162,7 +162,7 @@ static void tell_count(const struct sql_run *run, const struct sql_result *resul
     output_print_error(slice_of(line));
 }
 
-bool sql_run_tell_damage(struct sql_run *run)
+bool sql_run_report_damage(struct sql_run *run)
 {
     bool is_damaged = false;
 
@@ -185,12 +185,12 @@ enum exit_code sql_run_text(struct sql_run *run, struct slice text)
     enum exit_code exit_code = EXIT_CODE_DONE;
     bool is_done =
         sql_session_run(run->session, text, &run->print, &result, &problem, &error);
-    bool is_damaged = sql_run_tell_damage(run);
+    bool is_damaged = sql_run_report_damage(run);
 
     if (!is_done) {
-        exit_code = tell_problem(run, text, &problem, &error);
+        exit_code = report_problem(run, text, &problem, &error);
     } else {
-        tell_count(run, &result);
+        report_count(run, &result);
     }
     return is_damaged || run->has_failed ? EXIT_CODE_INPUT_FAILED : exit_code;
 }

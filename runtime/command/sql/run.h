@@ -22,6 +22,6 @@ void sql_run_init(struct sql_run *run,
 enum exit_code sql_run_text(struct sql_run *run, struct slice text);
 
 /* Tells the damage that was met since it was told last. true where there is some. */
-bool sql_run_tell_damage(struct sql_run *run);
+bool sql_run_report_damage(struct sql_run *run);
 
 #endif

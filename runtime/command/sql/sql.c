@@ -31,11 +31,12 @@ static enum exit_code print_schema(const struct sql_options *options)
     return is_done ? EXIT_CODE_DONE : EXIT_CODE_INPUT_FAILED;
 }
 
-static void tell_remarks(const struct sql_options *options, struct sql_session *session)
+static void report_remarks(const struct sql_options *options,
+                           struct sql_session *session)
 {
     for (size_t i = 0; i < options->traces.count && !options->is_quiet; i++) {
-        trace_tell_remarks(options->traces.words[i], sql_session_header(session, i),
-                           false, "queried");
+        trace_report_remarks(options->traces.words[i], sql_session_header(session, i),
+                             false, "queried");
     }
 }
 
@@ -69,8 +70,8 @@ static enum exit_code ask(const struct sql_options *options,
 
     sql_run_init(&run, options, session);
     /* What is wrong with the definitions is known from the beginning. */
-    is_damaged = sql_run_tell_damage(&run);
-    tell_remarks(options, session);
+    is_damaged = sql_run_report_damage(&run);
+    report_remarks(options, session);
     if (options->query != NULL) {
         exit_code = sql_run_text(&run, slice_of(options->query));
     } else if (options->query_file == NULL && isatty(STDIN_FILENO)) {

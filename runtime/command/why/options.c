@@ -86,7 +86,7 @@ static bool read_size(const char *argument, uint64_t *size, struct error *error)
 }
 
 static bool
-take_option(void *context, int id, const char *argument, struct error *error)
+apply_option(void *context, int id, const char *argument, struct error *error)
 {
     struct why_options *options = context;
 
@@ -124,7 +124,7 @@ take_option(void *context, int id, const char *argument, struct error *error)
     }
 }
 
-static bool take_word(void *context, const char *word, struct error *error)
+static bool skip_word(void *context, const char *word, struct error *error)
 {
     struct why_options *options = context;
 
@@ -170,11 +170,11 @@ bool why_options_read(struct why_options *options,
                       char **words,
                       struct error *error)
 {
-    const struct argument_taker taker = {take_option, take_word, options};
+    const struct argument_reader reader = {apply_option, skip_word, options};
 
     *options = (struct why_options){
         .ask = {.event = SLICE(""), .depth = DEPTH_DEFAULT},
     };
-    return arguments_read(rules, OPTION_COUNT, word_count, words, &taker, error) &&
+    return arguments_read(rules, OPTION_COUNT, word_count, words, &reader, error) &&
            check(options, error);
 }

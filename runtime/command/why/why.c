@@ -19,13 +19,13 @@
 /* A picture of more nodes is refused. */
 #define NODE_LIMIT 2000
 
-static bool tell_progress(void *context, uint64_t events)
+static bool report_progress(void *context, uint64_t events)
 {
-    progress_tell(context, "monitorch why: reading, %llu events", events);
+    progress_report(context, "monitorch why: reading, %llu events", events);
     return true;
 }
 
-static void tell_remarks(const struct why *why, const struct why_options *options)
+static void report_remarks(const struct why *why, const struct why_options *options)
 {
     bool is_damaged = log_reader_damage_count(why->reader) > 0;
     char line[200];
@@ -33,8 +33,8 @@ static void tell_remarks(const struct why *why, const struct why_options *option
     if (options->is_quiet) {
         return;
     }
-    trace_tell_remarks(options->trace, log_reader_header(why->reader), is_damaged,
-                       "read");
+    trace_report_remarks(options->trace, log_reader_header(why->reader), is_damaged,
+                         "read");
     if (why->first_event > 0) {
         snprintf(line, sizeof line,
                  "remark: the trace keeps only its newest events, from #%llu on: the "
@@ -150,7 +150,7 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     if (why->event_count == 0) {
         print_message(options->trace, "has no events");
         return exit_code_worse(EXIT_CODE_CHECK_FAILED,
-                               trace_tell_damage(options->trace, why->reader));
+                               trace_report_damage(options->trace, why->reader));
     }
     arena_init(&arena);
     why_beside_init(&beside);
@@ -173,9 +173,9 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     if (!is_done && error->kind != ERROR_NONE) {
         print_message("", error->text);
     }
-    tell_remarks(why, options);
+    report_remarks(why, options);
     exit_code =
-        exit_code_worse(exit_code, trace_tell_damage(options->trace, why->reader));
+        exit_code_worse(exit_code, trace_report_damage(options->trace, why->reader));
     return is_done ? exit_code : EXIT_CODE_INPUT_FAILED;
 }
 
@@ -217,7 +217,7 @@ enum exit_code why_run(int word_count, char **words)
     options.ask.has_color =
         !options.is_json && color_is_wanted(options.color, STDOUT_FILENO);
     options.ask.wants_texts = !options.is_json;
-    options.ask.progress = tell_progress;
+    options.ask.progress = report_progress;
     options.ask.progress_context = &progress;
     options.ask.announce = options.is_quiet ? NULL : announce;
     options.ask.memory_limit =
@@ -231,7 +231,7 @@ enum exit_code why_run(int word_count, char **words)
     } else if (error.kind == ERROR_USAGE) {
         print_message(options.trace, error.text);
         exit_code = exit_code_worse(EXIT_CODE_CHECK_FAILED,
-                                    trace_tell_damage(options.trace, why.reader));
+                                    trace_report_damage(options.trace, why.reader));
     } else {
         print_message("", error.text);
         exit_code = EXIT_CODE_INPUT_FAILED;

@@ -138,7 +138,7 @@ static PyObject *program_run_to_end(struct program *program)
 }
 
 /* Empties the list that the hook is bound to. */
-static bool program_take(struct program *program, PyObject *parts)
+static bool program_read(struct program *program, PyObject *parts)
 {
     PyObject *hook;
 
@@ -161,7 +161,7 @@ static PyObject *program_run(PyObject *parts, PyObject *exception)
 
     forget_exception();
     release_frames(exception);
-    if (!program_take(&program, parts)) {
+    if (!program_read(&program, parts)) {
         return NULL;
     }
     PyObject *result = program_run_to_end(&program);

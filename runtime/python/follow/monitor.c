@@ -19,7 +19,7 @@ static PyObject *not_wanted(void)
 
 /* The code of the running frame begins or goes on: what is told of it is found, or made. */
 static PyObject *
-meet_code(PyObject *const *arguments, Py_ssize_t count, bool is_beginning)
+visit_code(PyObject *const *arguments, Py_ssize_t count, bool is_beginning)
 {
     struct follow_plan *plan;
     PyObject *frame;
@@ -44,7 +44,7 @@ static PyObject *
 code_started(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)module;
-    return meet_code(arguments, count, true);
+    return visit_code(arguments, count, true);
 }
 
 PyDoc_STRVAR(resumed_doc, "code_resumed(code, offset)\n\nFor PY_RESUME.");
@@ -54,7 +54,7 @@ static PyObject *
 code_resumed(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)module;
-    return meet_code(arguments, count, false);
+    return visit_code(arguments, count, false);
 }
 
 PyDoc_STRVAR(stepped_doc, "code_stepped(code, offset)\n\nFor INSTRUCTION.");

@@ -113,7 +113,8 @@ static void close_frame(struct follow_plan *plan, PyObject *frame)
 }
 
 /* What the followed frame does is told; before those behind us hear of it. */
-static void tell(struct follow_plan *plan, PyObject *frame, int event, PyObject *value)
+static void
+notify(struct follow_plan *plan, PyObject *frame, int event, PyObject *value)
 {
     long offset;
 
@@ -288,7 +289,7 @@ static int trace_event(PyObject *behind, PyObject *frame, int event, PyObject *v
         return behind == NULL ? 0 : pass_on(behind, frame, event, value);
     }
     Py_INCREF((PyObject *)plan);
-    tell(plan, frame, event, value);
+    notify(plan, frame, event, value);
     if (behind != NULL) {
         status = pass_on_followed(plan, behind, frame, event, value);
     }

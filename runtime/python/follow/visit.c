@@ -87,7 +87,7 @@ read_of_tensor(const struct follow_plan *plan, PyObject *owner, const char *attr
 
     if (name != NULL &&
         type_cache_get(types, Py_TYPE(owner))->tensor == TENSOR_CLASS_EXACT) {
-        descriptor = type_cache_look_up(types, Py_TYPE(owner), name);
+        descriptor = type_cache_find(types, Py_TYPE(owner), name);
     }
     if (descriptor != NULL && Py_TYPE(descriptor) == &PyGetSetDescr_Type &&
         !has_torch_mode(plan)) {

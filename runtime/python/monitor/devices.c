@@ -8,7 +8,7 @@ struct wait {
     struct wait *next; /* owned */
     PyObject *gauge;   /* owned */
     enum dtype dtype;
-    bool is_told;
+    bool is_reported;
 };
 
 struct gauge_devices {
@@ -21,24 +21,24 @@ static void report(void *target, const struct statistics *statistics)
 {
     struct wait *wait = target;
 
-    gauge_tell(wait->gauge, wait->dtype, statistics);
-    wait->is_told = true;
+    gauge_write(wait->gauge, wait->dtype, statistics);
+    wait->is_reported = true;
 }
 
 /* Whether all were told. */
 static bool waits_drop(struct gauge_devices *devices)
 {
-    bool are_told = true;
+    bool are_written = true;
 
     while (devices->waits != NULL) {
         struct wait *wait = devices->waits;
 
         devices->waits = wait->next;
-        are_told = are_told && wait->is_told;
+        are_written = are_written && wait->is_reported;
         Py_DECREF(wait->gauge);
         memory_free(wait);
     }
-    return are_told;
+    return are_written;
 }
 
 static struct gauge_devices *devices_get(struct session *session)

@@ -99,7 +99,7 @@ PyDoc_STRVAR(add_doc,
 
 static PyObject *gauge_add_method(PyObject *self, PyObject *tensor)
 {
-    PyObject *reason = gauge_take(self, tensor);
+    PyObject *reason = gauge_measure(self, tensor);
 
     if (reason != NULL || PyErr_Occurred()) {
         return reason;

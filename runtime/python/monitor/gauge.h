@@ -16,12 +16,14 @@ bool gauge_check(PyObject *object);
 
 /* Measures the tensor where it lies. NULL: done; else why it could not be read, a new
  * reference to a str. NULL with an exception set where memory ran out. */
-PyObject *gauge_take(PyObject *gauge, PyObject *tensor);
+PyObject *gauge_measure(PyObject *gauge, PyObject *tensor);
 
 /* A call that a backward pass makes again: counted, not measured. */
 void gauge_note_recomputed(PyObject *gauge);
 
-/* What a device has computed for an array that gauge_take has begun with. */
-void gauge_tell(PyObject *gauge, enum dtype dtype, const struct statistics *statistics);
+/* What a device has computed for an array that gauge_measure has begun with. */
+void gauge_write(PyObject *gauge,
+                 enum dtype dtype,
+                 const struct statistics *statistics);
 
 #endif

@@ -124,10 +124,10 @@ static PyObject *measure_axis(struct gauge_object *gauge, const struct tensor *t
     return NULL;
 }
 
-static PyObject *take(struct session *session,
-                      struct gauge_object *gauge,
-                      PyObject *object,
-                      const struct tensor *tensor)
+static PyObject *measure_output(struct session *session,
+                                struct gauge_object *gauge,
+                                PyObject *object,
+                                const struct tensor *tensor)
 {
     bool is_plain = !gauge->has_axis && !gauge->has_spread;
 
@@ -157,7 +157,7 @@ static PyObject *take(struct session *session,
     return NULL;
 }
 
-PyObject *gauge_take(PyObject *self, PyObject *object)
+PyObject *gauge_measure(PyObject *self, PyObject *object)
 {
     struct session *session = PyType_GetModuleState(Py_TYPE(self));
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
@@ -168,7 +168,7 @@ PyObject *gauge_take(PyObject *self, PyObject *object)
         tensor_describe(session->access, object, info->tensor, &tensor) != 0) {
         return PyUnicode_FromString("it is no tensor");
     }
-    reason = take(session, (struct gauge_object *)self, object, &tensor);
+    reason = measure_output(session, (struct gauge_object *)self, object, &tensor);
     tensor_release(&tensor);
     return reason;
 }
@@ -182,7 +182,7 @@ void gauge_note_recomputed(PyObject *self)
     }
 }
 
-void gauge_tell(PyObject *self, enum dtype dtype, const struct statistics *statistics)
+void gauge_write(PyObject *self, enum dtype dtype, const struct statistics *statistics)
 {
     struct gauge_object *gauge = (struct gauge_object *)self;
 

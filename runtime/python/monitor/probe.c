@@ -129,9 +129,9 @@ static void note_recomputed(const struct probe *probe)
 }
 
 /* False with an exception set. */
-static bool take_one(const struct probe *probe, PyObject *gauge, PyObject *output)
+static bool measure_one(const struct probe *probe, PyObject *gauge, PyObject *output)
 {
-    PyObject *reason = gauge_take(gauge, output);
+    PyObject *reason = gauge_measure(gauge, output);
     PyObject *result;
 
     if (reason == NULL) {
@@ -143,10 +143,10 @@ static bool take_one(const struct probe *probe, PyObject *gauge, PyObject *outpu
     return result != NULL;
 }
 
-static bool take_all(const struct probe *probe, PyObject *output)
+static bool measure_all(const struct probe *probe, PyObject *output)
 {
     for (Py_ssize_t i = 0; i < PyTuple_Size(probe->gauges); i++) {
-        if (!take_one(probe, PyTuple_GetItem(probe->gauges, i), output)) {
+        if (!measure_one(probe, PyTuple_GetItem(probe->gauges, i), output)) {
             return false;
         }
     }
@@ -170,7 +170,7 @@ probe_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         note_recomputed(probe);
         Py_RETURN_NONE;
     }
-    if (!take_all(probe, output)) {
+    if (!measure_all(probe, output)) {
         return NULL;
     }
     if (probe->callback != NULL) {

@@ -69,7 +69,7 @@ static PyObject *make_sample(const struct array *array, unsigned limit)
         Py_DECREF(list);
         return PyErr_NoMemory();
     }
-    sample_take(&grid, array, bytes);
+    sample_copy(&grid, array, bytes);
     for (uint64_t i = 0; list != NULL && i < grid.count; i++) {
         PyObject *number = make_number(array->dtype, bytes + i * size);
         if (number == NULL || PyList_Append(list, number) < 0) {

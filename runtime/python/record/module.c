@@ -102,7 +102,7 @@ PyDoc_STRVAR(setting_doc,
              "Writes into the trace what the run is made with, or its newer value;\n"
              "nothing while nothing is recorded.");
 
-static PyObject *tell_setting(PyObject *module, PyObject *args)
+static PyObject *write_setting(PyObject *module, PyObject *args)
 {
     struct session *session = PyModule_GetState(module);
     const char *name, *value;
@@ -113,9 +113,9 @@ static PyObject *tell_setting(PyObject *module, PyObject *args)
         return NULL;
     }
     if (session_enter(session)) {
-        recorder_tell_setting(session->recorder,
-                              (struct slice){name, (size_t)name_size},
-                              (struct slice){value, (size_t)value_size});
+        recorder_write_setting(session->recorder,
+                               (struct slice){name, (size_t)name_size},
+                               (struct slice){value, (size_t)value_size});
         session_leave(session);
     }
     Py_RETURN_NONE;
@@ -307,7 +307,7 @@ static PyMethodDef methods[] = {
     {"join", hook_join_call, METH_VARARGS, join_doc},
     {"guess", WITH_KEYWORDS(guess), guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
-    {"tell_setting", tell_setting, METH_VARARGS, setting_doc},
+    {"tell_setting", write_setting, METH_VARARGS, setting_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},
     {"kernels", kernels, METH_NOARGS, kernels_doc},

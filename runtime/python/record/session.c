@@ -414,7 +414,7 @@ void session_stop_own(struct session *session)
 }
 
 /* The program has done its work: a disk that fails at the very end is told, not raised. */
-static void tell_failure(PyObject *summary, const struct error *error)
+static void report_failure(PyObject *summary, const struct error *error)
 {
     PyObject *text;
 
@@ -452,7 +452,7 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
         close_recorder(session, &error);
     }
     if (summary != NULL && error.kind != ERROR_NONE) {
-        tell_failure(summary, &error);
+        report_failure(summary, &error);
     }
     /* Tracked calls that go on are read from a recording of their own now. */
     if (summary != NULL && session->recorder == NULL &&

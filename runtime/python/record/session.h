@@ -57,7 +57,7 @@ struct session {
     struct plain_container plain_containers[PLAIN_CONTAINER_COUNT]; /* by address */
     struct uninitialised
         *fresh; /* owned: see fresh.h; NULL while nothing is recorded */
-    struct number_map weight_looks; /* by site: see python/visit/weights.h */
+    struct number_map weight_searches; /* by site: see python/visit/weights.h */
     struct type_cache types;
     PyObject *module_paths; /* owned: a dict, see python/visit/paths.h */
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */

@@ -28,7 +28,7 @@ void stop_release(struct stop *stop)
 /* Looks on: what was met is meant. */
 static void forget(struct stop *stop)
 {
-    stop->is_met = false;
+    stop->is_reached = false;
     stop->name.size = 0;
     stop->file.size = 0;
     stop->what.size = 0;
@@ -59,7 +59,7 @@ static void begin(struct stop *stop,
     bool is_returned =
         visit->site->kind == SITE_RETURN && slice_equal(name, SLICE("return"));
 
-    stop->is_met = true;
+    stop->is_reached = true;
     stop->thread = thread;
     stop->line = visit->site->line;
     stop->is_parameter = visit->site->kind == SITE_ENTER;
@@ -113,19 +113,19 @@ static void add_shape(struct buffer *text, const struct array *array)
     buffer_add_byte(text, ']');
 }
 
-bool stop_meet_array(struct stop *stop,
-                     uint64_t thread,
-                     const struct visit *visit,
-                     uint32_t write,
-                     struct slice path,
-                     const struct recorded_array *array,
-                     const struct log_nonfinite *counts)
+bool stop_check_array(struct stop *stop,
+                      uint64_t thread,
+                      const struct visit *visit,
+                      uint32_t write,
+                      struct slice path,
+                      const struct recorded_array *array,
+                      const struct log_nonfinite *counts)
 {
     bool has_nan = counts->nan_count > 0;
     bool has_inf = counts->posinf_count + counts->neginf_count > 0;
     bool is_first = true;
 
-    if (!stop_is_looking(stop) ||
+    if (!stop_is_wanted(stop) ||
         !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
           (has_inf && (stop->wanted & STOP_AT_INF) != 0)) ||
         (!has_nan && may_come_of_meant(stop, counts->posinf_count == 0))) {
@@ -156,18 +156,18 @@ static const char *number_text(double real, double imaginary)
     return (isinf(real) ? real : imaginary) > 0 ? " is +Inf" : " is -Inf";
 }
 
-bool stop_meet_number(struct stop *stop,
-                      uint64_t thread,
-                      const struct visit *visit,
-                      uint32_t write,
-                      struct slice path,
-                      double real,
-                      double imaginary)
+bool stop_check_number(struct stop *stop,
+                       uint64_t thread,
+                       const struct visit *visit,
+                       uint32_t write,
+                       struct slice path,
+                       double real,
+                       double imaginary)
 {
     bool has_nan = isnan(real) || isnan(imaginary);
     bool has_inf = isinf(real) || isinf(imaginary);
 
-    if (!stop_is_looking(stop) ||
+    if (!stop_is_wanted(stop) ||
         !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
           (has_inf && (stop->wanted & STOP_AT_INF) != 0)) ||
         (!has_nan && may_come_of_meant(stop, real < 0))) {
@@ -251,27 +251,27 @@ static bool is_meant(struct stop *stop)
 static PyObject *make_exception(const struct stop *stop)
 {
     PyObject *module = PyImport_ImportModule("monitorch._nonfinite");
-    PyObject *meet = module == NULL ? NULL : PyObject_GetAttrString(module, "meet");
+    PyObject *reach = module == NULL ? NULL : PyObject_GetAttrString(module, "meet");
     PyObject *arguments =
         Py_BuildValue("(NkN)", make_text(&stop->file), (unsigned long)stop->line,
                       make_text(&stop->what));
     PyObject *exception = NULL;
 
-    if (meet != NULL && arguments != NULL) {
-        exception = PyObject_CallObject(meet, arguments);
+    if (reach != NULL && arguments != NULL) {
+        exception = PyObject_CallObject(reach, arguments);
     }
     if (exception == NULL) {
-        PyErr_WriteUnraisable(meet);
+        PyErr_WriteUnraisable(reach);
     }
     Py_XDECREF(arguments);
-    Py_XDECREF(meet);
+    Py_XDECREF(reach);
     Py_XDECREF(module);
     return exception;
 }
 
 bool stop_raise(struct stop *stop)
 {
-    struct stop met;
+    struct stop reached;
     PyObject *exception;
 
     if (stop->is_infinite && is_meant(stop)) {
@@ -280,11 +280,11 @@ bool stop_raise(struct stop *stop)
         forget(stop);
         return false;
     }
-    met = *stop;
+    reached = *stop;
     *stop =
         (struct stop){.name = BUFFER_INIT, .file = BUFFER_INIT, .what = BUFFER_INIT};
-    exception = make_exception(&met);
-    stop_release(&met);
+    exception = make_exception(&reached);
+    stop_release(&reached);
     if (exception != NULL && PyExceptionInstance_Check(exception)) {
         PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
     }

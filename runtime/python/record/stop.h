@@ -21,8 +21,8 @@ enum stop_wanted {
 
 struct stop {
     unsigned
-        wanted;  /* enum stop_wanted, combined; 0: recording goes on whatever is met */
-    bool is_met; /* and not raised yet */
+        wanted; /* enum stop_wanted, combined; 0: recording goes on whatever is met */
+    bool is_reached; /* and not raised yet */
     uint64_t thread; /* the key of the thread that met it */
     uint32_t line;
     bool is_infinite;  /* it holds no NaN: an infinity that the line names is meant */
@@ -40,27 +40,27 @@ void stop_begin(struct stop *stop, unsigned wanted);
 void stop_release(struct stop *stop);
 
 /* Whether values are looked at: nothing was met so far. */
-static inline bool stop_is_looking(const struct stop *stop)
+static inline bool stop_is_wanted(const struct stop *stop)
 {
-    return stop->wanted != 0 && !stop->is_met;
+    return stop->wanted != 0 && !stop->is_reached;
 }
 
 /* Whether this array, or this number (`imaginary` is 0 of real ones), is what is looked for; then
  * it is remembered, for `thread`. */
-bool stop_meet_array(struct stop *stop,
-                     uint64_t thread,
-                     const struct visit *visit,
-                     uint32_t write,
-                     struct slice path,
-                     const struct recorded_array *array,
-                     const struct log_nonfinite *counts);
-bool stop_meet_number(struct stop *stop,
+bool stop_check_array(struct stop *stop,
                       uint64_t thread,
                       const struct visit *visit,
                       uint32_t write,
                       struct slice path,
-                      double real,
-                      double imaginary);
+                      const struct recorded_array *array,
+                      const struct log_nonfinite *counts);
+bool stop_check_number(struct stop *stop,
+                       uint64_t thread,
+                       const struct visit *visit,
+                       uint32_t write,
+                       struct slice path,
+                       double real,
+                       double imaginary);
 
 /* Ends the recording and raises monitorch.NonFinite, with the interpreter's lock held and no hook
  * of this thread at work. False: nothing is raised. An infinity that the line or a default names is

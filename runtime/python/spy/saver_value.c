@@ -81,7 +81,7 @@ static void refuse(const struct tensor *tensor, PyObject *object)
 }
 
 /* 1: its values can be read; 0: `object` is a copy now, to be looked at; -1: an exception. */
-static int look(struct saver_value *value, struct session *session)
+static int inspect(struct saver_value *value, struct session *session)
 {
     PyObject *object = value->object;
     enum tensor_class class = tensor_classify(session->access, Py_TYPE(object));
@@ -120,7 +120,7 @@ value_init(struct saver_value *value, struct session *session, PyObject *object)
     value->storage = NULL;
     value->norms.bytes = NULL;
     for (int i = 0; i <= COPY_MAX; i++) {
-        int state = look(value, session);
+        int state = inspect(value, session);
         if (state == 1) {
             return true;
         }
@@ -135,7 +135,7 @@ value_init(struct saver_value *value, struct session *session, PyObject *object)
     return false;
 }
 
-static bool take_norms(struct saver_value *value)
+static bool measure_norms(struct saver_value *value)
 {
     if (dtype_class(value->array.dtype) == DTYPE_CLASS_OPAQUE) {
         PyErr_Format(PyExc_TypeError, "a tensor of dtype %s has no norm",
@@ -172,7 +172,7 @@ bool saver_item_init(struct saver_item *item,
         saver_request_release(&item->request);
         return false;
     }
-    if (norm_only && !take_norms(&item->value)) {
+    if (norm_only && !measure_norms(&item->value)) {
         saver_item_release(item);
         return false;
     }

@@ -42,7 +42,7 @@ const char spy_begin_doc[] =
     "Sets the function that returns the open contexts: None, or (innermost, others).";
 
 static bool
-take_keyword(PyObject *keyword, PyObject *value, PyObject *values[PARAMETER_COUNT])
+read_keyword(PyObject *keyword, PyObject *value, PyObject *values[PARAMETER_COUNT])
 {
     for (int i = 0; i < PARAMETER_COUNT; i++) {
         if (PyUnicode_CompareWithASCIIString(keyword, parameters[i]) != 0) {
@@ -63,7 +63,7 @@ take_keyword(PyObject *keyword, PyObject *value, PyObject *values[PARAMETER_COUN
 }
 
 /* The values are borrowed; that of `module` may be NULL. */
-static bool take_arguments(PyObject *const *arguments,
+static bool read_arguments(PyObject *const *arguments,
                            Py_ssize_t count,
                            PyObject *keyword_names,
                            PyObject *values[PARAMETER_COUNT])
@@ -81,7 +81,7 @@ static bool take_arguments(PyObject *const *arguments,
         values[i] = arguments[i];
     }
     for (Py_ssize_t i = 0; i < keyword_count; i++) {
-        if (!take_keyword(PyTuple_GetItem(keyword_names, i), arguments[count + i],
+        if (!read_keyword(PyTuple_GetItem(keyword_names, i), arguments[count + i],
                           values)) {
             return false;
         }
@@ -125,7 +125,7 @@ PyObject *spy_save(PyObject *module,
     PyObject *values[PARAMETER_COUNT] = {NULL};
     PyObject *contexts, *result;
 
-    if (!take_arguments(arguments, count, keyword_names, values)) {
+    if (!read_arguments(arguments, count, keyword_names, values)) {
         return NULL;
     }
     if (session->spy_contexts == NULL) {

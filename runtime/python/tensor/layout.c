@@ -802,7 +802,7 @@ find_place(const struct grad_search *grad, bool is_function, uint16_t *found)
 }
 
 /* Whether the place of a tensor that is followed and not, in turn, says what libtorch does. */
-static bool is_told(const struct search *search, const struct tensor_layout *layout)
+static bool is_reported(const struct search *search, const struct tensor_layout *layout)
 {
     PyObject *tensor = make_leaf(search, 4);
     bool is_good = tensor != NULL;
@@ -827,7 +827,7 @@ static bool find_places(struct grad_search *grad, struct tensor_layout *layout)
             find_place(grad, true, &layout->grad_function) &&
             find_place(grad, false, &layout->grad_itself)) {
             layout->grad = offset;
-            return is_told(grad->search, layout);
+            return is_reported(grad->search, layout);
         }
     }
     return false;

@@ -163,7 +163,8 @@ HOT static PyObject *call_inner(struct traced_method *method,
     Py_DECREF(inner);
     let_go(call);
     if (result != NULL && method->output != NULL && call->moment.is_active &&
-        !tracing_tell(method->tracing, method->output, result, &call->moment, true)) {
+        !tracing_keep_value(method->tracing, method->output, result, &call->moment,
+                            true)) {
         Py_CLEAR(result);
     }
     return result;

@@ -31,7 +31,7 @@ hook_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     tracing = (struct tracing *)Py_NewRef((PyObject *)hook->tracing);
     is_good = tracing_find_moment(tracing, &moment) &&
               (!moment.is_active ||
-               tracing_tell(tracing, hook->path, arguments[2], &moment, true));
+               tracing_keep_value(tracing, hook->path, arguments[2], &moment, true));
     Py_DECREF((PyObject *)tracing);
     return is_good ? Py_NewRef(Py_None) : NULL;
 }

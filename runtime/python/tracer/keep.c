@@ -312,7 +312,8 @@ static bool append(PyObject *list, PyObject *item)
 }
 
 /* Adds the value to its path's (values, iterations); `pairs` has a place for each path. */
-static bool take_one(struct tracing *tracing, const struct kept *kept, PyObject **pairs)
+static bool
+measure_one(struct tracing *tracing, const struct kept *kept, PyObject **pairs)
 {
     PyObject **pair = &pairs[kept->path->number];
 
@@ -326,7 +327,7 @@ static bool take_one(struct tracing *tracing, const struct kept *kept, PyObject 
 }
 
 /* By path, in the order in which paths were met. NULL with an exception set. */
-static PyObject *take_all(struct tracing *tracing, const struct kept_list *kept)
+static PyObject *measure_all(struct tracing *tracing, const struct kept_list *kept)
 {
     size_t path_count = tracing->traced_count;
     PyObject **pairs = memory_allocate_zeroed(path_count + 1, sizeof(*pairs));
@@ -338,7 +339,7 @@ static PyObject *take_all(struct tracing *tracing, const struct kept_list *kept)
     }
     for (; kept != NULL; kept = kept->next) {
         for (size_t i = 0; is_good && i < kept->count; i++) {
-            is_good = take_one(tracing, &kept->items[i], pairs);
+            is_good = measure_one(tracing, &kept->items[i], pairs);
         }
     }
     for (size_t i = 0; pairs != NULL && i < path_count; i++) {
@@ -369,14 +370,14 @@ static void forget(struct tracing *tracing, struct kept_list *kept)
     }
 }
 
-PyObject *tracing_take(struct tracing *tracing)
+PyObject *tracing_detach(struct tracing *tracing)
 {
     /* Others may trace on while this makes objects. */
     struct kept_list *kept = tracing->kept;
     PyObject *result;
 
     tracing->kept = tracing->last_kept = NULL;
-    result = take_all(tracing, kept);
+    result = measure_all(tracing, kept);
     forget(tracing, kept);
     return result;
 }
@@ -544,7 +545,7 @@ HOT void tracing_let_go(struct tracing *tracing,
 }
 
 /* Takes one of the thread's out of the list; NULL: there is none. */
-HOT static struct traced_state *take_listed(struct tracing *tracing, uint64_t thread)
+HOT static struct traced_state *reuse_listed(struct tracing *tracing, uint64_t thread)
 {
     struct traced_state **place = &tracing->listed;
     struct traced_state *state;
@@ -564,7 +565,7 @@ HOT void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_ro
 {
     struct traced_state *state;
 
-    while ((state = take_listed(tracing, thread)) != NULL) {
+    while ((state = reuse_listed(tracing, thread)) != NULL) {
         if (state->held != NULL) {
             drop(state, !is_root);
         }
@@ -576,7 +577,7 @@ HOT void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_ro
 enum reference { REFERENCE_WEAK, REFERENCE_HELD };
 
 /* A value that is told. */
-struct telling {
+struct delivery {
     struct tracing *tracing;
     struct traced_path *path;
     struct traced_state *state;
@@ -589,39 +590,39 @@ struct telling {
 /* ---- keeping ---- */
 
 /* Lets Python keep it, and call what the user wants to be called. */
-static bool keep_by_python(const struct telling *telling)
+static bool keep_by_python(const struct delivery *delivery)
 {
-    const struct tracing_calls *calls = &telling->tracing->calls;
-    PyObject *name = telling->path->name;
+    const struct tracing_calls *calls = &delivery->tracing->calls;
+    PyObject *name = delivery->path->name;
     PyObject *kept;
 
     if (calls->save != Py_None) {
-        kept = PyObject_CallFunction(calls->save, "OOK", name, telling->value,
-                                     (unsigned long long)telling->iteration);
+        kept = PyObject_CallFunction(calls->save, "OOK", name, delivery->value,
+                                     (unsigned long long)delivery->iteration);
     } else {
-        kept = PyObject_CallFunctionObjArgs(calls->keep, name, telling->value, NULL);
+        kept = PyObject_CallFunctionObjArgs(calls->keep, name, delivery->value, NULL);
     }
     if (kept == Py_NotImplemented) {
         Py_DECREF(kept);
         return true;
     }
-    return tracing_keep_object(telling->tracing, telling->path, kept,
-                               telling->iteration);
+    return tracing_keep_object(delivery->tracing, delivery->path, kept,
+                               delivery->iteration);
 }
 
 /* `tensor` is NULL where nothing could be found out. */
-static bool keep_tensor(const struct telling *telling,
+static bool keep_tensor(const struct delivery *delivery,
                         enum tensor_class class,
                         const struct tensor *tensor)
 {
-    if (telling->tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT ||
+    if (delivery->tracing->calls.save != Py_None || class != TENSOR_CLASS_EXACT ||
         tensor == NULL || tensor->array.data == NULL ||
         tensor->array.dimension_count > TENSOR_BLOCK_DIMENSIONS ||
         dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {
-        return keep_by_python(telling);
+        return keep_by_python(delivery);
     }
-    return tracing_keep_copy(telling->tracing, telling->path, tensor,
-                             telling->iteration);
+    return tracing_keep_copy(delivery->tracing, delivery->path, tensor,
+                             delivery->iteration);
 }
 
 /* ---- what has changed ---- */
@@ -662,30 +663,31 @@ HOT static bool is_last(const struct traced_state *state, const PyObject *value)
 
 /* Whether the value is the tensor that the path was last, and nothing but writes that a version
  * does not count could have changed it. Not inlined: most are not. */
-HOT static __attribute__((noinline)) bool is_same_tensor(const struct telling *telling)
+HOT static __attribute__((noinline)) bool
+is_same_tensor(const struct delivery *delivery)
 {
-    const struct traced_state *state = telling->state;
+    const struct traced_state *state = delivery->state;
 
-    return state->kind == TRACED_TENSOR && state->iteration == telling->iteration &&
-           is_last(state, telling->value) &&
+    return state->kind == TRACED_TENSOR && state->iteration == delivery->iteration &&
+           is_last(state, delivery->value) &&
            state->version ==
-               tensor_version(telling->tracing->session->access, telling->value);
+               tensor_version(delivery->tracing->session->access, delivery->value);
 }
 
 /* From now on the path was this tensor last. */
-HOT static void refer_to_tensor(const struct telling *telling)
+HOT static void refer_to_tensor(const struct delivery *delivery)
 {
-    struct traced_state *state = telling->state;
+    struct traced_state *state = delivery->state;
 
-    if (state->kind == TRACED_TENSOR && is_last(state, telling->value)) {
+    if (state->kind == TRACED_TENSOR && is_last(state, delivery->value)) {
         return;
     }
     become(state, TRACED_TENSOR);
-    if (telling->reference == REFERENCE_WEAK) {
-        traced_state_refer_weakly(state, telling->value);
+    if (delivery->reference == REFERENCE_WEAK) {
+        traced_state_refer_weakly(state, delivery->value);
         return;
     }
-    tracing_replace(&state->held, Py_NewRef(telling->value));
+    tracing_replace(&state->held, Py_NewRef(delivery->value));
     if (state->last != NULL) {
         tracing_replace(&state->last, NULL);
     }
@@ -703,25 +705,26 @@ static uint64_t hash_block(const struct tensor_block *block)
     return hash;
 }
 
-HOT static bool tell_block(const struct telling *telling,
+HOT static bool keep_block(const struct delivery *delivery,
                            const struct tensor_block *block)
 {
-    struct traced_state *state = telling->state;
+    struct traced_state *state = delivery->state;
     bool has_hash = has_uncounted_writes(block->requires_grad, block->is_parameter);
     uint64_t hash = has_hash ? hash_block(block) : 0;
 
-    if (has_hash && state->has_hash && hash == state->hash && is_same_tensor(telling)) {
+    if (has_hash && state->has_hash && hash == state->hash &&
+        is_same_tensor(delivery)) {
         return true;
     }
     /* First: what follows may run code of others, to which the memory belongs. */
-    if (!tracing_keep_block(telling->tracing, telling->path, block,
-                            telling->iteration)) {
+    if (!tracing_keep_block(delivery->tracing, delivery->path, block,
+                            delivery->iteration)) {
         return false;
     }
-    refer_to_tensor(telling);
+    refer_to_tensor(delivery);
     state->is_small = true;
     state->version = block->version;
-    state->iteration = telling->iteration;
+    state->iteration = delivery->iteration;
     state->has_hash = has_hash;
     state->hash = hash;
     return true;
@@ -729,27 +732,27 @@ HOT static bool tell_block(const struct telling *telling,
 
 /* A tensor is the same as long as it is the same object, of the same version, in the same
  * iteration. Not inlined: most go the short way. */
-static __attribute__((noinline)) bool tell_tensor(const struct telling *telling,
-                                                  enum tensor_class class)
+static __attribute__((noinline)) bool record_tensor(const struct delivery *delivery,
+                                                    enum tensor_class class)
 {
-    struct tensor_access *access = telling->tracing->session->access;
-    struct traced_state *state = telling->state;
-    bool is_same = state->has_hash && is_same_tensor(telling);
+    struct tensor_access *access = delivery->tracing->session->access;
+    struct traced_state *state = delivery->state;
+    bool is_same = state->has_hash && is_same_tensor(delivery);
     struct tensor tensor;
     uint64_t hash = 0;
     bool is_described, has_hash, is_good = true;
 
-    is_described = tensor_describe(access, telling->value, class, &tensor) == 0;
+    is_described = tensor_describe(access, delivery->value, class, &tensor) == 0;
     has_hash = is_described && find_hash(&tensor, &hash);
     if (!is_same || !has_hash || hash != state->hash) {
-        refer_to_tensor(telling);
+        refer_to_tensor(delivery);
         state->is_small = false;
         state->version =
-            is_described ? tensor.version : tensor_version(access, telling->value);
-        state->iteration = telling->iteration;
+            is_described ? tensor.version : tensor_version(access, delivery->value);
+        state->iteration = delivery->iteration;
         state->has_hash = has_hash;
         state->hash = hash;
-        is_good = keep_tensor(telling, class, is_described ? &tensor : NULL);
+        is_good = keep_tensor(delivery, class, is_described ? &tensor : NULL);
     }
     if (is_described) {
         tensor_release(&tensor);
@@ -765,10 +768,10 @@ static bool is_plain(PyObject *value)
            PyComplex_CheckExact(value) || PyBytes_CheckExact(value);
 }
 
-static bool tell_plain(const struct telling *telling)
+static bool keep_plain(const struct delivery *delivery)
 {
-    struct traced_state *state = telling->state;
-    PyObject *value = telling->value;
+    struct traced_state *state = delivery->state;
+    PyObject *value = delivery->value;
     int is_equal = 0;
 
     if (state->kind == TRACED_PLAIN && Py_TYPE(state->last) == Py_TYPE(value)) {
@@ -779,23 +782,24 @@ static bool tell_plain(const struct telling *telling)
     }
     become(state, TRACED_PLAIN);
     tracing_replace(&state->last, Py_NewRef(value));
-    if (telling->tracing->calls.save != Py_None) {
-        return keep_by_python(telling);
+    if (delivery->tracing->calls.save != Py_None) {
+        return keep_by_python(delivery);
     }
-    return tracing_keep_object(telling->tracing, telling->path, Py_NewRef(value),
-                               telling->iteration);
+    return tracing_keep_object(delivery->tracing, delivery->path, Py_NewRef(value),
+                               delivery->iteration);
 }
 
-static bool tell_other(const struct telling *telling)
+static bool keep_other(const struct delivery *delivery)
 {
-    struct traced_state *state = telling->state;
+    struct traced_state *state = delivery->state;
     PyObject *last = state->kind == TRACED_OTHER ? state->last : Py_None;
     PyObject *now;
     bool is_changed;
 
     Py_INCREF(last);
-    now = PyObject_CallFunction(telling->tracing->calls.compare, "OOK", last,
-                                telling->value, (unsigned long long)telling->iteration);
+    now =
+        PyObject_CallFunction(delivery->tracing->calls.compare, "OOK", last,
+                              delivery->value, (unsigned long long)delivery->iteration);
     is_changed = now != last;
     Py_DECREF(last);
     if (now == NULL || !is_changed) {
@@ -804,59 +808,59 @@ static bool tell_other(const struct telling *telling)
     }
     become(state, TRACED_OTHER);
     tracing_replace(&state->last, now);
-    return keep_by_python(telling);
+    return keep_by_python(delivery);
 }
 
 /* Not inlined: most are tensors. */
-static __attribute__((noinline)) bool tell_object(const struct telling *telling)
+static __attribute__((noinline)) bool keep_object(const struct delivery *delivery)
 {
-    const struct session *session = telling->tracing->session;
-    PyObject *value = telling->value;
+    const struct session *session = delivery->tracing->session;
+    PyObject *value = delivery->value;
     const struct type_info *info;
 
     if (is_plain(value)) {
-        return tell_plain(telling);
+        return keep_plain(delivery);
     }
     if (Py_TYPE(value) == session->traced_method_type) {
         return true; /* of ours */
     }
-    info = type_cache_get(&telling->tracing->session->types, Py_TYPE(value));
+    info = type_cache_get(&delivery->tracing->session->types, Py_TYPE(value));
     if (info->kind == TYPE_TENSOR && info->tensor != TENSOR_CLASS_NUMPY) {
-        return tell_tensor(telling, info->tensor);
+        return record_tensor(delivery, info->tensor);
     }
-    if (!telling->is_named &&
+    if (!delivery->is_named &&
         (info->is_module || PyModule_Check(value) ||
          (info->kind == TYPE_OBJECT && PyCallable_Check(value)))) {
         return true;
     }
-    return tell_other(telling);
+    return keep_other(delivery);
 }
 
 /* The short way, of most: what is small and lies in memory without gaps. */
-HOT static bool tell_new(const struct telling *telling)
+HOT static bool keep_new(const struct delivery *delivery)
 {
-    const struct kept_form *last = telling->path->form;
+    const struct kept_form *last = delivery->path->form;
     struct tensor_block block;
     enum tensor_block_answer answer =
-        tensor_find_block(telling->tracing->session->access, telling->value,
+        tensor_find_block(delivery->tracing->session->access, delivery->value,
                           last != NULL ? &last->block : NULL, &block);
 
     if (answer == TENSOR_BLOCK_FOUND && block.form->size < TRACING_LARGE_SIZE &&
-        telling->tracing->calls.save == Py_None) {
-        return tell_block(telling, &block);
+        delivery->tracing->calls.save == Py_None) {
+        return keep_block(delivery, &block);
     }
-    return answer == TENSOR_BLOCK_FOREIGN ? tell_object(telling)
-                                          : tell_tensor(telling, TENSOR_CLASS_EXACT);
+    return answer == TENSOR_BLOCK_FOREIGN ? keep_object(delivery)
+                                          : record_tensor(delivery, TENSOR_CLASS_EXACT);
 }
 
-HOT static bool tell(struct tracing *tracing,
-                     struct traced_path *path,
-                     PyObject *value,
-                     const struct tracing_moment *moment,
-                     bool is_named,
-                     enum reference reference)
+HOT static bool pass_on(struct tracing *tracing,
+                        struct traced_path *path,
+                        PyObject *value,
+                        const struct tracing_moment *moment,
+                        bool is_named,
+                        enum reference reference)
 {
-    struct telling telling = {
+    struct delivery delivery = {
         .tracing = tracing,
         .path = path,
         .state = traced_state_get(path, moment->thread),
@@ -866,31 +870,31 @@ HOT static bool tell(struct tracing *tracing,
         .is_named = is_named,
     };
 
-    if (telling.state == NULL) {
-        telling.state = traced_state_add(tracing, path, moment->thread);
-        if (telling.state == NULL) {
+    if (delivery.state == NULL) {
+        delivery.state = traced_state_add(tracing, path, moment->thread);
+        if (delivery.state == NULL) {
             return false;
         }
     }
-    return (telling.state->iteration == telling.iteration && !telling.state->has_hash &&
-            is_same_tensor(&telling)) ||
-           tell_new(&telling);
+    return (delivery.state->iteration == delivery.iteration &&
+            !delivery.state->has_hash && is_same_tensor(&delivery)) ||
+           keep_new(&delivery);
 }
 
-bool tracing_tell(struct tracing *tracing,
-                  struct traced_path *path,
-                  PyObject *value,
-                  const struct tracing_moment *moment,
-                  bool is_named)
+bool tracing_keep_value(struct tracing *tracing,
+                        struct traced_path *path,
+                        PyObject *value,
+                        const struct tracing_moment *moment,
+                        bool is_named)
 {
-    return tell(tracing, path, value, moment, is_named, REFERENCE_WEAK);
+    return pass_on(tracing, path, value, moment, is_named, REFERENCE_WEAK);
 }
 
-HOT bool tracing_tell_local(struct tracing *tracing,
+HOT bool tracing_keep_local(struct tracing *tracing,
                             struct traced_path *path,
                             PyObject *value,
                             const struct tracing_moment *moment,
                             bool is_named)
 {
-    return tell(tracing, path, value, moment, is_named, REFERENCE_HELD);
+    return pass_on(tracing, path, value, moment, is_named, REFERENCE_HELD);
 }

@@ -100,14 +100,14 @@ static PyObject *tracing_join(PyObject *unused, PyObject *args)
 
 /* ---- what was kept ---- */
 
-PyDoc_STRVAR(take_doc,
+PyDoc_STRVAR(detach_doc,
              "take() -> dict\n\n"
              "What was kept since the last time: path -> (values, iterations).");
 
-static PyObject *take(PyObject *self, PyObject *unused)
+static PyObject *detach(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return tracing_take((struct tracing *)self);
+    return tracing_detach((struct tracing *)self);
 }
 
 PyDoc_STRVAR(seen_doc, "seen() -> list\n\nThe names of all paths that have matched.");
@@ -318,7 +318,7 @@ int tracing_exec(PyObject *module)
         {"step", tracing_step, METH_VARARGS, step_doc},
         {"waiting", tracing_waiting, METH_O, waiting_doc},
         {"join", tracing_join, METH_VARARGS | METH_STATIC, join_doc},
-        {"take", take, METH_NOARGS, take_doc},
+        {"take", detach, METH_NOARGS, detach_doc},
         {"seen", seen, METH_NOARGS, seen_doc},
         {"open", set_open, METH_O, open_doc},
         {NULL, NULL, 0, NULL},

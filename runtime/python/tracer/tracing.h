@@ -172,15 +172,15 @@ void traced_path_release(struct traced_path *path);
 /* Keeps the value where it is another one than before. `is_named`: the path's last segment was
  * asked for by its name; else modules, functions and classes are passed over. False with an
  * exception set. */
-bool tracing_tell(struct tracing *tracing,
-                  struct traced_path *path,
-                  PyObject *value,
-                  const struct tracing_moment *moment,
-                  bool is_named);
+bool tracing_keep_value(struct tracing *tracing,
+                        struct traced_path *path,
+                        PyObject *value,
+                        const struct tracing_moment *moment,
+                        bool is_named);
 
 /* The same of a variable of a call that runs. A tensor is held, so that it is known again, until it is
  * let go. */
-bool tracing_tell_local(struct tracing *tracing,
+bool tracing_keep_local(struct tracing *tracing,
                         struct traced_path *path,
                         PyObject *value,
                         const struct tracing_moment *moment,
@@ -208,7 +208,7 @@ void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_root);
 /* ---- keep.c ---- */
 
 /* What was kept since the last time: path -> (values, iterations). A new reference or NULL. */
-PyObject *tracing_take(struct tracing *tracing);
+PyObject *tracing_detach(struct tracing *tracing);
 void tracing_forget_kept(struct tracing *tracing);
 
 /* ---- walk.c ---- */

@@ -31,24 +31,24 @@ walk_variable(const struct traced_call *call,
 }
 
 /* `self`, which nearly every line reads, is no value. */
-HOT static bool tell_value(const struct traced_call *call,
-                           struct traced_path *path,
-                           bool is_named,
-                           PyObject *value)
+HOT static bool record_value(const struct traced_call *call,
+                             struct traced_path *path,
+                             bool is_named,
+                             PyObject *value)
 {
     return (value == call->method->module && !is_named) ||
-           tracing_tell_local(call->method->tracing, path, value, &call->moment,
+           tracing_keep_local(call->method->tracing, path, value, &call->moment,
                               is_named);
 }
 
 /* Where not its value alone is wanted. Not inlined: of most it is. */
 static __attribute__((noinline)) bool
-tell_variable(const struct traced_call *call,
-              const struct traced_variable *variable,
-              PyObject *value)
+record_variable(const struct traced_call *call,
+                const struct traced_variable *variable,
+                PyObject *value)
 {
     if (variable->path != NULL &&
-        !tell_value(call, variable->path, variable->is_named, value)) {
+        !record_value(call, variable->path, variable->is_named, value)) {
         return false;
     }
     return !variable->has_more || walk_variable(call, variable, value);
@@ -94,10 +94,10 @@ HOT static bool is_as_it_was(const struct traced_call *call,
 }
 
 /* `value` is borrowed; NULL: what the variable holds by now. */
-HOT static bool tell_step(const struct traced_call *call,
-                          const struct traced_step *step,
-                          PyObject *const *variables,
-                          PyObject *value)
+HOT static bool report_step(const struct traced_call *call,
+                            const struct traced_step *step,
+                            PyObject *const *variables,
+                            PyObject *value)
 {
     bool is_good;
 
@@ -116,13 +116,13 @@ HOT static bool tell_step(const struct traced_call *call,
             return true;
         }
     }
-    is_good = step->path != NULL ? tell_value(call, step->path, step->is_named, value)
-                                 : tell_variable(call, step->variable, value);
+    is_good = step->path != NULL ? record_value(call, step->path, step->is_named, value)
+                                 : record_variable(call, step->variable, value);
     Py_DECREF(value);
     return is_good;
 }
 
-HOT static bool tell_site(const struct traced_call *call,
+HOT static bool keep_site(const struct traced_call *call,
                           const struct traced_plan *plan,
                           const struct traced_site *site,
                           PyObject *const *values,
@@ -135,7 +135,8 @@ HOT static bool tell_site(const struct traced_call *call,
     for (; step < end; step++) {
         bool has_value = step->value >= 0 && step->value < count;
 
-        if (!tell_step(call, step, variables, has_value ? values[step->value] : NULL)) {
+        if (!report_step(call, step, variables,
+                         has_value ? values[step->value] : NULL)) {
             return false;
         }
     }
@@ -232,7 +233,7 @@ HOT static bool visit_call(struct traced_call *call,
         }
         site = find_site(call, module, index, frame);
     }
-    return site == NULL || tell_site(call, call->plan, site, values, count);
+    return site == NULL || keep_site(call, call->plan, site, values, count);
 }
 
 HOT bool tracing_visit(struct tracing *tracing,

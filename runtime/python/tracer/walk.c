@@ -19,7 +19,7 @@ struct descent {
 
 static bool go_in(const struct descent *descent, PyObject *object, uint32_t state);
 
-static bool tell_end(const struct descent *descent, PyObject *object, uint32_t state)
+static bool record_end(const struct descent *descent, PyObject *object, uint32_t state)
 {
     bool is_named;
     struct traced_path *path;
@@ -28,8 +28,8 @@ static bool tell_end(const struct descent *descent, PyObject *object, uint32_t s
         return true;
     }
     path = tracing_find_path(descent->tracing, buffer_slice(descent->path));
-    return path != NULL &&
-           tracing_tell(descent->tracing, path, object, descent->moment, is_named);
+    return path != NULL && tracing_keep_value(descent->tracing, path, object,
+                                              descent->moment, is_named);
 }
 
 /* An item under its name; both are the caller's. */
@@ -53,7 +53,7 @@ step(const struct descent *descent, uint32_t state, struct slice name, PyObject 
         PyErr_NoMemory();
         return false;
     }
-    is_good = tell_end(descent, object, next) && go_in(descent, object, next);
+    is_good = record_end(descent, object, next) && go_in(descent, object, next);
     descent->path->size = size;
     return is_good;
 }
@@ -173,7 +173,7 @@ go_through_dict(const struct descent *descent, PyObject *dict, uint32_t state)
 static PyObject *
 find_of_tensor(struct type_cache *types, PyObject *tensor, PyObject *name)
 {
-    PyObject *descriptor = type_cache_look_up(types, Py_TYPE(tensor), name);
+    PyObject *descriptor = type_cache_find(types, Py_TYPE(tensor), name);
     PyObject *found = descriptor != NULL && Py_TYPE(descriptor) == &PyGetSetDescr_Type
                           ? PyObject_GenericGetAttr(tensor, name)
                           : NULL;

@@ -239,7 +239,7 @@ track_end(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
         return NULL;
     }
     token_end((struct track_token *)arguments[0], error_name(session, arguments[1]));
-    if (!track_tell(session)) {
+    if (!track_report(session)) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -270,7 +270,7 @@ static PyObject *track_text(PyObject *module, PyObject *args)
         (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)},
         !for_file_alone);
     Py_DECREF(bytes);
-    if (!track_tell(session_of(module))) {
+    if (!track_report(session_of(module))) {
         return NULL;
     }
     Py_RETURN_NONE;

@@ -336,7 +336,7 @@ static bool track_live_has_lines(const struct track_live *live)
 }
 
 /* Appends lines that were not taken yet to `text`: all threads' as they came. */
-static void track_live_take(struct track_live *live, struct buffer *text)
+static void track_live_detach(struct track_live *live, struct buffer *text)
 {
     buffer_add(text, buffer_slice(&live->kept));
     live->kept.size = 0;
@@ -355,20 +355,20 @@ static bool writes_name(const struct site *site, struct slice name)
     return false;
 }
 
-static void look_slots_clear(struct look_slot *slots)
+static void lookup_slots_clear(struct lookup_slot *slots)
 {
-    for (size_t i = 0; i < LOOK_SLOT_COUNT; i++) {
+    for (size_t i = 0; i < LOOKUP_SLOT_COUNT; i++) {
         Py_CLEAR(slots[i].name);
         slots[i].read = NULL;
     }
 }
 
 /* Where frames of the code keep what is read, found once. NULL: no memory. */
-static const struct look_slot *
+static const struct lookup_slot *
 find_slot(struct session *session, PyObject *code, const struct site_read *read)
 {
-    size_t index = ((uintptr_t)read / sizeof *read) % LOOK_SLOT_COUNT;
-    struct look_slot *slot = &session->tracking->slots[index];
+    size_t index = ((uintptr_t)read / sizeof *read) % LOOKUP_SLOT_COUNT;
+    struct lookup_slot *slot = &session->tracking->slots[index];
     struct slice root =
         slice_part(read->name, 0, slice_find(read->name, SLICE("."), 0));
 
@@ -391,7 +391,7 @@ find_slot(struct session *session, PyObject *code, const struct site_read *read)
 static PyObject *
 find_value(struct session *session, PyObject *frame, const struct site_read *read)
 {
-    const struct look_slot *slot = find_slot(session, frame_code(frame), read);
+    const struct lookup_slot *slot = find_slot(session, frame_code(frame), read);
     struct slice name = read->name;
     PyObject *found = NULL;
 
@@ -428,13 +428,13 @@ static bool may_differ(struct session *session,
                                     has_version, tensor.version);
 }
 
-void track_look(struct session *session, const struct visit *visit)
+void track_inspect(struct session *session, const struct visit *visit)
 {
     const struct tracked_wish *wish = visit->call->tracked;
     PyObject *frame = (PyObject *)PyEval_GetFrame();
-    struct visit look = *visit;
+    struct visit inspect = *visit;
 
-    look.is_look = true;
+    inspect.is_inspection = true;
     if (wish->read.names.size == 0 || frame == NULL) {
         return;
     }
@@ -449,7 +449,7 @@ void track_look(struct session *session, const struct visit *visit)
         }
         PyObject *value = find_value(session, frame, &visit->site->reads[i]);
         if (value != NULL && may_differ(session, visit, i, value)) {
-            value_tell(session, &look, RECORDER_READ(i), value);
+            value_record(session, &inspect, RECORDER_READ(i), value);
         }
         Py_XDECREF(value);
     }
@@ -556,7 +556,7 @@ struct recorder_tap tracking_tap(const struct tracking *tracking)
 void tracking_begin(struct tracking *tracking, const struct recorder *recorder)
 {
     if (tracking != NULL) {
-        look_slots_clear(tracking->slots);
+        lookup_slots_clear(tracking->slots);
         track_live_begin(tracking->live, recorder);
     }
 }
@@ -586,7 +586,7 @@ int tracking_traverse(struct tracking *tracking, visitproc visit, void *arg)
 
 void tracking_clear(struct tracking *tracking)
 {
-    look_slots_clear(tracking->slots);
+    lookup_slots_clear(tracking->slots);
     Py_CLEAR(tracking->deliver);
     Py_CLEAR(tracking->own_folder);
     Py_CLEAR(tracking->calls_type);
@@ -641,7 +641,8 @@ static PyObject *find_token(const struct session *session,
     return NULL;
 }
 
-PyObject *track_take(struct session *session, PyObject *frame, struct call_start *start)
+PyObject *
+track_call_begin(struct session *session, PyObject *frame, struct call_start *start)
 {
     PyObject *found;
 
@@ -788,7 +789,7 @@ static bool deliver(struct tracking *tracking, const struct buffer *lines)
     return is_good;
 }
 
-bool track_tell(struct session *session)
+bool track_report(struct session *session)
 {
     struct tracking *tracking = session->tracking;
     struct buffer lines = BUFFER_INIT;
@@ -804,7 +805,7 @@ bool track_tell(struct session *session)
     }
     while (is_good && track_live_has_lines(tracking->live)) {
         lines.size = 0;
-        track_live_take(tracking->live, &lines);
+        track_live_detach(tracking->live, &lines);
         if (tracking->deliver != NULL && lines.size > 0) {
             is_good = deliver(tracking, &lines);
         }

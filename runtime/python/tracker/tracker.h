@@ -58,14 +58,14 @@ struct tracked_wish {
 };
 
 /* Where the frames of a code keep a variable that a site reads. */
-struct look_slot {
+struct lookup_slot {
     const struct site_read *read; /* NULL: free */
     const void *code;
     PyObject *name; /* owned */
     int slot;
     bool is_function;
 };
-#define LOOK_SLOT_COUNT 256
+#define LOOKUP_SLOT_COUNT 256
 
 /* What a session knows of tracked calls. */
 struct tracking {
@@ -76,7 +76,7 @@ struct tracking {
     PyObject *deliver;           /* owned: takes lines that were written; may be NULL */
     PyObject *own_folder;        /* owned: of what stands around tracked functions */
     PyTypeObject *calls_type, *token_type; /* owned */
-    struct look_slot slots[LOOK_SLOT_COUNT];
+    struct lookup_slot slots[LOOKUP_SLOT_COUNT];
     bool is_delivering;
     unsigned deliverer; /* what session_fork_count() was when that began */
 };
@@ -103,16 +103,16 @@ static inline bool tracking_is_idle(const struct tracking *tracking)
  * `is_joined`; a new reference, or NULL: it is not tracked. Fills in what the call is told with;
  * texts are borrowed from the token. */
 PyObject *
-track_take(struct session *session, PyObject *frame, struct call_start *start);
+track_call_begin(struct session *session, PyObject *frame, struct call_start *start);
 /* It has begun. */
 void track_began(PyObject *token, const struct session *session, struct call *call);
 
 /* The call is tracked, and one of its sites was visited: tells of wanted names that its statement
  * reads what it did to them. */
-void track_look(struct session *session, const struct visit *visit);
+void track_inspect(struct session *session, const struct visit *visit);
 
 /* Writes lines that have come up, and hands them on: runs Python. False: an exception is set that
  * is to leave the program's code, such as KeyboardInterrupt. */
-bool track_tell(struct session *session);
+bool track_report(struct session *session);
 
 #endif

@@ -131,7 +131,7 @@ static void request_release(struct request *request)
     memory_free(request->columns);
 }
 
-static int take_paths(struct request *request, PyObject *paths)
+static int read_paths(struct request *request, PyObject *paths)
 {
     size_t count = (size_t)PyTuple_Size(paths);
 
@@ -153,7 +153,7 @@ static int take_paths(struct request *request, PyObject *paths)
     return 0;
 }
 
-static int take_conditions(struct request *request, PyObject *conditions)
+static int read_conditions(struct request *request, PyObject *conditions)
 {
     size_t count = (size_t)PyTuple_Size(conditions);
 
@@ -176,7 +176,7 @@ static int take_conditions(struct request *request, PyObject *conditions)
     return 0;
 }
 
-static int take_columns(struct request *request, PyObject *names)
+static int read_columns(struct request *request, PyObject *names)
 {
     bool has_trace = request->wanted.path_count > 1;
 
@@ -227,9 +227,9 @@ PyObject *view_arrow(PyObject *module, PyObject *args)
         PyErr_Format(PyExc_ValueError, "there is no table %.80s", table);
         return NULL;
     }
-    if (take_paths(&request, paths) == 0 &&
-        take_conditions(&request, conditions) == 0 &&
-        take_columns(&request, columns) == 0) {
+    if (read_paths(&request, paths) == 0 &&
+        read_conditions(&request, conditions) == 0 &&
+        read_columns(&request, columns) == 0) {
         capsule = make(&request, is_schema != 0);
     }
     request_release(&request);

@@ -30,7 +30,7 @@ struct graph_arguments {
 /* ---- arguments; -1: a Python exception is set ---- */
 
 static int
-attribute_take(PyObject *fields, PyObject *kept, struct call_attribute *attribute)
+attribute_read(PyObject *fields, PyObject *kept, struct call_attribute *attribute)
 {
     if (!PyTuple_Check(fields) || PyTuple_Size(fields) != 3) {
         PyErr_SetString(PyExc_TypeError, "an attribute is (kind, name, value)");
@@ -50,7 +50,7 @@ attribute_take(PyObject *fields, PyObject *kept, struct call_attribute *attribut
     return 0;
 }
 
-static int attributes_take(struct graph_arguments *arguments)
+static int attributes_read(struct graph_arguments *arguments)
 {
     PyObject *given = arguments->given_attributes == NULL
                           ? PyTuple_New(0)
@@ -68,7 +68,7 @@ static int attributes_take(struct graph_arguments *arguments)
         status = -1;
     }
     for (Py_ssize_t i = 0; i < count && status == 0; i++) {
-        status = attribute_take(PyTuple_GetItem(given, i), arguments->kept,
+        status = attribute_read(PyTuple_GetItem(given, i), arguments->kept,
                                 &arguments->attributes[i]);
     }
     Py_XDECREF(given);
@@ -87,9 +87,9 @@ static int check(struct graph_arguments *arguments)
     struct call_render_options *render = &arguments->render;
     struct call_picture_options *picture = &render->picture;
 
-    if (view_take_format(arguments->format, true, &render->format) < 0 ||
+    if (view_read_format(arguments->format, true, &render->format) < 0 ||
         view_check_dpi(render->dpi) < 0 ||
-        view_take_theme(arguments->theme, &picture->theme) < 0) {
+        view_read_theme(arguments->theme, &picture->theme) < 0) {
         return -1;
     }
     if (!is_size(picture->page.width) || !is_size(picture->page.height)) {
@@ -98,7 +98,7 @@ static int check(struct graph_arguments *arguments)
         return -1;
     }
     picture->title = (struct slice){arguments->title, (size_t)arguments->title_size};
-    return attributes_take(arguments);
+    return attributes_read(arguments);
 }
 
 /* ---- drawing ---- */
@@ -133,7 +133,7 @@ static PyObject *graph_new(const struct graph_arguments *arguments)
     bool is_done;
 
     call_tree_init(&tree);
-    if (call_nodes_take(arguments->nodes, &tree) == 0) {
+    if (call_nodes_read(arguments->nodes, &tree) == 0) {
         PyThreadState *thread = PyEval_SaveThread();
 
         is_done = draw(&tree, arguments, &bytes, &error);

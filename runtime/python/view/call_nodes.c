@@ -9,7 +9,7 @@
 
 /* ---- texts ---- */
 
-int call_text_take(PyObject *text, PyObject **kept, struct slice *taken)
+int call_text_read(PyObject *text, PyObject **kept, struct slice *read)
 {
     char *bytes;
     Py_ssize_t size;
@@ -24,14 +24,14 @@ int call_text_take(PyObject *text, PyObject **kept, struct slice *taken)
     if (*kept == NULL || PyBytes_AsStringAndSize(*kept, &bytes, &size) < 0) {
         return -1;
     }
-    *taken = (struct slice){bytes, (size_t)size};
+    *read = (struct slice){bytes, (size_t)size};
     return 0;
 }
 
-int call_text_keep(PyObject *text, PyObject *list, struct slice *taken)
+int call_text_keep(PyObject *text, PyObject *list, struct slice *read)
 {
     PyObject *kept;
-    int status = call_text_take(text, &kept, taken);
+    int status = call_text_read(text, &kept, read);
 
     if (status == 0) {
         status = PyList_Append(list, kept);
@@ -105,13 +105,13 @@ PyObject *call_nodes_new(const struct call_tree *tree)
 
 /* ---- to a tree ---- */
 
-static int number_take(PyObject *fields, Py_ssize_t place, uint64_t *number)
+static int number_read(PyObject *fields, Py_ssize_t place, uint64_t *number)
 {
     *number = PyLong_AsUnsignedLongLong(PyTuple_GetItem(fields, place));
     return *number == (uint64_t)-1 && PyErr_Occurred() ? -1 : 0;
 }
 
-static int indices_take(PyObject *given, struct call_builder *builder, uint32_t node)
+static int indices_read(PyObject *given, struct call_builder *builder, uint32_t node)
 {
     PyObject *indices = PySequence_Tuple(given);
     int status = indices == NULL ? -1 : 0;
@@ -119,7 +119,7 @@ static int indices_take(PyObject *given, struct call_builder *builder, uint32_t 
     for (Py_ssize_t i = 0; status == 0 && i < PyTuple_Size(indices); i++) {
         uint64_t index;
 
-        status = number_take(indices, i, &index);
+        status = number_read(indices, i, &index);
         if (status == 0 && !call_builder_add_index(builder, node, index)) {
             PyErr_NoMemory();
             status = -1;
@@ -130,7 +130,7 @@ static int indices_take(PyObject *given, struct call_builder *builder, uint32_t 
 }
 
 /* Where a node of the list stands in the tree: nodes of one name below one parent are one. */
-static int place_take(PyObject *fields,
+static int place_read(PyObject *fields,
                       struct call_builder *builder,
                       const uint32_t *map,
                       Py_ssize_t number,
@@ -147,7 +147,7 @@ static int place_take(PyObject *fields,
         PyErr_SetString(PyExc_ValueError, "a node precedes its parent");
         return -1;
     }
-    if (call_text_take(PyTuple_GetItem(fields, 0), &kept, &name) < 0) {
+    if (call_text_read(PyTuple_GetItem(fields, 0), &kept, &name) < 0) {
         Py_XDECREF(kept);
         return -1;
     }
@@ -163,19 +163,19 @@ static int place_take(PyObject *fields,
     return 0;
 }
 
-static int contents_take(PyObject *fields, struct call_builder *builder, uint32_t place)
+static int contents_read(PyObject *fields, struct call_builder *builder, uint32_t place)
 {
     struct call_node node = {.index_count = 0};
     PyObject *kept;
     int status;
 
-    if (number_take(fields, 2, &node.count) < 0 ||
-        number_take(fields, 3, &node.call_count) < 0 ||
-        number_take(fields, 4, &node.first_seen) < 0 ||
-        indices_take(PyTuple_GetItem(fields, 5), builder, place) < 0) {
+    if (number_read(fields, 2, &node.count) < 0 ||
+        number_read(fields, 3, &node.call_count) < 0 ||
+        number_read(fields, 4, &node.first_seen) < 0 ||
+        indices_read(PyTuple_GetItem(fields, 5), builder, place) < 0) {
         return -1;
     }
-    status = call_text_take(PyTuple_GetItem(fields, 6), &kept, &node.shape);
+    status = call_text_read(PyTuple_GetItem(fields, 6), &kept, &node.shape);
     if (status == 0 && !call_builder_absorb(builder, place, &node)) {
         PyErr_NoMemory();
         status = -1;
@@ -184,7 +184,7 @@ static int contents_take(PyObject *fields, struct call_builder *builder, uint32_
     return status;
 }
 
-static int node_take(PyObject *fields,
+static int node_read(PyObject *fields,
                      struct call_builder *builder,
                      uint32_t *map,
                      Py_ssize_t number)
@@ -193,13 +193,13 @@ static int node_take(PyObject *fields,
         PyErr_SetString(PyExc_TypeError, "a node is a tuple of 7");
         return -1;
     }
-    if (place_take(fields, builder, map, number, &map[number]) < 0) {
+    if (place_read(fields, builder, map, number, &map[number]) < 0) {
         return -1;
     }
-    return contents_take(fields, builder, map[number]);
+    return contents_read(fields, builder, map[number]);
 }
 
-int call_nodes_take(PyObject *nodes, struct call_tree *tree)
+int call_nodes_read(PyObject *nodes, struct call_tree *tree)
 {
     struct call_builder builder = {.tree = tree};
     Py_ssize_t count = PyList_Check(nodes) ? PyList_Size(nodes) : 0;
@@ -216,7 +216,7 @@ int call_nodes_take(PyObject *nodes, struct call_tree *tree)
         return -1;
     }
     for (Py_ssize_t i = 0; i < count && status == 0; i++) {
-        status = node_take(PyList_GetItem(nodes, i), &builder, map, i);
+        status = node_read(PyList_GetItem(nodes, i), &builder, map, i);
     }
     if (status == 0 && !call_builder_finish(&builder)) {
         PyErr_NoMemory();

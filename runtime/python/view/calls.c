@@ -66,7 +66,7 @@ const char view_call_tree_doc[] =
 
 /* `kept` holds what the paths are borrowed from. */
 static int
-paths_take(PyObject *given, PyObject *kept, struct call_path *paths, Py_ssize_t count)
+paths_read(PyObject *given, PyObject *kept, struct call_path *paths, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *both = PyList_GetItem(given, i);
@@ -115,7 +115,7 @@ PyObject *view_call_tree(PyObject *module, PyObject *given)
     kept = PyList_New(0);
     if (paths == NULL) {
         PyErr_NoMemory();
-    } else if (kept != NULL && paths_take(given, kept, paths, count) == 0) {
+    } else if (kept != NULL && paths_read(given, kept, paths, count) == 0) {
         nodes = tree_of_paths(paths, count);
     }
     memory_free(paths);
@@ -136,7 +136,7 @@ static PyObject *changed(PyObject *nodes, change_function change)
 
     call_tree_init(&from);
     call_tree_init(&tree);
-    if (call_nodes_take(nodes, &from) == 0) {
+    if (call_nodes_read(nodes, &from) == 0) {
         if (change(&tree, &from, &error)) {
             made = call_nodes_new(&tree);
         } else {
@@ -177,7 +177,7 @@ PyObject *view_call_json(PyObject *module, PyObject *nodes)
 
     (void)module;
     call_tree_init(&tree);
-    if (call_nodes_take(nodes, &tree) == 0) {
+    if (call_nodes_read(nodes, &tree) == 0) {
         made = call_tree_add_json(&tree, &text)
                    ? PyBytes_FromStringAndSize(text.bytes, (Py_ssize_t)text.size)
                    : PyErr_NoMemory();

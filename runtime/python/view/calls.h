@@ -29,14 +29,14 @@ PyObject *view_call_graph(PyObject *module, PyObject *args, PyObject *keywords);
 /* ---- call_nodes.c ---- */
 
 /* Text as bytes that hold lone surrogates too, borrowed from *kept. -1: an exception is set. */
-int call_text_take(PyObject *text, PyObject **kept, struct slice *taken);
+int call_text_read(PyObject *text, PyObject **kept, struct slice *read);
 /* The same, kept by being appended to a list. */
-int call_text_keep(PyObject *text, PyObject *list, struct slice *taken);
+int call_text_keep(PyObject *text, PyObject *list, struct slice *read);
 /* A new str. */
 PyObject *call_text_new(struct slice text);
 
 /* Both: NULL, or -1, where a Python exception is set. The tree was initialised. */
 PyObject *call_nodes_new(const struct call_tree *tree);
-int call_nodes_take(PyObject *nodes, struct call_tree *tree);
+int call_nodes_read(PyObject *nodes, struct call_tree *tree);
 
 #endif

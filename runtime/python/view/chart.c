@@ -75,7 +75,7 @@ static bool is_wanted(const struct gathering *gathering, struct slice key)
     return false;
 }
 
-static int globs_take(struct gathering *gathering, PyObject *patterns)
+static int globs_read(struct gathering *gathering, PyObject *patterns)
 {
     PyObject *given = PySequence_Tuple(patterns);
     Py_ssize_t count = given == NULL ? 0 : PyTuple_Size(given);
@@ -103,7 +103,7 @@ static int add_key(struct gathering *gathering, PyObject *key, long *number)
     if (!PyUnicode_Check(key)) {
         return 0;
     }
-    if (call_text_take(key, &bytes, &name) < 0) {
+    if (call_text_read(key, &bytes, &name) < 0) {
         return -1;
     }
     if (is_wanted(gathering, name)) {
@@ -158,7 +158,7 @@ add_value(struct gathering *gathering, PyObject *key, double step, PyObject *val
     return 0;
 }
 
-static int take_step(struct gathering *gathering, double step, PyObject *metrics)
+static int read_step(struct gathering *gathering, double step, PyObject *metrics)
 {
     PyObject *key, *value;
     Py_ssize_t at = 0;
@@ -170,7 +170,7 @@ static int take_step(struct gathering *gathering, double step, PyObject *metrics
     return status;
 }
 
-static int take_all(struct gathering *gathering, PyObject *metrics)
+static int measure_all(struct gathering *gathering, PyObject *metrics)
 {
     PyObject *step, *inner;
     Py_ssize_t at = 0;
@@ -185,7 +185,7 @@ static int take_all(struct gathering *gathering, PyObject *metrics)
             PyErr_SetString(PyExc_TypeError, "expected {step: {key: number}}");
             return -1;
         }
-        if (isfinite(number) && take_step(gathering, number, inner) < 0) {
+        if (isfinite(number) && read_step(gathering, number, inner) < 0) {
             return -1;
         }
     }
@@ -297,9 +297,9 @@ static int check(const char *format_name,
                  enum render_format *format,
                  struct chart_options *options)
 {
-    if (view_take_format(format_name, false, format) < 0 || view_check_dpi(dpi) < 0 ||
+    if (view_read_format(format_name, false, format) < 0 || view_check_dpi(dpi) < 0 ||
         read_scale(scale, &options->scale) < 0 ||
-        view_take_theme(theme, &options->theme) < 0) {
+        view_read_theme(theme, &options->theme) < 0) {
         return -1;
     }
     return check_side("width", options->width) < 0 ||
@@ -325,13 +325,14 @@ PyObject *view_chart(PyObject *module, PyObject *args, PyObject *keywords)
                                      &scale, &theme, &title, &options.width,
                                      &options.height, &dpi) ||
         check(format_name, scale, theme, dpi, &format, &options) < 0 ||
-        (title != NULL && call_text_take(title, &title_bytes, &options.title) < 0)) {
+        (title != NULL && call_text_read(title, &title_bytes, &options.title) < 0)) {
         return NULL;
     }
     gathering.globs = PyList_New(0);
     gathering.known = PyDict_New();
     if (gathering.globs != NULL && gathering.known != NULL &&
-        globs_take(&gathering, patterns) == 0 && take_all(&gathering, metrics) == 0) {
+        globs_read(&gathering, patterns) == 0 &&
+        measure_all(&gathering, metrics) == 0) {
         made = draw(&gathering, &options, format, dpi);
     }
     gathering_release(&gathering);

@@ -253,8 +253,8 @@ PyObject *view_open(PyObject *module, PyObject *args)
     event_filter_init(&load->filter);
     load->words[0] = Py_NewRef(words[0]);
     load->words[1] = Py_NewRef(words[1]);
-    if (load_take_filter(load, words[1]) == 0 &&
-        load_take_columns(load, columns, PyTuple_Size(words[0]) > 1) == 0 &&
+    if (load_read_filter(load, words[1]) == 0 &&
+        load_read_columns(load, columns, PyTuple_Size(words[0]) > 1) == 0 &&
         load_open_traces(load, words[0]) == 0) {
         starts = starts_new(load);
         opened = starts == NULL ? NULL : PyCapsule_New(load, OPENED, release_opened);

@@ -13,20 +13,20 @@ static int
 add_condition(struct event_filter *filter, const char *option, const char *text)
 {
     struct error error = ERROR_INIT;
-    bool is_taken;
+    bool is_used;
 
-    if (!event_filter_take(filter, option, text, &is_taken, &error)) {
+    if (!event_filter_process(filter, option, text, &is_used, &error)) {
         view_raise(&error);
         return -1;
     }
-    if (!is_taken) {
+    if (!is_used) {
         PyErr_Format(PyExc_ValueError, "there is no filter %.80s", option);
         return -1;
     }
     return 0;
 }
 
-int load_take_filter(struct load *load, PyObject *conditions)
+int load_read_filter(struct load *load, PyObject *conditions)
 {
     for (Py_ssize_t i = 0; i < PyTuple_Size(conditions); i++) {
         PyObject *condition = PyTuple_GetItem(conditions, i);
@@ -90,7 +90,7 @@ int load_find_columns(PyObject *names,
     return 0;
 }
 
-int load_take_columns(struct load *load, PyObject *names, bool has_trace)
+int load_read_columns(struct load *load, PyObject *names, bool has_trace)
 {
     enum event_column *columns = NULL;
     size_t count = 0;

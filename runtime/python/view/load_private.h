@@ -28,9 +28,9 @@ struct load {
 
 /* What load() was called with. These give -1 where a Python exception is set. `conditions` is a
  * tuple of pairs, whose texts the filter borrows. */
-int load_take_filter(struct load *load, PyObject *conditions);
+int load_read_filter(struct load *load, PyObject *conditions);
 /* `names` is a tuple, or None: all columns, `trace` where `has_trace`. */
-int load_take_columns(struct load *load, PyObject *names, bool has_trace);
+int load_read_columns(struct load *load, PyObject *names, bool has_trace);
 /* Which columns those are; `*columns` is the caller's to free, also after a failure. */
 int load_find_columns(PyObject *names,
                       bool has_trace,

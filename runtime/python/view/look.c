@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-int view_take_format(const char *text, bool has_dot, enum render_format *format)
+int view_read_format(const char *text, bool has_dot, enum render_format *format)
 {
     if (!render_format_read(slice_of(text), format) ||
         (*format == RENDER_DOT && !has_dot)) {
@@ -27,7 +27,7 @@ int view_check_dpi(double dpi)
     return 0;
 }
 
-int view_take_theme(const char *text, enum picture_theme *theme)
+int view_read_theme(const char *text, enum picture_theme *theme)
 {
     bool is_dark = strcmp(text, "dark") == 0;
 

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /* `has_dot`: it may be DOT's text too. */
-int view_take_format(const char *text, bool has_dot, enum render_format *format);
+int view_read_format(const char *text, bool has_dot, enum render_format *format);
 int view_check_dpi(double dpi);
-int view_take_theme(const char *text, enum picture_theme *theme);
+int view_read_theme(const char *text, enum picture_theme *theme);
 
 #endif

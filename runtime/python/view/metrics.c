@@ -77,7 +77,7 @@ static int add_row(struct buffer *text, long long step, PyObject *key, PyObject 
     struct column_value name = {.type = COLUMN_TEXT};
     PyObject *kept = NULL;
 
-    if (call_text_take(key, &kept, &name.text) < 0) {
+    if (call_text_read(key, &kept, &name.text) < 0) {
         Py_XDECREF(kept);
         return -1;
     }
@@ -119,7 +119,7 @@ static int add_name(struct buffer *text, PyObject *key, bool is_first)
     struct slice name;
     PyObject *kept = NULL;
 
-    if (call_text_take(key, &kept, &name) < 0) {
+    if (call_text_read(key, &kept, &name) < 0) {
         Py_XDECREF(kept);
         return -1;
     }

@@ -48,7 +48,7 @@ struct view_request {
 
 /* ---- arguments; -1: a Python exception is set ---- */
 
-static int take_fold(const char *text, enum flow_fold *fold)
+static int read_fold(const char *text, enum flow_fold *fold)
 {
     static const char *const folds[] = {"auto", "all", "none", NULL};
 
@@ -62,7 +62,7 @@ static int take_fold(const char *text, enum flow_fold *fold)
     return -1;
 }
 
-static int take_limit(const char *name, long number, uint32_t *limit)
+static int read_limit(const char *name, long number, uint32_t *limit)
 {
     if (number < 0 || number > UINT32_MAX) {
         PyErr_Format(PyExc_ValueError, "%s=%ld: expected 0 or more", name, number);
@@ -72,7 +72,7 @@ static int take_limit(const char *name, long number, uint32_t *limit)
     return 0;
 }
 
-static int take_count(const char *name, long long number, uint64_t *count)
+static int read_count(const char *name, long long number, uint64_t *count)
 {
     if (number < 0) {
         PyErr_Format(PyExc_ValueError, "%s=%lld: expected 0 or more", name, number);
@@ -103,7 +103,7 @@ add_text(struct event_filter *filter, struct glob_list *globs, PyObject *text)
 }
 
 /* A sequence of strings; `globs` is NULL for lines. */
-static int take_texts(struct event_filter *filter,
+static int read_texts(struct event_filter *filter,
                       struct glob_list *globs,
                       const char *name,
                       PyObject *given,
@@ -128,17 +128,17 @@ static int take_texts(struct event_filter *filter,
     return 0;
 }
 
-static int take_filter(struct view_request *request,
+static int read_filter(struct view_request *request,
                        const struct render_arguments *given)
 {
     struct event_filter *filter = &request->filter;
 
-    if (take_texts(filter, NULL, "lines", given->lines, &request->texts[0]) < 0 ||
-        take_texts(filter, &filter->functions, "functions", given->functions,
+    if (read_texts(filter, NULL, "lines", given->lines, &request->texts[0]) < 0 ||
+        read_texts(filter, &filter->functions, "functions", given->functions,
                    &request->texts[1]) < 0 ||
-        take_texts(filter, &filter->files, "files", given->files, &request->texts[2]) <
+        read_texts(filter, &filter->files, "files", given->files, &request->texts[2]) <
             0 ||
-        take_texts(filter, &filter->names, "names", given->names, &request->texts[3]) <
+        read_texts(filter, &filter->names, "names", given->names, &request->texts[3]) <
             0) {
         return -1;
     }
@@ -156,19 +156,19 @@ static int request_init(struct view_request *request,
                                                  .dpi = given->dpi,
                                                  .picture = PICTURE_OPTIONS_DEFAULT}};
     event_filter_init(&request->filter);
-    if (view_take_format(given->format, true, &options->format) < 0 ||
+    if (view_read_format(given->format, true, &options->format) < 0 ||
         view_check_dpi(given->dpi) < 0 ||
-        view_take_theme(given->theme, &options->picture.theme) < 0 ||
-        take_fold(given->fold, &options->flow.fold) < 0 ||
-        take_count("first_event", given->first_event, &options->flow.first_event) < 0 ||
-        take_count("max_nodes", given->max_nodes, &options->flow.max_nodes) < 0 ||
-        take_limit("max_vector", given->max_vector, &options->picture.max_vector) < 0 ||
-        take_limit("max_matrix", given->max_matrix, &options->picture.max_matrix) < 0 ||
-        take_limit("max_slices", given->max_slices, &options->picture.max_slices) < 0) {
+        view_read_theme(given->theme, &options->picture.theme) < 0 ||
+        read_fold(given->fold, &options->flow.fold) < 0 ||
+        read_count("first_event", given->first_event, &options->flow.first_event) < 0 ||
+        read_count("max_nodes", given->max_nodes, &options->flow.max_nodes) < 0 ||
+        read_limit("max_vector", given->max_vector, &options->picture.max_vector) < 0 ||
+        read_limit("max_matrix", given->max_matrix, &options->picture.max_matrix) < 0 ||
+        read_limit("max_slices", given->max_slices, &options->picture.max_slices) < 0) {
         return -1;
     }
     options->picture.title = (struct slice){given->title, (size_t)given->title_size};
-    return take_filter(request, given);
+    return read_filter(request, given);
 }
 
 static void request_release(struct view_request *request)

@@ -206,7 +206,7 @@ static struct call *begin_call(struct session *session,
     start->class_name = buffer_slice(&class_name);
     /* Once more: the search for a path may have run finalizers that visit sites. */
     call_table_run(calls, start->thread, (struct call *)start->parent);
-    PyObject *token = track_take(session, frame, start);
+    PyObject *token = track_call_begin(session, frame, start);
     start->is_left_out = start->is_left_out && token == NULL;
     call = recorder_begin_call(session->recorder, start);
     if (call != NULL) {
@@ -384,7 +384,7 @@ frame_join(struct session *session, struct recorded_module *module, PyObject *fr
         call = begin_call(session, &start, frame, &(struct frame_owner){0}, true);
         /* Those which it makes name it before it has an event. */
         if (call != NULL && recorder_log(session->recorder) != NULL) {
-            recorder_tell_call(session->recorder, call);
+            recorder_write_call(session->recorder, call);
         }
     }
     Py_DECREF(code);

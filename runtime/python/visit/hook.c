@@ -107,39 +107,39 @@ PyObject *hook_make_type(PyObject *module)
     return PyType_FromModuleAndSpec(module, &spec, NULL);
 }
 
-static void tell_values(struct session *session,
-                        const struct visit *visit,
-                        PyObject *const *values,
-                        Py_ssize_t count)
+static void record_values(struct session *session,
+                          const struct visit *visit,
+                          PyObject *const *values,
+                          Py_ssize_t count)
 {
     const struct site *site = visit->site;
     struct value nothing = {.kind = VALUE_NOTHING};
     struct value missing = {.kind = VALUE_MISSING};
     Py_ssize_t next = 0;
-    bool is_told = false;
+    bool is_recorded = false;
 
     if (recorder_options(session->recorder)->has_sources) {
-        sources_tell(session, visit);
+        sources_record(session, visit);
     }
 
     for (uint32_t i = 0; i < site->write_count; i++) {
         enum site_source source = site->writes[i].source;
         if (source == SITE_SOURCE_NONE) {
-            recorder_tell(session->recorder, visit, i, SLICE(""), &nothing);
+            recorder_write(session->recorder, visit, i, SLICE(""), &nothing);
         } else if (next >= count) {
             break;
         } else if (values[next] == NULL) {
-            recorder_tell(session->recorder, visit, i, SLICE(""), &missing);
+            recorder_write(session->recorder, visit, i, SLICE(""), &missing);
             next++;
         } else if (source == SITE_SOURCE_PEEK) {
-            value_tell_peeked(session, visit, i, values[next++]);
+            value_record_peeked(session, visit, i, values[next++]);
         } else {
-            value_tell(session, visit, i, values[next++]);
+            value_record(session, visit, i, values[next++]);
         }
-        is_told = true;
+        is_recorded = true;
     }
-    if (!is_told) {
-        recorder_tell(session->recorder, visit, 0, SLICE(""), &nothing);
+    if (!is_recorded) {
+        recorder_write(session->recorder, visit, 0, SLICE(""), &nothing);
     }
 }
 
@@ -172,9 +172,9 @@ static void visit_site(struct session *session,
         session->imports.left_out++;
     } else if (call != NULL &&
                recorder_begin_visit(session->recorder, module, index, call, &visit)) {
-        tell_values(session, &visit, values, count);
+        record_values(session, &visit, values, count);
         if (call->tracked != NULL) {
-            track_look(session, &visit);
+            track_inspect(session, &visit);
         }
     }
 }
@@ -221,15 +221,15 @@ static bool must_raise(const struct hook_object *hook)
 {
     struct stop *stop = &hook->session->stop;
 
-    return stop->is_met && stop->thread == session_thread_key() && stop_raise(stop);
+    return stop->is_reached && stop->thread == session_thread_key() && stop_raise(stop);
 }
 
 /* Lines about tracked calls are written before the program goes on. False: an exception is set. */
-static bool tell_tracking(const struct hook_object *hook)
+static bool report_tracking(const struct hook_object *hook)
 {
     struct session *session = hook->session;
 
-    return session->tracking == NULL || track_tell(session);
+    return session->tracking == NULL || track_report(session);
 }
 
 HOT static PyObject *
@@ -246,7 +246,7 @@ hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         if (!hook->session->is_muted || hook->session->is_own) {
             if (!is_left_out(hook, site, arguments + 1, count - 1)) {
                 hook_visit_object(hook, site, NULL, arguments + 1, count - 1);
-                if (!tell_tracking(hook)) {
+                if (!report_tracking(hook)) {
                     return NULL;
                 }
             } else if (hook->session->watchers == NULL) {
@@ -296,7 +296,7 @@ bool hook_observe(PyObject *hook,
 
     if (hook_is_recording(hook) && !is_left_out(object, site, values, count)) {
         hook_visit_object(object, site, owner, values, count);
-        if (!tell_tracking(object)) {
+        if (!report_tracking(object)) {
             return false;
         }
     }
@@ -327,7 +327,7 @@ void hook_join(PyObject *hook, PyObject *frame)
 
         if (call != NULL && !call->is_left_out &&
             recorder_options(session->recorder)->has_sources) {
-            sources_tell_frame(session, recorded, call, frame);
+            sources_record_frame(session, recorded, call, frame);
         }
     }
     session_leave(session);

@@ -109,7 +109,7 @@ static bool is_plain_peeked(struct session *session,
     PyObject *object;
     bool is_so;
 
-    if (!stop_is_looking(&session->stop)) {
+    if (!stop_is_wanted(&session->stop)) {
         return true;
     }
     object = walk_dotted(&session->types, root, name);

@@ -108,7 +108,7 @@ static PyObject *children_of(PyObject *module)
 }
 
 /* Whether the walk meets the module for the first time; -1 on failure. */
-static int is_first_meeting(PyObject *seen, PyObject *module)
+static int is_first_visit(PyObject *seen, PyObject *module)
 {
     PyObject *key = PyLong_FromVoidPtr(module);
     int is_known = key == NULL ? -1 : PySet_Contains(seen, key);
@@ -133,7 +133,7 @@ static int add_below(struct session *session,
     PyObject *name, *child;
     Py_ssize_t position = 0;
     size_t size = path->size;
-    int status = is_first_meeting(seen, module);
+    int status = is_first_visit(seen, module);
 
     if (status == 1) {
         status = remember(session, module, buffer_slice(path), root, NULL);

@@ -14,7 +14,7 @@ static struct slice root_of(struct slice name)
 }
 
 /* A new reference, or NULL without an exception. */
-static PyObject *look_up(PyObject *names, struct slice name)
+static PyObject *find_name(PyObject *names, struct slice name)
 {
     PyObject *key = PyUnicode_DecodeUTF8(name.bytes, (Py_ssize_t)name.size, "strict");
     PyObject *value = NULL;
@@ -57,7 +57,7 @@ static PyObject *find_root(struct session *session,
 
     if (is_global) {
         PyObject *names = PyEval_GetGlobals();
-        found = names == NULL ? NULL : look_up(names, root);
+        found = names == NULL ? NULL : find_name(names, root);
     }
     if (found == NULL && !is_global && root.size < read->name.size) {
         found = find_self(session, visit, root);
@@ -67,13 +67,13 @@ static PyObject *find_root(struct session *session,
 
 /* Tells what stands at the end of a read name whose root is `object`, a reference that it
  * takes; NULL: the root is not bound. */
-static void tell_source(struct session *session,
-                        const struct visit *visit,
-                        uint32_t index,
-                        PyObject *object)
+static void record_source(struct session *session,
+                          const struct visit *visit,
+                          uint32_t index,
+                          PyObject *object)
 {
     struct slice name = visit->site->reads[index].name;
-    bool is_told = false;
+    bool is_recorded = false;
 
     if (object != NULL && root_of(name).size < name.size) {
         PyObject *end = walk_dotted(&session->types, object, name);
@@ -81,10 +81,11 @@ static void tell_source(struct session *session,
         object = end;
     }
     if (object != NULL) {
-        is_told = value_tell_tensors(session, visit, RECORDER_READ(index), object);
+        is_recorded =
+            value_record_tensors(session, visit, RECORDER_READ(index), object);
         Py_DECREF(object);
     }
-    if (!is_told) {
+    if (!is_recorded) {
         recorder_pass_read(visit, index);
     }
 }
@@ -101,14 +102,14 @@ static bool writes_name(const struct site *site, struct slice name)
     return false;
 }
 
-void sources_tell(struct session *session, const struct visit *visit)
+void sources_record(struct session *session, const struct visit *visit)
 {
     for (uint32_t i = 0; i < visit->site->read_count; i++) {
         const struct site_read *read = &visit->site->reads[i];
 
         if (recorder_is_read_new(session->recorder, visit, i) &&
             !writes_name(visit->site, read->name)) {
-            tell_source(session, visit, i, find_root(session, visit, read));
+            record_source(session, visit, i, find_root(session, visit, read));
         }
     }
 }
@@ -134,25 +135,25 @@ find_in_frame(PyObject *frame, const struct site_read *read, bool has_slots)
     return found;
 }
 
-static void tell_ahead(struct session *session,
-                       const struct visit *visit,
-                       PyObject *frame,
-                       bool has_slots)
+static void record_ahead(struct session *session,
+                         const struct visit *visit,
+                         PyObject *frame,
+                         bool has_slots)
 {
     for (uint32_t i = 0; i < visit->site->read_count; i++) {
         if (recorder_is_read_new(session->recorder, visit, i)) {
-            tell_source(session, visit, i,
-                        find_in_frame(frame, &visit->site->reads[i], has_slots));
+            record_source(session, visit, i,
+                          find_in_frame(frame, &visit->site->reads[i], has_slots));
         }
     }
 }
 
 /* Sites that come next are looked at first, so that a value is told where it is read next; those
  * before may come again in a loop. */
-void sources_tell_frame(struct session *session,
-                        struct recorded_module *module,
-                        struct call *call,
-                        PyObject *frame)
+void sources_record_frame(struct session *session,
+                          struct recorded_module *module,
+                          struct call *call,
+                          PyObject *frame)
 {
     bool has_slots = frame_is_function(frame_code(frame));
     int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
@@ -163,10 +164,9 @@ void sources_tell_frame(struct session *session,
             bool is_next = (int64_t)site->line > line;
 
             if (site->function == call->function->index && is_next == (turn == 0)) {
-                struct visit visit =
-                    recorder_look_ahead(session->recorder, module, i, call);
+                struct visit visit = recorder_peek(session->recorder, module, i, call);
 
-                tell_ahead(session, &visit, frame, has_slots);
+                record_ahead(session, &visit, frame, has_slots);
             }
         }
     }

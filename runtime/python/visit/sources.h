@@ -7,13 +7,13 @@
 
 /* Tells the tensors that the visit's site has read, those that are not known in this call: of
  * globals, and of attributes of the call's own torch.nn.Module. No user's code runs. */
-void sources_tell(struct session *session, const struct visit *visit);
+void sources_record(struct session *session, const struct visit *visit);
 
 /* Recording begins in the middle of this call: tells the tensors that its sites may read, local
  * ones too, as they are now. */
-void sources_tell_frame(struct session *session,
-                        struct recorded_module *module,
-                        struct call *call,
-                        PyObject *frame);
+void sources_record_frame(struct session *session,
+                          struct recorded_module *module,
+                          struct call *call,
+                          PyObject *frame);
 
 #endif

@@ -73,8 +73,7 @@ static PyObject *describe(PyObject *descriptor, PyTypeObject *type)
     return found;
 }
 
-PyObject *
-type_cache_look_up(struct type_cache *cache, PyTypeObject *type, PyObject *name)
+PyObject *type_cache_find(struct type_cache *cache, PyTypeObject *type, PyObject *name)
 {
     PyObject *mro = describe(cache->get_mro, type);
     PyObject *found = NULL;
@@ -98,10 +97,10 @@ type_cache_look_up(struct type_cache *cache, PyTypeObject *type, PyObject *name)
 }
 
 static PyObject *
-look_up_text(struct type_cache *cache, PyTypeObject *type, const char *name)
+find_text(struct type_cache *cache, PyTypeObject *type, const char *name)
 {
     PyObject *key = PyUnicode_FromString(name);
-    PyObject *found = key == NULL ? NULL : type_cache_look_up(cache, type, key);
+    PyObject *found = key == NULL ? NULL : type_cache_find(cache, type, key);
 
     Py_XDECREF(key);
     PyErr_Clear();
@@ -164,7 +163,7 @@ static bool is_deque(struct type_cache *cache, PyTypeObject *type)
 
 static enum type_kind find_tuple_kind(struct type_cache *cache, struct type_info *info)
 {
-    info->fields = look_up_text(cache, info->type, "_fields");
+    info->fields = find_text(cache, info->type, "_fields");
     if (info->fields != NULL && PyTuple_CheckExact(info->fields)) {
         return TYPE_NAMED_TUPLE;
     }
@@ -174,7 +173,7 @@ static enum type_kind find_tuple_kind(struct type_cache *cache, struct type_info
 
 static enum type_kind find_object_kind(struct type_cache *cache, struct type_info *info)
 {
-    info->fields = look_up_text(cache, info->type, "__dataclass_fields__");
+    info->fields = find_text(cache, info->type, "__dataclass_fields__");
     if (info->fields != NULL && PyDict_Check(info->fields)) {
         return TYPE_DATACLASS;
     }

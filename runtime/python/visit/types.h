@@ -61,7 +61,6 @@ struct slice type_info_name(const struct type_info *info);
 
 /* What the type or one of its bases holds under that name; a new reference, or NULL without an
  * exception. */
-PyObject *
-type_cache_look_up(struct type_cache *cache, PyTypeObject *type, PyObject *name);
+PyObject *type_cache_find(struct type_cache *cache, PyTypeObject *type, PyObject *name);
 
 #endif

@@ -37,7 +37,7 @@ static void record_container(struct session *session,
     if (name != NULL) {
         value.type = (struct slice){PyBytes_AsString(name), (size_t)PyBytes_Size(name)};
     }
-    recorder_tell(session->recorder, visit, write, SLICE(""), &value);
+    recorder_write(session->recorder, visit, write, SLICE(""), &value);
     Py_XDECREF(name);
 }
 
@@ -47,17 +47,17 @@ static void record_leaf(struct session *session,
                         const struct walk *walk,
                         size_t leaf)
 {
-    value_tell_single(session, visit, write, walk_path(walk, leaf),
-                      walk->leaves[leaf].object);
+    value_record_single(session, visit, write, walk_path(walk, leaf),
+                        walk->leaves[leaf].object);
 }
 
 /* The container, and all leaves that were found in it. */
 /* The same, with all leaves that a walk has found. */
-static void container_tell_leaves(struct session *session,
-                                  const struct visit *visit,
-                                  uint32_t write,
-                                  PyObject *object,
-                                  const struct walk *walk)
+static void container_record_leaves(struct session *session,
+                                    const struct visit *visit,
+                                    uint32_t write,
+                                    PyObject *object,
+                                    const struct walk *walk)
 {
     record_container(session, visit, write, object, walk, false);
     for (size_t i = 0; i < walk->leaf_count; i++) {
@@ -146,136 +146,136 @@ static void walk_whole(struct session *session, PyObject *object, struct walk *w
 
 /* What a leaf is known by. Numbers have no version, and their addresses are used again: of these it
  * is the value. */
-static struct told_leaf identify_leaf(struct session *session,
-                                      const struct walk_leaf *leaf)
+static struct known_leaf identify_leaf(struct session *session,
+                                       const struct walk_leaf *leaf)
 {
     PyObject *object = leaf->object;
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
-    struct told_leaf told = {.place = leaf->place,
-                             .object = (uint64_t)(uintptr_t)object};
+    struct known_leaf kept = {.place = leaf->place,
+                              .object = (uint64_t)(uintptr_t)object};
     struct value value = {0};
     PyObject *owner = NULL;
 
     if (info->kind == TYPE_TENSOR) {
-        told.is_tensor = true;
-        told.has_version = info->tensor != TENSOR_CLASS_NUMPY;
-        told.version = told.has_version ? tensor_version(session->access, object) : 0;
-        return told;
+        kept.is_tensor = true;
+        kept.has_version = info->tensor != TENSOR_CLASS_NUMPY;
+        kept.version = kept.has_version ? tensor_version(session->access, object) : 0;
+        return kept;
     }
     value_describe(info, object, &value, &owner);
-    told.has_version = true;
-    told.object =
+    kept.has_version = true;
+    kept.object =
         recorder_value_hash(&value) ^ hash_64(value.text) ^ (uint64_t)value.kind << 56;
     Py_XDECREF(owner);
-    return told;
+    return kept;
 }
 
 /* Whether a leaf is what it was when the container was recorded last. The address of a tensor that is
  * gone may be another's now, which an event has seen since. A NumPy array has no version: in a small
  * container it is measured again, in a larger one it counts as unchanged. */
 static bool is_leaf_same(struct session *session,
-                         const struct told_container *told,
-                         const struct told_leaf *before,
-                         const struct told_leaf *now)
+                         const struct known_container *kept,
+                         const struct known_leaf *before,
+                         const struct known_leaf *now)
 {
     return before->object == now->object && before->version == now->version &&
            before->is_tensor == now->is_tensor &&
-           (now->has_version || told->leaf_count > WALK_SMALL) &&
+           (now->has_version || kept->leaf_count > WALK_SMALL) &&
            (!now->is_tensor ||
-            recorder_is_same_since(session->recorder, now->object, told->event));
+            recorder_is_same_since(session->recorder, now->object, kept->event));
 }
 
 static void keep_leaves(struct session *session,
-                        struct told_container *told,
+                        struct known_container *kept,
                         const struct walk *walk,
                         size_t first)
 {
-    for (size_t i = 0; i < walk->leaf_count && first + i < TOLD_LEAF_MAX; i++) {
-        told->leaves[first + i] = identify_leaf(session, &walk->leaves[i]);
-        told->leaf_count = (uint32_t)(first + i + 1);
+    for (size_t i = 0; i < walk->leaf_count && first + i < KNOWN_LEAF_MAX; i++) {
+        kept->leaves[first + i] = identify_leaf(session, &walk->leaves[i]);
+        kept->leaf_count = (uint32_t)(first + i + 1);
     }
 }
 
 static void keep_container(struct session *session,
-                           struct told_container *told,
+                           struct known_container *kept,
                            const struct type_info *info,
                            PyObject *object,
                            size_t count)
 {
-    told->object = (uint64_t)(uintptr_t)object;
-    told->item_count = count;
-    told->last =
+    kept->object = (uint64_t)(uintptr_t)object;
+    kept->item_count = count;
+    kept->last =
         count == 0 ? 0 : (uint64_t)(uintptr_t)walk_item_at(info, object, count - 1);
-    told->event = log_writer_event_count(recorder_log(session->recorder));
+    kept->event = log_writer_event_count(recorder_log(session->recorder));
 }
 
 /* Whether what has become of a container since it was recorded last can be found by its first and its
  * new items: it is the same one, and it only grew at its end, or a short list shrank there. */
 static bool can_continue(const struct visit *visit,
                          uint32_t write,
-                         const struct told_container *told,
+                         const struct known_container *kept,
                          const struct type_info *info,
                          PyObject *object,
                          size_t count)
 {
     PyObject *last;
 
-    if (told->object != (uint64_t)(uintptr_t)object || visit->call->is_tapped ||
+    if (kept->object != (uint64_t)(uintptr_t)object || visit->call->is_tapped ||
         (visit->site->kind != SITE_MUTATE && !recorder_reads_own_name(visit, write))) {
         return false;
     }
-    if (count < told->item_count) {
-        return info->kind == TYPE_LIST && told->item_count <= AGAIN_ITEM_MAX;
+    if (count < kept->item_count) {
+        return info->kind == TYPE_LIST && kept->item_count <= AGAIN_ITEM_MAX;
     }
     last =
-        told->item_count == 0 ? NULL : walk_item_at(info, object, told->item_count - 1);
-    return told->item_count == 0 || (last != NULL && count == told->item_count) ||
-           (last != NULL && told->last == (uint64_t)(uintptr_t)last);
+        kept->item_count == 0 ? NULL : walk_item_at(info, object, kept->item_count - 1);
+    return kept->item_count == 0 || (last != NULL && count == kept->item_count) ||
+           (last != NULL && kept->last == (uint64_t)(uintptr_t)last);
 }
 
 /* Visits the items that were there the last time, and finds which of their leaves have changed: a bit
  * for each. False: leaves are gone or have moved. */
 static bool find_changes(struct session *session,
-                         const struct told_container *told,
+                         const struct known_container *kept,
                          const struct walk *walk,
-                         struct told_leaf *now,
+                         struct known_leaf *now,
                          uint64_t *changed)
 {
     *changed = 0;
     for (size_t i = 0; i < walk->leaf_count; i++) {
         now[i] = identify_leaf(session, &walk->leaves[i]);
-        if (i >= told->leaf_count || now[i].place != told->leaves[i].place) {
+        if (i >= kept->leaf_count || now[i].place != kept->leaves[i].place) {
             return false;
         }
-        if (!is_leaf_same(session, told, &told->leaves[i], &now[i])) {
+        if (!is_leaf_same(session, kept, &kept->leaves[i], &now[i])) {
             *changed |= UINT64_C(1) << i;
         }
     }
-    return walk->leaf_count == told->leaf_count || walk->is_cut ||
-           walk->item_count < told->item_count;
+    return walk->leaf_count == kept->leaf_count || walk->is_cut ||
+           walk->item_count < kept->item_count;
 }
 
-_Static_assert(TOLD_LEAF_MAX == 64 && WALK_LEAF_MAX == 64, "a bit for each leaf");
+_Static_assert(KNOWN_LEAF_MAX == 64 && WALK_LEAF_MAX == 64, "a bit for each leaf");
 
 /* The items that were added. Where none was, one of a large container may have been replaced: the last
  * one, or any; where the first ones hold no leaf, the others are visited by and by. */
 static void walk_added(struct walk *walk,
                        struct session *session,
-                       struct told_container *told,
+                       struct known_container *kept,
                        const struct type_info *info,
                        PyObject *object,
                        size_t count)
 {
     walk_init(walk);
     walk->item_count = count;
-    walk->first = (Py_ssize_t)told->item_count;
-    if (count == told->item_count && count > AGAIN_ITEM_MAX) {
-        if (told->last != (uint64_t)(uintptr_t)walk_item_at(info, object, count - 1)) {
+    walk->first = (Py_ssize_t)kept->item_count;
+    if (count == kept->item_count && count > AGAIN_ITEM_MAX) {
+        if (kept->last != (uint64_t)(uintptr_t)walk_item_at(info, object, count - 1)) {
             walk->first = (Py_ssize_t)count - 1;
-        } else if (told->leaf_count == 0) {
-            walk->first = (Py_ssize_t)(told->next_item % count);
+        } else if (kept->leaf_count == 0) {
+            walk->first = (Py_ssize_t)(kept->next_item % count);
             walk->end = walk->first + AGAIN_ITEM_MAX;
-            told->next_item = (uint64_t)walk->end;
+            kept->next_item = (uint64_t)walk->end;
         }
     }
     if ((size_t)walk->first < count) {
@@ -302,21 +302,21 @@ static bool record_changes(struct session *session,
                            const struct visit *visit,
                            uint32_t write,
                            PyObject *object,
-                           struct told_container *told)
+                           struct known_container *kept)
 {
     const struct type_info info = *type_cache_get(&session->types, Py_TYPE(object));
     size_t count = walk_count_items(&info, object);
-    size_t end = count < told->item_count ? count : told->item_count;
-    struct told_leaf now[TOLD_LEAF_MAX];
+    size_t end = count < kept->item_count ? count : kept->item_count;
+    struct known_leaf now[KNOWN_LEAF_MAX];
     struct walk old, added;
     uint64_t changed;
     bool is_found;
 
-    if (!can_continue(visit, write, told, &info, object, count)) {
+    if (!can_continue(visit, write, kept, &info, object, count)) {
         return false;
     }
     walk_again(&old, session, end, object, false);
-    is_found = find_changes(session, told, &old, now, &changed);
+    is_found = find_changes(session, kept, &old, now, &changed);
     if (is_found && changed != 0) {
         walk_release(&old);
         walk_again(&old, session, end, object, true);
@@ -325,17 +325,17 @@ static bool record_changes(struct session *session,
         walk_release(&old);
         return false;
     }
-    walk_added(&added, session, told, &info, object, count);
-    follow_plain(session, object, told->item_count, &info, &added);
-    memcpy(told->leaves, now, old.leaf_count * sizeof *now);
-    told->leaf_count = (uint32_t)old.leaf_count;
-    if (!old.is_cut && count > told->item_count) {
-        keep_leaves(session, told, &added, old.leaf_count);
+    walk_added(&added, session, kept, &info, object, count);
+    follow_plain(session, object, kept->item_count, &info, &added);
+    memcpy(kept->leaves, now, old.leaf_count * sizeof *now);
+    kept->leaf_count = (uint32_t)old.leaf_count;
+    if (!old.is_cut && count > kept->item_count) {
+        keep_leaves(session, kept, &added, old.leaf_count);
     }
     record_container(session, visit, write, object, &added, true);
     record_changed(session, visit, write, &old, changed);
     record_changed(session, visit, write, &added, UINT64_MAX);
-    keep_container(session, told, &info, object, count);
+    keep_container(session, kept, &info, object, count);
     walk_release(&added);
     walk_release(&old);
     return true;
@@ -345,33 +345,33 @@ static void record_whole(struct session *session,
                          const struct visit *visit,
                          uint32_t write,
                          PyObject *object,
-                         struct told_container *told)
+                         struct known_container *kept)
 {
     struct walk walk;
 
     walk_whole(session, object, &walk);
-    container_tell_leaves(session, visit, write, object, &walk);
-    if (told != NULL) {
-        told->leaf_count = 0;
-        told->next_item = 0;
-        keep_leaves(session, told, &walk, 0);
-        keep_container(session, told, type_cache_get(&session->types, Py_TYPE(object)),
+    container_record_leaves(session, visit, write, object, &walk);
+    if (kept != NULL) {
+        kept->leaf_count = 0;
+        kept->next_item = 0;
+        keep_leaves(session, kept, &walk, 0);
+        keep_container(session, kept, type_cache_get(&session->types, Py_TYPE(object)),
                        object, walk.item_count);
     }
     walk_release(&walk);
 }
 
 /* Records the container as the value of the visit's `write`-th name, and its new or changed leaves. */
-static void container_tell(struct session *session,
-                           const struct visit *visit,
-                           uint32_t write,
-                           PyObject *object)
+static void container_record(struct session *session,
+                             const struct visit *visit,
+                             uint32_t write,
+                             PyObject *object)
 {
     bool is_known = false;
-    struct told_container *told = recorder_told_container(visit, write, &is_known);
+    struct known_container *kept = recorder_known_container(visit, write, &is_known);
 
-    if (!is_known || !record_changes(session, visit, write, object, told)) {
-        record_whole(session, visit, write, object, told);
+    if (!is_known || !record_changes(session, visit, write, object, kept)) {
+        record_whole(session, visit, write, object, kept);
     }
 }
 
@@ -436,16 +436,16 @@ static bool is_measured(const struct recorder_options *options,
 }
 
 /* Tells a tensor of another device, and has it measured there: the record is filled in later. */
-static void tell_late(struct session *session,
-                      const struct visit *visit,
-                      uint32_t write,
-                      struct slice path,
-                      const struct value *value,
-                      const struct tensor *tensor)
+static void record_late(struct session *session,
+                        const struct visit *visit,
+                        uint32_t write,
+                        struct slice path,
+                        const struct value *value,
+                        const struct tensor *tensor)
 {
     struct log_nonfinite counts;
 
-    recorder_tell(session->recorder, visit, write, path, value);
+    recorder_write(session->recorder, visit, write, path, value);
     struct log_event *event = recorder_late(session->recorder);
     if (event != NULL) {
         /* The record stays where it is as long as no other is written: no finalizer may visit
@@ -454,11 +454,11 @@ static void tell_late(struct session *session,
         device_queue_add(session->devices, (PyObject *)(uintptr_t)tensor->object,
                          tensor, event);
         /* A recording that stops at a value has to wait for it. */
-        if (stop_is_looking(&session->stop)) {
+        if (stop_is_wanted(&session->stop)) {
             device_queue_flush(session->devices);
             if (log_late_read(event, &counts)) {
-                stop_meet_array(&session->stop, session_thread_key(), visit, write,
-                                path, value->array, &counts);
+                stop_check_array(&session->stop, session_thread_key(), visit, write,
+                                 path, value->array, &counts);
             }
         }
         if (had_collector) {
@@ -479,8 +479,8 @@ static __attribute__((noinline)) bool stops_at(struct session *session,
     struct log_nonfinite counts = {statistics->nan_count, statistics->posinf_count,
                                    statistics->neginf_count};
 
-    return stop_meet_array(&session->stop, session_thread_key(), visit, write, path,
-                           array, &counts);
+    return stop_check_array(&session->stop, session_thread_key(), visit, write, path,
+                            array, &counts);
 }
 
 struct recorded_array value_array(const struct tensor *tensor)
@@ -547,22 +547,22 @@ static bool measure_array(struct session *session,
 }
 
 /* Before a written value that is not finite: the weights that were not. */
-static void tell_weights(struct session *session,
-                         const struct visit *visit,
-                         uint32_t write,
-                         const struct statistics *statistics)
+static void record_weights(struct session *session,
+                           const struct visit *visit,
+                           uint32_t write,
+                           const struct statistics *statistics)
 {
     if (statistics != NULL && write < visit->site->write_count &&
         statistics_finite_count(statistics) != statistics->count) {
-        weights_tell(session, visit);
+        weights_record(session, visit);
     }
 }
 
-static void tell_array(struct session *session,
-                       const struct visit *visit,
-                       uint32_t write,
-                       struct slice path,
-                       const struct tensor *tensor)
+static void record_array(struct session *session,
+                         const struct visit *visit,
+                         uint32_t write,
+                         struct slice path,
+                         const struct tensor *tensor)
 {
     const struct recorder_options *options = recorder_options(session->recorder);
     struct statistics statistics;
@@ -572,18 +572,18 @@ static void tell_array(struct session *session,
 
     bool is_fresh = find_fresh(session, tensor, &array);
     bool is_wanted = is_measured(options, visit, &tensor->array);
-    bool is_stopping = stop_is_looking(&session->stop);
-    bool is_looked_at = (is_wanted || is_stopping) && !is_fresh;
-    if (is_looked_at && is_too_large(&tensor->array)) {
-        is_looked_at = false;
+    bool is_stopping = stop_is_wanted(&session->stop);
+    bool is_inspected = (is_wanted || is_stopping) && !is_fresh;
+    if (is_inspected && is_too_large(&tensor->array)) {
+        is_inspected = false;
         array.note = SLICE("overlapping, not measured");
     }
-    array.is_late = is_looked_at && tensor->is_on_device && options->has_statistics;
+    array.is_late = is_inspected && tensor->is_on_device && options->has_statistics;
     if (array.is_late) {
-        tell_late(session, visit, write, path, &value, tensor);
+        record_late(session, visit, write, path, &value, tensor);
         return;
     }
-    if (is_looked_at && tensor->array.data != NULL) {
+    if (is_inspected && tensor->array.data != NULL) {
         bool has_statistics =
             measure_array(session, tensor, is_wanted, &statistics, &array);
         if (is_stopping && has_statistics &&
@@ -591,7 +591,7 @@ static void tell_array(struct session *session,
             is_wanted = true;
         }
         array.statistics = has_statistics && is_wanted ? &statistics : NULL;
-        tell_weights(session, visit, write, array.statistics);
+        record_weights(session, visit, write, array.statistics);
         array.is_sampled = is_wanted;
     }
     array.is_sampled = array.is_sampled || (is_wanted && array.fresh != NULL);
@@ -599,40 +599,40 @@ static void tell_array(struct session *session,
         array.is_kept =
             recorder_keeps(session->recorder, visit->site->writes[write].name);
     }
-    recorder_tell(session->recorder, visit, write, path, &value);
+    recorder_write(session->recorder, visit, write, path, &value);
 }
 
-static void tell_scalar(struct session *session,
-                        const struct visit *visit,
-                        uint32_t write,
-                        struct slice path,
-                        const struct type_info *info,
-                        PyObject *object)
+static void record_scalar(struct session *session,
+                          const struct visit *visit,
+                          uint32_t write,
+                          struct slice path,
+                          const struct type_info *info,
+                          PyObject *object)
 {
     struct value value = {.object = (uint64_t)(uintptr_t)object};
     PyObject *owner = NULL;
 
     value_describe(info, object, &value, &owner);
     if (value.kind == VALUE_FLOAT || value.kind == VALUE_COMPLEX) {
-        stop_meet_number(&session->stop, session_thread_key(), visit, write, path,
-                         value.real, value.imaginary);
+        stop_check_number(&session->stop, session_thread_key(), visit, write, path,
+                          value.real, value.imaginary);
     }
-    recorder_tell(session->recorder, visit, write, path, &value);
+    recorder_write(session->recorder, visit, write, path, &value);
     Py_XDECREF(owner);
 }
 
-bool value_tell_single(struct session *session,
-                       const struct visit *visit,
-                       uint32_t write,
-                       struct slice path,
-                       PyObject *object)
+bool value_record_single(struct session *session,
+                         const struct visit *visit,
+                         uint32_t write,
+                         struct slice path,
+                         PyObject *object)
 {
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
     struct tensor tensor;
 
     if (info->kind == TYPE_TENSOR) {
         if (tensor_describe(session->access, object, info->tensor, &tensor) == 0) {
-            tell_array(session, visit, write, path, &tensor);
+            record_array(session, visit, write, path, &tensor);
             tensor_release(&tensor);
             return true;
         }
@@ -641,7 +641,7 @@ bool value_tell_single(struct session *session,
     if (type_is_container(info)) {
         return false;
     }
-    tell_scalar(session, visit, write, path, info, object);
+    record_scalar(session, visit, write, path, info, object);
     return true;
 }
 
@@ -650,16 +650,16 @@ static bool is_tensor(struct session *session, PyObject *object)
     return type_cache_get(&session->types, Py_TYPE(object))->kind == TYPE_TENSOR;
 }
 
-bool value_tell_tensors(struct session *session,
-                        const struct visit *visit,
-                        uint32_t write,
-                        PyObject *object)
+bool value_record_tensors(struct session *session,
+                          const struct visit *visit,
+                          uint32_t write,
+                          PyObject *object)
 {
     struct walk walk;
     bool has_tensor = false;
 
     if (is_tensor(session, object)) {
-        return value_tell_single(session, visit, write, SLICE(""), object);
+        return value_record_single(session, visit, write, SLICE(""), object);
     }
     if (!type_is_container(type_cache_get(&session->types, Py_TYPE(object)))) {
         return false;
@@ -670,35 +670,35 @@ bool value_tell_tensors(struct session *session,
         has_tensor = has_tensor || is_tensor(session, walk.leaves[i].object);
     }
     if (has_tensor) {
-        container_tell_leaves(session, visit, write, object, &walk);
+        container_record_leaves(session, visit, write, object, &walk);
     }
     walk_release(&walk);
     return has_tensor;
 }
 
-void value_tell(struct session *session,
-                const struct visit *visit,
-                uint32_t write,
-                PyObject *object)
+void value_record(struct session *session,
+                  const struct visit *visit,
+                  uint32_t write,
+                  PyObject *object)
 {
-    if (!value_tell_single(session, visit, write, SLICE(""), object)) {
-        container_tell(session, visit, write, object);
+    if (!value_record_single(session, visit, write, SLICE(""), object)) {
+        container_record(session, visit, write, object);
     }
 }
 
-void value_tell_peeked(struct session *session,
-                       const struct visit *visit,
-                       uint32_t write,
-                       PyObject *root)
+void value_record_peeked(struct session *session,
+                         const struct visit *visit,
+                         uint32_t write,
+                         PyObject *root)
 {
     PyObject *object =
         walk_dotted(&session->types, root, visit->site->writes[write].name);
     struct value missing = {.kind = VALUE_MISSING};
 
     if (object == NULL) {
-        recorder_tell(session->recorder, visit, write, SLICE(""), &missing);
+        recorder_write(session->recorder, visit, write, SLICE(""), &missing);
         return;
     }
-    value_tell(session, visit, write, object);
+    value_record(session, visit, write, object);
     Py_DECREF(object);
 }

@@ -5,30 +5,30 @@
 #include "runtime/python/record/session.h"
 
 /* Tells `object` as the value of the visit's `write`-th name, and the tensors inside it. */
-void value_tell(struct session *session,
-                const struct visit *visit,
-                uint32_t write,
-                PyObject *object);
+void value_record(struct session *session,
+                  const struct visit *visit,
+                  uint32_t write,
+                  PyObject *object);
 
 /* Tells it, or what stands at `path` in it, where it holds no others; false: it does, nothing was
  * told. */
-bool value_tell_single(struct session *session,
-                       const struct visit *visit,
-                       uint32_t write,
-                       struct slice path,
-                       PyObject *object);
+bool value_record_single(struct session *session,
+                         const struct visit *visit,
+                         uint32_t write,
+                         struct slice path,
+                         PyObject *object);
 
 /* Tells it if it is a tensor, or holds any; false where there was nothing to tell. */
-bool value_tell_tensors(struct session *session,
-                        const struct visit *visit,
-                        uint32_t write,
-                        PyObject *object);
+bool value_record_tensors(struct session *session,
+                          const struct visit *visit,
+                          uint32_t write,
+                          PyObject *object);
 
 /* Tells what stands at the end of a dotted name whose root is `root`; no property is read. */
-void value_tell_peeked(struct session *session,
-                       const struct visit *visit,
-                       uint32_t write,
-                       PyObject *root);
+void value_record_peeked(struct session *session,
+                         const struct visit *visit,
+                         uint32_t write,
+                         PyObject *root);
 
 /* describe.c: what is told of an object that is neither a tensor nor walked. `owner` gets a reference to what
  * texts of `value`, which is zeroed, borrow from; it may get none. */

@@ -47,7 +47,7 @@ struct slice walk_path(const struct walk *walk, size_t leaf)
                           walk->leaves[leaf].path_size};
 }
 
-static bool is_limit_met(struct walk *walk)
+static bool is_limit_reached(struct walk *walk)
 {
     if (walk->leaf_count >= WALK_LEAF_MAX || walk->seen_count >= walk->item_limit) {
         walk->is_cut = true;
@@ -145,7 +145,7 @@ static void add_leaf(struct walk *walk, struct type_cache *types, PyObject *obje
     struct walk_leaf *leaf = &walk->leaves[walk->leaf_count];
     size_t path = walk->path_end;
 
-    if (is_limit_met(walk)) {
+    if (is_limit_reached(walk)) {
         return;
     }
     for (size_t i = 0; walk->has_paths && i < walk->step_count; i++) {
@@ -200,7 +200,8 @@ static void walk_sequence(struct walk *walk,
     Py_ssize_t count = is_list ? PyList_Size(object) : PyTuple_Size(object);
 
     count = end_of(walk, depth, count);
-    for (Py_ssize_t i = first_of(walk, depth); i < count && !is_limit_met(walk); i++) {
+    for (Py_ssize_t i = first_of(walk, depth); i < count && !is_limit_reached(walk);
+         i++) {
         PyObject *item =
             is_list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i);
         PyObject *field = fields != NULL && i < PyTuple_Size(fields)
@@ -248,7 +249,8 @@ static void walk_deque(struct walk *walk,
     const struct type_info info = {.fields = deque};
     Py_ssize_t count = end_of(walk, depth, deque_size(&info, object));
 
-    for (Py_ssize_t i = first_of(walk, depth); i < count && !is_limit_met(walk); i++) {
+    for (Py_ssize_t i = first_of(walk, depth); i < count && !is_limit_reached(walk);
+         i++) {
         PyObject *item = deque_item(&info, object, i);
 
         if (item == NULL) { /* it has become shorter meanwhile */
@@ -268,7 +270,7 @@ walk_dict(struct walk *walk, struct type_cache *types, PyObject *object, int dep
     Py_ssize_t end = end_of(walk, depth, PY_SSIZE_T_MAX);
     PyObject *key, *item;
 
-    while (position < end && !is_limit_met(walk) &&
+    while (position < end && !is_limit_reached(walk) &&
            PyDict_Next(object, &position, &key, &item)) {
         Py_INCREF(key);
         Py_INCREF(item);
@@ -281,7 +283,7 @@ walk_dict(struct walk *walk, struct type_cache *types, PyObject *object, int dep
 /* The value of a slot, read as the type itself describes it; a new reference or NULL. */
 static PyObject *peek_slot(struct type_cache *types, PyObject *object, PyObject *name)
 {
-    PyObject *member = type_cache_look_up(types, Py_TYPE(object), name);
+    PyObject *member = type_cache_find(types, Py_TYPE(object), name);
     PyObject *found = NULL;
 
     if (member != NULL && Py_TYPE(member) == &PyMemberDescr_Type) {
@@ -329,7 +331,7 @@ static void walk_fields(struct walk *walk,
     Py_ssize_t position = 0;
     PyObject *name, *unused;
 
-    while (!is_limit_met(walk) && PyDict_Next(fields, &position, &name, &unused)) {
+    while (!is_limit_reached(walk) && PyDict_Next(fields, &position, &name, &unused)) {
         PyObject *item = PyUnicode_Check(name) ? walk_peek(types, object, name) : NULL;
         if (item != NULL) {
             walk_step_to(walk, types, (struct walk_step){name, 0, true}, item, depth);

@@ -9,21 +9,21 @@
 #include "runtime/view/flow/build.h"
 
 /* So many visits of a site are looked at, so many tensors measured and so many recorded at most. */
-#define LOOKS_MAX    8
-#define MEASURED_MAX 128
-#define TOLD_MAX     8
-#define DEPTH_MAX    16
+#define INSPECTIONS_MAX 8
+#define MEASURED_MAX    128
+#define REPORTED_MAX    8
+#define DEPTH_MAX       16
 /* A statement is looked at for so many lines. */
 #define LINES_MAX 30
 
 /* What is looked for below one read name. */
-struct look {
+struct search {
     struct session *session;
     const struct visit *visit;
     uint32_t read;
     bool has_parameters_alone;
     unsigned measured;
-    unsigned told;
+    unsigned recorded;
     struct buffer path; /* owned */
 };
 
@@ -42,27 +42,27 @@ static bool is_finite(struct session *session, const struct tensor *tensor)
            statistics_finite_count(&statistics) == statistics.count;
 }
 
-static void look_at_tensor(struct look *look, PyObject *object)
+static void inspect_tensor(struct search *search, PyObject *object)
 {
     const struct type_info *info =
-        type_cache_get(&look->session->types, Py_TYPE(object));
+        type_cache_get(&search->session->types, Py_TYPE(object));
     struct tensor tensor;
     bool is_bad;
 
-    if (info->kind != TYPE_TENSOR || look->told == TOLD_MAX ||
-        look->measured++ >= MEASURED_MAX ||
-        tensor_describe(look->session->access, object, info->tensor, &tensor) != 0) {
+    if (info->kind != TYPE_TENSOR || search->recorded == REPORTED_MAX ||
+        search->measured++ >= MEASURED_MAX ||
+        tensor_describe(search->session->access, object, info->tensor, &tensor) != 0) {
         PyErr_Clear();
         return;
     }
     is_bad =
-        (!look->has_parameters_alone || (tensor.flags & LOG_FORM_PARAMETER) != 0) &&
-        !is_finite(look->session, &tensor);
+        (!search->has_parameters_alone || (tensor.flags & LOG_FORM_PARAMETER) != 0) &&
+        !is_finite(search->session, &tensor);
     tensor_release(&tensor);
     if (is_bad) {
-        look->told++;
-        value_tell_single(look->session, look->visit, RECORDER_READ(look->read),
-                          buffer_slice(&look->path), object);
+        search->recorded++;
+        value_record_single(search->session, search->visit, RECORDER_READ(search->read),
+                            buffer_slice(&search->path), object);
     }
 }
 
@@ -77,11 +77,11 @@ static void add_name(struct buffer *path, PyObject *name)
     buffer_add_bytes(path, text == NULL ? "?" : text, text == NULL ? 1 : (size_t)size);
 }
 
-static void look_below(struct look *look, PyObject *module, int depth)
+static void inspect_below(struct search *search, PyObject *module, int depth)
 {
     static const char *const homes[] = {"_parameters", "_buffers", "_modules"};
     PyObject *dict = PyObject_GenericGetDict(module, NULL);
-    size_t size = look->path.size;
+    size_t size = search->path.size;
 
     for (size_t i = 0; i < 3 && dict != NULL && PyDict_Check(dict); i++) {
         PyObject *home = PyDict_GetItemString(dict, homes[i]);
@@ -92,15 +92,15 @@ static void look_below(struct look *look, PyObject *module, int depth)
         while (home != NULL && PyDict_Check(home) &&
                PyDict_Next(home, &position, &name, &item)) {
             Py_INCREF(item);
-            add_name(&look->path, name);
+            add_name(&search->path, name);
             if (i < 2) {
-                look_at_tensor(look, item);
+                inspect_tensor(search, item);
             } else if (depth < DEPTH_MAX &&
-                       type_cache_get(&look->session->types, Py_TYPE(item))
+                       type_cache_get(&search->session->types, Py_TYPE(item))
                            ->is_module) {
-                look_below(look, item, depth + 1);
+                inspect_below(search, item, depth + 1);
             }
-            look->path.size = size;
+            search->path.size = size;
             Py_DECREF(item);
         }
         Py_XDECREF(home);
@@ -109,18 +109,18 @@ static void look_below(struct look *look, PyObject *module, int depth)
     PyErr_Clear();
 }
 
-static bool is_module(const struct look *look, PyObject *object)
+static bool is_module(const struct search *search, PyObject *object)
 {
-    return type_cache_get(&look->session->types, Py_TYPE(object))->is_module;
+    return type_cache_get(&search->session->types, Py_TYPE(object))->is_module;
 }
 
-static void look_at(struct look *look, PyObject *object)
+static void inspect_object(struct search *search, PyObject *object)
 {
-    look->measured = 0;
-    if (is_module(look, object)) {
-        look_below(look, object, 0);
+    search->measured = 0;
+    if (is_module(search, object)) {
+        inspect_below(search, object, 0);
     } else {
-        look_at_tensor(look, object);
+        inspect_tensor(search, object);
     }
 }
 
@@ -163,49 +163,49 @@ static size_t end_of_names(struct slice text, size_t at)
 }
 
 /* One use of the module: `self.lin(x)` uses what stands there, `self.step(x)` anything of it. */
-static void look_at_use(struct look *look, PyObject *object, struct slice names)
+static void inspect_use(struct search *search, PyObject *object, struct slice names)
 {
     PyObject *found = NULL;
 
-    look->told = 0;
+    search->recorded = 0;
     while (names.size > 1 && found == NULL) {
         struct buffer dotted = BUFFER_INIT;
 
         buffer_add_byte(&dotted, 'x');
         buffer_add(&dotted, names);
-        found = dotted.has_failed
-                    ? NULL
-                    : walk_dotted(&look->session->types, object, buffer_slice(&dotted));
+        found = dotted.has_failed ? NULL
+                                  : walk_dotted(&search->session->types, object,
+                                                buffer_slice(&dotted));
         buffer_release(&dotted);
         if (found != NULL) {
             break;
         }
         names.size -= slice_last_part(names, '.').size + 1;
     }
-    look->path.size = 0;
-    buffer_add(&look->path, names);
+    search->path.size = 0;
+    buffer_add(&search->path, names);
     if (found != NULL) {
-        look_at(look, found);
+        inspect_object(search, found);
     } else {
-        look->path.size = 0;
-        look_at(look, object);
+        search->path.size = 0;
+        inspect_object(search, object);
     }
-    look->path.size = 0;
+    search->path.size = 0;
     Py_XDECREF(found);
 }
 
-static void look_at_uses(struct look *look, PyObject *object, struct slice name)
+static void inspect_uses(struct search *search, PyObject *object, struct slice name)
 {
     struct buffer buffer = BUFFER_INIT;
     struct slice text;
 
-    add_statement(look->visit, &buffer);
+    add_statement(search->visit, &buffer);
     text = buffer_slice(&buffer);
     for (size_t at = flow_find_use(text, name, 0); at < text.size;
          at = flow_find_use(text, name, at + 1)) {
         size_t start = at + name.size;
 
-        look_at_use(look, object, slice_part(text, start, end_of_names(text, start)));
+        inspect_use(search, object, slice_part(text, start, end_of_names(text, start)));
     }
     buffer_release(&buffer);
 }
@@ -252,43 +252,43 @@ static bool may_be_weight(const struct site *site, const struct site_read *read)
 }
 
 static void
-look_all(struct session *session, const struct visit *visit, PyObject *frame)
+inspect_all(struct session *session, const struct visit *visit, PyObject *frame)
 {
     for (uint32_t i = 0; i < visit->site->read_count; i++) {
         const struct site_read *read = &visit->site->reads[i];
         PyObject *object =
             is_written(visit->site, read->name) ? NULL : find(session, frame, read);
-        struct look look = {
+        struct search search = {
             .session = session, .visit = visit, .read = i, .path = BUFFER_INIT};
 
-        if (object != NULL && is_module(&look, object)) {
-            look_at_uses(&look, object, read->name);
+        if (object != NULL && is_module(&search, object)) {
+            inspect_uses(&search, object, read->name);
         } else if (object != NULL) {
-            look.has_parameters_alone = !may_be_weight(visit->site, read);
-            look_at(&look, object);
+            search.has_parameters_alone = !may_be_weight(visit->site, read);
+            inspect_object(&search, object);
         }
-        buffer_release(&look.path);
+        buffer_release(&search.path);
         Py_XDECREF(object);
     }
 }
 
-void weights_tell(struct session *session, const struct visit *visit)
+void weights_record(struct session *session, const struct visit *visit)
 {
     uint64_t key = (uint64_t)(uintptr_t)visit->site;
-    uint32_t count = number_map_get(&session->weight_looks, key);
+    uint32_t count = number_map_get(&session->weight_searches, key);
     PyObject *frame = (PyObject *)PyEval_GetFrame(); /* borrowed */
 
     count = count == NUMBER_MAP_NONE ? 0 : count;
-    if (count >= LOOKS_MAX || frame == NULL || visit->is_look ||
-        !number_map_put(&session->weight_looks, key, count + 1)) {
+    if (count >= INSPECTIONS_MAX || frame == NULL || visit->is_inspection ||
+        !number_map_put(&session->weight_searches, key, count + 1)) {
         return;
     }
     Py_INCREF(frame);
-    look_all(session, visit, frame);
+    inspect_all(session, visit, frame);
     Py_DECREF(frame);
 }
 
 void weights_forget(struct session *session)
 {
-    number_map_release(&session->weight_looks);
+    number_map_release(&session->weight_searches);
 }

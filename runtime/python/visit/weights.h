@@ -7,7 +7,7 @@
 /* Records parameters and buffers of the torch.nn.Modules that the visit's statement uses, and
  * attributes and globals that it reads, as far as they are not finite. The first visits of a site
  * alone are looked at. No user's code runs. */
-void weights_tell(struct session *session, const struct visit *visit);
+void weights_record(struct session *session, const struct visit *visit);
 
 /* Forgets which sites were looked at. */
 void weights_forget(struct session *session);

@@ -7,9 +7,9 @@
 #include "runtime/python/watch/observe_module.h"
 #include "runtime/site/site.h"
 
-bool observe_tell(const struct observation *observation,
-                  PyObject *const *values,
-                  Py_ssize_t count)
+bool observe_pass_on(const struct observation *observation,
+                     PyObject *const *values,
+                     Py_ssize_t count)
 {
     struct frame_owner owner = {
         .object = observation->module, .has_path = true, .path = observation->path};
@@ -224,7 +224,7 @@ static PyObject *observe(PyObject *self, PyObject *const *arguments, Py_ssize_t 
     observation.place = arguments[0];
     observation.site = site < UINT32_MAX ? (uint32_t)site : UINT32_MAX;
     observation.module = arguments[3] == Py_None ? NULL : arguments[3];
-    if (!observe_tell(&observation, arguments + 4, count - 4)) {
+    if (!observe_pass_on(&observation, arguments + 4, count - 4)) {
         return NULL;
     }
     Py_RETURN_NONE;

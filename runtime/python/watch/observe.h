@@ -31,9 +31,9 @@ struct observation {
 
 /* Tells the values of the site's names; nothing where nothing is recorded. False: the recording
  * was to stop at such a value, and an exception is set, which the caller passes on. */
-bool observe_tell(const struct observation *observation,
-                  PyObject *const *values,
-                  Py_ssize_t count);
+bool observe_pass_on(const struct observation *observation,
+                     PyObject *const *values,
+                     Py_ssize_t count);
 
 /* `__reduce__` of what is a module's hook: a model that is pickled takes its hooks along; where it
  * comes back they do nothing. */

@@ -158,11 +158,11 @@ put_keywords(const struct observer *observer, PyObject *kwargs, struct values *v
 
 /* ---- hooks ---- */
 
-static bool tell(struct observer *observer,
-                 uint32_t site,
-                 PyObject *module,
-                 PyObject *const *values,
-                 Py_ssize_t count)
+static bool pass_on(struct observer *observer,
+                    uint32_t site,
+                    PyObject *module,
+                    PyObject *const *values,
+                    Py_ssize_t count)
 {
     struct observation observation = {
         .place = observer->place, .site = site, .module = module};
@@ -174,7 +174,7 @@ static bool tell(struct observer *observer,
         return true;
     }
     observation.path = (struct slice){path, (size_t)size};
-    return observe_tell(&observation, values, count);
+    return observe_pass_on(&observation, values, count);
 }
 
 PyDoc_STRVAR(enter_doc,
@@ -197,7 +197,7 @@ observer_enter(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         put_keywords(observer, arguments[2], &values);
     }
     PyErr_Clear();
-    is_done = tell(observer, SITE_BEFORE, arguments[0], values.items, values.count);
+    is_done = pass_on(observer, SITE_BEFORE, arguments[0], values.items, values.count);
     release_values(&values);
     if (!is_done) {
         return NULL;
@@ -215,7 +215,7 @@ observer_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     if (!hook_is_recording(observer->place) || count < 3) {
         Py_RETURN_NONE;
     }
-    if (!tell(observer, SITE_AFTER, arguments[0], &arguments[count - 1], 1)) {
+    if (!pass_on(observer, SITE_AFTER, arguments[0], &arguments[count - 1], 1)) {
         return NULL;
     }
     Py_RETURN_NONE;

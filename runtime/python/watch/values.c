@@ -8,7 +8,7 @@ answer(struct session *session, const struct tensor *tensor, unsigned wanted)
 {
     struct statistics statistics;
     uint64_t hash;
-    bool is_met;
+    bool is_reached;
 
     if (tensor->array.data == NULL && array_count(&tensor->array) > 0) {
         return Py_NewRef(Py_NotImplemented);
@@ -19,10 +19,10 @@ answer(struct session *session, const struct tensor *tensor, unsigned wanted)
     value_measure(tensor, STATISTICS_WANT_VALUES,
                   session->thread_limit == 0 ? 1 : session->thread_limit, &statistics,
                   &hash);
-    is_met = ((wanted & STOP_AT_NAN) != 0 && statistics.nan_count > 0) ||
-             ((wanted & STOP_AT_INF) != 0 &&
-              (statistics.posinf_count > 0 || statistics.neginf_count > 0));
-    return PyBool_FromLong(is_met);
+    is_reached = ((wanted & STOP_AT_NAN) != 0 && statistics.nan_count > 0) ||
+                 ((wanted & STOP_AT_INF) != 0 &&
+                  (statistics.posinf_count > 0 || statistics.neginf_count > 0));
+    return PyBool_FromLong(is_reached);
 }
 
 PyObject *watcher_is_nonfinite(PyObject *module, PyObject *args)

@@ -110,11 +110,11 @@ static bool may_be_unchanged(const struct site *site, bool is_called)
 }
 
 /* visit(name, value, may_be_unchanged, module), in the module's method or below it. */
-static bool tell_value(struct session *session,
-                       PyObject *visit,
-                       const struct site *site,
-                       const struct site_write *write,
-                       PyObject *value)
+static bool record_value(struct session *session,
+                         PyObject *visit,
+                         const struct site *site,
+                         const struct site_write *write,
+                         PyObject *value)
 {
     PyObject *module, *name, *result;
     bool is_called = false;
@@ -137,12 +137,12 @@ static bool tell_value(struct session *session,
     return result != NULL;
 }
 
-static bool tell_values(struct session *session,
-                        PyObject *visit,
-                        const struct site *site,
-                        const bool *is_wanted,
-                        PyObject *const *values,
-                        Py_ssize_t count)
+static bool record_values(struct session *session,
+                          PyObject *visit,
+                          const struct site *site,
+                          const bool *is_wanted,
+                          PyObject *const *values,
+                          Py_ssize_t count)
 {
     Py_ssize_t next = 0;
     bool is_good = true;
@@ -151,7 +151,7 @@ static bool tell_values(struct session *session,
         PyObject *value = find_value(session, &site->writes[i], values, count, &next);
 
         if (value != NULL && is_wanted[i]) {
-            is_good = tell_value(session, visit, site, &site->writes[i], value);
+            is_good = record_value(session, visit, site, &site->writes[i], value);
         }
         Py_XDECREF(value);
     }
@@ -178,8 +178,8 @@ static bool visit_one(struct session *session,
         return false;
     }
     return !choice->has_any[index] ||
-           tell_values(session, PyTuple_GetItem(pair, 1), &module->table.sites[index],
-                       choice->is_wanted + choice->firsts[index], values, count);
+           record_values(session, PyTuple_GetItem(pair, 1), &module->table.sites[index],
+                         choice->is_wanted + choice->firsts[index], values, count);
 }
 
 /* Not inlined: as a rule there is one, which traces. */

@@ -39,9 +39,9 @@ static bool fail_memory(struct pickle_machine *machine)
 
 /* ---- bytes ---- */
 
-static bool pickle_machine_take(struct pickle_machine *machine,
-                                size_t size,
-                                const unsigned char **bytes)
+static bool pickle_machine_detach(struct pickle_machine *machine,
+                                  size_t size,
+                                  const unsigned char **bytes)
 {
     if (machine->bytes.size - machine->offset < size) {
         return fail(machine, "it is cut off");
@@ -53,13 +53,12 @@ static bool pickle_machine_take(struct pickle_machine *machine,
 
 /* Little-endian, of at most 8 bytes. */
 /* Little-endian, of at most 8 bytes. */
-static bool pickle_machine_take_number(struct pickle_machine *machine,
-                                       size_t size,
-                                       uint64_t *number)
+static bool
+pickle_machine_pop_number(struct pickle_machine *machine, size_t size, uint64_t *number)
 {
     const unsigned char *bytes;
 
-    if (!pickle_machine_take(machine, size, &bytes)) {
+    if (!pickle_machine_detach(machine, size, &bytes)) {
         return false;
     }
     *number = 0;
@@ -71,24 +70,24 @@ static bool pickle_machine_take_number(struct pickle_machine *machine,
 
 /* Bytes whose count stands in front of them, in `size` bytes. */
 /* Bytes whose count stands in front of them, in `size` bytes. */
-static bool pickle_machine_take_counted(struct pickle_machine *machine,
-                                        size_t size,
-                                        struct slice *text)
+static bool pickle_machine_pop_counted(struct pickle_machine *machine,
+                                       size_t size,
+                                       struct slice *text)
 {
     const unsigned char *bytes;
     uint64_t count;
 
-    if (!pickle_machine_take_number(machine, size, &count)) {
+    if (!pickle_machine_pop_number(machine, size, &count)) {
         return false;
     }
-    if (count > SIZE_MAX || !pickle_machine_take(machine, (size_t)count, &bytes)) {
+    if (count > SIZE_MAX || !pickle_machine_detach(machine, (size_t)count, &bytes)) {
         return fail(machine, "it is cut off");
     }
     *text = (struct slice){(const char *)bytes, (size_t)count};
     return true;
 }
 
-static bool take_line(struct pickle_machine *machine, struct slice *line)
+static bool next_line(struct pickle_machine *machine, struct slice *line)
 {
     size_t end = slice_find(machine->bytes, SLICE("\n"), machine->offset);
 
@@ -283,7 +282,7 @@ static bool pickle_machine_global(struct pickle_machine *machine)
 {
     struct slice module, name;
 
-    return take_line(machine, &module) && take_line(machine, &name) &&
+    return next_line(machine, &module) && next_line(machine, &name) &&
            push_global(machine, module, name);
 }
 
@@ -424,7 +423,7 @@ static bool read_integer(struct pickle_machine *machine, size_t size, bool is_si
 {
     uint64_t number;
 
-    if (!pickle_machine_take_number(machine, size, &number)) {
+    if (!pickle_machine_pop_number(machine, size, &number)) {
         return false;
     }
     return push_integer(machine,
@@ -437,7 +436,7 @@ static bool read_long(struct pickle_machine *machine)
     struct slice digits;
     uint64_t number = 0;
 
-    if (!pickle_machine_take_counted(machine, 1, &digits)) {
+    if (!pickle_machine_pop_counted(machine, 1, &digits)) {
         return false;
     }
     if (digits.size > 8) {
@@ -456,7 +455,7 @@ static bool read_text(struct pickle_machine *machine, size_t count_size, bool is
 {
     struct slice text;
 
-    return pickle_machine_take_counted(machine, count_size, &text) &&
+    return pickle_machine_pop_counted(machine, count_size, &text) &&
            (is_text ? pickle_machine_push_text(machine, text)
                     : pickle_machine_push_kind(machine, PICKLE_OTHER));
 }
@@ -465,14 +464,14 @@ static bool skip(struct pickle_machine *machine, size_t size)
 {
     const unsigned char *bytes;
 
-    return pickle_machine_take(machine, size, &bytes);
+    return pickle_machine_detach(machine, size, &bytes);
 }
 
 static bool read_memo(struct pickle_machine *machine, size_t size, bool is_get)
 {
     uint64_t place;
 
-    return pickle_machine_take_number(machine, size, &place) &&
+    return pickle_machine_pop_number(machine, size, &place) &&
            (is_get ? pickle_machine_memo_get(machine, place)
                    : pickle_machine_memo_put(machine, place));
 }
@@ -600,7 +599,7 @@ static bool run(struct pickle_machine *machine, const struct pickle_value **resu
     bool is_known;
 
     for (;;) {
-        if (!pickle_machine_take(machine, 1, &opcode)) {
+        if (!pickle_machine_detach(machine, 1, &opcode)) {
             return false;
         }
         if (*opcode == OP_STOP) {

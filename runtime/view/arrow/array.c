@@ -119,7 +119,7 @@ static bool make_dictionary(struct ArrowArray *array, const struct text_codes *c
     return give_texts(array, offsets, bytes);
 }
 
-static bool take_dictionary(struct ArrowArray *array, const struct arrow_column *column)
+static bool move_dictionary(struct ArrowArray *array, const struct arrow_column *column)
 {
     struct array_hold *hold = array->private_data;
 
@@ -127,7 +127,7 @@ static bool take_dictionary(struct ArrowArray *array, const struct arrow_column 
     return make_dictionary(&hold->dictionary, &column->codes);
 }
 
-static bool take_numbers(struct ArrowArray *array, struct arrow_column *column)
+static bool move_numbers(struct ArrowArray *array, struct arrow_column *column)
 {
     int64_t *numbers = column->numbers;
 
@@ -138,7 +138,7 @@ static bool take_numbers(struct ArrowArray *array, struct arrow_column *column)
     return give_block(array->children[0], 1, numbers);
 }
 
-static bool take_list_texts(struct ArrowArray *array, struct arrow_column *column)
+static bool move_list_texts(struct ArrowArray *array, struct arrow_column *column)
 {
     int32_t *offsets = memory_allocate(column->text_count + 1, sizeof *offsets);
     void *bytes = column->text.bytes;
@@ -169,7 +169,7 @@ static void pack(uint8_t *flags, size_t count)
 }
 
 static bool
-take_column(struct ArrowArray *array, struct arrow_column *column, size_t row_count)
+move_column(struct ArrowArray *array, struct arrow_column *column, size_t row_count)
 {
     bool is_list = column->type == ARROW_NUMBERS || column->type == ARROW_TEXTS;
     void *items = column->items;
@@ -192,22 +192,22 @@ take_column(struct ArrowArray *array, struct arrow_column *column, size_t row_co
         pack(items, row_count);
         return true;
     case ARROW_TEXT:
-        return take_dictionary(array, column);
+        return move_dictionary(array, column);
     case ARROW_NUMBERS:
-        return take_numbers(array, column);
+        return move_numbers(array, column);
     case ARROW_TEXTS:
-        return take_list_texts(array, column);
+        return move_list_texts(array, column);
     default:
         return true;
     }
 }
 
-bool arrow_array_take(struct ArrowArray *array, struct arrow_table *table)
+bool arrow_array_move(struct ArrowArray *array, struct arrow_table *table)
 {
     bool is_done = array_init(array, table->row_count, 1, table->column_count);
 
     for (size_t i = 0; is_done && i < table->column_count; i++) {
-        is_done = take_column(array->children[i], &table->columns[i], table->row_count);
+        is_done = move_column(array->children[i], &table->columns[i], table->row_count);
     }
     if (!is_done && array->release != NULL) {
         array->release(array);

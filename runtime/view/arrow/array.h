@@ -7,7 +7,7 @@
 
 /* Gives the rows away, and empties the table. On failure, where memory ran out, the array is empty and
  * the rows are gone. */
-bool arrow_array_take(struct ArrowArray *array, struct arrow_table *table);
+bool arrow_array_move(struct ArrowArray *array, struct arrow_table *table);
 
 bool arrow_schema_make(struct ArrowSchema *schema, const struct arrow_table *table);
 

@@ -247,7 +247,7 @@ static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *a
     if (!fill(own)) {
         return fail(own);
     }
-    if (own->table.row_count > 0 && !arrow_array_take(array, &own->table)) {
+    if (own->table.row_count > 0 && !arrow_array_move(array, &own->table)) {
         return fail(own);
     }
     return 0;
@@ -297,16 +297,16 @@ static bool add_conditions(struct arrow_stream *stream,
     for (size_t i = 0; i < request->condition_count; i++) {
         const struct arrow_condition *condition = &request->conditions[i];
         const char *text = copy_text(stream, condition->text);
-        bool is_taken = false;
+        bool is_used = false;
 
         if (text == NULL) {
             return error_set_memory(error);
         }
-        if (!event_filter_take(&stream->filter, condition->option, text, &is_taken,
-                               error)) {
+        if (!event_filter_process(&stream->filter, condition->option, text, &is_used,
+                                  error)) {
             return false;
         }
-        assert(is_taken);
+        assert(is_used);
     }
     return true;
 }

@@ -49,19 +49,19 @@ bool call_graph_build(struct call_graph *graph,
                       struct error *error);
 
 /* The node whose calls and shape are told for a node: the model's own for the root. */
-static inline const struct call_node *call_graph_told(const struct call_graph *graph,
-                                                      uint32_t node)
+static inline const struct call_node *call_graph_shown(const struct call_graph *graph,
+                                                       uint32_t node)
 {
     return node == 0 && graph->model != NULL ? graph->model : &graph->tree->nodes[node];
 }
 
 /* Whether it is told how many calls there were: where that is no surprise it is not, being one,
  * or one for each index. */
-static inline bool call_graph_tells_calls(const struct call_graph *graph,
-                                          const struct call_node *told)
+static inline bool call_graph_shows_calls(const struct call_graph *graph,
+                                          const struct call_node *drawn)
 {
-    return graph->options.has_repetition && told->call_count > 1 &&
-           told->call_count != told->index_count;
+    return graph->options.has_repetition && drawn->call_count > 1 &&
+           drawn->call_count != drawn->index_count;
 }
 
 /* The size of the page in inches; 0: as large as what is on it. One alone: in proportion. */

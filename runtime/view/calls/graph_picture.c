@@ -235,8 +235,8 @@ static void prepare_calls(struct call_box *box,
                           uint32_t node)
 {
     const struct call_node *shown = &graph->tree->nodes[node];
-    const struct call_node *told = call_graph_told(graph, node);
-    bool has_calls = call_graph_tells_calls(graph, told);
+    const struct call_node *drawn = call_graph_shown(graph, node);
+    bool has_calls = call_graph_shows_calls(graph, drawn);
     struct buffer *text = &sheet->scratch;
 
     text->size = 0;
@@ -248,7 +248,7 @@ static void prepare_calls(struct call_box *box,
         buffer_add(text, has_calls ? SLICE(" \xC2\xB7 ") : SLICE(""));
     }
     if (has_calls) {
-        buffer_add_number(text, told->call_count);
+        buffer_add_number(text, drawn->call_count);
         buffer_add(text, SLICE(" calls"));
     }
     box->calls = sheet_keep(sheet);
@@ -301,7 +301,7 @@ static void prepare_shape(struct call_box *box,
                           uint32_t node)
 {
     struct text_style style = shape_style(sheet);
-    struct slice shape = sheet_clean(sheet, call_graph_told(graph, node)->shape);
+    struct slice shape = sheet_clean(sheet, call_graph_shown(graph, node)->shape);
     size_t arrow = slice_find(shape, SLICE(" -> "), 0);
     struct slice inputs = slice_part(shape, 0, arrow);
     struct slice outputs = slice_part(shape, arrow, shape.size);

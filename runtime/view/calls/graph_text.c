@@ -96,7 +96,7 @@ static void add_attribute(struct buffer *text, const struct call_attribute *attr
 
 static void add_node(struct buffer *text, const struct call_graph *graph, uint32_t node)
 {
-    const struct call_node *shown = call_graph_told(graph, node);
+    const struct call_node *shown = call_graph_shown(graph, node);
     struct buffer label = BUFFER_INIT;
 
     buffer_add_format(text, "    n%lu [label=\"", (unsigned long)node);
@@ -181,19 +181,19 @@ static void add_branch(struct text_view *view, unsigned depth, bool is_last)
     }
 }
 
-static void add_faint(struct text_view *view, const struct call_node *told)
+static void add_faint(struct text_view *view, const struct call_node *drawn)
 {
     struct buffer *text = view->text;
 
     paint_start(text, view->has_color, PAINT_FAINT);
-    if (call_graph_tells_calls(view->graph, told)) {
+    if (call_graph_shows_calls(view->graph, drawn)) {
         buffer_add(text, SLICE("  "));
-        buffer_add_number(text, told->call_count);
+        buffer_add_number(text, drawn->call_count);
         buffer_add(text, SLICE(" calls"));
     }
-    if (view->graph->options.has_shapes && told->shape.size > 0) {
+    if (view->graph->options.has_shapes && drawn->shape.size > 0) {
         buffer_add(text, SLICE("  "));
-        text_add_shortened(text, told->shape, SHAPE_LIMIT);
+        text_add_shortened(text, drawn->shape, SHAPE_LIMIT);
     }
     paint_end(text, view->has_color);
 }
@@ -211,7 +211,7 @@ static bool add_line(struct text_view *view, uint32_t node, unsigned depth)
                 shown->first_child == CALL_NODE_NONE ? PAINT_MODULE : PAINT_CALL);
     text_add_shortened(view->text, buffer_slice(&label), NAME_LIMIT);
     paint_end(view->text, view->has_color);
-    add_faint(view, call_graph_told(view->graph, node));
+    add_faint(view, call_graph_shown(view->graph, node));
     buffer_add_byte(view->text, '\n');
     is_done = !label.has_failed && !view->text->has_failed;
     buffer_release(&label);

@@ -124,7 +124,7 @@ static bool note_item(struct reading *reading, const struct log_item *item)
     }
 }
 
-static void tell_state(struct reading *reading)
+static void write_state(struct reading *reading)
 {
     struct call_trace *trace = reading->trace;
     const struct log_header *header = log_reader_header(reading->reader);
@@ -156,7 +156,7 @@ bool call_trace_read_log(struct call_trace *trace,
     while (is_done && log_reader_next(reading.reader, &item)) {
         is_done = note_item(&reading, &item);
     }
-    tell_state(&reading);
+    write_state(&reading);
     buffer_release(&reading.scratch);
     number_map_release(&reading.places);
     open_calls_release(&reading.calls);

@@ -55,11 +55,11 @@ static void add_uninitialised(const struct check *check,
     }
 }
 
-static bool tell(struct check *check,
-                 enum check_kind kind,
-                 const struct log_event_view *event,
-                 struct open_call *call,
-                 struct buffer *words)
+static bool report(struct check *check,
+                   enum check_kind kind,
+                   const struct log_event_view *event,
+                   struct open_call *call,
+                   struct buffer *words)
 {
     char whole[512];
     struct slice name = event->name;
@@ -278,7 +278,7 @@ bool check_values(struct check *check,
         check->checked[CHECK_NAN]++;
         if (has_nan(event, words)) {
             *is_bad = true;
-            if (!tell(check, CHECK_NAN, event, call, words)) {
+            if (!report(check, CHECK_NAN, event, call, words)) {
                 return false;
             }
         }
@@ -289,7 +289,7 @@ bool check_values(struct check *check,
             words->size = 0;
         } else if (words->size > 0) {
             *is_bad = true;
-            if (!tell(check, CHECK_INF, event, call, words)) {
+            if (!report(check, CHECK_INF, event, call, words)) {
                 return false;
             }
         }
@@ -308,7 +308,7 @@ bool check_values(struct check *check,
     buffer_add(words, event->kind == VALUE_TENSOR ? SLICE(" in magnitude, above ")
                                                   : SLICE(", above "));
     real_add_short(words, check->rules->max_abs, DIGITS);
-    return tell(check, CHECK_MAX_ABS, event, call, words);
+    return report(check, CHECK_MAX_ABS, event, call, words);
 }
 
 static bool check_dtype(struct check *check,
@@ -336,7 +336,7 @@ static bool check_dtype(struct check *check,
         buffer_add(words, i > 0 ? SLICE(" or ") : SLICE(""));
         buffer_add(words, slice_of(dtype_text(rules->dtypes[i])));
     }
-    return tell(check, CHECK_DTYPE, event, call, words);
+    return report(check, CHECK_DTYPE, event, call, words);
 }
 
 static bool check_shapes(struct check *check,
@@ -355,7 +355,7 @@ static bool check_shapes(struct check *check,
         check->checked[CHECK_SHAPE]++;
         if (!check_shape_fits(check, &rules->shapes[i], event, words)) {
             *is_bad = true;
-            if (!tell(check, CHECK_SHAPE, event, call, words)) {
+            if (!report(check, CHECK_SHAPE, event, call, words)) {
                 return false;
             }
         }
@@ -529,9 +529,9 @@ bool check_found(struct check *check, struct check_group *group, struct buffer *
 
 /* ---- the stream ---- */
 
-static bool take_event(struct check *check,
-                       const struct log_event_view *event,
-                       struct open_call *call)
+static bool add_event(struct check *check,
+                      const struct log_event_view *event,
+                      struct open_call *call)
 {
     const bool *is_wanted = check->rules->is_wanted;
     bool fits = event_filter_match(&check->rules->filter, call, event);
@@ -563,7 +563,7 @@ static bool take_event(struct check *check,
     return is_done;
 }
 
-static bool take_call(struct check *check, struct open_call *call, bool is_new)
+static bool add_call(struct check *check, struct open_call *call, bool is_new)
 {
     if (call == NULL) {
         check->has_failed = true;
@@ -583,7 +583,7 @@ static bool take_call(struct check *check, struct open_call *call, bool is_new)
     return true;
 }
 
-bool check_take(struct check *check, const struct log_item *item, struct error *error)
+bool check_visit(struct check *check, const struct log_item *item, struct error *error)
 {
     struct open_call *call;
     bool is_new = false;
@@ -592,12 +592,12 @@ bool check_take(struct check *check, const struct log_item *item, struct error *
     switch (item->kind) {
     case LOG_CALL:
         call = open_calls_begin(&check->calls, &item->call, &is_new);
-        is_done = take_call(check, call, is_new);
+        is_done = add_call(check, call, is_new);
         break;
     case LOG_EVENT:
         call = open_calls_of_event(&check->calls, &item->event, &is_new);
-        is_done = take_call(check, call, is_new) &&
-                  take_event(check, &item->event, call) &&
+        is_done = add_call(check, call, is_new) &&
+                  add_event(check, &item->event, call) &&
                   uninitialised_names_follow(&check->uninitialised, &item->event);
         break;
     case LOG_END:

@@ -3,7 +3,7 @@
  * rules.
  *
  *     check_init(&check, &rules, reader, sources);
- *     while (log_reader_next(reader, &item)) { if (!check_take(&check, &item, &error)) … }
+ *     while (log_reader_next(reader, &item)) { if (!check_visit(&check, &item, &error)) … }
  *     check_finish(&check, &error);
  *     … check.groups …
  *     check_release(&check);
@@ -166,7 +166,7 @@ bool check_init(struct check *check,
                 struct source_lines *sources,
                 struct error *error);
 void check_release(struct check *check);
-bool check_take(struct check *check, const struct log_item *item, struct error *error);
+bool check_visit(struct check *check, const struct log_item *item, struct error *error);
 /* The checks of what never happened. */
 bool check_finish(struct check *check, struct error *error);
 

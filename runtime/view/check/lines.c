@@ -96,12 +96,12 @@ static bool was_called(const struct check *check, uint32_t module, uint32_t func
 }
 
 /* `what` never ran; behind it goes up to where nothing ran. */
-static bool tell_dead(struct check *check,
-                      uint32_t number,
-                      uint32_t function,
-                      uint32_t line,
-                      uint32_t last_line,
-                      const char *what)
+static bool report_dead(struct check *check,
+                        uint32_t number,
+                        uint32_t function,
+                        uint32_t line,
+                        uint32_t last_line,
+                        const char *what)
 {
     const struct log_module *module = log_reader_module(check->reader, number);
     struct buffer words = BUFFER_INIT;
@@ -185,15 +185,15 @@ static bool find_dead_lines(struct check *check, uint32_t number, uint32_t funct
             first = first == NULL ? site : first;
             last = site->line > last ? site->line : last;
         } else if (first != NULL && site->line != first->line) {
-            is_done = tell_dead(check, number, function, first->line, last,
-                                what_of(check, number, first));
+            is_done = report_dead(check, number, function, first->line, last,
+                                  what_of(check, number, first));
             first = NULL;
             last = 0;
         }
     }
     if (is_done && first != NULL) {
-        is_done = tell_dead(check, number, function, first->line, last,
-                            what_of(check, number, first));
+        is_done = report_dead(check, number, function, first->line, last,
+                              what_of(check, number, first));
     }
     return is_done;
 }
@@ -232,7 +232,7 @@ bool check_find_dead(struct check *check)
                 is_done = find_dead_lines(check, i, k);
             } else if (k != 0) {
                 check->checked[CHECK_DEAD]++;
-                is_done = tell_dead(check, i, k, line, line, "was never called");
+                is_done = report_dead(check, i, k, line, line, "was never called");
             }
         }
     }

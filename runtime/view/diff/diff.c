@@ -12,7 +12,7 @@
 
 /* ---- what both traces have ---- */
 
-static void meet_ends(struct diff_work *work, const struct diff_step *step)
+static void match_ends(struct diff_work *work, const struct diff_step *step)
 {
     for (unsigned side = 0; side < 2; side++) {
         diff_scope_end(&work->scope, side, step->items[side]->end.call);
@@ -23,7 +23,7 @@ static void meet_ends(struct diff_work *work, const struct diff_step *step)
 
 /* ---- the whole ---- */
 
-static void meet(struct diff_work *work, const struct diff_step *step)
+static void visit(struct diff_work *work, const struct diff_step *step)
 {
     const struct log_item *item =
         step->items[0] != NULL ? step->items[0] : step->items[1];
@@ -41,11 +41,11 @@ static void meet(struct diff_work *work, const struct diff_step *step)
     }
     diff_settle_pending(work);
     if (step->odd == DIFF_ODD_BEFORE) {
-        diff_meet_before(work, step);
+        diff_match_before(work, step);
         return;
     }
     if (step->items[0] == NULL || step->items[1] == NULL) {
-        diff_meet_odd(work, step);
+        diff_match_odd(work, step);
         return;
     }
     diff_gap_close(work, step);
@@ -56,10 +56,10 @@ static void meet(struct diff_work *work, const struct diff_step *step)
         diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
         return;
     case LOG_EVENT:
-        diff_meet_events(work, step);
+        diff_match_events(work, step);
         return;
     case LOG_END:
-        meet_ends(work, step);
+        match_ends(work, step);
         return;
     default:
         return;
@@ -91,7 +91,7 @@ static void go_through(struct diff_work *work)
 
     while (!work->is_stopped && !has_failed(work) &&
            diff_align_next(work->align, &step)) {
-        meet(work, &step);
+        visit(work, &step);
         if (++count % PROGRESS_STEPS == 0 && options->progress != NULL &&
             !options->progress(options->progress_context,
                                work->result->event_counts[1])) {
@@ -121,7 +121,7 @@ static bool is_other_program(const struct diff_likeness *likeness)
 }
 
 /* Places were found in both, but what ran there is next to nothing of what ran. */
-static bool has_met_nothing(const struct diff_result *result)
+static bool has_found_nothing(const struct diff_result *result)
 {
     uint64_t least = result->event_counts[0] < result->event_counts[1]
                          ? result->event_counts[0]
@@ -131,7 +131,7 @@ static bool has_met_nothing(const struct diff_result *result)
            (result->equal + result->own + result->inherited) * LIKENESS_PART < least;
 }
 
-static void tell_ends(struct diff_work *work)
+static void report_ends(struct diff_work *work)
 {
     struct diff_result *result = work->result;
 
@@ -253,11 +253,12 @@ bool diff_traces(const char *path_a,
         is_done = !work->is_stopped;
     }
     if (is_done) {
-        tell_ends(work);
-        result->is_other_program = result->is_other_program || has_met_nothing(result);
+        report_ends(work);
+        result->is_other_program =
+            result->is_other_program || has_found_nothing(result);
     }
     if (is_done && options->changed != NULL) {
-        diff_tell_changed(work);
+        diff_report_changed_sites(work);
     }
     if (is_done && options->ended != NULL) {
         options->ended(options->context, work->readers);

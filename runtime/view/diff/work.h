@@ -53,7 +53,7 @@ struct diff_suspect {
     uint64_t storages[2];            /* addresses; 0: not known */
     struct buffer name, words, text; /* owned */
     bool is_in_place; /* B's is an object that was there before, A's is a new one */
-    bool is_told;
+    bool is_reported;
 };
 
 /* A pair of events that waits for its whole values. */
@@ -83,14 +83,14 @@ struct diff_work {
     uint32_t suspect_count;
     struct buffer name, words, text, path; /* owned: for a finding */
     uint64_t parts[2]; /* of one side alone, since both were at one place */
-    bool has_met;      /* something was odd: names are looked after from now on */
+    bool has_found;    /* something was odd: names are looked after from now on */
     bool has_first;
     bool is_stopped;
 };
 
 /* ---- view/diff/judge/judge.c ---- */
 
-void diff_meet_events(struct diff_work *work, const struct diff_step *step);
+void diff_match_events(struct diff_work *work, const struct diff_step *step);
 /* Whole values have come to their end. */
 void diff_settle_pending(struct diff_work *work);
 /* The call's caller gets something that differs. */
@@ -128,7 +128,7 @@ struct diff_inputs {
 };
 
 /* Adds what one of the names is known for; NULL: nothing. */
-void diff_inputs_take(struct diff_inputs *inputs, const struct diff_taint *taint);
+void diff_inputs_add(struct diff_inputs *inputs, const struct diff_taint *taint);
 
 /* Of an event of B, whose call and frame these are. */
 struct diff_inputs diff_inputs_find(struct diff_work *work,
@@ -174,7 +174,7 @@ void diff_name_add(const struct log_event_view *event, struct buffer *text);
 
 /* Tells `options->found`. Whether it is the first divergence is found here; its text is made
  * unless it is there. */
-void diff_tell(struct diff_work *work, struct diff_finding *finding);
+void diff_add_finding(struct diff_work *work, struct diff_finding *finding);
 
 /* Makes the text of what would be the first divergence, in work->text. */
 void diff_first_make(struct diff_work *work, const struct diff_finding *finding);
@@ -189,7 +189,7 @@ uint32_t diff_suspect_find(const struct diff_work *work,
                            const struct log_event_view *a,
                            const struct log_event_view *b);
 /* Something followed of it. */
-void diff_suspect_tell(struct diff_work *work, uint32_t number);
+void diff_suspect_report(struct diff_work *work, uint32_t number);
 void diff_suspects_release(struct diff_work *work);
 
 /* ---- view/diff/report/reads.c ---- */
@@ -238,14 +238,14 @@ void diff_settle_clock(struct diff_work *work,
 
 /* ---- view/diff/judge/changed.c ---- */
 
-void diff_tell_changed(struct diff_work *work);
+void diff_report_changed_sites(struct diff_work *work);
 
 /* ---- view/diff/judge/odd.c ---- */
 
 /* An item that one trace alone has. */
-void diff_meet_odd(struct diff_work *work, const struct diff_step *step);
+void diff_match_odd(struct diff_work *work, const struct diff_step *step);
 
 /* What the other trace may have had and has dropped is no difference. */
-void diff_meet_before(struct diff_work *work, const struct diff_step *step);
+void diff_match_before(struct diff_work *work, const struct diff_step *step);
 
 #endif

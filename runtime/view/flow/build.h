@@ -168,7 +168,7 @@ struct flow_parts {
     uint32_t count; /* 0: the whole */
     uint32_t texts[FLOW_PARTS_MAX];
     bool is_unused; /* the statement writes to the container, and reads nothing in it */
-    bool is_taken;  /* the only part is taken out by `pop`, whatever else happens */
+    bool is_used;   /* the only part is taken out by `pop`, whatever else happens */
 };
 
 struct flow_raw_edge {
@@ -231,9 +231,9 @@ struct flow_visit {
     uint32_t serial;
     uint32_t before; /* the serial of the visit that the thread made before it */
     bool is_resolved;
-    uint32_t taken;      /* the content that an item is taken out of; FLOW_NONE */
-    uint32_t taken_path; /* text: where the item is in it */
-    bool is_entered;     /* the site is a function's entry */
+    uint32_t removed;      /* the content that an item is taken out of; FLOW_NONE */
+    uint32_t removed_path; /* text: where the item is in it */
+    bool is_entered;       /* the site is a function's entry */
     uint32_t container; /* text: the name of the container that it read last; 0: none */
     uint32_t source_count; /* in builder.sources: what its reads stand for */
     uint32_t read_count;   /* the first of these; behind them: what calls returned */
@@ -257,7 +257,7 @@ struct flow_builder {
     struct number_map writings; /* a storage, as a number -> the raw node that wrote */
     struct number_map storages; /* a storage, as a number -> its newest raw node */
     struct number_map written_sites; /* site -> its newest raw node */
-    struct number_map told_again;    /* event -> the raw node that tells the same */
+    struct number_map repeated;      /* event -> the raw node that tells the same */
     bool is_in_part;        /* the container whose values are read now goes on */
     struct number_map uses; /* site, read -> how often the statement's text has it */
     struct number_map part_index; /* site, read -> where in `parts` */
@@ -372,9 +372,7 @@ bool flow_content_put(struct flow_builder *builder,
                       uint32_t path,
                       uint32_t raw);
 /* The item at that path is no longer in the container; those behind it move up in a list. */
-bool flow_content_take_out(struct flow_builder *builder,
-                           uint32_t content,
-                           uint32_t path);
+bool flow_content_remove(struct flow_builder *builder, uint32_t content, uint32_t path);
 /* The node at that path; FLOW_NONE. */
 uint32_t
 flow_content_find(const struct flow_builder *builder, uint32_t content, uint32_t path);
@@ -446,17 +444,17 @@ bool flow_follow_visit(struct flow_builder *builder,
 bool flow_resolve_visit(struct flow_builder *builder,
                         const struct log_event_view *event);
 /* guesses.c */
-bool flow_take_note(struct flow_builder *builder, const struct log_item *item);
+bool flow_add_note(struct flow_builder *builder, const struct log_item *item);
 /* What tells how that argument of the call was made up; NULL: it was not. */
 const struct flow_guess *
 flow_find_guess(const struct flow_builder *builder, uint32_t call, uint32_t name);
-void flow_take_guess(struct flow_builder *builder, uint32_t raw);
+void flow_use_guess(struct flow_builder *builder, uint32_t raw);
 /* Guesses are of the next call of their function: this one, which is past its entry. */
 void flow_drop_guesses(struct flow_builder *builder, const struct flow_call *call);
 
 /* events.c: the first reading. */
 bool flow_read(struct flow_builder *builder);
-bool flow_tell_progress(struct flow_builder *builder, uint64_t events);
+bool flow_report_progress(struct flow_builder *builder, uint64_t events);
 
 /* outline.c: hides what is not in the step that is asked for, and makes one node of each call
  * that is too deep, or that a filter leaves out between values that it wants. */

@@ -225,11 +225,11 @@ static bool has_places(const struct flow_builder *builder, uint32_t index)
            slice_equal(type, SLICE("collections.deque"));
 }
 
-bool flow_content_take_out(struct flow_builder *builder, uint32_t index, uint32_t path)
+bool flow_content_remove(struct flow_builder *builder, uint32_t index, uint32_t path)
 {
     struct flow_leaves *leaves = &builder->contents[index].now;
-    uint32_t taken = leaves_find(builder, leaves, index, path);
-    uint32_t kept = taken;
+    uint32_t removed = leaves_find(builder, leaves, index, path);
+    uint32_t kept = removed;
     uint64_t number = 0;
     uint64_t other;
     bool is_moved =
@@ -243,10 +243,10 @@ bool flow_content_take_out(struct flow_builder *builder, uint32_t index, uint32_
         builder->contents[index].length > 0) {
         builder->contents[index].length--;
     }
-    if (taken == leaves->count || leaves->count - taken > LEAVES_MOVED_MAX) {
+    if (removed == leaves->count || leaves->count - removed > LEAVES_MOVED_MAX) {
         return true;
     }
-    for (uint32_t i = taken + 1; i < leaves->count; i++) {
+    for (uint32_t i = removed + 1; i < leaves->count; i++) {
         struct flow_leaf leaf = builder->leaves[leaves->first + i];
 
         if (is_moved && read_index(builder->texts.texts[leaf.path], &other) &&

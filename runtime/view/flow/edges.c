@@ -20,7 +20,7 @@ static uint32_t raw_of_event(const struct flow_builder *builder, uint64_t event)
     if (place < builder->raw_count && builder->raws[place].event == event) {
         return (uint32_t)place;
     }
-    return number_map_get(&builder->told_again, event);
+    return number_map_get(&builder->repeated, event);
 }
 
 /* What the filter keeps back and something that is shown was made from: a source. */

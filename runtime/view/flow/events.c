@@ -15,8 +15,10 @@ bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now)
 
 /* The node that the name stands for, where another event than this has told the same object as it
  * still is: the name's own, if it has it, else the last that held it. FLOW_NONE: there is none. */
-static uint32_t
-find_told(struct flow_builder *builder, uint32_t index, uint32_t origin, uint32_t raw)
+static uint32_t find_repeated(struct flow_builder *builder,
+                              uint32_t index,
+                              uint32_t origin,
+                              uint32_t raw)
 {
     const struct flow_raw *node = &builder->raws[raw];
     uint32_t known;
@@ -32,17 +34,17 @@ find_told(struct flow_builder *builder, uint32_t index, uint32_t origin, uint32_
 }
 
 /* The name stands for a node that another event has. */
-static bool join_told(struct flow_builder *builder,
-                      const struct log_event_view *event,
-                      uint32_t index,
-                      uint32_t path,
-                      uint32_t told)
+static bool join_repeated(struct flow_builder *builder,
+                          const struct log_event_view *event,
+                          uint32_t index,
+                          uint32_t path,
+                          uint32_t seen)
 {
     if (!flow_bind_value(builder, index) ||
-        !flow_content_put(builder, builder->bindings[index].content, path, told)) {
+        !flow_content_put(builder, builder->bindings[index].content, path, seen)) {
         return false;
     }
-    return number_map_put(&builder->told_again, event->number, told) ||
+    return number_map_put(&builder->repeated, event->number, seen) ||
            flow_out_of_memory(builder);
 }
 
@@ -64,22 +66,22 @@ static bool whole_name(struct flow_builder *builder,
 
 /* A weight of a module that this visit's statement used: `self.lin.weight` of `self.lin(x)`. It is
  * what this visit read, and no value of the name `self`. */
-static bool take_weight(struct flow_builder *builder,
-                        const struct log_event_view *event,
-                        uint32_t raw)
+static bool add_weight(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t raw)
 {
     uint32_t origin = flow_origin_of(builder, event);
-    bool is_told = origin != FLOW_NONE &&
-                   flow_is_unchanged(&builder->raws[origin], &builder->raws[raw]);
-    struct flow_source source = {.raw = is_told ? origin : raw, .read = FLOW_NONE};
+    bool is_reported = origin != FLOW_NONE &&
+                       flow_is_unchanged(&builder->raws[origin], &builder->raws[raw]);
+    struct flow_source source = {.raw = is_reported ? origin : raw, .read = FLOW_NONE};
 
     if (!whole_name(builder, event, &source.name)) {
         return false;
     }
-    if (is_told) {
+    if (is_reported) {
         builder->raw_count--;
         return flow_source_add(builder, &source, false) &&
-               (number_map_put(&builder->told_again, event->number, origin) ||
+               (number_map_put(&builder->repeated, event->number, origin) ||
                 flow_out_of_memory(builder));
     }
     if (!flow_edges_of_read(builder, raw, FLOW_NONE, origin)) {
@@ -90,24 +92,24 @@ static bool take_weight(struct flow_builder *builder,
 }
 
 /* A value that is told because it is read: it was there before. */
-static bool take_read(struct flow_builder *builder,
-                      const struct log_event_view *event,
-                      uint32_t name,
-                      uint32_t raw)
+static bool add_read(struct flow_builder *builder,
+                     const struct log_event_view *event,
+                     uint32_t name,
+                     uint32_t raw)
 {
     uint32_t index = flow_binding_of_read(builder, builder->visit.call, event, name);
     uint32_t origin = flow_origin_of(builder, event);
-    uint32_t told;
+    uint32_t seen;
 
     if (index == FLOW_NONE) {
         return false;
     }
-    told = find_told(builder, index, origin, raw);
-    if (told != FLOW_NONE) {
+    seen = find_repeated(builder, index, origin, raw);
+    if (seen != FLOW_NONE) {
         uint32_t path = builder->raws[raw].path;
 
         builder->raw_count--;
-        return join_told(builder, event, index, path, told);
+        return join_repeated(builder, event, index, path, seen);
     }
     return flow_edges_of_read(builder, raw, index, origin) &&
            flow_bind_leaf(builder, index, raw) && flow_raw_note_storage(builder, raw);
@@ -167,14 +169,14 @@ static bool pass_over(struct flow_builder *builder,
         !flow_content_put(builder, builder->bindings[index].content, path, previous)) {
         return false;
     }
-    return number_map_put(&builder->told_again, event->number, previous) ||
+    return number_map_put(&builder->repeated, event->number, previous) ||
            flow_out_of_memory(builder);
 }
 
-static bool take_array(struct flow_builder *builder,
-                       const struct log_event_view *event,
-                       uint32_t name,
-                       bool is_hidden)
+static bool add_array(struct flow_builder *builder,
+                      const struct log_event_view *event,
+                      uint32_t name,
+                      bool is_hidden)
 {
     uint32_t raw = builder->raw_count;
     bool is_passed = false;
@@ -193,8 +195,8 @@ static bool take_array(struct flow_builder *builder,
     }
     if ((event->flags & LOG_EVENT_READ) != 0) {
         return slice_starts(event->path, SLICE(".")) && builder->visit.container != name
-                   ? take_weight(builder, event, raw)
-                   : take_read(builder, event, name, raw);
+                   ? add_weight(builder, event, raw)
+                   : add_read(builder, event, name, raw);
     }
     index = flow_binding_of_write(builder, builder->visit.call, name);
     if (index == FLOW_NONE) {
@@ -217,9 +219,9 @@ static bool take_array(struct flow_builder *builder,
 }
 
 /* A value that is no node: its name no longer stands for those that it had. */
-static bool take_other(struct flow_builder *builder,
-                       const struct log_event_view *event,
-                       uint32_t name)
+static bool add_other(struct flow_builder *builder,
+                      const struct log_event_view *event,
+                      uint32_t name)
 {
     bool is_read = (event->flags & LOG_EVENT_READ) != 0;
     uint32_t index;
@@ -261,10 +263,10 @@ static void count_part(struct flow_builder *builder,
     }
 }
 
-static bool take_value(struct flow_builder *builder,
-                       const struct log_event_view *event,
-                       bool is_old,
-                       bool is_wanted)
+static bool split_value(struct flow_builder *builder,
+                        const struct log_event_view *event,
+                        bool is_old,
+                        bool is_wanted)
 {
     struct flow_left_out *left_out = &builder->graph->left_out;
     bool is_array = event->kind == VALUE_TENSOR;
@@ -285,7 +287,7 @@ static bool take_value(struct flow_builder *builder,
     if (is_array || ((builder->options->has_scalars || is_guessed) &&
                      flow_is_scalar(event->kind))) {
         left_out->filtered += !is_old && !is_wanted;
-        return take_array(
+        return add_array(
             builder, event, name,
             is_old || !(is_wanted || builder->calls[builder->visit.call].is_between));
     }
@@ -293,12 +295,12 @@ static bool take_value(struct flow_builder *builder,
         left_out->filtered += !is_wanted;
         left_out->scalars += is_wanted;
     }
-    return take_other(builder, event, name);
+    return add_other(builder, event, name);
 }
 
 /* A name that was written, with a value that is not in the trace: what it had is gone. */
-static bool take_unknown(struct flow_builder *builder,
-                         const struct log_event_view *event)
+static bool add_unknown(struct flow_builder *builder,
+                        const struct log_event_view *event)
 {
     uint32_t name;
     uint32_t index;
@@ -317,7 +319,7 @@ static bool take_unknown(struct flow_builder *builder,
     return flow_bind_value(builder, index);
 }
 
-static bool take_event(struct flow_builder *builder, const struct log_event_view *event)
+static bool add_event(struct flow_builder *builder, const struct log_event_view *event)
 {
     const struct flow_options *options = builder->options;
     bool is_old = event->number < options->first_event;
@@ -337,14 +339,14 @@ static bool take_event(struct flow_builder *builder, const struct log_event_view
         return false;
     }
     if (event->kind == VALUE_NOTHING) {
-        return take_unknown(builder, event);
+        return add_unknown(builder, event);
     }
-    return take_value(builder, event, is_old,
-                      options->filter == NULL ||
-                          event_filter_match(options->filter, open, event));
+    return split_value(builder, event, is_old,
+                       options->filter == NULL ||
+                           event_filter_match(options->filter, open, event));
 }
 
-static bool take_item(struct flow_builder *builder, const struct log_item *item)
+static bool add_item(struct flow_builder *builder, const struct log_item *item)
 {
     switch (item->kind) {
     case LOG_CALL:
@@ -353,15 +355,15 @@ static bool take_item(struct flow_builder *builder, const struct log_item *item)
         flow_call_end(builder, item->end.call);
         return true;
     case LOG_EVENT:
-        return take_event(builder, &item->event);
+        return add_event(builder, &item->event);
     case LOG_NOTE:
-        return flow_take_note(builder, item);
+        return flow_add_note(builder, item);
     default:
         return true;
     }
 }
 
-bool flow_tell_progress(struct flow_builder *builder, uint64_t events)
+bool flow_report_progress(struct flow_builder *builder, uint64_t events)
 {
     const struct flow_options *options = builder->options;
 
@@ -396,11 +398,11 @@ bool flow_read(struct flow_builder *builder)
                     item.event.number - builder->options->first_event;
             }
             count++;
-            if (!flow_tell_progress(builder, count)) {
+            if (!flow_report_progress(builder, count)) {
                 return false;
             }
         }
-        if (!take_item(builder, &item)) {
+        if (!add_item(builder, &item)) {
             return false;
         }
     }

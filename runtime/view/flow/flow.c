@@ -60,7 +60,7 @@ static void builder_release(struct flow_builder *builder)
     number_map_release(&builder->writings);
     number_map_release(&builder->storages);
     number_map_release(&builder->written_sites);
-    number_map_release(&builder->told_again);
+    number_map_release(&builder->repeated);
     number_map_release(&builder->uses);
     number_map_release(&builder->part_index);
     number_map_release(&builder->form_index);

@@ -116,7 +116,7 @@ struct flow_node {
 
     /* CALL: `h.0 … h.3, 41 values inside`, and the first array that it was given, `float32 [4, 8]`. */
     struct slice inside;
-    struct slice takes;
+    struct slice keeps;
     enum value_kind kind;
     struct slice text; /* where kind is no TENSOR: the value for people */
     /* kind TENSOR: as the last event told it. */

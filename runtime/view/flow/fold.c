@@ -32,7 +32,7 @@ static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
 {
     uint32_t index = number_map_get(&kinds->index, kind);
     void *counts = kinds->counts;
-    void *taken = kinds->taken;
+    void *removed = kinds->removed;
 
     if (index == NUMBER_MAP_NONE) {
         index = kinds->count;
@@ -41,16 +41,16 @@ static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
             return false;
         }
         kinds->counts = counts;
-        if (!memory_grow(&taken, &kinds->taken_capacity, (size_t)index + 1,
-                         sizeof *kinds->taken)) {
+        if (!memory_grow(&removed, &kinds->removed_capacity, (size_t)index + 1,
+                         sizeof *kinds->removed)) {
             return false;
         }
-        kinds->taken = taken;
+        kinds->removed = removed;
         if (!number_map_put(&kinds->index, kind, index)) {
             return false;
         }
         kinds->counts[index] = 0;
-        kinds->taken[index] = 0;
+        kinds->removed[index] = 0;
         kinds->count++;
     }
     *nth = ++kinds->counts[index];
@@ -64,7 +64,7 @@ static uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind)
     if (index == NUMBER_MAP_NONE || kinds->counts[index] >= FLOW_ALIKE_MIN) {
         return 0;
     }
-    return kinds->taken[index]++;
+    return kinds->removed[index]++;
 }
 
 /* The place of the next one of the kind: 0 for all where they are folded, else 0, 1, … */
@@ -72,7 +72,7 @@ static void flow_kinds_release(struct flow_kinds *kinds)
 {
     number_map_release(&kinds->index);
     memory_free(kinds->counts);
-    memory_free(kinds->taken);
+    memory_free(kinds->removed);
 }
 
 /* ---- what a unit is ---- */

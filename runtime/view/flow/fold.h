@@ -11,8 +11,8 @@
 struct flow_kinds {
     struct number_map index; /* what the kind is, as a hash -> index */
     uint32_t *counts;        /* owned */
-    uint32_t *taken;         /* owned: how many were given their place already */
-    size_t count_capacity, taken_capacity;
+    uint32_t *removed;       /* owned: how many were given their place already */
+    size_t count_capacity, removed_capacity;
     uint32_t count;
 };
 

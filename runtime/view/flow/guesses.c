@@ -25,7 +25,7 @@ flow_find_guess(const struct flow_builder *builder, uint32_t index, uint32_t nam
     return NULL;
 }
 
-void flow_take_guess(struct flow_builder *builder, uint32_t raw)
+void flow_use_guess(struct flow_builder *builder, uint32_t raw)
 {
     struct flow_raw *node = &builder->raws[raw];
     const struct flow_guess *guess = flow_find_guess(builder, node->call, node->name);
@@ -52,7 +52,7 @@ void flow_drop_guesses(struct flow_builder *builder, const struct flow_call *cal
     builder->guess_count = kept;
 }
 
-bool flow_take_note(struct flow_builder *builder, const struct log_item *item)
+bool flow_add_note(struct flow_builder *builder, const struct log_item *item)
 {
     struct slice text = item->note.text;
     size_t first = slice_find(text, SLICE("\t"), 0);

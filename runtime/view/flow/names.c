@@ -283,9 +283,9 @@ static bool add_read(struct flow_builder *builder,
             return true;
         }
         wanted.parts = &parts;
-        if (parts.is_taken && parts.texts[0] != 0 && site->write_count > 0) {
-            builder->visit.taken = content;
-            builder->visit.taken_path = parts.texts[0];
+        if (parts.is_used && parts.texts[0] != 0 && site->write_count > 0) {
+            builder->visit.removed = content;
+            builder->visit.removed_path = parts.texts[0];
         }
     }
     if (!add_leaves(builder, content, &wanted, &is_added)) {

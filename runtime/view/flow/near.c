@@ -48,7 +48,7 @@ static void index_fill(struct index *index, const struct flow_graph *graph)
     }
 }
 
-static void meet(struct index *index, uint32_t node, uint32_t limit, bool *kept)
+static void visit(struct index *index, uint32_t node, uint32_t limit, bool *kept)
 {
     if (!kept[node] && index->count < limit) {
         kept[node] = true;
@@ -63,13 +63,13 @@ walk(struct index *index, const struct flow_graph *graph, uint32_t limit, bool *
         uint32_t node = index->queue[i];
 
         for (uint32_t k = index->first_in[node]; k < index->first_in[node + 1]; k++) {
-            meet(index, graph->edges[k].source, limit, kept);
+            visit(index, graph->edges[k].source, limit, kept);
         }
         if (graph->nodes[node].mark == FLOW_MARK_EQUAL && i > 0) {
             continue;
         }
         for (uint32_t k = index->first_out[node]; k < index->first_out[node + 1]; k++) {
-            meet(index, graph->edges[index->out[k]].target, limit, kept);
+            visit(index, graph->edges[index->out[k]].target, limit, kept);
         }
     }
 }
@@ -86,7 +86,7 @@ bool flow_graph_near(const struct flow_graph *graph,
     if (is_done) {
         memset(kept, 0, graph->node_count * sizeof *kept);
         index_fill(&index, graph);
-        meet(&index, start, limit, kept);
+        visit(&index, start, limit, kept);
         walk(&index, graph, limit, kept);
     } else {
         error_set_memory(error);

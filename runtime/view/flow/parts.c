@@ -216,17 +216,17 @@ static bool find_parts(struct flow_builder *builder,
     at = flow_find_use(whole, name, parts->is_unused ? name.size : 0);
     for (; at < whole.size && is_done; at = flow_find_use(whole, name, at + 1)) {
         parts->is_unused = false;
-        is_pop = !parts->is_taken && read_pop(whole, at + name.size, &part);
+        is_pop = !parts->is_used && read_pop(whole, at + name.size, &part);
         if (parts->count == FLOW_PARTS_MAX ||
             (!is_pop && !read_part(whole, at + name.size, &part))) {
             parts->count = 0;
             break;
         }
-        parts->is_taken = is_pop;
+        parts->is_used = is_pop;
         is_done = flow_text(builder, buffer_slice(&part), &parts->texts[parts->count]);
         parts->count += is_done;
     }
-    parts->is_taken = parts->is_taken && parts->count == 1 && is_done_once(whole);
+    parts->is_used = parts->is_used && parts->count == 1 && is_done_once(whole);
     is_done = is_done && !text.has_failed && !part.has_failed;
     buffer_release(&text);
     buffer_release(&part);

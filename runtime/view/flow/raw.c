@@ -204,7 +204,7 @@ void flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw)
 
     if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
         extend(&call->first_argument, &call->argument_count, raw);
-        flow_take_guess(builder, raw);
+        flow_use_guess(builder, raw);
     } else if ((node->flags & FLOW_NODE_RESULT) != 0) {
         /* A generator may be at the same return twice: the newest value counts. */
         if (call->result_count > 0 &&

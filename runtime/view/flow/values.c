@@ -154,7 +154,7 @@ static void add_inside(struct flow_builder *builder,
         node->flags |= FLOW_NODE_NONFINITE;
     }
     if ((raw->flags & FLOW_NODE_ARGUMENT) == 0 || raw->call != whole->closed_call ||
-        node->takes.size > 0) {
+        node->keeps.size > 0) {
         return;
     }
     buffer_add(&text, event->shape->dtype_text);
@@ -165,7 +165,7 @@ static void add_inside(struct flow_builder *builder,
     }
     buffer_add_byte(&text, ']');
     builder->graph->arena.has_failed |= text.has_failed;
-    node->takes = flow_keep(builder, buffer_slice(&text));
+    node->keeps = flow_keep(builder, buffer_slice(&text));
     buffer_release(&text);
 }
 
@@ -180,7 +180,7 @@ bool flow_fill(struct flow_builder *builder)
         if (item.kind != LOG_EVENT) {
             continue;
         }
-        if (!flow_tell_progress(builder, ++count)) {
+        if (!flow_report_progress(builder, ++count)) {
             return false;
         }
         while (raw < builder->raw_count &&

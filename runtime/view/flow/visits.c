@@ -37,8 +37,8 @@ bool flow_follow_visit(struct flow_builder *builder,
         visit->site == event->site_number && visit->number == event->visit) {
         return true;
     }
-    if (visit->serial != 0 && visit->taken != FLOW_NONE &&
-        !flow_content_take_out(builder, visit->taken, visit->taken_path)) {
+    if (visit->serial != 0 && visit->removed != FLOW_NONE &&
+        !flow_content_remove(builder, visit->removed, visit->removed_path)) {
         return false;
     }
     if (!follow_thread(builder, event->thread, serial, &before)) {
@@ -50,7 +50,7 @@ bool flow_follow_visit(struct flow_builder *builder,
         .number = event->visit,
         .serial = serial,
         .before = before,
-        .taken = FLOW_NONE,
+        .removed = FLOW_NONE,
         .is_entered = event->site->kind == SITE_ENTER,
         .edges_left =
             builder->edge_count < FLOW_PLENTY ? FLOW_SOURCES_MAX : FLOW_EDGES_FEW,

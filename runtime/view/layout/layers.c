@@ -104,7 +104,7 @@ static bool layers_longest_path(struct layering *layering)
     return true;
 }
 
-static void layers_look_ahead(struct layering *layering)
+static void layers_peek(struct layering *layering)
 {
     struct sheet *sheet = layering->sheet;
 
@@ -330,7 +330,7 @@ bool sheet_make_layers(struct sheet *sheet)
     if (!layering_init(&layering, sheet) || !layers_longest_path(&layering)) {
         return false;
     }
-    layers_look_ahead(&layering);
+    layers_peek(&layering);
     layers_tighten(&layering);
     layers_count(sheet);
     if (sheet->row_width > 0.0 && !layers_break_rows(&layering)) {

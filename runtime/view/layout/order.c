@@ -109,13 +109,14 @@ static bool sheet_begin_order(struct sheet *sheet, bool goes_up)
     uint32_t *fill = arena_allocate(sheet->arena, sheet->layer_count, sizeof *fill);
     uint32_t *stack = arena_allocate(
         sheet->arena, (size_t)sheet->node_count + sheet->segment_count, sizeof *stack);
-    bool *is_met = arena_allocate(sheet->arena, sheet->node_count, sizeof *is_met);
+    bool *is_found = arena_allocate(sheet->arena, sheet->node_count, sizeof *is_found);
 
     if (sheet->layer_nodes == NULL) {
         sheet->layer_nodes =
             arena_allocate(sheet->arena, sheet->node_count, sizeof *sheet->layer_nodes);
     }
-    if (sheet->layer_nodes == NULL || fill == NULL || stack == NULL || is_met == NULL ||
+    if (sheet->layer_nodes == NULL || fill == NULL || stack == NULL ||
+        is_found == NULL ||
         !sheet_lists_make(&by_layer, sheet->arena, &sheet->nodes->layer,
                           sizeof *sheet->nodes / sizeof(uint32_t), sheet->node_count,
                           sheet->layer_count)) {
@@ -123,7 +124,7 @@ static bool sheet_begin_order(struct sheet *sheet, bool goes_up)
     }
     sheet->layer_starts = by_layer.starts;
     memcpy(fill, by_layer.starts, sheet->layer_count * sizeof *fill);
-    memset(is_met, 0, sheet->node_count * sizeof *is_met);
+    memset(is_found, 0, sheet->node_count * sizeof *is_found);
     for (uint32_t i = 0; i < sheet->node_count; i++) {
         uint32_t depth = 0;
 
@@ -131,10 +132,10 @@ static bool sheet_begin_order(struct sheet *sheet, bool goes_up)
         while (depth > 0) {
             uint32_t node = stack[--depth];
 
-            if (is_met[node]) {
+            if (is_found[node]) {
                 continue;
             }
-            is_met[node] = true;
+            is_found[node] = true;
             sheet->layer_nodes[fill[sheet->nodes[node].layer]++] = node;
             depth = walk_stack(sheet, goes_up, node, stack, depth);
         }
@@ -364,11 +365,11 @@ static void nodes_sort(struct ordering *ordering, uint32_t count, bool turns_tie
             uint32_t right = middle;
 
             for (uint32_t i = begin; i < end; i++) {
-                bool takes_left =
+                bool uses_left =
                     right >= end ||
                     (left < middle && means[from[left]] <= means[from[right]]);
 
-                to[i] = takes_left ? from[left++] : from[right++];
+                to[i] = uses_left ? from[left++] : from[right++];
             }
         }
         uint32_t *swap = from;

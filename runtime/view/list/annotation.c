@@ -415,7 +415,7 @@ static struct seen_value *find_value(struct annotation *annotation,
 }
 
 /* What has no shape to tell: a method's object, and what a call was made on. */
-static bool is_told(const struct log_event_view *event)
+static bool is_reported(const struct log_event_view *event)
 {
     if ((event->flags & LOG_EVENT_READ) != 0) {
         return false; /* told where it was made */
@@ -441,7 +441,7 @@ bool annotation_add_event(struct annotation *annotation,
         return true;
     }
     file->value_count++;
-    if (!is_told(event)) {
+    if (!is_reported(event)) {
         return true;
     }
     value = find_value(annotation, (uint32_t)(file - annotation->files), event);
@@ -468,7 +468,7 @@ bool annotation_add_left(struct annotation *annotation,
     return true;
 }
 
-static bool take_source(struct annotation *annotation,
+static bool read_source(struct annotation *annotation,
                         struct seen_file *file,
                         const struct log_module *module,
                         bool (*strip)(struct slice text, struct buffer *original))
@@ -550,7 +550,7 @@ bool annotation_end_trace(struct annotation *annotation,
         const struct log_module *module = log_reader_module(reader, i);
         struct seen_file *file = find_file(annotation, i, module);
 
-        if (file == NULL || !take_source(annotation, file, module, strip)) {
+        if (file == NULL || !read_source(annotation, file, module, strip)) {
             return error_set_memory(error);
         }
         for (uint32_t k = 0; k < module->table.site_count; k++) {

@@ -26,7 +26,7 @@ static struct slice thread_name(const struct log_reader *reader, uint16_t number
 
 /* The thread's entry while entries are by number; NULL: no memory. */
 static struct canonical_thread *
-take_thread(struct canonical *canonical, size_t *capacity, uint16_t number)
+read_thread(struct canonical *canonical, size_t *capacity, uint16_t number)
 {
     void *threads = canonical->threads;
     size_t count = (size_t)number + 1;
@@ -67,7 +67,7 @@ static bool find_threads(struct canonical *canonical, struct log_reader *reader)
         if (!is_event && item.kind != LOG_CALL) {
             continue;
         }
-        thread = take_thread(canonical, &capacity,
+        thread = read_thread(canonical, &capacity,
                              is_event ? item.event.thread : item.call.thread);
         if (thread == NULL) {
             return false;

@@ -106,8 +106,8 @@ find_thread(struct perfetto_log *log, uint16_t number, struct buffer *text)
         }
     }
     thread = &log->threads[number];
-    if (!thread->is_told) {
-        thread->is_told = true;
+    if (!thread->is_reported) {
+        thread->is_reported = true;
         if (name.size > 0) {
             add_name_of(log, SLICE("thread_name"), name, number, false, text);
         }

@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 struct perfetto_thread {
-    bool is_told;    /* its name was */
-    uint64_t last;   /* the time of what was written last of it */
-    uint32_t *stack; /* owned: the calls whose slices are open, outermost first */
+    bool is_reported; /* its name was */
+    uint64_t last;    /* the time of what was written last of it */
+    uint32_t *stack;  /* owned: the calls whose slices are open, outermost first */
     size_t depth;
     size_t capacity;
 };

@@ -9,7 +9,7 @@
 /* The curve ends this far inside the head, so that no gap is seen between the two. */
 #define HEAD_OVERLAP 1.0
 
-enum edge_look edge_look_of(const struct flow_edge *edge)
+enum edge_line edge_line_of(const struct flow_edge *edge)
 {
     if (edge->is_carried) {
         return EDGE_CARRIED;
@@ -29,7 +29,7 @@ enum edge_look edge_look_of(const struct flow_edge *edge)
 }
 
 void edge_style(const struct sheet *sheet,
-                enum edge_look look,
+                enum edge_line style,
                 uint64_t count,
                 struct picture_item *item)
 {
@@ -38,7 +38,7 @@ void edge_style(const struct sheet *sheet,
         uint32_t color;
         double width;
         double dash;
-    } looks[EDGE_LOOK_COUNT] = {
+    } styles[EDGE_LINE_COUNT] = {
         [EDGE_VALUE] = {palette->edge, 0.9, 0},
         [EDGE_SAME] = {palette->edge_same, 0.9, 1.6},
         [EDGE_WRITE] = {palette->in_place, 1.5, 0},
@@ -46,10 +46,10 @@ void edge_style(const struct sheet *sheet,
         [EDGE_CARRIED] = {palette->edge_carried, 1.3, 7},
     };
 
-    item->stroke = looks[look].color;
-    item->fill = looks[look].color;
-    item->stroke_width = looks[look].width + (count > 1 ? 0.6 : 0);
-    item->dash = looks[look].dash;
+    item->stroke = styles[style].color;
+    item->fill = styles[style].color;
+    item->stroke_width = styles[style].width + (count > 1 ? 0.6 : 0);
+    item->dash = styles[style].dash;
     item->has_arrow = true;
 }
 
@@ -145,17 +145,17 @@ void edge_draw(struct sheet *sheet,
                double x,
                double y)
 {
-    static const char *const classes[EDGE_LOOK_COUNT] = {
+    static const char *const classes[EDGE_LINE_COUNT] = {
         [EDGE_VALUE] = "edge value",     [EDGE_SAME] = "edge same",
         [EDGE_WRITE] = "edge write",     [EDGE_ALIAS] = "edge alias",
         [EDGE_CARRIED] = "edge carried",
     };
-    enum edge_look look = edge_look_of(edge);
+    enum edge_line style = edge_line_of(edge);
     struct picture_item *item;
 
-    sheet_begin(sheet, classes[look], title_of(sheet, graph, edge));
+    sheet_begin(sheet, classes[style], title_of(sheet, graph, edge));
     item = sheet_add(sheet, PICTURE_CURVE);
-    edge_style(sheet, look, edge->count, item);
+    edge_style(sheet, style, edge->count, item);
     if (mark_is_handed_on(graph, edge)) {
         mark_edge(sheet, item);
     }

@@ -24,7 +24,7 @@ enum legend_kind {
     LEGEND_LOOP,
 };
 
-static const char *const edge_texts[EDGE_LOOK_COUNT] = {
+static const char *const edge_texts[EDGE_LINE_COUNT] = {
     [EDGE_VALUE] = "was made from",
     [EDGE_SAME] = "is the same value",
     [EDGE_WRITE] = "was written in place",
@@ -75,7 +75,7 @@ static void legend_add(struct legend *legend,
 /* ---- what occurs ---- */
 
 struct occurrence {
-    bool edges[EDGE_LOOK_COUNT];
+    bool edges[EDGE_LINE_COUNT];
     bool roles[ROLE_COUNT];
     bool marks[FLOW_MARK_COUNT];
     bool handed;
@@ -114,7 +114,7 @@ static void find_all(struct occurrence *found,
                      enum box_detail detail)
 {
     for (uint32_t i = 0; i < graph->edge_count; i++) {
-        found->edges[edge_look_of(&graph->edges[i])] = true;
+        found->edges[edge_line_of(&graph->edges[i])] = true;
         found->many_edges = found->many_edges || graph->edges[i].count > 1;
         found->handed = found->handed || mark_is_handed_on(graph, &graph->edges[i]);
     }
@@ -180,7 +180,7 @@ void legend_prepare(struct legend *legend,
     *legend = (struct legend){.count = 0};
     find_all(&found, graph, detail);
     add_marks(legend, sheet, &found);
-    for (int i = 0; i < EDGE_LOOK_COUNT; i++) {
+    for (int i = 0; i < EDGE_LINE_COUNT; i++) {
         if (found.edges[i]) {
             legend_add(legend, sheet, LEGEND_EDGE, i, edge_texts[i]);
         }
@@ -221,7 +221,7 @@ draw_edge(struct sheet *sheet, const struct legend_entry *entry, double x, doubl
     struct picture_item *item = sheet_add(sheet, PICTURE_CURVE);
 
     edge_style(sheet,
-               entry->kind == LEGEND_EDGE ? (enum edge_look)entry->which : EDGE_VALUE,
+               entry->kind == LEGEND_EDGE ? (enum edge_line)entry->which : EDGE_VALUE,
                entry->kind == LEGEND_MANY ? 2 : 1, item);
     if (entry->kind == LEGEND_HANDED) {
         mark_edge(sheet, item);

@@ -38,29 +38,29 @@ const char *mark_meaning(enum flow_mark mark)
     return texts[mark].meaning;
 }
 
-struct mark_look mark_look_of(const struct picture_palette *palette,
-                              enum flow_mark mark)
+struct mark_style mark_style_of(const struct picture_palette *palette,
+                                enum flow_mark mark)
 {
     switch (mark) {
     case FLOW_MARK_OWN:
     case FLOW_MARK_PRODUCER:
-        return (struct mark_look){palette->loud, palette->loud_card, 2.6, 0};
+        return (struct mark_style){palette->loud, palette->loud_card, 2.6, 0};
     case FLOW_MARK_ONLY:
-        return (struct mark_look){palette->only, palette->only_card, 1.6, 5};
+        return (struct mark_style){palette->only, palette->only_card, 1.6, 5};
     case FLOW_MARK_INHERITED:
     case FLOW_MARK_PASSED:
-        return (struct mark_look){palette->inherited, palette->inherited_card, 1.4, 0};
+        return (struct mark_style){palette->inherited, palette->inherited_card, 1.4, 0};
     case FLOW_MARK_EQUAL:
     case FLOW_MARK_NONE:
     case FLOW_MARK_COUNT:
         break;
     }
-    return (struct mark_look){palette->faint, palette->card, 0.75, 0};
+    return (struct mark_style){palette->faint, palette->card, 0.75, 0};
 }
 
 void pill_of_mark(struct pills *pills, struct sheet *sheet, enum flow_mark mark)
 {
-    pill_add(pills, sheet, mark_word(mark), mark_look_of(sheet->palette, mark).color,
+    pill_add(pills, sheet, mark_word(mark), mark_style_of(sheet->palette, mark).color,
              is_loud(mark) ? sheet->palette->on_loud : 0);
 }
 

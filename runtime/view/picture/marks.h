@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mark_look {
+struct mark_style {
     uint32_t color; /* of the border and the word */
     uint32_t card;
     double stroke_width;
     double dash;
 };
 
-struct mark_look mark_look_of(const struct picture_palette *palette,
-                              enum flow_mark mark);
+struct mark_style mark_style_of(const struct picture_palette *palette,
+                                enum flow_mark mark);
 /* `differs here`, with a sign before it; "" for no mark. */
 struct slice mark_word(enum flow_mark mark);
 /* In the legend. */

@@ -40,19 +40,19 @@ void group_draw(struct sheet *sheet,
 
 /* ---- edges.c ---- */
 
-enum edge_look {
+enum edge_line {
     EDGE_VALUE,
     EDGE_SAME,
     EDGE_WRITE,
     EDGE_ALIAS,
     EDGE_CARRIED,
-    EDGE_LOOK_COUNT
+    EDGE_LINE_COUNT
 };
 
-enum edge_look edge_look_of(const struct flow_edge *edge);
+enum edge_line edge_line_of(const struct flow_edge *edge);
 /* Colour, thickness and dash. */
 void edge_style(const struct sheet *sheet,
-                enum edge_look look,
+                enum edge_line style,
                 uint64_t count,
                 struct picture_item *item);
 void edge_draw(struct sheet *sheet,

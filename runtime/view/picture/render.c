@@ -64,10 +64,10 @@ bool render_format_of(struct slice path,
 
 /* ---- of a graph ---- */
 
-static bool tell_progress(const struct render_options *options,
-                          enum render_stage stage,
-                          const struct flow_graph *graph,
-                          struct error *error)
+static bool report_progress(const struct render_options *options,
+                            enum render_stage stage,
+                            const struct flow_graph *graph,
+                            struct error *error)
 {
     if (options->progress == NULL ||
         options->progress(options->progress_context, stage, graph->node_count)) {
@@ -106,9 +106,9 @@ static bool draw_picture(const struct flow_graph *graph,
     bool is_done;
 
     picture_init(&picture);
-    is_done = tell_progress(options, RENDER_PLACING, graph, error) &&
+    is_done = report_progress(options, RENDER_PLACING, graph, error) &&
               picture_draw(&picture, graph, &options->picture, error) &&
-              tell_progress(options, RENDER_PAINTING, graph, error) &&
+              report_progress(options, RENDER_PAINTING, graph, error) &&
               paint(&picture, options, bytes, error);
     picture_release(&picture);
     return is_done;
@@ -126,7 +126,7 @@ bool render_graph(const struct flow_graph *graph,
         return true;
     }
     if (options->format == RENDER_DOT) {
-        is_done = tell_progress(options, RENDER_PAINTING, graph, error) &&
+        is_done = report_progress(options, RENDER_PAINTING, graph, error) &&
                   dot_text_add(graph, &options->picture, bytes, error);
     } else {
         is_done = draw_picture(graph, options, bytes, error);
@@ -150,7 +150,7 @@ struct render {
     uint32_t depth;                       /* as in render_result */
 };
 
-static bool tell_reading(void *context, uint64_t events)
+static bool report_reading(void *context, uint64_t events)
 {
     const struct render_options *options = context;
 
@@ -162,7 +162,7 @@ read_graph(struct render *render, struct flow_options flow, struct error *error)
 {
     const struct render_options *options = render->options;
 
-    flow.progress = options->progress == NULL ? NULL : tell_reading;
+    flow.progress = options->progress == NULL ? NULL : report_reading;
     flow.progress_context = (void *)options;
     flow_graph_release(&render->graph);
     log_reader_rewind(render->reader);
@@ -333,7 +333,7 @@ static bool draw_whole(struct render *render, struct buffer *bytes, struct error
            render_graph(&render->graph, options, bytes, error);
 }
 
-static void tell_result(const struct render *render, struct render_result *result)
+static void report_result(const struct render *render, struct render_result *result)
 {
     size_t damage_count = log_reader_damage_count(render->reader);
 
@@ -372,7 +372,7 @@ bool render_trace(const char *trace_path,
                   ? draw_fitted(&render, bytes, error)
                   : draw_whole(&render, bytes, error);
     if (is_done) {
-        tell_result(&render, result);
+        report_result(&render, result);
     }
     flow_graph_release(&render.graph);
     source_lines_release(&render.sources);

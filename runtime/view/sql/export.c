@@ -163,7 +163,7 @@ static bool run_all(struct export_state *export,
     return true;
 }
 
-static int tell_progress(void *context)
+static int report_progress(void *context)
 {
     struct export_state *export = context;
 
@@ -207,7 +207,7 @@ static bool fill_database(struct export_state *export, struct error *error)
                ? sql_tables_register(export->database, &export->traces, PREFIX)
                : code;
     if (code == SQLITE_OK) {
-        sqlite3_progress_handler(export->database, PROGRESS_STEPS, tell_progress,
+        sqlite3_progress_handler(export->database, PROGRESS_STEPS, report_progress,
                                  export);
         is_done = write_tables(export, error);
     } else {
@@ -241,7 +241,7 @@ static bool write_file(struct export_state *export, struct error *error)
            fail_errno(export, error);
 }
 
-static void tell_damage(struct export_state *export, struct sql_export_result *result)
+static void report_damage(struct export_state *export, struct sql_export_result *result)
 {
     for (size_t i = 0; i < export->traces.count; i++) {
         struct sql_trace *trace = &export->traces.traces[i];
@@ -275,7 +275,7 @@ bool export_sqlite(const char *const *traces,
     is_done = find_names(&export, path, error) && may_replace(&export, error) &&
               write_file(&export, error);
     result->event_count = export.traces.rows_read;
-    tell_damage(&export, result);
+    report_damage(&export, result);
     sql_traces_release(&export.traces);
     memory_free(export.path);
     return is_done;

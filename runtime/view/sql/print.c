@@ -300,26 +300,26 @@ static bool is_null(struct slice cell)
 static void add_aligned(
     struct buffer *text, struct slice cell, size_t width, bool is_right, bool is_last)
 {
-    size_t taken;
+    size_t used;
     size_t size;
 
     cell = is_null(cell) ? SLICE("") : cell;
-    size = fit(cell, width, &taken);
+    size = fit(cell, width, &used);
     if (size < cell.size && !is_right) {
-        size = fit(cell, width > 0 ? width - 1 : 0, &taken);
-        taken++;
+        size = fit(cell, width > 0 ? width - 1 : 0, &used);
+        used++;
         buffer_add(text, slice_part(cell, 0, size));
         buffer_add(text, SLICE(ELLIPSIS));
-        text_add_blanks(text, is_last || taken > width ? 0 : width - taken);
+        text_add_blanks(text, is_last || used > width ? 0 : width - used);
         return;
     }
-    taken = size < cell.size ? width : taken; /* a number is not cut */
+    used = size < cell.size ? width : used; /* a number is not cut */
     if (is_right) {
-        text_add_blanks(text, width - taken);
+        text_add_blanks(text, width - used);
     }
     buffer_add(text, cell);
     if (!is_right && !is_last) {
-        text_add_blanks(text, width - taken);
+        text_add_blanks(text, width - used);
     }
 }
 

@@ -43,7 +43,7 @@ struct open_call *track_call_above(const struct open_call *call, bool with_waiti
     for (struct open_call *above = call->parent; above != NULL; above = above->parent) {
         const struct track_call *tracked = track_call_of(above);
 
-        if (tracked != NULL && (tracked->state == TRACK_TOLD ||
+        if (tracked != NULL && (tracked->state == TRACK_SHOWN ||
                                 (with_waiting && tracked->state == TRACK_WAITING))) {
             return above;
         }

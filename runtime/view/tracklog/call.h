@@ -16,7 +16,7 @@ enum track_state {
     TRACK_IGNORED, /* nobody wants to know of it */
     TRACK_DUE,     /* its first line comes with the next item about it */
     TRACK_WAITING, /* its lines are kept until it is sure that it is wanted */
-    TRACK_TOLD,
+    TRACK_SHOWN,
 };
 
 /* Stands in open_call.extra. */

@@ -304,7 +304,7 @@ static void begin_one(struct track_log *log,
         track_log_add_entry(log, call, callers, &tracked->waiting);
         return;
     }
-    tracked->state = TRACK_TOLD;
+    tracked->state = TRACK_SHOWN;
     if (above != NULL) {
         stand_at(log, above, thread, text);
         if (above == call->parent && call->line != 0) {
@@ -342,7 +342,7 @@ void track_log_begin_call(struct track_log *log,
 }
 
 static void
-tell_waiting(struct track_log *log, struct open_call *call, struct buffer *text)
+write_waiting(struct track_log *log, struct open_call *call, struct buffer *text)
 {
     struct track_call *tracked = track_call_of(call);
     struct open_call *above = track_call_above(call, false);
@@ -354,7 +354,7 @@ tell_waiting(struct track_log *log, struct open_call *call, struct buffer *text)
     if (thread != NULL) {
         thread->current = call->call;
     }
-    tracked->state = TRACK_TOLD;
+    tracked->state = TRACK_SHOWN;
     buffer_add(text, buffer_slice(&tracked->waiting));
     log->has_failed = log->has_failed || tracked->waiting.has_failed;
     buffer_release(&tracked->waiting);
@@ -382,12 +382,12 @@ track_log_want_call(struct track_log *log, struct open_call *call, struct buffer
         if (tracked != NULL && tracked->state == TRACK_WAITING) {
             above->shown_next = top;
             top = above;
-        } else if (tracked != NULL && tracked->state == TRACK_TOLD) {
+        } else if (tracked != NULL && tracked->state == TRACK_SHOWN) {
             break;
         }
     }
     for (; top != NULL; top = top->shown_next) {
-        tell_waiting(log, top, text);
+        write_waiting(log, top, text);
     }
 }
 
@@ -462,8 +462,10 @@ void track_log_add_end(struct track_log *log,
 /* ---- source lines ---- */
 
 /* Several sites of one line are told with it; a site that is visited again has run it again. */
-static bool
-is_told(const struct track_call *tracked, uint32_t line, uint32_t site, uint32_t visit)
+static bool is_reported(const struct track_call *tracked,
+                        uint32_t line,
+                        uint32_t site,
+                        uint32_t visit)
 {
     bool is_again = tracked->line_site != SITE_NONE && tracked->line_site == site &&
                     tracked->line_visit != visit;
@@ -487,7 +489,7 @@ static void track_log_add_source(struct track_log *log,
     if (!tracked->wish.has_lines) {
         return;
     }
-    if (is_told(tracked, line, site, visit)) {
+    if (is_reported(tracked, line, site, visit)) {
         if (tracked->line_site == SITE_NONE) {
             tracked->line_site = site;
             tracked->line_visit = visit;
@@ -498,15 +500,15 @@ static void track_log_add_source(struct track_log *log,
     tracked->line_site = site;
     tracked->line_visit = visit;
     source = source_lines_get_from(&log->sources, module, call->module_number, line);
-    struct track_line told = track_log_begin_line(log, call, text);
-    track_log_add_bars(told.text, tracked->level + 1);
-    buffer_add(told.text, SLICE("├─ "));
-    paint_start(told.text, log->options.has_color, PAINT_FAINT);
-    buffer_add_number(told.text, line);
-    buffer_add(told.text, source.size > 0 ? SLICE("| ") : SLICE("|"));
-    text_add_shortened(told.text, source, SOURCE_LIMIT);
-    paint_end(told.text, log->options.has_color);
-    track_log_end_line(call, told);
+    struct track_line shown = track_log_begin_line(log, call, text);
+    track_log_add_bars(shown.text, tracked->level + 1);
+    buffer_add(shown.text, SLICE("├─ "));
+    paint_start(shown.text, log->options.has_color, PAINT_FAINT);
+    buffer_add_number(shown.text, line);
+    buffer_add(shown.text, source.size > 0 ? SLICE("| ") : SLICE("|"));
+    text_add_shortened(shown.text, source, SOURCE_LIMIT);
+    paint_end(shown.text, log->options.has_color);
+    track_log_end_line(call, shown);
 }
 
 /* ---- values ---- */
@@ -643,37 +645,37 @@ static void add_variable(const struct track_log *log,
 
 /* ---- events ---- */
 
-static bool is_met(const struct track_call *tracked,
-                   const struct log_event_view *event,
-                   bool is_change)
+static bool is_found(const struct track_call *tracked,
+                     const struct log_event_view *event,
+                     bool is_change)
 {
     return tracked->wish.when == TRACK_NAN ? value_has_nonfinite(event) : is_change;
 }
 
-static bool is_told_at_all(const struct track_call *tracked, enum track_change change)
+static bool is_shown_at_all(const struct track_call *tracked, enum track_change change)
 {
     return change == TRACK_OTHER ||
            (change != TRACK_SAME && tracked->wish.when != TRACK_CHANGED);
 }
 
-static void tell_variable(struct track_log *log,
-                          const struct log_event_view *event,
-                          struct open_call *call,
-                          struct buffer *text)
+static void record_variable(struct track_log *log,
+                            const struct log_event_view *event,
+                            struct open_call *call,
+                            struct buffer *text)
 {
     struct track_call *tracked = track_call_of(call);
     struct track_name known;
     const struct track_name *before =
-        track_names_meet(&tracked->names, event, &known) ? &known : NULL;
+        track_names_add(&tracked->names, event, &known) ? &known : NULL;
     enum track_change change = track_change_of(event, before);
 
     if (!track_wish_names(&tracked->wish, event->name, event->path)) {
         return;
     }
-    if (is_met(tracked, event, change == TRACK_OTHER)) {
+    if (is_found(tracked, event, change == TRACK_OTHER)) {
         track_log_want_call(log, call, text);
     }
-    if (tracked->wish.is_bare || !is_told_at_all(tracked, change)) {
+    if (tracked->wish.is_bare || !is_shown_at_all(tracked, change)) {
         return;
     }
     struct track_line line = track_log_begin_line(log, call, text);
@@ -686,29 +688,29 @@ static void tell_variable(struct track_log *log,
 
 /* The value of a name that a line only reads: told where it has become another one, such as by a
  * function that was called with it. */
-static void tell_read(struct track_log *log,
-                      const struct log_event_view *event,
-                      struct open_call *call,
-                      struct buffer *text)
-{
-    if (event->change == CHANGE_REBOUND || event->change == CHANGE_MUTATED ||
-        event->change == CHANGE_ALIASED) {
-        tell_variable(log, event, call, text);
-    } else {
-        track_names_meet(&track_call_of(call)->names, event, &(struct track_name){0});
-    }
-}
-
-static void tell_input(struct track_log *log,
+static void write_read(struct track_log *log,
                        const struct log_event_view *event,
                        struct open_call *call,
                        struct buffer *text)
 {
+    if (event->change == CHANGE_REBOUND || event->change == CHANGE_MUTATED ||
+        event->change == CHANGE_ALIASED) {
+        record_variable(log, event, call, text);
+    } else {
+        track_names_add(&track_call_of(call)->names, event, &(struct track_name){0});
+    }
+}
+
+static void write_input(struct track_log *log,
+                        const struct log_event_view *event,
+                        struct open_call *call,
+                        struct buffer *text)
+{
     struct track_call *tracked = track_call_of(call);
     struct track_name unused;
 
-    track_names_meet(&tracked->names, event, &unused);
-    if (is_met(tracked, event, false)) {
+    track_names_add(&tracked->names, event, &unused);
+    if (is_found(tracked, event, false)) {
         track_log_want_call(log, call, text);
     }
     if (!tracked->wish.is_bare) {
@@ -716,14 +718,14 @@ static void tell_input(struct track_log *log,
     }
 }
 
-static void tell_output(struct track_log *log,
-                        const struct log_event_view *event,
-                        struct open_call *call,
-                        struct buffer *text)
+static void write_output(struct track_log *log,
+                         const struct log_event_view *event,
+                         struct open_call *call,
+                         struct buffer *text)
 {
     const struct track_call *tracked = track_call_of(call);
 
-    if (is_met(tracked, event, false)) {
+    if (is_found(tracked, event, false)) {
         track_log_want_call(log, call, text);
     }
     if (!tracked->wish.is_bare) {
@@ -737,7 +739,7 @@ void track_log_add_event(struct track_log *log,
                          struct buffer *text)
 {
     if ((event->flags & LOG_EVENT_READ) != 0) {
-        tell_read(log, event, call, text);
+        write_read(log, event, call, text);
         return;
     }
     if (log->options.is_selective) {
@@ -751,10 +753,10 @@ void track_log_add_event(struct track_log *log,
         return;
     }
     if (event->site->kind == SITE_ENTER) {
-        tell_input(log, event, call, text);
+        write_input(log, event, call, text);
     } else if (event->site->kind == SITE_RETURN) {
-        tell_output(log, event, call, text);
+        write_output(log, event, call, text);
     } else {
-        tell_variable(log, event, call, text);
+        record_variable(log, event, call, text);
     }
 }

@@ -59,9 +59,9 @@ static struct track_name *add(struct track_names *names, uint64_t key)
     return &names->items[names->count++];
 }
 
-bool track_names_meet(struct track_names *names,
-                      const struct log_event_view *event,
-                      struct track_name *before)
+bool track_names_add(struct track_names *names,
+                     const struct log_event_view *event,
+                     struct track_name *before)
 {
     uint64_t key = key_of(event);
     uint32_t place = number_map_get(&names->places, key);

@@ -32,8 +32,8 @@ void track_names_release(struct track_names *names);
 
 /* What stands in `before` then; false where nothing is known of the name. The event's value
  * is remembered: of a few thousand names, what is beyond is not. */
-bool track_names_meet(struct track_names *names,
-                      const struct log_event_view *event,
-                      struct track_name *before);
+bool track_names_add(struct track_names *names,
+                     const struct log_event_view *event,
+                     struct track_name *before);
 
 #endif

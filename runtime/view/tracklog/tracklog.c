@@ -74,7 +74,7 @@ end_call(struct track_log *log, const struct log_item *item, struct buffer *text
     if (track_log_is_due(call)) {
         track_log_begin_call(log, call, SLICE(""), text);
     }
-    if (tracked != NULL && tracked->state == TRACK_TOLD) {
+    if (tracked != NULL && tracked->state == TRACK_SHOWN) {
         track_log_add_end(log, call, item, text);
     }
     track_call_forget(call);
@@ -95,7 +95,7 @@ static bool want(struct track_log *log, struct track_call *tracked, struct slice
 }
 
 /* What is known of a new call before anything is told of it. */
-static void meet(struct track_log *log, struct open_call *call)
+static void visit(struct track_log *log, struct open_call *call)
 {
     struct track_call *tracked = track_call_add(call);
     const struct track_call *parent =
@@ -146,7 +146,7 @@ add_event(struct track_log *log, const struct log_item *item, struct buffer *tex
         return;
     }
     if (is_new) {
-        meet(log, call);
+        visit(log, call);
     }
     call->thread = item->event.thread;
     tracked = track_call_of(call);
@@ -166,7 +166,7 @@ static void begin_call(struct track_log *log, const struct log_item *item)
     if (call == NULL) {
         log->has_failed = true;
     } else if (is_new) {
-        meet(log, call);
+        visit(log, call);
     }
 }
 

@@ -1,7 +1,7 @@
 /* What is wanted of a tracked call. */
 #include "runtime/view/tracklog/wish.h"
 
-static bool take(struct slice word, struct slice option, struct slice *value)
+static bool read(struct slice word, struct slice option, struct slice *value)
 {
     if (!slice_starts(word, option)) {
         return false;
@@ -36,13 +36,13 @@ static void read_word(struct track_wish *wish, struct slice word)
 {
     struct slice value;
 
-    if (take(word, SLICE("--names="), &value)) {
+    if (read(word, SLICE("--names="), &value)) {
         wish->names = value;
-    } else if (take(word, SLICE("--depth="), &value)) {
+    } else if (read(word, SLICE("--depth="), &value)) {
         wish->depth = read_depth(value);
-    } else if (take(word, SLICE("--when="), &value)) {
+    } else if (read(word, SLICE("--when="), &value)) {
         wish->when = read_when(value);
-    } else if (take(word, SLICE("--labels="), &value)) {
+    } else if (read(word, SLICE("--labels="), &value)) {
         wish->labels = value;
     } else {
         wish->is_calls = wish->is_calls || slice_equal(word, SLICE("--calls"));

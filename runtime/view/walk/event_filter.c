@@ -81,7 +81,7 @@ static int shown_size(struct slice text)
 }
 
 /* Digits at the start of `text`, which they are taken off. */
-static bool take_number(struct slice *text, uint64_t *number)
+static bool read_number(struct slice *text, uint64_t *number)
 {
     size_t i = 0;
 
@@ -103,7 +103,7 @@ static bool read_span(struct line_span *span, struct slice text)
     bool has_first = text.size > 0 && text.bytes[0] != '-';
 
     *span = (struct line_span){1, UINT64_MAX};
-    if (has_first && (!take_number(&text, &span->first) || span->first == 0)) {
+    if (has_first && (!read_number(&text, &span->first) || span->first == 0)) {
         return false;
     }
     if (text.size == 0) {
@@ -117,7 +117,7 @@ static bool read_span(struct line_span *span, struct slice text)
     if (text.size == 0) {
         return has_first;
     }
-    return take_number(&text, &span->last) && text.size == 0 &&
+    return read_number(&text, &span->last) && text.size == 0 &&
            span->last >= span->first;
 }
 
@@ -183,7 +183,7 @@ bool event_filter_set_call(struct event_filter *filter,
 {
     struct slice rest = text;
     uint64_t number = 0;
-    bool is_number = take_number(&rest, &number);
+    bool is_number = read_number(&rest, &number);
     bool is_whole = slice_equal(rest, SLICE("+"));
 
     if (!is_number || (rest.size > 0 && !is_whole) || number == 0 ||
@@ -200,18 +200,18 @@ bool event_filter_set_call(struct event_filter *filter,
     return true;
 }
 
-bool event_filter_take(struct event_filter *filter,
-                       const char *option,
-                       const char *argument,
-                       bool *is_taken,
-                       struct error *error)
+bool event_filter_process(struct event_filter *filter,
+                          const char *option,
+                          const char *argument,
+                          bool *is_used,
+                          struct error *error)
 {
     struct glob_list *globs = event_filter_list(filter, option);
     struct slice text = argument == NULL ? SLICE("") : slice_of(argument);
     bool ignored;
 
-    is_taken = is_taken == NULL ? &ignored : is_taken;
-    *is_taken = true;
+    is_used = is_used == NULL ? &ignored : is_used;
+    *is_used = true;
     if (globs != NULL) {
         return event_filter_add_glob(filter, globs, text, error);
     }
@@ -229,7 +229,7 @@ bool event_filter_take(struct event_filter *filter,
     } else if (strcmp(option, "nan") == 0) {
         filter->is_nonfinite = true;
     } else {
-        *is_taken = false;
+        *is_used = false;
     }
     return true;
 }

@@ -67,12 +67,12 @@ bool event_filter_set_call(struct event_filter *filter,
                            struct error *error);
 
 /* Any of these, `lines`, `changed` and `nan` too, by the option's name; `argument` is NULL where it
- * takes none. `is_taken`, which may be NULL: there is such an option. */
-bool event_filter_take(struct event_filter *filter,
-                       const char *option,
-                       const char *argument,
-                       bool *is_taken,
-                       struct error *error);
+ * takes none. `is_used`, which may be NULL: there is such an option. */
+bool event_filter_process(struct event_filter *filter,
+                          const char *option,
+                          const char *argument,
+                          bool *is_used,
+                          struct error *error);
 
 /* To be asked once for each new call, before its events. */
 void event_filter_judge(const struct event_filter *filter,

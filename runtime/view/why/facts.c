@@ -241,11 +241,11 @@ keep_calls(struct why *why, struct open_call *call, struct buffer *text)
     return keep(why, text);
 }
 
-static void tell(struct why *why,
-                 uint32_t node,
-                 const struct log_event_view *event,
-                 struct open_call *call,
-                 struct buffer *text)
+static void report(struct why *why,
+                   uint32_t node,
+                   const struct log_event_view *event,
+                   struct open_call *call,
+                   struct buffer *text)
 {
     value_text_add(text, event, why->ask.has_color);
     why->values[node] = keep(why, text);
@@ -288,8 +288,8 @@ bool why_read_texts(struct why *why, struct error *error)
         struct open_call *call = follow(&walk, &item);
         uint32_t node = call == NULL ? FLOW_NONE : node_of(&walk, item.event.number);
 
-        if (node != FLOW_NONE && why->facts[node].is_told) {
-            tell(why, node, &item.event, call, &text);
+        if (node != FLOW_NONE && why->facts[node].is_reported) {
+            report(why, node, &item.event, call, &text);
         }
     }
     open_calls_release(&walk.calls);

@@ -277,9 +277,9 @@ static void add_place(const struct why *why, uint32_t node, struct buffer *text)
 
 /* Parameters are known as they were when they were told last: an optimizer writes to them, and no
  * line tells. */
-static void tell_finite(const struct why *why,
-                        const struct why_producer *producer,
-                        struct buffer *text)
+static void report_finite(const struct why *why,
+                          const struct why_producer *producer,
+                          struct buffer *text)
 {
     bool is_first = true;
 
@@ -301,9 +301,9 @@ static void tell_finite(const struct why *why,
 }
 
 /* `: what went in was finite`, where the statement says nothing of its own. */
-static void tell_inputs(const struct why *why,
-                        const struct why_producer *producer,
-                        struct buffer *text)
+static void report_inputs(const struct why *why,
+                          const struct why_producer *producer,
+                          struct buffer *text)
 {
     bool is_first = true;
 
@@ -312,7 +312,7 @@ static void tell_inputs(const struct why *why,
         return;
     }
     if (!hold_inputs(why, producer)) {
-        tell_finite(why, producer, text);
+        report_finite(why, producer, text);
         return;
     }
     buffer_add(text, (producer->made & WHY_NAN) != 0
@@ -357,7 +357,7 @@ static bool add_uninitialised(const struct why *why,
     return !is_first;
 }
 
-static void tell_first_event(const struct why *why, struct buffer *text)
+static void report_first_event(const struct why *why, struct buffer *text)
 {
     if (why->first_event > 0) {
         buffer_add(text, SLICE("; the trace begins with event #"));
@@ -367,7 +367,7 @@ static void tell_first_event(const struct why *why, struct buffer *text)
 }
 
 /* What wrote to the parameter before the event, as far as the trace has it. */
-static void tell_step(const struct why *why, uint64_t event, struct buffer *text)
+static void report_step(const struct why *why, uint64_t event, struct buffer *text)
 {
     const struct why_step *step = why_last_step(why, event);
 
@@ -382,9 +382,9 @@ static void tell_step(const struct why *why, uint64_t event, struct buffer *text
     buffer_add(text, SLICE(") made it, or it was there before"));
 }
 
-static void tell_came_in(const struct why *why,
-                         const struct why_producer *producer,
-                         struct buffer *text)
+static void report_came_in(const struct why *why,
+                           const struct why_producer *producer,
+                           struct buffer *text)
 {
     const struct flow_node *node = &why->graph.nodes[producer->node];
 
@@ -392,7 +392,7 @@ static void tell_came_in(const struct why *why,
     add_name(text, node->name);
     if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
         buffer_add(text, SLICE(", a parameter of the model"));
-        tell_step(why, node->event, text);
+        report_step(why, node->event, text);
     } else if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
         buffer_add(text, SLICE(", an argument"));
         if (why->facts[producer->node].from_line != 0) {
@@ -402,13 +402,13 @@ static void tell_came_in(const struct why *why,
     } else {
         buffer_add(text, SLICE(", which existed before"));
     }
-    tell_first_event(why, text);
+    report_first_event(why, text);
 }
 
 /* The values are known as they were when they were told last. */
-static void tell_written_since(const struct why *why,
-                               const struct why_producer *producer,
-                               struct buffer *text)
+static void report_written_since(const struct why *why,
+                                 const struct why_producer *producer,
+                                 struct buffer *text)
 {
     buffer_add(text,
                SLICE("finite values cannot give it here: unrecorded code wrote to "));
@@ -421,10 +421,10 @@ static void tell_written_since(const struct why *why,
     }
 }
 
-static void tell_seen(const struct why *why,
-                      const struct why_producer *producer,
-                      uint32_t before,
-                      struct buffer *text)
+static void report_seen(const struct why *why,
+                        const struct why_producer *producer,
+                        uint32_t before,
+                        struct buffer *text)
 {
     const struct flow_node *node = &why->graph.nodes[producer->node];
 
@@ -514,8 +514,9 @@ judge_default(struct why *why, struct why_producer *producer, struct buffer *tex
     return true;
 }
 
-static void
-tell_handed(const struct why *why, const struct why_answer *answer, struct buffer *text)
+static void report_handed(const struct why *why,
+                          const struct why_answer *answer,
+                          struct buffer *text)
 {
     buffer_add(text, answer->is_item         ? SLICE("it was in an item of ")
                      : answer->is_collective ? SLICE("it was received by ")
@@ -529,13 +530,13 @@ tell_handed(const struct why *why, const struct why_answer *answer, struct buffe
     } else {
         buffer_add(text, SLICE(", which is not recorded"));
     }
-    tell_first_event(why, text);
+    report_first_event(why, text);
 }
 
 /* A value that is seen to have been written to: by this line, or since it was recorded last. */
-static void tell_meanwhile(const struct why *why,
-                           const struct why_producer *producer,
-                           struct buffer *text)
+static void report_meanwhile(const struct why *why,
+                             const struct why_producer *producer,
+                             struct buffer *text)
 {
     const struct flow_node *node = &why->graph.nodes[producer->node];
 
@@ -554,26 +555,26 @@ static void tell_meanwhile(const struct why *why,
 }
 
 /* What is said beside, or instead of, the steps of the statement. */
-static void tell_rest(const struct why *why,
-                      struct why_producer *producer,
-                      const struct why_answer *answer,
-                      struct buffer *text)
+static void report_rest(const struct why *why,
+                        struct why_producer *producer,
+                        const struct why_answer *answer,
+                        struct buffer *text)
 {
     if (answer->is_outside || answer->is_handed || answer->is_default) {
         producer->how = WHY_CAME_IN;
     }
     if (answer->is_handed) {
-        tell_handed(why, answer, text);
+        report_handed(why, answer, text);
     } else if (answer->is_default) {
-        tell_came_in(why, producer, text);
+        report_came_in(why, producer, text);
     } else if (answer->is_impossible && producer->input_count > 0 &&
                !hold_inputs(why, producer)) {
         producer->how = WHY_SEEN;
-        tell_written_since(why, producer, text);
-    } else if (!answer->is_told) {
-        tell_inputs(why, producer, text);
+        report_written_since(why, producer, text);
+    } else if (!answer->is_reported) {
+        report_inputs(why, producer, text);
     } else if (!answer->is_certain) {
-        tell_meanwhile(why, producer, text);
+        report_meanwhile(why, producer, text);
     }
 }
 
@@ -588,13 +589,13 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
         !answer.is_certain && add_uninitialised(why, producer, text);
 
     if (is_uninitialised) {
-        buffer_add(text, answer.is_told ? SLICE("; or ") : SLICE(""));
+        buffer_add(text, answer.is_reported ? SLICE("; or ") : SLICE(""));
         answer.is_impossible = false;
     }
     buffer_add(text, buffer_slice(&reason));
     text->has_failed = text->has_failed || reason.has_failed;
     buffer_release(&reason);
-    producer->has_reason = answer.is_told;
+    producer->has_reason = answer.is_reported;
     producer->is_certain = answer.is_certain;
     producer->is_soft =
         answer.is_written && (producer->made & WHY_NAN) == 0 && !is_uninitialised;
@@ -607,8 +608,8 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
         }
         text->size = size;
     }
-    if (!is_uninitialised || answer.is_told || answer.is_handed) {
-        tell_rest(why, producer, &answer, text);
+    if (!is_uninitialised || answer.is_reported || answer.is_handed) {
+        report_rest(why, producer, &answer, text);
     }
 }
 
@@ -623,7 +624,7 @@ judge_came_in(struct why *why, struct why_producer *producer, struct buffer *tex
     struct why_answer answer = {.is_default = true};
 
     if ((node->flags & FLOW_NODE_ARGUMENT) == 0) {
-        tell_came_in(why, producer, text);
+        report_came_in(why, producer, text);
         return;
     }
     if (fact->from_line != 0) {
@@ -638,7 +639,7 @@ judge_came_in(struct why *why, struct why_producer *producer, struct buffer *tex
         return;
     }
     producer->is_soft = answer.is_written && (producer->made & WHY_NAN) == 0;
-    tell_came_in(why, producer, text);
+    report_came_in(why, producer, text);
 }
 
 /* Where it happened: an argument that is a value of its own was made by the caller's line. */
@@ -697,7 +698,7 @@ void why_judge(struct why *why,
     }
     find_place(why, producer);
     if (producer->how == WHY_SEEN) {
-        tell_seen(why, producer, before, &text);
+        report_seen(why, producer, before, &text);
     } else if (producer->how == WHY_CAME_IN) {
         judge_came_in(why, producer, &text);
     } else {

@@ -199,7 +199,7 @@ static bool add_row(struct why *why, uint32_t node, uint32_t depth)
 
 /* A site and what it writes is one row: a loop's turns and a function's calls are counted. */
 static bool
-take(struct why *why, struct number_map *seen, uint32_t node, uint32_t depth)
+read(struct why *why, struct number_map *seen, uint32_t node, uint32_t depth)
 {
     const struct why_fact *fact = &why->facts[node];
     struct slice name = why->graph.nodes[node].name;
@@ -231,7 +231,7 @@ static bool find_slice(struct why *why)
         uint32_t node = queue.nodes[i];
         uint32_t depth = queue.depths[i];
 
-        is_done = take(why, &seen, node, depth);
+        is_done = read(why, &seen, node, depth);
         for (uint32_t k = why->first_edges[node];
              is_done && k < why->first_edges[node + 1]; k++) {
             uint32_t source = why->graph.edges[k].source;
@@ -275,16 +275,16 @@ static void limit_rows(struct why *why)
     why->row_count = kept;
 }
 
-static void mark_told(struct why *why)
+static void mark_reported(struct why *why)
 {
-    why->facts[why->target].is_told = true;
+    why->facts[why->target].is_reported = true;
     for (uint32_t i = 0; i < why->row_count; i++) {
-        why->facts[why->rows[i].node].is_told = true;
+        why->facts[why->rows[i].node].is_reported = true;
     }
     for (uint32_t i = 0; i < why->producer_count; i++) {
-        why->facts[why->producers[i].node].is_told = true;
+        why->facts[why->producers[i].node].is_reported = true;
         for (uint32_t k = 0; k < why->producers[i].input_count; k++) {
-            why->facts[why->producers[i].inputs[k]].is_told = true;
+            why->facts[why->producers[i].inputs[k]].is_reported = true;
         }
     }
 }
@@ -295,7 +295,7 @@ bool why_walk(struct why *why, struct error *error)
         return why_out_of_memory(error);
     }
     limit_rows(why);
-    mark_told(why);
+    mark_reported(why);
     why->target_statement = why_statement(why, why->facts[why->target].module,
                                           why->graph.nodes[why->target].line,
                                           why->graph.nodes[why->target].code);

@@ -63,7 +63,7 @@ struct why_fact {
     bool is_read;
     bool is_in_slice;
     bool is_absorbed; /* made: one number, of many with infinities that were meant */
-    bool is_told;     /* its value is wanted in words */
+    bool is_reported; /* its value is wanted in words */
     uint8_t passes;   /* what of its holdings leads to the event asked for */
 };
 

@@ -80,12 +80,12 @@ void change_text_add(struct buffer *text,
 {
     unsigned difference = event->difference;
     /* Parameters are new at each call. */
-    bool is_told = event->change != CHANGE_NONE &&
-                   (event->change != CHANGE_NEW || event->site->kind != SITE_ENTER);
+    bool is_reported = event->change != CHANGE_NONE &&
+                       (event->change != CHANGE_NEW || event->site->kind != SITE_ENTER);
     bool is_loud = event->change == CHANGE_MUTATED || event->change == CHANGE_ALIASED ||
                    (event->change == CHANGE_REBOUND && event->difference != 0);
 
-    if (!is_told) {
+    if (!is_reported) {
         return;
     }
     buffer_add(text, SLICE("   "));

@@ -2,7 +2,7 @@
 #include "runtime/view/words/guess_text.h"
 
 /* What stands before the next tab, and is taken from `rest` with it. */
-static struct slice take_part(struct slice *rest)
+static struct slice read_part(struct slice *rest)
 {
     size_t end = slice_find(*rest, SLICE("\t"), 0);
     struct slice part = slice_part(*rest, 0, end);
@@ -15,8 +15,8 @@ struct guess guess_read(struct slice note)
 {
     struct guess guess;
 
-    guess.function = take_part(&note);
-    guess.parameter = take_part(&note);
+    guess.function = read_part(&note);
+    guess.parameter = read_part(&note);
     guess.how = note;
     return guess;
 }

@@ -57,8 +57,8 @@ struct aten_tensor *device_work_keep(struct device_work *work,
     return handle;
 }
 
-struct aten_tensor *device_work_take(struct device_work *work,
-                                     struct aten_tensor *handle)
+struct aten_tensor *device_work_detach(struct device_work *work,
+                                       struct aten_tensor *handle)
 {
     for (size_t i = 0; i < work->count; i++) {
         if (work->handles[i] == handle) {

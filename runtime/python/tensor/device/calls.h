@@ -69,8 +69,8 @@ void device_work_release(struct device_work *work);
 struct aten_tensor *device_work_keep(struct device_work *work,
                                      struct aten_tensor *handle);
 /* Takes the tensor out of what the work deletes. */
-struct aten_tensor *device_work_take(struct device_work *work,
-                                     struct aten_tensor *handle);
+struct aten_tensor *device_work_detach(struct device_work *work,
+                                       struct aten_tensor *handle);
 
 /* aten::NAME of one, two or three tensors; tensors stay their owners'. */
 struct aten_tensor *

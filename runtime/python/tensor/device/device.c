@@ -196,7 +196,7 @@ static struct aten_tensor *device_row_new(const struct device_functions *functio
         &work, device_where(&work, finite, numbers, columns[DEVICE_COLUMN_MEAN]));
 
     struct aten_tensor *row = device_stack(&work, columns, DEVICE_COLUMN_COUNT);
-    row = row == NULL ? NULL : device_work_take(&work, row);
+    row = row == NULL ? NULL : device_work_detach(&work, row);
     device_work_release(&work);
     return row;
 }
@@ -636,9 +636,9 @@ static bool rows_fetch(struct device_queue *queue, size_t device)
     return is_fetched || count == 0;
 }
 
-static void pending_tell(struct device_queue *queue,
-                         const struct pending *pending,
-                         const struct row *rows)
+static void pending_record(struct device_queue *queue,
+                           const struct pending *pending,
+                           const struct row *rows)
 {
     struct device_totals totals;
     struct statistics statistics;
@@ -664,7 +664,7 @@ void device_queue_flush(struct device_queue *queue)
         is_fetched = rows_fetch(queue, i) && is_fetched;
     }
     for (size_t i = 0; i < queue->pending_count && is_fetched; i++) {
-        pending_tell(queue, &queue->pending[i], &queue->rows[row]);
+        pending_record(queue, &queue->pending[i], &queue->rows[row]);
         row += queue->pending[i].row_count;
     }
     rows_drop(queue, 0);

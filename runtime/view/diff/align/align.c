@@ -178,8 +178,8 @@ static bool diff_side_wait(struct diff_side *side)
     return true;
 }
 
-static struct diff_waiting *diff_side_take_waiting(struct diff_side *side,
-                                                   uint32_t moved)
+static struct diff_waiting *diff_side_pop_waiting(struct diff_side *side,
+                                                  uint32_t moved)
 {
     struct diff_waiting **place = bucket_of(side, moved);
     struct diff_waiting *found;
@@ -226,7 +226,7 @@ struct diff_align {
     unsigned given_side;
     unsigned data_turn; /* whose piece of data is next */
     bool is_ring;       /* one of them has dropped events */
-    bool has_met;       /* a pair was found in this thread */
+    bool has_found;     /* a pair was found in this thread */
     bool has_failed;
     bool is_started;
 };
@@ -288,7 +288,7 @@ static void give_alone(struct diff_align *align, struct diff_step *step, unsigne
     struct diff_side *from = &align->sides[side];
 
     *step = (struct diff_step){.odd = DIFF_ODD_FLOW};
-    if (align->is_ring && !align->has_met) {
+    if (align->is_ring && !align->has_found) {
         step->odd = DIFF_ODD_BEFORE;
     } else if (!from->head.has_counterpart) {
         step->odd = DIFF_ODD_CODE;
@@ -317,7 +317,7 @@ static void pair_calls(struct diff_align *align,
 static void give_pair(struct diff_align *align, struct diff_step *step)
 {
     *step = (struct diff_step){.odd = DIFF_ODD_NONE};
-    align->has_met = true;
+    align->has_found = true;
     pair_calls(align, align->sides[0].head.call, align->sides[1].head.call);
     for (unsigned side = 0; side < 2; side++) {
         struct diff_side *from = &align->sides[side];
@@ -337,7 +337,7 @@ static bool give_moved(struct diff_align *align, struct diff_step *step, unsigne
 {
     struct diff_side *from = &align->sides[side];
     struct diff_side *other = &align->sides[1 - side];
-    struct diff_waiting *waiting = diff_side_take_waiting(other, from->head.moved);
+    struct diff_waiting *waiting = diff_side_pop_waiting(other, from->head.moved);
 
     if (waiting == NULL) {
         align->has_failed = !diff_side_wait(from) || align->has_failed;
@@ -351,7 +351,7 @@ static bool give_moved(struct diff_align *align, struct diff_step *step, unsigne
     step->calls[1 - side] = waiting->call;
     align->given = waiting;
     align->given_side = 1 - side;
-    align->has_met = true;
+    align->has_found = true;
     pair_calls(align, step->calls[0], step->calls[1]);
     return true;
 }
@@ -475,7 +475,7 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
             if (!diff_threads_next(align->sides)) {
                 return false;
             }
-            align->has_met = false;
+            align->has_found = false;
             continue;
         }
         given = give_heads(align, step, has_head);

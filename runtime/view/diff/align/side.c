@@ -423,7 +423,7 @@ is_wanted(struct diff_side *side, uint16_t number, const struct log_place *place
     return true;
 }
 
-static bool take_call(struct diff_side *side, struct diff_entry *entry)
+static bool add_call(struct diff_side *side, struct diff_entry *entry)
 {
     const struct log_call_view *view = &side->item.call;
     bool is_new;
@@ -446,7 +446,7 @@ static bool take_call(struct diff_side *side, struct diff_entry *entry)
            (view->flags & LOG_CALL_AGAIN) == 0;
 }
 
-static bool take_event(struct diff_side *side, struct diff_entry *entry)
+static bool add_event(struct diff_side *side, struct diff_entry *entry)
 {
     const struct log_event_view *event = &side->item.event;
     bool is_new;
@@ -470,7 +470,7 @@ static bool take_event(struct diff_side *side, struct diff_entry *entry)
     return !side->has_failed;
 }
 
-static bool take_end(struct diff_side *side, struct diff_entry *entry)
+static bool add_end(struct diff_side *side, struct diff_entry *entry)
 {
     entry->call = open_calls_find(&side->calls, side->item.end.call);
     if (entry->call == NULL || entry->call->extra == NULL) {
@@ -486,7 +486,7 @@ static bool take_end(struct diff_side *side, struct diff_entry *entry)
 }
 
 /* Whether the item that was read is one to be aligned. */
-static bool take(struct diff_side *side, struct diff_entry *entry)
+static bool read(struct diff_side *side, struct diff_entry *entry)
 {
     bool was_before = side->is_before;
 
@@ -503,11 +503,11 @@ static bool take(struct diff_side *side, struct diff_entry *entry)
     side->gap += was_before && !side->is_before;
     switch (side->item.kind) {
     case LOG_EVENT:
-        return take_event(side, entry);
+        return add_event(side, entry);
     case LOG_CALL:
-        return take_call(side, entry);
+        return add_call(side, entry);
     case LOG_END:
-        return take_end(side, entry);
+        return add_end(side, entry);
     default:
         return false;
     }
@@ -564,7 +564,7 @@ enum diff_read diff_side_read(struct diff_side *side)
             side->data_event = UINT64_MAX;
             return DIFF_READ_END;
         }
-        if (take(side, &side->head)) {
+        if (read(side, &side->head)) {
             side->data_event = UINT64_MAX;
             side->has_head = true;
             hold(&side->head);
@@ -656,7 +656,7 @@ static bool put_back(struct diff_side *side)
     return enqueue(side, &side->head);
 }
 
-bool diff_side_look_ahead(struct diff_side *side, size_t wanted)
+bool diff_side_read_ahead(struct diff_side *side, size_t wanted)
 {
     struct diff_entry entry;
 
@@ -674,7 +674,7 @@ bool diff_side_look_ahead(struct diff_side *side, size_t wanted)
         entry.place = log_reader_place(side->reader);
         if (side->is_over || !log_reader_next(side->reader, &side->item)) {
             side->is_scanned = true;
-        } else if (take(side, &entry)) {
+        } else if (read(side, &entry)) {
             if (!enqueue(side, &entry)) {
                 return false;
             }

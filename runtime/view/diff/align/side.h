@@ -149,7 +149,7 @@ void diff_side_consume(struct diff_side *side);
 void diff_side_finish(struct diff_side *side);
 
 /* Puts the head back, and reads until the queue holds `wanted` entries or all. */
-bool diff_side_look_ahead(struct diff_side *side, size_t wanted);
+bool diff_side_read_ahead(struct diff_side *side, size_t wanted);
 
 static inline struct diff_call *diff_call_of(const struct open_call *call)
 {

@@ -285,7 +285,7 @@ static bool find_far_of(struct diff_window *window,
         if (!may_come(entry)) {
             continue;
         }
-        if (!diff_side_look_ahead(other, size)) {
+        if (!diff_side_read_ahead(other, size)) {
             return false;
         }
         found = find_ahead(other, entry, size);
@@ -606,12 +606,12 @@ static unsigned find_behind(const struct diff_window *window,
         sides[0].queue + sides[0].queue_first,
         sides[1].queue + sides[1].queue_first,
     };
-    uint32_t looked = 0;
+    uint32_t inspected = 0;
 
-    for (uint32_t i = 0; i < window->counts[0] && looked < LOOPS_MAX; i++) {
+    for (uint32_t i = 0; i < window->counts[0] && inspected < LOOPS_MAX; i++) {
         const struct diff_entry *turn = &entries[0][window->places[0][i]];
 
-        looked += turn->loop != 0;
+        inspected += turn->loop != 0;
         for (uint32_t k = 0; k < window->counts[1] && turn->loop != 0; k++) {
             const struct diff_entry *other = &entries[1][window->places[1][k]];
 
@@ -669,8 +669,8 @@ bool diff_window_decide(struct diff_window *window, struct diff_side sides[2])
     for (size_t size = FIRST_SIZE < limit ? FIRST_SIZE : limit;; size *= GROWTH) {
         struct cut cut;
 
-        if (!diff_side_look_ahead(&sides[0], size) ||
-            !diff_side_look_ahead(&sides[1], size) || !window_align(window, sides)) {
+        if (!diff_side_read_ahead(&sides[0], size) ||
+            !diff_side_read_ahead(&sides[1], size) || !window_align(window, sides)) {
             return false;
         }
         if (find_run(window, false, &cut)) {

@@ -16,7 +16,7 @@ static uint32_t find_module(const struct log_reader *reader, uint32_t site)
 }
 
 static void
-tell_changed_line(struct diff_work *work, uint32_t sites[2], uint32_t last[2])
+report_changed_line(struct diff_work *work, uint32_t sites[2], uint32_t last[2])
 {
     uint32_t modules[2], lines[2];
     struct slice sources[2];
@@ -42,7 +42,7 @@ tell_changed_line(struct diff_work *work, uint32_t sites[2], uint32_t last[2])
     }
 }
 
-void diff_tell_changed(struct diff_work *work)
+void diff_report_changed_sites(struct diff_work *work)
 {
     uint32_t last[2] = {0, 0};
 
@@ -54,7 +54,7 @@ void diff_tell_changed(struct diff_work *work)
 
             sites[1] = diff_align_site(work->align, 0, sites[0]);
             if (sites[1] != DIFF_SITE_NONE) {
-                tell_changed_line(work, sites, last);
+                report_changed_line(work, sites, last);
             }
         }
     }

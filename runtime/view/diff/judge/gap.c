@@ -428,5 +428,5 @@ void diff_gap_close(struct diff_work *work, const struct diff_step *step)
     finding.words = buffer_slice(&work->words);
     work->result->flow++;
     work->result->own_flow += !gap->is_inherited;
-    diff_tell(work, &finding);
+    diff_add_finding(work, &finding);
 }

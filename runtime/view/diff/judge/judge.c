@@ -63,7 +63,7 @@ static void settle_equal(struct diff_work *work,
     struct diff_inputs inputs;
 
     work->result->equal++;
-    if (!work->has_met) {
+    if (!work->has_found) {
         return;
     }
     inputs = diff_inputs_find(work, frame, event, call);
@@ -168,11 +168,11 @@ static void fill_finding(struct diff_work *work,
     finding->words = buffer_slice(&work->words);
 }
 
-static void tell_pair(struct diff_work *work,
-                      const struct log_item *const items[2],
-                      const struct open_call *const calls[2],
-                      const struct diff_comparison *comparison,
-                      const struct diff_inputs *inputs)
+static void report_pair(struct diff_work *work,
+                        const struct log_item *const items[2],
+                        const struct open_call *const calls[2],
+                        const struct diff_comparison *comparison,
+                        const struct diff_inputs *inputs)
 {
     struct diff_finding finding;
     struct diff_blame blame;
@@ -188,7 +188,7 @@ static void tell_pair(struct diff_work *work,
     }
     finding.name = buffer_slice(&work->name);
     finding.words = buffer_slice(&work->words);
-    diff_tell(work, &finding);
+    diff_add_finding(work, &finding);
 }
 
 /* Equal values, other strides: looked after, in case that something follows of it. */
@@ -204,7 +204,7 @@ static void settle_layout(struct diff_work *work,
 
     work->result->equal++;
     work->result->layout++;
-    work->has_met = true;
+    work->has_found = true;
     if (inputs->layout != NULL) {
         taint.suspect = inputs->layout->suspect;
     } else {
@@ -229,7 +229,7 @@ static bool follows_of_layout(struct diff_work *work,
     if (suspect >= DIFF_SUSPECTS_MAX) {
         return false;
     }
-    diff_suspect_tell(work, suspect);
+    diff_suspect_report(work, suspect);
     return true;
 }
 
@@ -262,8 +262,8 @@ static void settle_differing(struct diff_work *work,
     } else {
         work->result->own++;
     }
-    tell_pair(work, items, calls, comparison, &inputs);
-    work->has_met = true;
+    report_pair(work, items, calls, comparison, &inputs);
+    work->has_found = true;
     spread(work, frame, event, calls[1]);
 }
 
@@ -381,7 +381,7 @@ static void settle_close(struct diff_work *work,
     settle_equal(work, frame, event, call);
 }
 
-void diff_meet_events(struct diff_work *work, const struct diff_step *step)
+void diff_match_events(struct diff_work *work, const struct diff_step *step)
 {
     const struct log_event_view *a = &step->items[0]->event;
     const struct log_event_view *b = &step->items[1]->event;
@@ -393,7 +393,7 @@ void diff_meet_events(struct diff_work *work, const struct diff_step *step)
     work->result->event_counts[1]++;
     diff_writes_note(work, 0, a);
     diff_writes_note(work, 1, b);
-    if (is_same && !work->has_met && b->site->kind != SITE_LOOP) {
+    if (is_same && !work->has_found && b->site->kind != SITE_LOOP) {
         work->result->equal++;
         return;
     }

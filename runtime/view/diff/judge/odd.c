@@ -3,10 +3,10 @@
 #include "runtime/view/diff/diff.h"
 #include "runtime/view/diff/work.h"
 
-static void tell_odd(struct diff_work *work,
-                     unsigned side,
-                     const struct diff_step *step,
-                     bool is_code)
+static void report_odd(struct diff_work *work,
+                       unsigned side,
+                       const struct diff_step *step,
+                       bool is_code)
 {
     struct diff_finding finding = {
         .cause = is_code ? DIFF_CAUSE_CODE : DIFF_CAUSE_FLOW,
@@ -27,7 +27,7 @@ static void tell_odd(struct diff_work *work,
                                  ? SLICE("a part that the other's value does not have")
                                  : SLICE("the other run did not reach it"));
     finding.words = buffer_slice(&work->words);
-    diff_tell(work, &finding);
+    diff_add_finding(work, &finding);
 }
 
 /* What was made from values that differ has not come of the line. */
@@ -40,14 +40,14 @@ static bool is_inherited(struct diff_work *work,
     const struct open_call *call = step->calls[side];
     struct diff_inputs inputs = {.differ = false};
 
-    diff_inputs_take(&inputs, diff_scope_reads(&work->scope, frame, call, side,
-                                               event->module, event->site));
-    diff_inputs_take(&inputs, diff_scope_name(&work->scope, frame, call, side, event));
+    diff_inputs_add(&inputs, diff_scope_reads(&work->scope, frame, call, side,
+                                              event->module, event->site));
+    diff_inputs_add(&inputs, diff_scope_name(&work->scope, frame, call, side, event));
     return inputs.differ;
 }
 
 static void
-meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *step)
+match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *step)
 {
     const struct log_event_view *event = &step->items[side]->event;
     const struct open_call *call = step->calls[side];
@@ -83,8 +83,8 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
     if (step->odd == DIFF_ODD_FLOW && !is_code) {
         diff_gap_add(work, side, step->items[side], call);
     }
-    tell_odd(work, side, step, is_code);
-    work->has_met = true;
+    report_odd(work, side, step, is_code);
+    work->has_found = true;
     if (frame == NULL) {
         return;
     }
@@ -102,14 +102,14 @@ meet_odd_event(struct diff_work *work, unsigned side, const struct diff_step *st
     }
 }
 
-void diff_meet_odd(struct diff_work *work, const struct diff_step *step)
+void diff_match_odd(struct diff_work *work, const struct diff_step *step)
 {
     unsigned side = step->items[0] != NULL ? 0 : 1;
     const struct log_item *item = step->items[side];
 
     switch (item->kind) {
     case LOG_EVENT:
-        meet_odd_event(work, side, step);
+        match_odd_event(work, side, step);
         return;
     case LOG_CALL:
         diff_scope_frame(&work->scope, side == 0 ? step->calls[0] : NULL,
@@ -126,7 +126,7 @@ void diff_meet_odd(struct diff_work *work, const struct diff_step *step)
     }
 }
 
-void diff_meet_before(struct diff_work *work, const struct diff_step *step)
+void diff_match_before(struct diff_work *work, const struct diff_step *step)
 {
     unsigned side = step->items[0] != NULL ? 0 : 1;
 

@@ -79,7 +79,7 @@ uint32_t diff_suspect_find(const struct diff_work *work,
     return DIFF_SUSPECTS_MAX;
 }
 
-void diff_suspect_tell(struct diff_work *work, uint32_t number)
+void diff_suspect_report(struct diff_work *work, uint32_t number)
 {
     struct diff_suspect *suspect = &work->suspects[number];
     struct diff_finding finding = {
@@ -91,10 +91,10 @@ void diff_suspect_tell(struct diff_work *work, uint32_t number)
         .text = buffer_slice(&suspect->text),
     };
 
-    if (suspect->is_told) {
+    if (suspect->is_reported) {
         return;
     }
-    suspect->is_told = true;
+    suspect->is_reported = true;
     for (unsigned side = 0; side < 2; side++) {
         struct diff_place place = diff_place_of(&suspect->items[side], NULL);
 
@@ -104,5 +104,5 @@ void diff_suspect_tell(struct diff_work *work, uint32_t number)
     work->result->own++;
     work->result->equal--;
     work->result->layout--;
-    diff_tell(work, &finding);
+    diff_add_finding(work, &finding);
 }

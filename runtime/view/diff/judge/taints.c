@@ -368,7 +368,7 @@ static bool diff_scope_held(const struct diff_scope *scope, uint64_t origin)
 
 /* ---- What went into an event, as far as its line and its names tell ---- */
 
-void diff_inputs_take(struct diff_inputs *inputs, const struct diff_taint *taint)
+void diff_inputs_add(struct diff_inputs *inputs, const struct diff_taint *taint)
 {
     if (taint == NULL) {
         return;
@@ -389,7 +389,7 @@ void diff_inputs_take(struct diff_inputs *inputs, const struct diff_taint *taint
 }
 
 /* Whether the statement took what a call in it returned, and that differs. */
-static bool takes_result(struct diff_frame *frame, const struct log_event_view *event)
+static bool is_result_used(struct diff_frame *frame, const struct log_event_view *event)
 {
     if (!frame->has_result) {
         return false;
@@ -436,13 +436,13 @@ static void find_arguments(struct diff_work *work,
         const struct site *site = &module->table.sites[i];
 
         if (site->function == caller->function && site->line == line) {
-            diff_inputs_take(
+            diff_inputs_add(
                 inputs, diff_scope_reads(&work->scope, frame, caller, 1, module, site));
         }
     }
     if (line != call->line && frame->names.count > 0) {
         /* A statement without a site of its own: any name may be its argument. */
-        diff_inputs_take(inputs, &frame->names.items[0]);
+        diff_inputs_add(inputs, &frame->names.items[0]);
     }
 }
 
@@ -466,8 +466,8 @@ static void find_writer(struct diff_work *work,
     }
 }
 
-static bool is_told_by_object(const struct log_event_view *event,
-                              const struct open_call *call)
+static bool is_known_by_object(const struct log_event_view *event,
+                               const struct open_call *call)
 {
     return (event->flags & LOG_EVENT_READ) != 0 ||
            (event->site->kind == SITE_ENTER &&
@@ -480,23 +480,23 @@ struct diff_inputs diff_inputs_find(struct diff_work *work,
                                     const struct open_call *call)
 {
     struct diff_inputs inputs = {.differ = false};
-    bool has_result = takes_result(frame, event);
+    bool has_result = is_result_used(frame, event);
 
     if ((event->flags & LOG_EVENT_READ) != 0) {
-        diff_inputs_take(&inputs, diff_scope_name(&work->scope, frame, call, 1, event));
+        diff_inputs_add(&inputs, diff_scope_name(&work->scope, frame, call, 1, event));
     } else if (event->site->kind == SITE_ENTER) {
         find_arguments(work, call, &inputs);
     } else {
         inputs.differ = has_result;
-        diff_inputs_take(&inputs, diff_scope_reads(&work->scope, frame, call, 1,
-                                                   event->module, event->site));
+        diff_inputs_add(&inputs, diff_scope_reads(&work->scope, frame, call, 1,
+                                                  event->module, event->site));
         if (event->site->kind == SITE_MUTATE) {
-            diff_inputs_take(&inputs,
-                             diff_scope_name(&work->scope, frame, call, 1, event));
+            diff_inputs_add(&inputs,
+                            diff_scope_name(&work->scope, frame, call, 1, event));
         }
     }
     /* An address may have been used again: it is asked where no name tells. */
-    if (event->kind == VALUE_TENSOR && is_told_by_object(event, call) &&
+    if (event->kind == VALUE_TENSOR && is_known_by_object(event, call) &&
         diff_scope_held(&work->scope, event->tensor.origin)) {
         inputs.differ = true;
     }

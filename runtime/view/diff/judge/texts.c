@@ -258,6 +258,6 @@ void diff_settle_clock(struct diff_work *work,
     const struct diff_taint taint = {.kind = DIFF_TAINT_CLOCK};
 
     work->result->clocks++;
-    work->has_met = true;
+    work->has_found = true;
     diff_scope_taint(&work->scope, frame, call, event, &taint);
 }

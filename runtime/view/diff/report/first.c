@@ -167,7 +167,7 @@ void diff_first_make(struct diff_work *work, const struct diff_finding *finding)
     }
 }
 
-void diff_tell(struct diff_work *work, struct diff_finding *finding)
+void diff_add_finding(struct diff_work *work, struct diff_finding *finding)
 {
     const struct diff_options *options = work->options;
 

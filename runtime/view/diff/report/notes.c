@@ -231,7 +231,7 @@ static bool add_row(struct diff_notes *notes, const struct diff_finding *finding
         return false;
     }
     row->count++;
-    list->told++;
+    list->shown++;
     row->is_first |= finding->is_first;
     return true;
 }

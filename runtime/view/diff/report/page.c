@@ -145,9 +145,9 @@ table_add(struct buffer *page, const struct diff_rows *rows, enum diff_list list
         row_add(page, &rows->rows[i], list);
     }
     buffer_add(page, SLICE("</table></div>\n"));
-    if (rows->total > rows->told) {
+    if (rows->total > rows->shown) {
         buffer_add(page, SLICE("<p class=\"faint\">and "));
-        buffer_add_number(page, rows->total - rows->told);
+        buffer_add_number(page, rows->total - rows->shown);
         buffer_add(page, SLICE(" more, of other lines</p>\n"));
     }
 }

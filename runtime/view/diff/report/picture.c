@@ -130,7 +130,7 @@ static uint32_t find_first(const struct flow_graph *graph, uint64_t event)
 }
 
 /* A way that was taken is no box: the first value that came of it tells of it. */
-static void tell_first(struct flow_graph *graph, const struct diff_notes *notes)
+static void report_first(struct flow_graph *graph, const struct diff_notes *notes)
 {
     struct flow_node *node;
 
@@ -205,7 +205,7 @@ static bool build(struct flow_graph *graph,
     source_lines_release(&sources);
     log_reader_free(reader);
     if (is_done) {
-        tell_first(graph, notes);
+        report_first(graph, notes);
     }
     return is_done && (!flow.has_scalars || drop_equal_scalars(graph, error)) &&
            keep_window(graph, notes->first_event, find_limit(graph, options), error);

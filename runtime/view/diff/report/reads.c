@@ -18,7 +18,7 @@ struct wanted {
     uint64_t event;
 };
 
-struct look {
+struct reads_search {
     struct wanted names[INPUTS_MOST];
     uint32_t count;
     const struct log_event_view *target; /* borrowed from the other reader */
@@ -30,21 +30,21 @@ static bool is_attribute(struct slice name)
     return slice_starts(name, SLICE("self."));
 }
 
-static void want(struct look *look, const struct site_read *read)
+static void want(struct reads_search *reads_search, const struct site_read *read)
 {
-    for (uint32_t i = 0; i < look->count; i++) {
-        if (slice_equal(look->names[i].name, read->name)) {
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        if (slice_equal(reads_search->names[i].name, read->name)) {
             return;
         }
     }
-    if (look->count < INPUTS_MOST) {
-        look->names[look->count++] = (struct wanted){
+    if (reads_search->count < INPUTS_MOST) {
+        reads_search->names[reads_search->count++] = (struct wanted){
             .name = read->name, .scope = read->scope, .value = BUFFER_INIT};
     }
 }
 
 /* Whether the event tells what the target's statement would read by that name. */
-static bool is_meant(const struct look *look,
+static bool is_meant(const struct reads_search *reads_search,
                      const struct wanted *wanted,
                      const struct log_item *item,
                      const struct open_call *call)
@@ -55,29 +55,31 @@ static bool is_meant(const struct look *look,
         return false;
     }
     if (is_attribute(wanted->name)) {
-        return look->call == NULL ||
-               (slice_equal(call->class_name, look->call->class_name) &&
-                (slice_equal(call->path, look->call->path) || call->path.size == 0));
+        return reads_search->call == NULL ||
+               (slice_equal(call->class_name, reads_search->call->class_name) &&
+                (slice_equal(call->path, reads_search->call->path) ||
+                 call->path.size == 0));
     }
     switch (wanted->scope) {
     case SITE_SCOPE_LOCAL:
-        return event->call == look->target->call;
+        return event->call == reads_search->target->call;
     case SITE_SCOPE_GLOBAL:
-        return event->module_number == look->target->module_number &&
-               (event->site->function == 0 || event->call == look->target->call);
+        return event->module_number == reads_search->target->module_number &&
+               (event->site->function == 0 ||
+                event->call == reads_search->target->call);
     default:
-        return event->module_number == look->target->module_number;
+        return event->module_number == reads_search->target->module_number;
     }
 }
 
-static bool tells_something(const struct log_event_view *event)
+static bool says_something(const struct log_event_view *event)
 {
     return event->kind != VALUE_NOTHING && event->kind != VALUE_MISSING &&
            event->kind != VALUE_OBJECT;
 }
 
 /* Which events are the last ones. */
-static bool find_last(struct look *look, struct log_reader *reader)
+static bool find_last(struct reads_search *reads_search, struct log_reader *reader)
 {
     struct open_calls calls;
     struct log_item item;
@@ -95,15 +97,15 @@ static bool find_last(struct look *look, struct log_reader *reader)
         if (item.kind != LOG_EVENT) {
             continue;
         }
-        if (item.event.number >= look->target->number) {
+        if (item.event.number >= reads_search->target->number) {
             break;
         }
         call = open_calls_of_event(&calls, &item.event, &is_new);
         is_done = call != NULL;
-        for (uint32_t i = 0; is_done && i < look->count; i++) {
-            if (is_meant(look, &look->names[i], &item, call)) {
-                look->names[i].is_found = tells_something(&item.event);
-                look->names[i].event = item.event.number;
+        for (uint32_t i = 0; is_done && i < reads_search->count; i++) {
+            if (is_meant(reads_search, &reads_search->names[i], &item, call)) {
+                reads_search->names[i].is_found = says_something(&item.event);
+                reads_search->names[i].event = item.event.number;
             }
         }
     }
@@ -111,12 +113,13 @@ static bool find_last(struct look *look, struct log_reader *reader)
     return is_done;
 }
 
-static void add_values(struct look *look, struct log_reader *reader, bool has_color)
+static void
+add_values(struct reads_search *reads_search, struct log_reader *reader, bool has_color)
 {
     struct log_item item;
 
-    for (uint32_t i = 0; i < look->count; i++) {
-        struct wanted *wanted = &look->names[i];
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        struct wanted *wanted = &reads_search->names[i];
 
         if (!wanted->is_found) {
             continue;
@@ -133,12 +136,14 @@ static void add_values(struct look *look, struct log_reader *reader, bool has_co
 }
 
 /* What such memory holds is another thing in each run. */
-static void add_uninitialised(const struct look *look, struct buffer *text)
+static void add_uninitialised(const struct reads_search *reads_search,
+                              struct buffer *text)
 {
-    for (uint32_t i = 0; i < look->count; i++) {
-        if (look->names[i].is_found && look->names[i].is_uninitialised) {
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        if (reads_search->names[i].is_found &&
+            reads_search->names[i].is_uninitialised) {
             buffer_add(text, SLICE("  "));
-            text_add_shortened(text, look->names[i].name, NAME_LIMIT);
+            text_add_shortened(text, reads_search->names[i].name, NAME_LIMIT);
             buffer_add(text,
                        SLICE(" was uninitialised memory, which may hold anything, "
                              "and no recorded line wrote to it\n"));
@@ -148,19 +153,19 @@ static void add_uninitialised(const struct look *look, struct buffer *text)
 
 /* Attributes that the statement reads and that hold what no event tells: an nn.Module's
  * parameters, most often. */
-static void add_untold(const struct look *look, struct buffer *text)
+static void add_unreported(const struct reads_search *reads_search, struct buffer *text)
 {
     bool is_first = true;
 
-    for (uint32_t i = 0; i < look->count; i++) {
-        if (look->names[i].is_found ||
-            !(is_attribute(look->names[i].name) ||
-              slice_equal(look->names[i].name, SLICE("self")))) {
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        if (reads_search->names[i].is_found ||
+            !(is_attribute(reads_search->names[i].name) ||
+              slice_equal(reads_search->names[i].name, SLICE("self")))) {
             continue;
         }
         buffer_add(text,
                    is_first ? SLICE("  not recorded: values read from ") : SLICE(", "));
-        text_add_shortened(text, look->names[i].name, NAME_LIMIT);
+        text_add_shortened(text, reads_search->names[i].name, NAME_LIMIT);
         is_first = false;
     }
     if (!is_first) {
@@ -179,15 +184,18 @@ static bool is_memory_out(const struct log_reader *reader)
     return false;
 }
 
-static void add_found(struct diff_work *work, struct look *look, struct slice heading)
+static void add_found(struct diff_work *work,
+                      struct reads_search *reads_search,
+                      struct slice heading)
 {
     bool has_heading = false;
 
-    for (uint32_t i = 0; i < look->count; i++) {
-        heading = look->names[i].is_uninitialised ? SLICE("  inputs:\n") : heading;
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        heading =
+            reads_search->names[i].is_uninitialised ? SLICE("  inputs:\n") : heading;
     }
-    for (uint32_t i = 0; i < look->count; i++) {
-        struct wanted *wanted = &look->names[i];
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        struct wanted *wanted = &reads_search->names[i];
 
         if (wanted->is_found) {
             buffer_add(&work->text, has_heading ? SLICE("") : heading);
@@ -209,14 +217,14 @@ void diff_reads_add(struct diff_work *work,
                     const struct log_event_view *event,
                     struct slice heading)
 {
-    struct look look = {.target = event, .call = call};
+    struct reads_search reads_search = {.target = event, .call = call};
     struct error error = ERROR_INIT;
     struct log_reader *reader;
 
     for (uint32_t i = 0; i < event->site->read_count; i++) {
-        want(&look, &event->site->reads[i]);
+        want(&reads_search, &event->site->reads[i]);
     }
-    if (look.count == 0) {
+    if (reads_search.count == 0) {
         return;
     }
     reader = log_reader_new(work->paths[side], &error);
@@ -224,14 +232,14 @@ void diff_reads_add(struct diff_work *work,
         work->text.has_failed = work->text.has_failed || error.kind == ERROR_MEMORY;
         return;
     }
-    if (!find_last(&look, reader)) {
+    if (!find_last(&reads_search, reader)) {
         work->text.has_failed = true;
     } else {
-        add_values(&look, reader, work->options->has_color);
+        add_values(&reads_search, reader, work->options->has_color);
     }
     work->text.has_failed = work->text.has_failed || is_memory_out(reader);
     log_reader_free(reader);
-    add_found(work, &look, heading);
-    add_uninitialised(&look, &work->text);
-    add_untold(&look, &work->text);
+    add_found(work, &reads_search, heading);
+    add_uninitialised(&reads_search, &work->text);
+    add_unreported(&reads_search, &work->text);
 }

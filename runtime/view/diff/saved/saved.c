@@ -35,7 +35,7 @@ static void stop(struct work *work)
     }
 }
 
-static void tell(struct work *work, struct diff_saved_finding *finding)
+static void report(struct work *work, struct diff_saved_finding *finding)
 {
     const struct diff_saved_options *options = work->options;
 
@@ -70,7 +70,7 @@ static bool is_ignored(struct work *work, const struct saved_key *key)
 
 /* ---- one tensor ---- */
 
-static void meet_alone(struct work *work, unsigned side, size_t index)
+static void add_unmatched(struct work *work, unsigned side, size_t index)
 {
     const struct diff_saved_mate *mate = &work->match.mates[side][index];
     const struct saved_entry *entry = saved_folder_entry(work->folders[side], index);
@@ -90,13 +90,13 @@ static void meet_alone(struct work *work, unsigned side, size_t index)
                           side == 0 ? "A" : "B", mate->name_counts[1],
                           mate->name_counts[0]);
     }
-    tell(work, &finding);
+    report(work, &finding);
 }
 
-static void tell_different(struct work *work,
-                           struct diff_saved_finding *finding,
-                           const struct array *const arrays[2],
-                           const struct diff_comparison *comparison)
+static void report_different(struct work *work,
+                             struct diff_saved_finding *finding,
+                             const struct array *const arrays[2],
+                             const struct diff_comparison *comparison)
 {
     struct saved_event events[2];
 
@@ -110,10 +110,10 @@ static void tell_different(struct work *work,
     finding->distance = comparison->has_distance ? &comparison->distance : NULL;
     work->text.size = 0;
     diff_words_add(&work->text, comparison, finding->events[0], finding->events[1]);
-    tell(work, finding);
+    report(work, finding);
 }
 
-static void meet_pair(struct work *work, const size_t indices[2])
+static void compare_pair(struct work *work, const size_t indices[2])
 {
     struct diff_saved_finding finding = {.cause = DIFF_CAUSE_NONE};
     struct diff_comparison comparison;
@@ -133,7 +133,7 @@ static void meet_pair(struct work *work, const size_t indices[2])
             work->result->unread++;
             work->text.size = 0;
             buffer_add(&work->text, slice_of(error.text));
-            tell(work, &finding);
+            report(work, &finding);
             return;
         }
     }
@@ -146,9 +146,9 @@ static void meet_pair(struct work *work, const size_t indices[2])
         work->result->close += comparison.is_close;
         work->before = finding.entries[1];
     } else {
-        tell_different(work, &finding,
-                       (const struct array *const[]){&arrays[0], &arrays[1]},
-                       &comparison);
+        report_different(work, &finding,
+                         (const struct array *const[]){&arrays[0], &arrays[1]},
+                         &comparison);
     }
 }
 
@@ -171,18 +171,18 @@ static bool is_ordered(const struct saved_folder *folder)
 }
 
 /* Those that the other side has alone, before its tensor `end`. */
-static void meet_others(struct work *work, size_t *next, size_t end)
+static void add_others(struct work *work, size_t *next, size_t end)
 {
     unsigned other = 1 - work->leader;
 
     for (; *next < end && !work->has_stopped; (*next)++) {
         if (work->match.mates[other][*next].index == DIFF_SAVED_ALONE) {
-            meet_alone(work, other, *next);
+            add_unmatched(work, other, *next);
         }
     }
 }
 
-static void meet_all(struct work *work)
+static void compare_all(struct work *work)
 {
     unsigned leader = work->leader;
     size_t next_other = 0;
@@ -197,15 +197,15 @@ static void meet_all(struct work *work)
             return;
         }
         if (mate == DIFF_SAVED_ALONE) {
-            meet_alone(work, leader, i);
+            add_unmatched(work, leader, i);
             continue;
         }
-        meet_others(work, &next_other, mate);
+        add_others(work, &next_other, mate);
         indices[leader] = i;
         indices[1 - leader] = mate;
-        meet_pair(work, indices);
+        compare_pair(work, indices);
     }
-    meet_others(work, &next_other, work->match.counts[1 - leader]);
+    add_others(work, &next_other, work->match.counts[1 - leader]);
 }
 
 bool diff_saved(struct saved_folder *const folders[2],
@@ -232,7 +232,7 @@ bool diff_saved(struct saved_folder *const folders[2],
         if (options->are_files) {
             pair_single(&work.match);
         }
-        meet_all(&work);
+        compare_all(&work);
     } else {
         stop(&work);
     }

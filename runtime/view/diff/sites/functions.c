@@ -351,7 +351,7 @@ static bool add_local(struct diff_locals *locals, const struct diff_local *local
 }
 
 /* Takes in which names of the one site are which of the other. */
-static bool take_names(struct diff_locals *locals, uint32_t a, uint32_t b)
+static bool add_names(struct diff_locals *locals, uint32_t a, uint32_t b)
 {
     const struct site *sites[2] = {site_of(locals, 0, a), site_of(locals, 1, b)};
 
@@ -390,8 +390,9 @@ static bool are_alike(struct diff_locals *locals, uint32_t a, uint32_t b)
 }
 
 /* The lines between two pairs, in their order. */
-static bool
-look_between(struct diff_locals *locals, const uint32_t start[2], const uint32_t end[2])
+static bool compare_between(struct diff_locals *locals,
+                            const uint32_t start[2],
+                            const uint32_t end[2])
 {
     uint32_t least = start[1];
 
@@ -400,7 +401,7 @@ look_between(struct diff_locals *locals, const uint32_t start[2], const uint32_t
 
         for (uint32_t k = least; k < last; k++) {
             if (are_alike(locals, i, k)) {
-                if (!take_names(locals, i, k)) {
+                if (!add_names(locals, i, k)) {
                     return false;
                 }
                 least = k + 1;
@@ -448,7 +449,7 @@ static bool diff_locals_rename(struct diff_locals *locals,
             continue;
         }
         if (partner >= start[1] &&
-            !look_between(locals, start, (const uint32_t[2]){i, partner})) {
+            !compare_between(locals, start, (const uint32_t[2]){i, partner})) {
             return false;
         }
         start[0] = i + 1;
@@ -489,12 +490,12 @@ static void pair_names(uint64_t *a, uint32_t a_count, uint64_t *b, uint32_t b_co
             continue;
         }
         while (next < a_count) {
-            bool is_taken = false;
+            bool is_used = false;
 
-            for (uint32_t k = 0; k < b_count && !is_taken; k++) {
-                is_taken = b[k] == a[next];
+            for (uint32_t k = 0; k < b_count && !is_used; k++) {
+                is_used = b[k] == a[next];
             }
-            if (!is_taken) {
+            if (!is_used) {
                 break;
             }
             next++;
@@ -647,7 +648,7 @@ static bool pair_moved(const struct diff_faces *faces, uint32_t *partners)
         memory_allocate_zeroed(faces->counts[1], sizeof(bool)),
     };
     bool is_done = is_paired[0] != NULL && is_paired[1] != NULL;
-    uint32_t looked = 0;
+    uint32_t inspected = 0;
 
     for (uint32_t i = 0; is_done && i < faces->counts[0]; i++) {
         is_paired[0][i] = partners[i] != DIFF_SEQUENCE_NONE;
@@ -655,14 +656,15 @@ static bool pair_moved(const struct diff_faces *faces, uint32_t *partners)
             is_paired[1][partners[i]] = true;
         }
     }
-    for (uint32_t i = 0; is_done && i < faces->counts[0] && looked < MOVED_MAX; i++) {
+    for (uint32_t i = 0; is_done && i < faces->counts[0] && inspected < MOVED_MAX;
+         i++) {
         const struct diff_face *face = &faces->items[0][i];
         uint32_t other;
 
         if (is_paired[0][i] || (face->names == 0 && face->text == 0)) {
             continue;
         }
-        looked++;
+        inspected++;
         other = find_left(faces, 1, is_paired[1], faces->keys[0][i]);
         if (other < faces->counts[1] &&
             find_left(faces, 0, is_paired[0], faces->keys[0][i]) == i) {

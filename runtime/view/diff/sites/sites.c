@@ -661,7 +661,7 @@ static bool pair_by(struct diff_sites *sites, enum reason reason)
     return true;
 }
 
-static bool take_in(struct diff_sites *sites, unsigned side)
+static bool add_sites(struct diff_sites *sites, unsigned side)
 {
     struct diff_program *program = &sites->programs[side];
     uint32_t count = log_reader_module_count(program->reader);
@@ -684,7 +684,7 @@ static bool take_in(struct diff_sites *sites, unsigned side)
 
 bool diff_sites_update(struct diff_sites *sites)
 {
-    if (!take_in(sites, 0) || !take_in(sites, 1)) {
+    if (!add_sites(sites, 0) || !add_sites(sites, 1)) {
         return false;
     }
     for (int reason = 0; reason < REASON_COUNT; reason++) {

@@ -402,8 +402,8 @@ static struct slice box_form(struct sheet *sheet, const struct flow_node *node)
     if (node->kind != VALUE_TENSOR) {
         return sheet_clean(sheet, node->text);
     }
-    if (node->takes.size > 0) {
-        add_part(text, node->takes);
+    if (node->keeps.size > 0) {
+        add_part(text, node->keeps);
         buffer_add(text, SLICE(" \xE2\x86\x92"));
     }
     if (node->type.size > 0 && !is_scalar) {

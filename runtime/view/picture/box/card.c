@@ -78,12 +78,12 @@ void card_draw(struct sheet *sheet,
         item->stroke_width = 1.6;
     }
     if (card->mark > FLOW_MARK_EQUAL) {
-        struct mark_look look = mark_look_of(palette, card->mark);
+        struct mark_style style = mark_style_of(palette, card->mark);
 
-        item->fill = look.card;
-        item->stroke = look.color;
-        item->stroke_width = look.stroke_width;
-        item->dash = look.dash;
+        item->fill = style.card;
+        item->stroke = style.color;
+        item->stroke_width = style.stroke_width;
+        item->dash = style.dash;
     }
     inset = fmin(inset, height / 4);
     item = sheet_rectangle(sheet, x + 3.5, y + inset, BAR_WIDTH, height - 2 * inset);

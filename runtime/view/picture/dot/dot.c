@@ -48,7 +48,7 @@ static void dot_times_add(struct buffer *text, uint64_t count)
 static const struct {
     const char *fill;
     const char *border;
-} mark_looks[FLOW_MARK_COUNT] = {
+} mark_styles[FLOW_MARK_COUNT] = {
     [FLOW_MARK_PASSED] = {"#fff3dc", "color=\"#a85d00\" penwidth=2"},
     [FLOW_MARK_INHERITED] = {"#fff3dc", "color=\"#a85d00\" penwidth=2"},
     [FLOW_MARK_ONLY] = {"#efecfd", "color=\"#5b3fd1\" penwidth=2 "
@@ -60,7 +60,7 @@ static const struct {
 static const char *fill_of(const struct flow_node *node)
 {
     if (node->mark > FLOW_MARK_EQUAL) {
-        return mark_looks[node->mark].fill;
+        return mark_styles[node->mark].fill;
     }
     if ((node->flags & FLOW_NODE_NONFINITE) != 0) {
         return "#fdecea";
@@ -216,7 +216,7 @@ dot_node_add(struct buffer *text, const struct flow_graph *graph, uint32_t index
     buffer_add_format(text, "n%u [fillcolor=\"%s\"", index, fill_of(node));
     if (node->mark > FLOW_MARK_EQUAL) {
         buffer_add_byte(text, ' ');
-        buffer_add(text, slice_of(mark_looks[node->mark].border));
+        buffer_add(text, slice_of(mark_styles[node->mark].border));
     } else if ((node->flags & FLOW_NODE_NONFINITE) != 0) {
         buffer_add(text, SLICE(" color=\"#b3261e\" penwidth=2"));
     } else if ((node->flags & FLOW_NODE_SOURCE) != 0) {

@@ -45,7 +45,7 @@ static struct sql_reader *choose_reader(struct events_cursor *cursor)
             break;
         }
         if (*reader == NULL) {
-            *reader = sql_reader_take(cursor->traces, trace);
+            *reader = sql_reader_acquire(cursor->traces, trace);
             return *reader;
         }
         if ((cursor->plan & SQL_PLAN_ONE_ROW) == 0 ||

@@ -19,7 +19,7 @@ const struct sql_table *const sql_tables[SQL_TABLE_COUNT] = {
 
 /* SQLite makes a table when it is first named: better now than when rules are set, which would
  * refuse how it does that. */
-static int meet(sqlite3 *database, const char *name)
+static int visit(sqlite3 *database, const char *name)
 {
     char query[80];
     sqlite3_stmt *statement = NULL;
@@ -42,11 +42,11 @@ int sql_tables_register(sqlite3 *database,
 
     snprintf(name, sizeof name, "%s%s", prefix, sql_events_table.name);
     code = sql_events_register(database, name, traces);
-    code = code == SQLITE_OK ? meet(database, name) : code;
+    code = code == SQLITE_OK ? visit(database, name) : code;
     for (size_t i = 0; code == SQLITE_OK && i < sizeof rows / sizeof *rows; i++) {
         snprintf(name, sizeof name, "%s%s", prefix, rows[i]->table.name);
         code = sql_rows_register(database, name, rows[i], traces);
-        code = code == SQLITE_OK ? meet(database, name) : code;
+        code = code == SQLITE_OK ? visit(database, name) : code;
     }
     return code;
 }

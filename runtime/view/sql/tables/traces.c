@@ -391,7 +391,8 @@ static struct sql_reader *reader_new(struct sql_trace *trace, struct error *erro
     return reader;
 }
 
-struct sql_reader *sql_reader_take(struct sql_traces *traces, struct sql_trace *trace)
+struct sql_reader *sql_reader_acquire(struct sql_traces *traces,
+                                      struct sql_trace *trace)
 {
     struct sql_reader *reader = trace->readers;
 
@@ -543,7 +544,7 @@ bool sql_trace_need_calls(struct sql_traces *traces, struct sql_trace *trace)
     bool is_known = trace->calls.is_known;
 
     if (!is_known) {
-        reader = sql_reader_take(traces, trace);
+        reader = sql_reader_acquire(traces, trace);
         is_known =
             reader != NULL && sql_calls_read(&trace->calls, reader->reader,
                                              &traces->is_interrupted, &traces->error);
@@ -558,7 +559,7 @@ bool sql_trace_need_edges(struct sql_traces *traces, struct sql_trace *trace)
     bool is_known = trace->edges.is_known;
 
     if (!is_known) {
-        reader = sql_reader_take(traces, trace);
+        reader = sql_reader_acquire(traces, trace);
         is_known = reader != NULL &&
                    sql_edges_read(&trace->edges, reader->reader, &trace->sources,
                                   &traces->is_interrupted, &traces->error);
@@ -579,27 +580,27 @@ uint64_t sql_trace_guess_events(const struct sql_trace *trace)
 /* ---- damage ---- */
 
 /* Whether it is in the list of what was told; it is from now on. */
-static bool is_told(struct sql_trace *trace, const char *message)
+static bool is_reported(struct sql_trace *trace, const char *message)
 {
     struct slice line = slice_of(message);
-    struct slice told = buffer_slice(&trace->told);
+    struct slice reported = buffer_slice(&trace->reported);
 
-    for (size_t at = 0; at < told.size;) {
-        size_t end = slice_find(told, SLICE("\n"), at);
+    for (size_t at = 0; at < reported.size;) {
+        size_t end = slice_find(reported, SLICE("\n"), at);
 
-        if (slice_equal(slice_part(told, at, end), line)) {
+        if (slice_equal(slice_part(reported, at, end), line)) {
             return true;
         }
         at = end + 1;
     }
-    buffer_add(&trace->told, line);
-    buffer_add_byte(&trace->told, '\n');
+    buffer_add(&trace->reported, line);
+    buffer_add_byte(&trace->reported, '\n');
     return false;
 }
 
 const char *sql_trace_next_damage(struct sql_trace *trace)
 {
-    if (trace->told.has_failed) {
+    if (trace->reported.has_failed) {
         return NULL;
     }
     for (struct sql_reader *reader = trace->readers; reader != NULL;
@@ -609,7 +610,7 @@ const char *sql_trace_next_damage(struct sql_trace *trace)
         for (size_t i = 0; i < count; i++) {
             const char *message = log_reader_damage(reader->reader, i);
 
-            if (!is_told(trace, message)) {
+            if (!is_reported(trace, message)) {
                 return message;
             }
         }
@@ -641,7 +642,7 @@ static void trace_release(struct sql_trace *trace)
     sql_calls_release(&trace->calls);
     sql_edges_release(&trace->edges);
     source_lines_release(&trace->sources);
-    buffer_release(&trace->told);
+    buffer_release(&trace->reported);
     for (struct sql_reader *reader = trace->readers; reader != NULL; reader = next) {
         next = reader->next;
         log_reader_free(reader->reader);

@@ -99,7 +99,7 @@ struct sql_trace {
     struct sql_calls calls;      /* owned */
     struct sql_edges edges;      /* owned */
     struct source_lines sources; /* owned; on the first reader */
-    struct buffer told;          /* owned; the damage that was told, a line each */
+    struct buffer reported;      /* owned; the damage that was told, a line each */
     /* The module whose site was asked for last, and how many sites the ones before it have. */
     uint32_t site_module;
     size_t sites_before;
@@ -124,7 +124,8 @@ void sql_traces_release(struct sql_traces *traces);
 
 /* A reader at its beginning that nobody uses; NULL, with the traces' error set, where none can
  * be opened. What its items point to, but for texts of values, lives as long as the traces. */
-struct sql_reader *sql_reader_take(struct sql_traces *traces, struct sql_trace *trace);
+struct sql_reader *sql_reader_acquire(struct sql_traces *traces,
+                                      struct sql_trace *trace);
 void sql_reader_give(struct sql_reader *reader); /* may be NULL */
 
 /* Goes to the event of that number, or the first one after it, as log_reader_go_to_event does. */

@@ -17,12 +17,12 @@ static void add_real_beyond(struct buffer *words, double value, double edge)
     }
 }
 
-static void tell_beyond(const struct call *call,
-                        const char *words_before,
-                        const char *bound,
-                        double value,
-                        double edge,
-                        enum certainty certainty)
+static void report_beyond(const struct call *call,
+                          const char *words_before,
+                          const char *bound,
+                          double value,
+                          double edge,
+                          enum certainty certainty)
 {
     struct buffer *words;
 
@@ -46,7 +46,7 @@ static void tell_beyond(const struct call *call,
     cause_end(call->reasoner, WHY_NAN, certainty);
 }
 
-static void tell_zero(const struct call *call, const char *gives, unsigned makes)
+static void report_zero(const struct call *call, const char *gives, unsigned makes)
 {
     struct buffer *words;
 
@@ -64,7 +64,7 @@ static void tell_zero(const struct call *call, const char *gives, unsigned makes
 
 /* A point at the edge of the domain, where the function is infinite. */
 static void
-tell_point(const struct call *call, double point, const char *gives, unsigned makes)
+report_point(const struct call *call, double point, const char *gives, unsigned makes)
 {
     enum certainty certainty = range_has(call->x, point);
     struct buffer *words;
@@ -115,12 +115,12 @@ struct range call_logarithm(const struct call *call)
     enum certainty at_edge = range_has(call->x, edge);
     struct range result;
 
-    tell_beyond(call, is_log1p ? " below -1" : " of a negative number", "min",
-                call->x->low, edge, range_has_below(call->x, edge));
+    report_beyond(call, is_log1p ? " below -1" : " of a negative number", "min",
+                  call->x->low, edge, range_has_below(call->x, edge));
     if (is_log1p) {
-        tell_point(call, -1, "-Inf", WHY_NEGINF);
+        report_point(call, -1, "-Inf", WHY_NEGINF);
     } else {
-        tell_zero(call, "-Inf", WHY_NEGINF);
+        report_zero(call, "-Inf", WHY_NEGINF);
     }
     result = rising(call, is_log1p ? log1p : log, edge, INFINITY);
     result.neginf = certainty_either(result.neginf, at_edge);
@@ -129,8 +129,8 @@ struct range call_logarithm(const struct call *call)
 
 struct range call_square_root(const struct call *call)
 {
-    tell_beyond(call, " of a negative number", "min", call->x->low, 0,
-                range_has_below(call->x, 0));
+    report_beyond(call, " of a negative number", "min", call->x->low, 0,
+                  range_has_below(call->x, 0));
     return rising(call, sqrt, 0, INFINITY);
 }
 
@@ -141,10 +141,10 @@ struct range call_inverse(const struct call *call, bool is_root)
     struct range result;
 
     if (is_root) {
-        tell_beyond(call, " of a negative number", "min", x->low, 0,
-                    range_has_below(x, 0));
+        report_beyond(call, " of a negative number", "min", x->low, 0,
+                      range_has_below(x, 0));
     }
-    tell_zero(call, "Inf", WHY_INF);
+    report_zero(call, "Inf", WHY_INF);
     if (x->is_bounded && x->low > 0) {
         return range_mapped(x, call->expression->text,
                             1 / (is_root ? sqrt(x->high) : x->high),
@@ -162,22 +162,22 @@ struct range call_arc(const struct call *call, enum how how)
     enum certainty outside;
 
     if (how == HOW_ACOSH) {
-        tell_beyond(call, " below 1", "min", x->low, 1, range_has_below(x, 1));
+        report_beyond(call, " below 1", "min", x->low, 1, range_has_below(x, 1));
         return rising(call, acosh, 1, INFINITY);
     }
     if (how == HOW_LOGIT) {
-        tell_beyond(call, " above 1", "max", x->high, 1, range_has_above(x, 1));
-        tell_beyond(call, " below 0", "min", x->low, 0, range_has_below(x, 0));
-        tell_point(call, 1, "Inf", WHY_POSINF);
-        tell_zero(call, "-Inf", WHY_NEGINF);
+        report_beyond(call, " above 1", "max", x->high, 1, range_has_above(x, 1));
+        report_beyond(call, " below 0", "min", x->low, 0, range_has_below(x, 0));
+        report_point(call, 1, "Inf", WHY_POSINF);
+        report_zero(call, "-Inf", WHY_NEGINF);
         return range_unknown(call->expression->text);
     }
     outside = range_has_above(x, 1);
-    tell_beyond(call, " above 1", "max", x->high, 1, outside);
-    tell_beyond(call, " below -1", "min", x->low, -1, range_has_below(x, -1));
+    report_beyond(call, " above 1", "max", x->high, 1, outside);
+    report_beyond(call, " below -1", "min", x->low, -1, range_has_below(x, -1));
     if (how == HOW_ATANH) {
-        tell_point(call, 1, "Inf", WHY_POSINF);
-        tell_point(call, -1, "-Inf", WHY_NEGINF);
+        report_point(call, 1, "Inf", WHY_POSINF);
+        report_point(call, -1, "-Inf", WHY_NEGINF);
         return range_unknown(call->expression->text);
     }
     return range_mapped(x, call->expression->text, -3.15, 3.15);

@@ -91,7 +91,7 @@ static bool skip_to_word(struct expressions *all, struct slice word)
             return true;
         }
         if (reading_is_word(byte)) {
-            reading_take_word(all);
+            reading_read_word(all);
             continue;
         }
         all->at++;
@@ -113,7 +113,7 @@ static uint32_t read_each(struct expressions *all, size_t start, uint32_t left)
     uint32_t each;
 
     reading_skip_blanks(all);
-    word = reading_take_word(all);
+    word = reading_read_word(all);
     reading_skip_blanks(all);
     if (word.size == 0 || !reading_skip_word(all, SLICE("in"))) {
         return EXPRESSION_NONE;
@@ -262,7 +262,7 @@ static uint32_t reading_arguments(struct expressions *all)
             return first;
         }
         start = all->at;
-        key = reading_take_word(all);
+        key = reading_read_word(all);
         reading_skip_blanks(all);
         if (key.size > 0 && reading_peek(all, 0) == '=' &&
             reading_peek(all, 1) != '=') {
@@ -318,7 +318,7 @@ static uint32_t read_name(struct expressions *all)
     size_t start = all->at;
 
     for (;;) {
-        reading_take_word(all);
+        reading_read_word(all);
         if (reading_peek(all, 0) != '.' || !reading_is_word(reading_peek(all, 1)) ||
             reading_is_digit(reading_peek(all, 1))) {
             break;
@@ -447,7 +447,7 @@ static uint32_t read_postfix(struct expressions *all)
             uint32_t attribute;
 
             all->at++;
-            word = reading_take_word(all);
+            word = reading_read_word(all);
             attribute = reading_add(all, EXPRESSION_ATTRIBUTE, start);
             if (attribute != EXPRESSION_NONE) {
                 all->items[attribute].left = operand;

@@ -135,7 +135,7 @@ static struct range rest_of(const struct call *call, uint32_t causes)
 
 /* ---- losses ---- */
 
-static void tell_empty(const struct call *call, const struct range *x)
+static void report_empty(const struct call *call, const struct range *x)
 {
     struct buffer *text;
 
@@ -147,7 +147,7 @@ static void tell_empty(const struct call *call, const struct range *x)
     }
 }
 
-static void tell_ignored(const struct call *call, const struct range *target)
+static void report_ignored(const struct call *call, const struct range *target)
 {
     double ignored;
     enum certainty mean = is_mean(call);
@@ -175,9 +175,9 @@ struct range call_cross_entropy(const struct call *call)
     const struct range *x = call->x;
     struct buffer *text;
 
-    tell_empty(call, x);
+    report_empty(call, x);
     if (call->second != NULL) {
-        tell_ignored(call, call->second);
+        report_ignored(call, call->second);
     }
     if (x->posinf == CERTAINTY_YES) {
         text = begin(call, " of +Inf is Inf - Inf: ");
@@ -202,7 +202,7 @@ struct range call_loss(const struct call *call)
 {
     uint32_t causes = call->reasoner->count;
 
-    tell_empty(call, call->x);
+    report_empty(call, call->x);
     return rest_of(call, causes);
 }
 
@@ -225,7 +225,7 @@ static double dtype_least(enum dtype dtype)
 
 /* 0 divided by the greater of 0 and eps. `x` is one of what is divided by its length. */
 static void
-tell_length(const struct call *call, const struct range *x, double eps, bool is_known)
+report_length(const struct call *call, const struct range *x, double eps, bool is_known)
 {
     enum dtype dtype = call_dtype(call);
     bool is_lost = eps < dtype_least(dtype) / 2;
@@ -257,7 +257,7 @@ struct range call_normalize(const struct call *call)
     bool is_known = setting(call, &(struct setting){"eps", 3, -1, 1e-12}, &eps);
     struct range result;
 
-    tell_length(call, call->x, eps, is_known);
+    report_length(call, call->x, eps, is_known);
     if (range_is_finite(call->x) && call->x->is_bounded &&
         call->reasoner->count == causes) {
         result = range_mapped(call->x, call->expression->text, -1, 1);
@@ -273,9 +273,9 @@ struct range call_cosine(const struct call *call)
     double eps;
     bool is_known = setting(call, &(struct setting){"eps", 3, 1, 1e-8}, &eps);
 
-    tell_length(call, call->x, eps, is_known);
+    report_length(call, call->x, eps, is_known);
     if (call->second != NULL) {
-        tell_length(call, call->second, eps, is_known);
+        report_length(call, call->second, eps, is_known);
     }
     return rest_of(call, causes);
 }

@@ -73,10 +73,10 @@ static void set_zero(struct range *range)
 }
 
 /* Both hold what meets; for sure only where one of them is a single value. */
-static enum certainty meets(const struct range *a,
-                            enum certainty first,
-                            const struct range *b,
-                            enum certainty second)
+static enum certainty overlaps(const struct range *a,
+                               enum certainty first,
+                               const struct range *b,
+                               enum certainty second)
 {
     enum certainty both = certainty_both(first, second);
 
@@ -85,11 +85,11 @@ static enum certainty meets(const struct range *a,
 }
 
 /* What a value has that is an infinity: told where `certainty` is not NO. */
-static void tell_meeting(struct reasoner *reasoner,
-                         enum certainty certainty,
-                         const char *what,
-                         const struct range *a,
-                         const struct range *b)
+static void report_overlap(struct reasoner *reasoner,
+                           enum certainty certainty,
+                           const char *what,
+                           const struct range *a,
+                           const struct range *b)
 {
     struct buffer *words;
 
@@ -114,11 +114,12 @@ struct range range_sum(struct reasoner *reasoner,
     struct range result = combine(text, a, b);
     double low = is_difference ? -b->high : b->low;
     double high = is_difference ? -b->low : b->high;
-    enum certainty opposed =
-        certainty_either(meets(a, a->posinf, b, is_difference ? b->posinf : b->neginf),
-                         meets(a, a->neginf, b, is_difference ? b->neginf : b->posinf));
+    enum certainty opposed = certainty_either(
+        overlaps(a, a->posinf, b, is_difference ? b->posinf : b->neginf),
+        overlaps(a, a->neginf, b, is_difference ? b->neginf : b->posinf));
 
-    tell_meeting(reasoner, opposed, is_difference ? "Inf - Inf:" : "Inf + -Inf:", a, b);
+    report_overlap(reasoner, opposed, is_difference ? "Inf - Inf:" : "Inf + -Inf:", a,
+                   b);
     result.nan = certainty_either(result.nan, opposed);
     if (result.is_bounded) {
         result.low = a->low + low;
@@ -148,11 +149,11 @@ struct range range_product(struct reasoner *reasoner,
     struct range result = combine(text, a, b);
     enum certainty inf_a = certainty_either(a->posinf, a->neginf);
     enum certainty inf_b = certainty_either(b->posinf, b->neginf);
-    enum certainty left = meets(a, a->zero, b, inf_b);
-    enum certainty right = meets(a, inf_a, b, b->zero);
+    enum certainty left = overlaps(a, a->zero, b, inf_b);
+    enum certainty right = overlaps(a, inf_a, b, b->zero);
 
-    tell_meeting(reasoner, left, "0 * Inf:", a, b);
-    tell_meeting(reasoner, right, "Inf * 0:", a, b);
+    report_overlap(reasoner, left, "0 * Inf:", a, b);
+    report_overlap(reasoner, right, "Inf * 0:", a, b);
     result.nan = certainty_either(result.nan, certainty_either(left, right));
     if (result.is_bounded) {
         double corners[] = {a->low * b->low, a->low * b->high, a->high * b->low,
@@ -183,7 +184,7 @@ static bool is_all_zero(const struct range *range)
 }
 
 static void
-tell_division(struct reasoner *reasoner, const struct range *a, const struct range *b)
+report_division(struct reasoner *reasoner, const struct range *a, const struct range *b)
 {
     unsigned made = reasoner->question->made;
     bool is_both = (made & WHY_NAN) != 0 && a->zero != CERTAINTY_NO;
@@ -216,13 +217,13 @@ struct range range_quotient(struct reasoner *reasoner,
                             const struct range *b)
 {
     struct range result = combine(text, a, b);
-    enum certainty infinite = meets(a, certainty_either(a->posinf, a->neginf), b,
-                                    certainty_either(b->posinf, b->neginf));
+    enum certainty infinite = overlaps(a, certainty_either(a->posinf, a->neginf), b,
+                                       certainty_either(b->posinf, b->neginf));
 
-    tell_meeting(reasoner, infinite, "Inf / Inf:", a, b);
+    report_overlap(reasoner, infinite, "Inf / Inf:", a, b);
     result.nan = certainty_either(result.nan, infinite);
     if (b->zero != CERTAINTY_NO) {
-        tell_division(reasoner, a, b);
+        report_division(reasoner, a, b);
         result.is_bounded = false;
         result.is_attained = false;
         result.low = -INFINITY;
@@ -275,7 +276,7 @@ struct range range_remainder(struct reasoner *reasoner,
 /* ---- powers ---- */
 
 static void
-tell_power(struct reasoner *reasoner, const struct range *a, double exponent)
+report_power(struct reasoner *reasoner, const struct range *a, double exponent)
 {
     enum certainty negative = range_has_below(a, 0);
     struct buffer *words;
@@ -301,10 +302,10 @@ tell_power(struct reasoner *reasoner, const struct range *a, double exponent)
 }
 
 /* To powers of which several are possible. */
-static void tell_powers(struct reasoner *reasoner,
-                        struct slice text,
-                        const struct range *a,
-                        const struct range *b)
+static void report_powers(struct reasoner *reasoner,
+                          struct slice text,
+                          const struct range *a,
+                          const struct range *b)
 {
     struct buffer *words;
 
@@ -358,7 +359,7 @@ struct range range_power(struct reasoner *reasoner,
     struct range result = combine(text, a, b);
 
     if (b->is_bounded && b->low == b->high) {
-        tell_power(reasoner, a, b->low);
+        report_power(reasoner, a, b->low);
         if (result.is_bounded) {
             set_power(&result, a, b->low);
         }
@@ -368,7 +369,7 @@ struct range range_power(struct reasoner *reasoner,
 
         set_corners(&result, corners);
     } else {
-        tell_powers(reasoner, text, a, b);
+        report_powers(reasoner, text, a, b);
         result.is_bounded = false;
     }
     if (!result.is_bounded) {
@@ -417,9 +418,9 @@ struct range range_matmul(struct reasoner *reasoner,
     enum certainty inf_a = certainty_either(a->posinf, a->neginf);
     enum certainty inf_b = certainty_either(b->posinf, b->neginf);
 
-    tell_meeting(reasoner,
-                 certainty_both(CERTAINTY_MAYBE, certainty_either(inf_a, inf_b)),
-                 "Inf * 0, or Inf - Inf:", a, b);
+    report_overlap(reasoner,
+                   certainty_both(CERTAINTY_MAYBE, certainty_either(inf_a, inf_b)),
+                   "Inf * 0, or Inf - Inf:", a, b);
     if (dtype_class(result.dtype) == DTYPE_CLASS_FLOATING &&
         dtype_greatest(reasoner->question->dtype) < dtype_greatest(result.dtype)) {
         result.dtype = reasoner->question->dtype; /* under autocast */

@@ -11,10 +11,10 @@ enum dtype call_dtype(const struct call *call)
 }
 
 /* Says that the function overflows above the limit, and how far its operand goes. */
-static void tell_overflow(const struct call *call,
-                          double limit,
-                          double reached,
-                          enum certainty beyond)
+static void report_overflow(const struct call *call,
+                            double limit,
+                            double reached,
+                            enum certainty beyond)
 {
     const struct range *x = call->x;
     struct buffer *words = cause_begin(call->reasoner);
@@ -49,7 +49,7 @@ struct range call_exponential(const struct call *call, enum how how)
         beyond = certainty_either(beyond, range_has_below(x, -limit));
     }
     if (beyond != CERTAINTY_NO) {
-        tell_overflow(call, limit, reached, beyond);
+        report_overflow(call, limit, reached, beyond);
     }
     result = range_mapped(x, call->expression->text, exp(fmin(x->low, limit) * scale),
                           exp(fmin(x->high, limit) * scale));

@@ -251,7 +251,7 @@ void add_zeros(struct buffer *words, const struct range *range)
 }
 
 /* A mask's minimum becomes -Inf, and that is what it is for. */
-static void tell_mask(struct reasoner *reasoner, struct range *range)
+static void report_mask(struct reasoner *reasoner, struct range *range)
 {
     struct buffer *words = cause_begin(reasoner);
 
@@ -281,7 +281,7 @@ void range_overflow(struct reasoner *reasoner, struct range *range)
         return;
     }
     if (mask_overflows(range, greatest)) {
-        tell_mask(reasoner, range);
+        report_mask(reasoner, range);
         return;
     }
     words = cause_begin(reasoner);

@@ -76,7 +76,7 @@ bool reading_skip_word(struct expressions *all, struct slice word)
     return true;
 }
 
-struct slice reading_take_word(struct expressions *all)
+struct slice reading_read_word(struct expressions *all)
 {
     size_t start = all->at;
 

@@ -22,7 +22,7 @@ char reading_peek(const struct expressions *all, size_t ahead);
 void reading_skip_blanks(struct expressions *all);
 /* Behind its opening quote. */
 void reading_skip_string(struct expressions *all, char quote);
-struct slice reading_take_word(struct expressions *all);
+struct slice reading_read_word(struct expressions *all);
 /* Goes behind that word if it stands there. */
 bool reading_skip_word(struct expressions *all, struct slice word);
 /* A new item, whose text goes from `start` to where the reading is. */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define TOLD_MAX 3
+#define REPORTED_MAX 3
 
 /* A cast that stands in no text: what was assigned into has a narrower dtype. */
 static void judge_result(struct reasoner *reasoner, struct range *result)
@@ -57,22 +57,22 @@ static void add_causes(const struct reasoner *reasoner,
                        struct buffer *text,
                        struct why_answer *answer)
 {
-    uint32_t told = 0;
+    uint32_t reported = 0;
 
     answer->is_written = true;
-    for (uint32_t i = 0; i < reasoner->count && told < TOLD_MAX; i++) {
+    for (uint32_t i = 0; i < reasoner->count && reported < REPORTED_MAX; i++) {
         const struct cause *cause = &reasoner->causes[i];
 
         if (is_wanted(cause, made, is_certain)) {
-            buffer_add(text, told++ > 0 ? separator : SLICE(""));
+            buffer_add(text, reported++ > 0 ? separator : SLICE(""));
             buffer_add(text, slice_part(buffer_slice(&reasoner->words), cause->start,
                                         cause->end));
             answer->is_written = answer->is_written && cause->is_written;
             answer->is_outside = answer->is_outside || cause->is_outside;
         }
     }
-    answer->is_written = answer->is_written && told > 0;
-    answer->is_told = told > 0;
+    answer->is_written = answer->is_written && reported > 0;
+    answer->is_reported = reported > 0;
 }
 
 static bool makes_certainly(const struct reasoner *reasoner, unsigned made)
@@ -296,7 +296,7 @@ struct why_answer why_reason_add(struct buffer *text,
             answer.is_certain = true;
             add_causes(&reasoner, made, true, SLICE("; "), text, &answer);
             add_way(&reasoner, question->made, text);
-        } else if (possible > 0 && possible <= TOLD_MAX) {
+        } else if (possible > 0 && possible <= REPORTED_MAX) {
             add_causes(&reasoner, made, false, SLICE("; or "), text, &answer);
         } else if (possible == 0) {
             answer.is_impossible = result.is_bounded && range_is_finite(&result);

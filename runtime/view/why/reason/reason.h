@@ -62,7 +62,7 @@ struct why_question {
 };
 
 struct why_answer {
-    bool is_told;       /* a reason was found: it was appended to the text */
+    bool is_reported;   /* a reason was found: it was appended to the text */
     bool is_certain;    /* the figures prove it; else it is the only step that can */
     bool is_written;    /* an infinity or NaN that stands in the text by its name */
     bool is_outside;    /* a gradient: what made it is not recorded */

@@ -14,7 +14,7 @@ static bool has_dimension(const struct range *range, int64_t size)
 }
 
 /* Told where the value has no element, or no element along one of its dimensions. */
-static void tell_nothing(const struct call *call)
+static void report_nothing(const struct call *call)
 {
     const struct range *x = call->x;
     bool is_empty = (x->has_count && x->count == 0) || has_dimension(x, 0);
@@ -43,7 +43,7 @@ struct range call_mean(const struct call *call)
 {
     struct range result = call_one_of(call);
 
-    tell_nothing(call);
+    report_nothing(call);
     if (result.low < 0 && result.high > 0) {
         result.zero = CERTAINTY_MAYBE;
     } else if (call->x->is_bounded && result.low >= 0 && result.high > 0 &&
@@ -143,7 +143,7 @@ struct range call_deviation(const struct call *call)
         result.nan = certainty_either(result.nan, CERTAINTY_MAYBE);
     }
     if (!x->is_selected) {
-        tell_nothing(call);
+        report_nothing(call);
     }
     result.is_selected = false;
     result.is_attained = false;

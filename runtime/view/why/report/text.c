@@ -238,13 +238,15 @@ static void add_slice(const struct why *why, struct buffer *text)
 
 /* ---- the rest of the trace ---- */
 
-static bool
-is_told(const struct why *why, const uint32_t *told, uint32_t count, uint32_t node)
+static bool is_reported(const struct why *why,
+                        const uint32_t *reported,
+                        uint32_t count,
+                        uint32_t node)
 {
     const struct why_fact *fact = &why->facts[node];
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct why_fact *other = &why->facts[told[i]];
+        const struct why_fact *other = &why->facts[reported[i]];
 
         if (other->module == fact->module && other->site == fact->site) {
             return true;
@@ -256,17 +258,17 @@ is_told(const struct why *why, const uint32_t *told, uint32_t count, uint32_t no
 /* Lines where NaN or infinities are made which are not told above. */
 static void add_elsewhere(const struct why *why, struct buffer *text)
 {
-    uint32_t told[WHY_PRODUCERS_MAX + OTHERS_MAX];
+    uint32_t reported[WHY_PRODUCERS_MAX + OTHERS_MAX];
     uint32_t count = 0;
     uint32_t shown = 0;
 
     for (uint32_t i = 0; i < why->producer_count; i++) {
-        told[count++] = why->producers[i].node;
+        reported[count++] = why->producers[i].node;
     }
     for (uint32_t i = 0; i < why->graph.node_count && shown < OTHERS_MAX; i++) {
         const struct flow_node *node = &why->graph.nodes[i];
 
-        if (why->facts[i].made == 0 || is_told(why, told, count, i)) {
+        if (why->facts[i].made == 0 || is_reported(why, reported, count, i)) {
             continue;
         }
         buffer_add(text, shown++ == 0 ? SLICE("; also made at ") : SLICE(", "));
@@ -276,7 +278,7 @@ static void add_elsewhere(const struct why *why, struct buffer *text)
         buffer_add(text, SLICE(" ("));
         add_what(text, why->facts[i].made);
         buffer_add_byte(text, ')');
-        told[count++] = i;
+        reported[count++] = i;
     }
 }
 

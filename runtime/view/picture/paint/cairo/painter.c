@@ -684,7 +684,7 @@ static bool refuse_size(double width, double height, double dpi, struct error *e
 }
 
 static cairo_status_t
-take_bytes(void *buffer, const unsigned char *bytes, unsigned int size)
+append_bytes(void *buffer, const unsigned char *bytes, unsigned int size)
 {
     buffer_add_bytes(buffer, (const char *)bytes, size);
     return ((struct buffer *)buffer)->has_failed ? CAIRO_STATUS_NO_MEMORY
@@ -788,9 +788,9 @@ bool cairo_paint_png(const struct picture *picture,
     return is_done;
 }
 
-static void tell_title(const struct cairo_library *library,
-                       const struct picture *picture,
-                       cairo_surface_t *surface)
+static void write_title(const struct cairo_library *library,
+                        const struct picture *picture,
+                        cairo_surface_t *surface)
 {
     char title[TITLE_SIZE];
     size_t size = utf8_cut(picture->title, sizeof title - 1);
@@ -858,8 +858,8 @@ bool cairo_paint_pdf(const struct picture *picture,
         fmax(picture->width, picture->height) * PAGE_SCALE_LIMIT > PAGE_LIMIT) {
         return refuse_page(picture, error);
     }
-    surface = library->cairo_pdf_surface_create_for_stream(take_bytes, bytes, 1, 1);
-    tell_title(library, picture, surface);
+    surface = library->cairo_pdf_surface_create_for_stream(append_bytes, bytes, 1, 1);
+    write_title(library, picture, surface);
     for (size_t i = 0; i < picture->page_count && is_done; i++) {
         is_done = paint_sheet(library, picture, &picture->pages[i], surface,
                               (struct picture_point){sheet_width, sheet_height}, error);

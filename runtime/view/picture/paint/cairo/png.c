@@ -70,7 +70,7 @@ static void add_head(const struct cairo_library *library,
 }
 
 /* A row as the file has it: its filter (none), then red, green and blue of each pixel. */
-static void take_row(const struct pixel_rows *rows, uint32_t y, unsigned char *row)
+static void read_row(const struct pixel_rows *rows, uint32_t y, unsigned char *row)
 {
     const unsigned char *pixels = rows->bytes + y * rows->stride;
 
@@ -118,7 +118,7 @@ static bool add_rows(const struct cairo_library *library,
         return false;
     }
     for (uint32_t y = 0; y < rows->height && is_done; y++) {
-        take_row(rows, y, row);
+        read_row(rows, y, row);
         stream.next_in = row;
         stream.avail_in = rows->width * 3 + 1;
         is_done = compress_given(library, &stream, Z_NO_FLUSH, bytes);
