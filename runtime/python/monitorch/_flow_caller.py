@@ -14,10 +14,15 @@ _PRIVATE = (
 )
 
 
+def is_private(frame: "FrameType") -> bool:
+    """True if the frame runs a function of this package."""
+    return frame.f_globals.get("__name__") in _PRIVATE
+
+
 def find_caller() -> "FrameType":
-    """The frame that a program called from."""
+    """The frame that a program called from. At exit no program did: then a frame of this package."""
     frame = sys._getframe(1)
-    while frame.f_globals.get("__name__") in _PRIVATE and frame.f_back is not None:
+    while is_private(frame) and frame.f_back is not None:
         frame = frame.f_back
     return frame
 

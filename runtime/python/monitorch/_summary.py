@@ -1,13 +1,14 @@
-"""What a recording has written, as it is told when it ends."""
+"""The summary of a recording that has ended."""
 
 import posix
+import sys
 
 from monitorch import _registry, _related
-from monitorch._flow_caller import find_caller
+from monitorch._flow_caller import find_caller, is_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
+    from typing import Any
 
     from monitorch import _included
     from monitorch._recorder import Summary as _Told
@@ -89,19 +90,19 @@ def complain(
 ) -> None:
     """Warns of what nobody would expect of a recording that went well. A worker of multiprocessing
     may well have nothing to record."""
-    frame = find_caller()
+    place = _find_place()
     texts = [] if included is None or is_worker else included.explain_unused()
     if summary.stopped is not None:
         texts.append(f"recording to {summary.path} ended early: {summary.stopped}")
     elif summary.events == 0 and not is_worker:
-        reason = _find_reason(summary, included, frame)
+        reason = _find_reason(summary, included, place)
         texts.append(f"nothing recorded in {summary.path}: {reason}")
     for text in texts:
-        _warn(text, frame)
+        _warn(text, place)
 
 
 def _find_reason(
-    summary: Summary, included: "_included.Included | None", frame: "FrameType"
+    summary: Summary, included: "_included.Included | None", place: "_Place"
 ) -> str:
     if summary.imports:
         return "what ran did so while modules were imported; record it with imports=True"
@@ -112,26 +113,44 @@ def _find_reason(
             "instrumented code was imported, but none of its lines ran between the start and the "
             "end of the recording"
         )
-    return f"no instrumented code was imported; {_propose(frame)}"
+    return f"no instrumented code was imported; {_propose(place)}"
 
 
-def _propose(frame: "FrameType") -> str:
-    """How to record the program that the frame is of."""
-    module = frame.f_globals.get("__name__")
+def _propose(place: "_Place") -> str:
+    """How to record the program that the place is in."""
+    module = place.names.get("__name__")
     module = module if isinstance(module, str) else "__main__"
-    file = frame.f_globals.get("__file__")
+    file = place.source
     way = f"pass include={module!r} to record code as it is"
     if module == "__main__" and isinstance(file, str):
         return f"run `monitorch run {file.rpartition('/')[2]}` instead, or {way}"
     return way
 
 
-def _warn(text: str, frame: "FrameType") -> None:
+class _Place:
+    """Where a warning points: a file and a line of the program, and its module."""
+
+    def __init__(self, names: "dict[str, Any]", file: str, line: int) -> None:
+        self.names, self.file, self.line = names, file, line
+        self.source: object = names.get("__file__")
+
+
+def _find_place() -> _Place:
+    """The line that ended the recording. No line did so at exit: then line 0 of the program's file."""
+    frame = find_caller()
+    if not is_private(frame):
+        return _Place(frame.f_globals, frame.f_code.co_filename, frame.f_lineno)
+    names = vars(sys.modules["__main__"]) if "__main__" in sys.modules else {}
+    script = sys.argv[0] if sys.argv and not sys.argv[0].startswith("-") else ""
+    place = _Place(names, script or "<exit>", 0)
+    place.source = place.source or script or None  # Python has taken it out of the names
+    return place
+
+
+def _warn(text: str, place: _Place) -> None:
     import warnings
 
     try:
-        warnings.warn_explicit(
-            f"monitorch: {text}", RuntimeWarning, frame.f_code.co_filename, frame.f_lineno
-        )
+        warnings.warn_explicit(f"monitorch: {text}", RuntimeWarning, place.file, place.line)
     except Warning:
         pass  # they are made errors, and an error here would hide one that is on its way
