@@ -179,15 +179,39 @@ static Py_ssize_t end_of(const struct walk *walk, int depth, Py_ssize_t count)
     return depth == 1 && walk->end < count ? walk->end : count;
 }
 
-static void walk_step_to(struct walk *walk,
-                         struct type_cache *types,
-                         struct walk_step step,
-                         PyObject *item,
-                         int depth)
+/* Python's own numbers and texts hold nothing, and their types need not be asked for. Those of a small
+ * container are leaves. */
+static inline bool holds_nothing(const struct walk *walk, PyObject *item, int depth)
+{
+    const PyTypeObject *type = Py_TYPE(item);
+
+    return (type == &PyLong_Type || type == &PyUnicode_Type || type == &PyFloat_Type ||
+            type == &PyBool_Type) &&
+           (depth != 1 || walk->item_count > WALK_SMALL);
+}
+
+static void walk_into(struct walk *walk,
+                      struct type_cache *types,
+                      struct walk_step step,
+                      PyObject *item,
+                      int depth)
 {
     walk->steps[walk->step_count++] = step;
     walk_item(walk, types, item, depth);
     walk->step_count--;
+}
+
+static inline void walk_step_to(struct walk *walk,
+                                struct type_cache *types,
+                                struct walk_step step,
+                                PyObject *item,
+                                int depth)
+{
+    if (holds_nothing(walk, item, depth)) {
+        walk->seen_count++;
+    } else {
+        walk_into(walk, types, step, item, depth);
+    }
 }
 
 static void walk_sequence(struct walk *walk,
