@@ -233,7 +233,7 @@ def test_a_folder_and_ranks(traces, tmp_path):
         check(events.calls, "calls", word)
         assert list(events.starts) == events.paths
         assert all(isinstance(start, datetime.datetime) for start in events.starts.values())
-    with pytest.raises(OSError, match="no traces in it"):
+    with pytest.raises(OSError, match="has no traces"):
         (tmp_path / "empty").mkdir()
         monitorch.load(tmp_path / "empty")
 

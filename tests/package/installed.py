@@ -137,7 +137,8 @@ class Installed(unittest.TestCase):
             "bash": (
                 "bash-completion/completions/monitorch",
                 "source $FILE; COMP_WORDS=(monitorch wh); COMP_CWORD=1; "
-                "$(complete -p monitorch | sed 's/.*-F \\([^ ]*\\).*/\\1/') monitorch wh monitorch; "
+                "spec=$(complete -p monitorch); spec=${spec#*-F }; "
+                "${spec%% *} monitorch wh monitorch; "
                 'echo "${COMPREPLY[@]}"',
             ),
             "fish": (

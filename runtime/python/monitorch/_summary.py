@@ -109,9 +109,10 @@ def _find_reason(
     if included is not None:
         return included.explain_nothing()
     if _registry.has_started():
+        compiled = "; torch.compile runs no lines of the code that it compiled"
         return (
             "instrumented code was imported, but none of its lines ran between the start and the "
-            "end of the recording"
+            "end of the recording" + (compiled if "torch._dynamo" in sys.modules else "")
         )
     return f"no instrumented code was imported; {_propose(place)}"
 
