@@ -45,7 +45,7 @@ def kill(folder, kind, how, count, seed, **options):
     source.write_bytes(compiler.instrument(SOURCE, "working.py", all=True).text)
     choose = random.Random(seed)
     deaths = [(f"{n}.mtrace", how, choose.uniform(0, 0.004)) for n in range(count)]
-    plan = {"source": str(source), "kind": kind, "options": options, "deaths": deaths}
+    plan = {"source": str(source), "kind": kind, "options": {"scalars": "all", **options}, "deaths": deaths}
     run = run_planned(CHILD, folder, plan, ASAN_OPTIONS=unhandled())
     told = json.loads((folder / "counts.json").read_text())
     for name, one in told.items():
