@@ -313,9 +313,6 @@ static struct slot find_table_slot(const struct rewriter *rewriter,
     return none;
 }
 
-/* What brings `_mt` and `spy_save` into a file: before anything that calls them, on lines that
- * are there already. */
-
 static void add_import(struct buffer *text)
 {
     buffer_add(text, SLICE(FORM_IMPORT));

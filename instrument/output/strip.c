@@ -76,7 +76,6 @@ static bool matcher_skip_argument(const struct matcher *matcher, size_t *at)
 }
 
 /* `_mt and _mt(3, a, b)` */
-/* `_mt and _mt(3, a, b)` */
 static bool matcher_skip_record(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
@@ -115,7 +114,6 @@ static bool matcher_skip_not(const struct matcher *matcher,
     return false;
 }
 
-/* `not (_mt and _mt(3, a, b))` */
 /* `not (_mt and _mt(3, a, b))` */
 static bool matcher_skip_quiet(const struct matcher *matcher, size_t *at)
 {
@@ -165,7 +163,6 @@ static bool matcher_skip_import(const struct matcher *matcher, size_t *at)
 }
 
 /* `_mt_t = None` or `del _mt_t` */
-/* `_mt_t = None` or `del _mt_t` */
 static bool matcher_skip_cleaning(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
@@ -188,7 +185,6 @@ static bool matcher_skip_cleaning(const struct matcher *matcher, size_t *at)
     return false;
 }
 
-/* `spy_save("q", q, self)` where both names are one. */
 /* `spy_save("q", q, self)` where both names are one. */
 static bool matcher_skip_spy(const struct matcher *matcher, size_t *at)
 {
@@ -220,7 +216,6 @@ static bool matcher_skip_spy(const struct matcher *matcher, size_t *at)
     return true;
 }
 
-/* The statements that bring the hook or spy_save in, joined by `; `. */
 /* The statements that bring the hook or spy_save in, joined by `; `. */
 static bool matcher_skip_boot_statements(const struct matcher *matcher, size_t *at)
 {
@@ -277,7 +272,6 @@ static bool matcher_skip_lazy(const struct matcher *matcher, size_t *at)
 }
 
 /* The same as a statement: `not (…)` */
-/* The same as a statement: `not (…)` */
 static bool matcher_skip_quiet_lazy(const struct matcher *matcher, size_t *at)
 {
     return matcher_skip_not(matcher, at, matcher_skip_lazy);
@@ -332,7 +326,6 @@ static bool matcher_skip_false_expressions(const struct matcher *matcher, size_t
 }
 
 /* `*(false expressions ())` among a class's bases; `, ` behind it where there are more. */
-/* `*(false expressions ())` among a class's bases; `, ` behind it where there are more. */
 static bool matcher_skip_class_base(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
@@ -346,7 +339,6 @@ static bool matcher_skip_class_base(const struct matcher *matcher, size_t *at)
     return true;
 }
 
-/* ` is not _mt and _mt and _mt(i, n) or n` */
 /* ` is not _mt and _mt and _mt(i, n) or n` */
 static bool matcher_skip_value_tail(const struct matcher *matcher, size_t *at)
 {
@@ -364,7 +356,6 @@ static bool matcher_skip_value_tail(const struct matcher *matcher, size_t *at)
     return false;
 }
 
-/* ` and not (_mt and _mt(1))`, ` or _mt and _mt(2)`, or both */
 /* ` and not (_mt and _mt(1))`, ` or _mt and _mt(2)`, or both */
 static bool matcher_skip_turn_tail(const struct matcher *matcher, size_t *at)
 {

@@ -1,7 +1,7 @@
-/* The state of rewriting one file, shared by the modules that rewrite its parts:
- * rewrite.c (blocks), definition.c (functions, classes), compound.c and header.c (if, for,
- * try …), simple.c, simple.c, simple.c, simple.c, walrus.c, insert.c (how records are
- * placed), bootstrap.c. */
+/* The rewriter: the state of rewriting one file, shared by the files that rewrite its parts:
+ * rewrite.c (blocks), definition.c (functions, classes), compound.c and
+ * header.c (if, for, try …), simple.c (simple statements), walrus.c, damage.c (what could not be
+ * parsed), output/edits.c (the placing of records) and output/bootstrap.c. */
 #ifndef MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
 #define MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
 
@@ -89,7 +89,7 @@ child_of_kind(const struct rewriter *rewriter, uint32_t node, enum kind kind)
     return syntax_find(&rewriter->syntax, node, kind);
 }
 
-/* insert.c */
+/* output/edits.c */
 
 /* Makes the drafted site; the record is to be inserted unless its site is SITE_NONE. */
 struct record record_make(struct rewriter *rewriter,
@@ -152,8 +152,6 @@ bool is_sound(const struct rewriter *rewriter, uint32_t statement);
 /* The record of a header that is read once on the way: if, elif, with, match. */
 void line_in_header(struct rewriter *rewriter, uint32_t node, struct pending *pending);
 
-/* simple.c */
-
 /* walrus.c */
 
 /* Assignment expressions between two nodes. */
@@ -163,10 +161,6 @@ void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end);
 
 /* Whether evaluating the expression does nothing: a number, a string that is no format. */
 bool is_constant(const struct rewriter *rewriter, uint32_t node);
-
-/* Whether it is a constant whose text can stand among a record's arguments: one line, without an
- * escape, not longer than CONSTANT_SIZE_LIMIT. */
-#define CONSTANT_SIZE_LIMIT 80
 
 /* compound.c */
 

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Bytes of the longest constant that a record has among its arguments as text. */
+#define CONSTANT_SIZE_LIMIT 80
+
 struct passing {
     struct slice arguments[WRITES_LIMIT];
     uint32_t argument_count;
@@ -46,7 +49,6 @@ static void passing_init(struct passing *passing,
     passing->is_all_changed = true;
 }
 
-/* Adds a written name and the argument that brings its value. */
 /* Adds a written name to the draft, and the argument that brings its value. */
 static void passing_add(struct rewriter *rewriter,
                         struct passing *passing,
@@ -59,7 +61,6 @@ static void passing_add(struct rewriter *rewriter,
     }
 }
 
-/* An attribute's name in tables: `self.x`, or `.x` where it hangs on something unnamed. */
 /* An attribute's name in tables: `self.x`, or `.x` where it hangs on something unnamed. */
 static struct slice attribute_name(const struct rewriter *rewriter, uint32_t attribute)
 {
@@ -77,7 +78,6 @@ static struct slice attribute_name(const struct rewriter *rewriter, uint32_t att
     return slice_part(text, text.size - size, text.size);
 }
 
-/* Passes the object at the root of `a.b.c`, for the recorder to look the rest up. */
 /* Passes the object at the root of `a.b.c`, for the recorder to look the rest up. */
 static void
 passing_peek(struct rewriter *rewriter, struct passing *passing, uint32_t attribute)
@@ -100,7 +100,6 @@ static bool can_use_temporary(const struct rewriter *rewriter,
            !rewriter->place->is_names_only;
 }
 
-/* Catches the value of an attribute where it is used: `(_mt_t := self.b)[i] = v`. */
 /* Catches the value of an attribute where an expression has it: `(_mt_t := self.b)[i] = v`,
  * `self.x: T = (_mt_t := e)`; looks it up where no temporary can be used. */
 static void passing_catch(struct rewriter *rewriter,
@@ -172,7 +171,6 @@ static bool is_short_constant(const struct rewriter *rewriter, uint32_t node)
 }
 
 /* The object that `x[i]`, `x[i][j]` is a part of. */
-/* The object that `x[i]`, `x[i][j]` is a part of. */
 static uint32_t subscript_base(const struct rewriter *rewriter, uint32_t node)
 {
     while (node_at(rewriter, node)->kind == KIND_SUBSCRIPT) {
@@ -181,7 +179,6 @@ static uint32_t subscript_base(const struct rewriter *rewriter, uint32_t node)
     return node;
 }
 
-/* `x[i] = v` changes x, `self.b[i] = v` changes self.b, `x.numpy()[i] = v` may change x. */
 /* `x[i] = v` changes x, `self.b[i] = v` changes self.b, `x.numpy()[i] = v` may change x;
  * `is_alone`: the only target. */
 static void passing_change(struct rewriter *rewriter,
@@ -229,7 +226,6 @@ add_name(struct rewriter *rewriter, struct passing *passing, uint32_t identifier
     }
 }
 
-/* Targets inside a tuple or list: names are passed, attributes looked up. */
 /* The names, attributes and items in a target, which may be a tuple or list. */
 static void
 passing_targets(struct rewriter *rewriter, struct passing *passing, uint32_t target)
@@ -304,8 +300,6 @@ static void make_spy_sites(struct rewriter *rewriter,
     }
 }
 
-/* Makes the site of the drafted statement and inserts its record and spy calls. Returns the
- * site, or SITE_NONE where it is not recorded. */
 /* Makes the site of the drafted statement and inserts its record and spy calls. Returns the
  * site, or SITE_NONE where it is not recorded. */
 static uint32_t passing_finish(struct rewriter *rewriter,
@@ -839,7 +833,6 @@ passing_reach(struct rewriter *rewriter, struct passing *passing, uint32_t call)
     }
 }
 
-/* A call that stands alone may change what it is given. */
 /* A call that stands alone may change what it is given. */
 static void
 rewrite_call(struct rewriter *rewriter, uint32_t statement, uint32_t call, bool is_last)

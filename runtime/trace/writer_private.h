@@ -88,9 +88,9 @@ static inline void *log_open_chunk_place(const struct log_open_chunk *chunk)
     return (char *)chunk->header + chunk->used;
 }
 
-/* Opens the file's first chunk, for definitions. The header has been written. */
-/* Before the first chunk: how much of the disk is left to others. */
+/* How much of the disk is left to others; called before the first chunk. */
 void log_chunks_find_space(struct log_writer *writer);
+/* Opens the file's first chunk, for definitions. The header has been written. */
 bool log_chunks_start(struct log_writer *writer, struct error *error);
 /* Seals the chunk that is written to and opens another with room for a record. */
 bool log_chunks_next_stream(struct log_writer *writer, struct error *error);

@@ -14,8 +14,7 @@ SOURCES = sorted(
 )
 # Literals that are no English of ours: names, and words that programs read.
 NAMES = {
-    "take": "numpy.take, and a method of the tracer's store",
-    "meet": "a method of the recorder's module",
+    "take": "numpy.take",
     "came in": "`how` of `monitorch why --json`",
     " took ": "of a branch: `B took the else`",
     "B took ": "of a branch: `B took the else`",

@@ -1,8 +1,8 @@
 /* What the command line of `monitorch calls` asks for. */
 #include "runtime/command/calls/options.h"
 
-#include "runtime/command/shared/look_arguments.h"
 #include "runtime/command/shared/output_files.h"
+#include "runtime/command/shared/style_arguments.h"
 #include "runtime/command/subcommand.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "runtime/command/diff/options.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/command/shared/look_arguments.h"
 #include "runtime/command/shared/output_files.h"
+#include "runtime/command/shared/style_arguments.h"
 #include "runtime/command/subcommand.h"
 
 #include <float.h>

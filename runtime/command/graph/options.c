@@ -1,9 +1,9 @@
 /* What the command line of `monitorch graph` asks for. */
 #include "runtime/command/graph/options.h"
 
-#include "runtime/command/shared/look_arguments.h"
 #include "runtime/command/shared/output_files.h"
 #include "runtime/command/shared/page_size.h"
+#include "runtime/command/shared/style_arguments.h"
 #include "runtime/command/shared/trace_words.h"
 #include "runtime/command/subcommand.h"
 

@@ -44,8 +44,8 @@ def lines(file: str, line: int) -> str:
     return "".join(linecache.getlines(file)[line - 1 : line + 29])
 
 
-def meet(file: str, line: int, what: str) -> "NonFinite | None":
-    """Called by the recorder, in the thread that met it and outside of any hook."""
+def report_found(file: str, line: int, what: str) -> "NonFinite | None":
+    """Called by the recorder in the thread that made the value, outside of any hook."""
     from monitorch._automatic import _quote
 
     recording = _record.find_any()

@@ -344,7 +344,7 @@ def _start(recording: Recording) -> None:
     )
     if old is not None:
         _related.remove_old(recording._absolute, old)
-    _settings.tell_start()
+    _settings.write_start()
     _active = recording
     recording._process = posix.getpid()
     recording._has_begun = True
@@ -377,7 +377,7 @@ def _close(recording: Recording) -> None:
 
     if not _recorder.is_recording() or _is_idle_child(recording):
         return
-    _settings.tell_end()
+    _settings.write_end()
     told = _recorder.stop()
     path = recording.path
     if told["path"] != recording._absolute:

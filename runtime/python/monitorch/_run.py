@@ -53,7 +53,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     _settings.command = words if kind == "script" else [f"-{kind[0]}", *words]
     _settings.seed, _settings.deterministic = seed, mode
     if _record.find_any() is not None:
-        _settings.tell_start()  # MONITORCH had it begin before all this was known
+        _settings.write_start()  # MONITORCH had it begin before all this was known
     if path is not None:
         _begin(path, recorded, is_quiet, "output" in options)
     if not is_quiet:

@@ -60,7 +60,7 @@ def _seed_random(random: "Any") -> None:
 def _seed_numpy(random: "Any") -> None:
     if seed is not None:
         random.seed(seed)
-    _settings.tell_modules()
+    _settings.write_modules()
 
 
 def _change_torch(torch: "Any") -> None:
@@ -68,7 +68,7 @@ def _change_torch(torch: "Any") -> None:
         _ask_for_determinism(torch, mode == "warn")
     if seed is not None:
         torch.manual_seed(seed)
-    _settings.tell_modules()
+    _settings.write_modules()
 
 
 def _ask_for_determinism(torch: "Any", warns_only: bool) -> None:

@@ -38,48 +38,48 @@ deterministic: "str | None" = None
 _process = 0
 
 
-def tell_start() -> None:
+def write_start() -> None:
     """Of the recording that has just begun."""
     global _process
     _process = posix.getpid()
     for name, find in _START:
-        _tell(name, find)
+        _write(name, find)
     for name, value in _find_variables():
-        _tell(name, lambda value=value: value)  # type: ignore[misc]
-    tell_modules()
+        _write(name, lambda value=value: value)  # type: ignore[misc]
+    write_modules()
 
 
-def tell_end() -> None:
-    tell_modules()
+def write_end() -> None:
+    write_modules()
 
 
-def tell_modules() -> None:
+def write_modules() -> None:
     """Of modules that the program has imported by now."""
     if posix.getpid() != _process:
         return  # a forked child has a trace of its own as soon as it records something
     from monitorch import _recorder
 
     _recorder.note_empty()
-    _tell_those("numpy", _NUMPY)
-    _tell_those("torch", _TORCH)
+    _write_those("numpy", _NUMPY)
+    _write_those("torch", _TORCH)
 
 
-def _tell_those(name: str, settings: "Iterable[tuple[str, Callable[[Any], object]]]") -> None:
+def _write_those(name: str, settings: "Iterable[tuple[str, Callable[[Any], object]]]") -> None:
     module = sys.modules.get(name)
     if module is None or getattr(getattr(module, "__spec__", None), "_initializing", False):
         return  # not there, or only in part
     for setting, find in settings:
-        _tell(setting, lambda find=find: find(module))  # type: ignore[misc]
+        _write(setting, lambda find=find: find(module))  # type: ignore[misc]
 
 
-def _tell(name: str, find: "Callable[[], object]") -> None:
+def _write(name: str, find: "Callable[[], object]") -> None:
     from monitorch import _recorder
 
     try:
         value = find()
         if value is not None:
             text = str(value).encode("utf-8", "backslashreplace").decode()
-            _recorder.tell_setting(name, text)
+            _recorder.write_setting(name, text)
     except Exception:
         pass  # another version of a module may not know it
 

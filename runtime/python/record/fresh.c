@@ -20,7 +20,7 @@ static void fresh_notice(struct fresh_note *note, PyObject *self, PyObject *resu
 #define DESCRIPTOR_DEFINITION (sizeof(PyObject) + 3 * sizeof(void *))
 /* In a PyTypeObject: behind a PyVarObject come its name, two sizes and ten pointers. */
 #define TYPE_CALL     (sizeof(PyVarObject) + 13 * sizeof(void *))
-#define ARGUMENTS_MAX 8 /* that are looked at */
+#define ARGUMENTS_MAX 8 /* that are read */
 
 enum fresh_call {
 #define FRESH_CALL(holder, name, effect) CALL_##holder##_##name,
@@ -92,6 +92,18 @@ static struct fresh_note expect(enum fresh_call which,
     return fresh_expect(targets[which].effect, self, arguments, count, keywords);
 }
 
+/* Borrowed references to the first of a tuple; how many. */
+static Py_ssize_t first_arguments(PyObject *tuple, PyObject *first[ARGUMENTS_MAX])
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+
+    count = count < ARGUMENTS_MAX ? count : ARGUMENTS_MAX;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        first[i] = PyTuple_GetItem(tuple, i);
+    }
+    return count;
+}
+
 static PyObject *call_with_tuple(enum fresh_call which,
                                  PyObject *self,
                                  PyObject *arguments,
@@ -101,14 +113,10 @@ static PyObject *call_with_tuple(enum fresh_call which,
     PyCFunctionWithKeywords original =
         (PyCFunctionWithKeywords)(void (*)(void))function;
     PyObject *first[ARGUMENTS_MAX];
-    Py_ssize_t count = PyTuple_Size(arguments);
+    Py_ssize_t count = first_arguments(arguments, first);
     struct fresh_note note;
     PyObject *result;
 
-    count = count < ARGUMENTS_MAX ? count : ARGUMENTS_MAX;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        first[i] = PyTuple_GetItem(arguments, i);
-    }
     note = expect(which, self, first, count, keywords);
     result = original(self, arguments, keywords);
     fresh_notice(&note, self, result);
@@ -165,14 +173,10 @@ static const struct {
 static PyObject *call_type(PyObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *first[ARGUMENTS_MAX];
-    Py_ssize_t count = PyTuple_Size(arguments);
+    Py_ssize_t count = first_arguments(arguments, first);
     struct fresh_note note;
     PyObject *result;
 
-    count = count < ARGUMENTS_MAX ? count : ARGUMENTS_MAX;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        first[i] = PyTuple_GetItem(arguments, i);
-    }
     note = fresh_expect(FRESH_SIZED, NULL, first, count, keywords);
     result = original_type_call(type, arguments, keywords);
     fresh_notice(&note, NULL, result);

@@ -98,7 +98,7 @@ static PyObject *note(PyObject *module, PyObject *args, PyObject *keywords)
 }
 
 PyDoc_STRVAR(setting_doc,
-             "tell_setting(name, value)\n\n"
+             "write_setting(name, value)\n\n"
              "Writes into the trace what the run is made with, or its newer value;\n"
              "nothing while nothing is recorded.");
 
@@ -108,7 +108,7 @@ static PyObject *write_setting(PyObject *module, PyObject *args)
     const char *name, *value;
     Py_ssize_t name_size, value_size;
 
-    if (!PyArg_ParseTuple(args, "s#s#:tell_setting", &name, &name_size, &value,
+    if (!PyArg_ParseTuple(args, "s#s#:write_setting", &name, &name_size, &value,
                           &value_size)) {
         return NULL;
     }
@@ -307,7 +307,7 @@ static PyMethodDef methods[] = {
     {"join", hook_join_call, METH_VARARGS, join_doc},
     {"guess", WITH_KEYWORDS(guess), guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
-    {"tell_setting", write_setting, METH_VARARGS, setting_doc},
+    {"write_setting", write_setting, METH_VARARGS, setting_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},
     {"kernels", kernels, METH_NOARGS, kernels_doc},

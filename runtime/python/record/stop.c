@@ -1,7 +1,7 @@
 /* Recordings that stop where a value is NaN or infinite. */
 #include "runtime/python/record/stop.h"
 
-#include "runtime/view/flow/build.h"
+#include "runtime/site/statement_text.h"
 #include "runtime/view/why/reason/infinity_text.h"
 
 #include <inttypes.h>
@@ -187,25 +187,6 @@ static PyObject *make_text(const struct buffer *buffer)
                                 (Py_ssize_t)buffer->size, "replace");
 }
 
-/* The lines of the statement as one, up to its last closing bracket. */
-static void add_statement(struct buffer *text, struct slice lines)
-{
-    int depth = 0;
-
-    for (size_t at = 0; at < lines.size;) {
-        size_t end = slice_find(lines, SLICE("\n"), at);
-        struct slice line = slice_part(lines, at, end);
-
-        buffer_add(text, line);
-        buffer_add_byte(text, ' ');
-        depth += flow_bracket_depth(line);
-        at = end + 1;
-        if (depth <= 0) {
-            return;
-        }
-    }
-}
-
 /* Whether the source names an infinity there, or hands on a number that another line named. Nothing
  * is known where it cannot be read. */
 static bool is_named(const struct stop *stop, struct slice lines)
@@ -214,7 +195,7 @@ static bool is_named(const struct stop *stop, struct slice lines)
     struct slice named;
     bool is_it;
 
-    add_statement(&text, lines);
+    statement_add(&text, lines);
     named = buffer_slice(&text);
     if (stop->is_parameter) {
         named = parameter_default(named, buffer_slice(&stop->name));
@@ -251,7 +232,8 @@ static bool is_meant(struct stop *stop)
 static PyObject *make_exception(const struct stop *stop)
 {
     PyObject *module = PyImport_ImportModule("monitorch._nonfinite");
-    PyObject *reach = module == NULL ? NULL : PyObject_GetAttrString(module, "meet");
+    PyObject *reach =
+        module == NULL ? NULL : PyObject_GetAttrString(module, "report_found");
     PyObject *arguments =
         Py_BuildValue("(NkN)", make_text(&stop->file), (unsigned long)stop->line,
                       make_text(&stop->what));

@@ -101,7 +101,7 @@ static PyObject *tracing_join(PyObject *unused, PyObject *args)
 /* ---- what was kept ---- */
 
 PyDoc_STRVAR(detach_doc,
-             "take() -> dict\n\n"
+             "detach() -> dict\n\n"
              "What was kept since the last time: path -> (values, iterations).");
 
 static PyObject *detach(PyObject *self, PyObject *unused)
@@ -318,7 +318,7 @@ int tracing_exec(PyObject *module)
         {"step", tracing_step, METH_VARARGS, step_doc},
         {"waiting", tracing_waiting, METH_O, waiting_doc},
         {"join", tracing_join, METH_VARARGS | METH_STATIC, join_doc},
-        {"take", detach, METH_NOARGS, detach_doc},
+        {"detach", detach, METH_NOARGS, detach_doc},
         {"seen", seen, METH_NOARGS, seen_doc},
         {"open", set_open, METH_O, open_doc},
         {NULL, NULL, 0, NULL},

@@ -28,14 +28,14 @@ struct track_settings {
         *folder; /* of the files; made where something is to be written. "": no files */
     struct slice labels; /* as track_labels_change takes them; "": by the environment */
     bool is_canonical;   /* without elapsed times */
-    bool is_kept;        /* lines are kept for track_live_take */
+    bool is_kept;        /* lines are kept for track_live_lines */
 };
 
 /* Copies them. False: no memory. */
 bool track_live_configure(struct track_live *live,
                           const struct track_settings *settings);
 
-/* Whole lines for the file of the thread with that system's id; `is_kept`: for track_live_take
+/* Whole lines for the file of the thread with that system's id; `is_kept`: for track_live_lines
  * too. */
 void track_live_add_text(struct track_live *live,
                          uint64_t native,

@@ -2,7 +2,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/view/calls.h"
 #include "runtime/python/view/error.h"
-#include "runtime/python/view/look.h"
+#include "runtime/python/view/style.h"
 #include "runtime/view/calls/graph.h"
 
 const char view_call_graph_doc[] =

@@ -4,7 +4,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/view/calls.h"
 #include "runtime/python/view/error.h"
-#include "runtime/python/view/look.h"
+#include "runtime/python/view/style.h"
 #include "runtime/view/picture/chart/chart.h"
 
 #include <math.h>

@@ -10,9 +10,9 @@
 #include "runtime/python/view/chart.h"
 #include "runtime/python/view/error.h"
 #include "runtime/python/view/load.h"
-#include "runtime/python/view/look.h"
 #include "runtime/python/view/metrics.h"
 #include "runtime/python/view/saved.h"
+#include "runtime/python/view/style.h"
 #include "runtime/view/picture/render.h"
 #include "runtime/view/walk/event_filter.h"
 

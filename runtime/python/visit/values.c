@@ -51,8 +51,7 @@ static void record_leaf(struct session *session,
                         walk->leaves[leaf].object);
 }
 
-/* The container, and all leaves that were found in it. */
-/* The same, with all leaves that a walk has found. */
+/* Records the container, and all leaves that the walk has found in it. */
 static void container_record_leaves(struct session *session,
                                     const struct visit *visit,
                                     uint32_t write,

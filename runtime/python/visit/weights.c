@@ -6,15 +6,13 @@
 #include "runtime/python/visit/values.h"
 #include "runtime/python/visit/variables.h"
 #include "runtime/python/visit/walk.h"
-#include "runtime/view/flow/build.h"
+#include "runtime/site/statement_text.h"
 
 /* So many visits of a site are looked at, so many tensors measured and so many recorded at most. */
 #define INSPECTIONS_MAX 8
 #define MEASURED_MAX    128
 #define REPORTED_MAX    8
 #define DEPTH_MAX       16
-/* A statement is looked at for so many lines. */
-#define LINES_MAX 30
 
 /* What is looked for below one read name. */
 struct search {
@@ -126,28 +124,16 @@ static void inspect_object(struct search *search, PyObject *object)
 
 /* ---- what the statement uses of a module ---- */
 
-/* The statement's text, from its first line to the one that closes its brackets. */
-static void add_statement(const struct visit *visit, struct buffer *text)
+/* The source from the visited site's line on. */
+static struct slice rest_of_source(const struct visit *visit)
 {
     struct slice source = visit->module->text.source;
     size_t at = 0;
-    int depth = 0;
 
     for (uint32_t line = 1; line < visit->site->line && at < source.size; line++) {
         at = slice_find(source, SLICE("\n"), at) + 1;
     }
-    for (int i = 0; i < LINES_MAX && at < source.size; i++) {
-        size_t end = slice_find(source, SLICE("\n"), at);
-        struct slice line = slice_part(source, at, end);
-
-        buffer_add(text, line);
-        buffer_add_byte(text, ' ');
-        depth += flow_bracket_depth(line);
-        at = end + 1;
-        if (depth <= 0) {
-            return;
-        }
-    }
+    return slice_part(source, at < source.size ? at : source.size, source.size);
 }
 
 /* The end of the dotted names that stand there: `.lin.weight`. */
@@ -199,10 +185,10 @@ static void inspect_uses(struct search *search, PyObject *object, struct slice n
     struct buffer buffer = BUFFER_INIT;
     struct slice text;
 
-    add_statement(search->visit, &buffer);
+    statement_add(&buffer, rest_of_source(search->visit));
     text = buffer_slice(&buffer);
-    for (size_t at = flow_find_use(text, name, 0); at < text.size;
-         at = flow_find_use(text, name, at + 1)) {
+    for (size_t at = statement_find_use(text, name, 0); at < text.size;
+         at = statement_find_use(text, name, at + 1)) {
         size_t start = at + name.size;
 
         inspect_use(search, object, slice_part(text, start, end_of_names(text, start)));

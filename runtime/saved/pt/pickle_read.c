@@ -52,7 +52,6 @@ static bool pickle_machine_detach(struct pickle_machine *machine,
 }
 
 /* Little-endian, of at most 8 bytes. */
-/* Little-endian, of at most 8 bytes. */
 static bool
 pickle_machine_pop_number(struct pickle_machine *machine, size_t size, uint64_t *number)
 {
@@ -68,7 +67,6 @@ pickle_machine_pop_number(struct pickle_machine *machine, size_t size, uint64_t 
     return true;
 }
 
-/* Bytes whose count stands in front of them, in `size` bytes. */
 /* Bytes whose count stands in front of them, in `size` bytes. */
 static bool pickle_machine_pop_counted(struct pickle_machine *machine,
                                        size_t size,
@@ -142,7 +140,6 @@ static bool pickle_machine_push_kind(struct pickle_machine *machine,
 }
 
 /* The value on top; a mark is none. */
-/* The value on top; a mark is none. */
 static bool pickle_machine_pop(struct pickle_machine *machine,
                                const struct pickle_value **value)
 {
@@ -197,7 +194,6 @@ static bool pickle_machine_memo_get(struct pickle_machine *machine, uint64_t pla
 /* ---- values made of others ---- */
 
 /* The topmost `count` values, none of which is a mark, become one. */
-/* The topmost `count` become one. */
 static bool
 pickle_machine_fold(struct pickle_machine *machine, enum pickle_kind kind, size_t count)
 {
@@ -233,7 +229,6 @@ static bool pickle_machine_fold_marked(struct pickle_machine *machine,
     return true;
 }
 
-/* Forgets what stands above the last mark, and the mark. */
 /* Forgets what stands above the last mark, and the mark. */
 static bool pickle_machine_drop_marked(struct pickle_machine *machine)
 {

@@ -2,7 +2,7 @@
 #include "runtime/view/check/check.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/flow/build.h"
+#include "runtime/site/statement_text.h"
 #include "runtime/view/list/tree_log.h"
 #include "runtime/view/why/reason/infinity_text.h"
 #include "runtime/view/words/number_text.h"
@@ -10,10 +10,21 @@
 
 #include <math.h>
 
+const char *const check_options[CHECK_KIND_COUNT] = {
+#define CHECK(name, option, summary) option,
+#include "runtime/view/check/kinds.def"
+#undef CHECK
+};
+
+const char *const check_summaries[CHECK_KIND_COUNT] = {
+#define CHECK(name, option, summary) summary,
+#include "runtime/view/check/kinds.def"
+#undef CHECK
+};
+
 /* ---- The checks of a value, as its event is read ---- */
 
-#define DIGITS    6
-#define LINES_MAX 30
+#define DIGITS 6
 
 /* The first offender's value, and the calls around it, as `show` tells them. */
 static void keep_first(struct check *check,
@@ -155,13 +166,13 @@ static void add_statement(struct check *check,
 {
     int depth = 0;
 
-    for (uint32_t i = 0; i < LINES_MAX; i++) {
+    for (uint32_t i = 0; i < STATEMENT_LINES_MAX; i++) {
         struct slice line = source_lines_get(check->sources, event->module_number,
                                              event->site->line + i);
 
         buffer_add(text, line);
         buffer_add_byte(text, ' ');
-        depth += flow_bracket_depth(line);
+        depth += statement_depth(line);
         if (depth <= 0) {
             return;
         }

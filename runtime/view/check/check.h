@@ -31,6 +31,10 @@ enum check_kind {
     CHECK_KIND_COUNT
 };
 
+/* Of each kind: its option on the command line, and what it checks in one line. */
+extern const char *const check_options[CHECK_KIND_COUNT];
+extern const char *const check_summaries[CHECK_KIND_COUNT];
+
 #define CHECK_DIMENSIONS_MAX 64
 #define CHECK_LETTERS_MAX    64
 

@@ -10,18 +10,6 @@
 
 #define PATH_SIZE 4096
 
-static const char *const options[] = {
-#define CHECK(name, option, summary) option,
-#include "runtime/view/check/kinds.def"
-#undef CHECK
-};
-
-static const char *const summaries[] = {
-#define CHECK(name, option, summary) summary,
-#include "runtime/view/check/kinds.def"
-#undef CHECK
-};
-
 bool check_format_is_document(enum check_format format)
 {
     return format != CHECK_FORMAT_TEXT && format != CHECK_FORMAT_JSON;
@@ -104,7 +92,8 @@ static void add_annotation(const struct check *check,
     if (group->last_line > group->line) {
         buffer_add_format(text, ",endLine=%lu", (unsigned long)group->last_line);
     }
-    buffer_add_format(text, ",title=monitorch check --%s::", options[group->kind]);
+    buffer_add_format(text,
+                      ",title=monitorch check --%s::", check_options[group->kind]);
     add_message_with(add_command_message, group, text);
     buffer_add_byte(text, '\n');
 }
@@ -180,7 +169,7 @@ static void add_case(const struct check *check,
 
     buffer_add(text, SLICE("    <testcase classname=\""));
     markup_text_add(text, trace);
-    buffer_add_format(text, "\" name=\"--%s\"", options[kind]);
+    buffer_add_format(text, "\" name=\"--%s\"", check_options[kind]);
     if (first == NULL) {
         buffer_add(text, SLICE("/>\n"));
         return;
@@ -272,7 +261,7 @@ static void add_result(const struct check *check,
     uint32_t last = group->last_line > group->line ? group->last_line : group->line;
 
     buffer_add_format(text, "{\"ruleId\":\"%s\",\"ruleIndex\":%d,\"level\":\"error\",",
-                      options[group->kind], (int)group->kind);
+                      check_options[group->kind], (int)group->kind);
     buffer_add(text, SLICE("\"message\":{\"text\":\""));
     add_message_with(buffer_add_json, group, text);
     buffer_add(text,
@@ -307,9 +296,9 @@ static void begin_sarif(const char *version, struct buffer *text)
                       "\"monitorch\",\"version\":\"%s\",\"rules\":[",
                       version);
     for (int kind = 0; kind < CHECK_KIND_COUNT; kind++) {
-        buffer_add_format(text,
-                          "%s{\"id\":\"%s\",\"shortDescription\":{\"text\":\"%s\"}}",
-                          kind == 0 ? "" : ",", options[kind], summaries[kind]);
+        buffer_add_format(
+            text, "%s{\"id\":\"%s\",\"shortDescription\":{\"text\":\"%s\"}}",
+            kind == 0 ? "" : ",", check_options[kind], check_summaries[kind]);
     }
     buffer_add(text, SLICE("]}},\"results\":["));
 }

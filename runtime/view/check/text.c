@@ -12,18 +12,6 @@
 #define ROW_PATH_LIMIT 40
 #define ROWS_MAX       50
 
-static const char *const options[] = {
-#define CHECK(name, option, summary) option,
-#include "runtime/view/check/kinds.def"
-#undef CHECK
-};
-
-static const char *const summaries[] = {
-#define CHECK(name, option, summary) summary,
-#include "runtime/view/check/kinds.def"
-#undef CHECK
-};
-
 /* The group that is told first: of events the first in the trace; what is found at the end stands
  * behind them. NULL: nothing was found. */
 static const struct check_group *first_group(const struct check *check)
@@ -134,7 +122,7 @@ static void add_ok(const struct check *check, struct buffer *text)
     for (int i = 0; i < CHECK_KIND_COUNT; i++) {
         if (check->rules->is_wanted[i]) {
             buffer_add(text, is_first ? SLICE(": ") : SLICE(", "));
-            buffer_add(text, slice_of(summaries[i]));
+            buffer_add(text, slice_of(check_summaries[i]));
             is_first = false;
         }
     }
@@ -211,14 +199,15 @@ uint32_t check_add_unchecked(const struct check *check, struct buffer *text)
     }
     for (int i = 0; i < CHECK_KIND_COUNT; i++) {
         if (i != CHECK_SHAPE && check->rules->is_wanted[i] && check->checked[i] == 0) {
-            add_unchecked(text, options[i], SLICE(""),
+            add_unchecked(text, check_options[i], SLICE(""),
                           why_nothing(check, (enum check_kind)i));
             count++;
         }
     }
     for (uint32_t i = 0; i < check->rules->shape_count; i++) {
         if (check->shape_counts[i] == 0) {
-            add_unchecked(text, options[CHECK_SHAPE], check->rules->shapes[i].name,
+            add_unchecked(text, check_options[CHECK_SHAPE],
+                          check->rules->shapes[i].name,
                           why_nothing(check, CHECK_SHAPE));
             count++;
         }
@@ -235,7 +224,7 @@ static void add_finding(const struct check *check,
 {
     buffer_add(text, SLICE("{\"record\":\"finding\""));
     json_text_add(text, SLICE("trace"), trace);
-    json_text_add(text, SLICE("check"), slice_of(options[group->kind]));
+    json_text_add(text, SLICE("check"), slice_of(check_options[group->kind]));
     json_text_add(text, SLICE("file"), path_of(check, group));
     json_number_add(text, SLICE("line"), group->line);
     if (group->last_line > group->line) {

@@ -1,7 +1,7 @@
 /* Values that nothing reads: found in the text of the functions that ran. */
 #include "runtime/view/check/check.h"
 
-#include "runtime/view/flow/build.h"
+#include "runtime/site/statement_text.h"
 
 #define BODY_LINES_MAX 20000
 
@@ -61,7 +61,7 @@ find_body(struct check *check, uint32_t module, uint32_t def, struct body *body)
     *body = (struct body){module, def, def, lines + 1};
     for (;; body->body++) {
         line = source_lines_get(check->sources, module, body->body);
-        depth += flow_bracket_depth(line);
+        depth += statement_depth(line);
         if (depth <= 0 || body->body >= lines || body->body > def + 200) {
             break;
         }
@@ -88,7 +88,7 @@ static bool is_used(struct check *check,
     for (uint32_t i = first; i < end; i++) {
         struct slice line = source_lines_get(check->sources, body->module, i);
 
-        if (flow_find_use(line, name, 0) < line.size) {
+        if (statement_find_use(line, name, 0) < line.size) {
             return true;
         }
     }

@@ -475,9 +475,6 @@ bool flow_uses(struct flow_builder *builder,
                const struct log_event_view *event,
                uint32_t read,
                uint32_t *count);
-int flow_bracket_depth(struct slice line);
-/* Where, from `start` on, the name is used and not given a value; the text's size: nowhere. */
-size_t flow_find_use(struct slice text, struct slice name, size_t start);
 /* parts.c: the parts that the visited site's statement reads of that name. */
 bool flow_parts_of(struct flow_builder *builder,
                    const struct site *site,

@@ -3,6 +3,7 @@
 #include "runtime/view/flow/build.h"
 
 #include "runtime/base/buffer.h"
+#include "runtime/site/statement_text.h"
 
 static bool is_one_of(struct slice word, const char *const *words, size_t count)
 {
@@ -143,8 +144,8 @@ static bool are_all_forms(struct slice text, struct slice name)
 {
     bool is_form = false;
 
-    for (size_t at = flow_find_use(text, name, 0); at < text.size;
-         at = flow_find_use(text, name, at + 1)) {
+    for (size_t at = statement_find_use(text, name, 0); at < text.size;
+         at = statement_find_use(text, name, at + 1)) {
         is_form = is_asked_behind(text, at + name.size) ||
                   is_asked_around(text, at, at + name.size);
         if (!is_form) {

@@ -3,9 +3,7 @@
 #include "runtime/view/flow/build.h"
 
 #include "runtime/base/buffer.h"
-
-/* A statement is looked at for so many lines. */
-#define LINES_MAX 30
+#include "runtime/site/statement_text.h"
 
 static size_t skip_blanks(struct slice text, size_t at)
 {
@@ -154,7 +152,7 @@ void flow_statement_add(struct flow_builder *builder,
     uint32_t line = site->line;
     int depth = 0;
 
-    for (int i = 0; i < LINES_MAX; i++) {
+    for (int i = 0; i < STATEMENT_LINES_MAX; i++) {
         struct slice added = source_lines_get(builder->lines, module, line++);
 
         if (i == 0) {
@@ -163,7 +161,7 @@ void flow_statement_add(struct flow_builder *builder,
         }
         buffer_add(text, added);
         buffer_add_byte(text, ' ');
-        depth += flow_bracket_depth(added);
+        depth += statement_depth(added);
         if (depth <= 0 && !slice_ends(added, SLICE("\\"))) {
             return;
         }
@@ -213,8 +211,8 @@ static bool find_parts(struct flow_builder *builder,
     flow_statement_add(builder, site, &text);
     whole = slice_trim(buffer_slice(&text));
     parts->is_unused = is_receiver(whole, name, site);
-    at = flow_find_use(whole, name, parts->is_unused ? name.size : 0);
-    for (; at < whole.size && is_done; at = flow_find_use(whole, name, at + 1)) {
+    at = statement_find_use(whole, name, parts->is_unused ? name.size : 0);
+    for (; at < whole.size && is_done; at = statement_find_use(whole, name, at + 1)) {
         parts->is_unused = false;
         is_pop = !parts->is_used && read_pop(whole, at + name.size, &part);
         if (parts->count == FLOW_PARTS_MAX ||

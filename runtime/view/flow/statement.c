@@ -1,10 +1,9 @@
-/* The text of a site's statement: where it stands on a line with others, and how often it reads a
- * name. */
+/* The text of a site's statement: its part of a line with others, and how often it reads a name. */
 #include "runtime/view/flow/build.h"
 
+#include "runtime/site/statement_text.h"
+
 #define STATEMENTS_MAX 64
-/* A statement is looked at for so many lines. */
-#define LINES_MAX 30
 
 static bool is_word(char byte)
 {
@@ -99,77 +98,15 @@ flow_statement(struct slice line, const struct site_table *table, uint32_t index
 
 /* ---- how often a name is read ---- */
 
-static size_t skip_blanks(struct slice line, size_t at)
-{
-    while (at < line.size && line.bytes[at] == ' ') {
-        at++;
-    }
-    return at;
-}
-
-/* Whether what ends there is given a value: `x =`, also as a keyword of a call; not the `{x=}`,
- * `{x = :.3f}` of a formatted string. */
-static bool is_target(struct slice line, size_t end)
-{
-    end = skip_blanks(line, end);
-    if (end >= line.size || line.bytes[end] != '=') {
-        return false;
-    }
-    end = skip_blanks(line, end + 1);
-    return end >= line.size || memchr("=}:!", line.bytes[end], 4) == NULL;
-}
-
-/* Strings and comments are not told apart: what is found too often is only shown. */
-size_t flow_find_use(struct slice line, struct slice name, size_t start)
-{
-    size_t at = slice_find(line, name, start);
-
-    while (at < line.size) {
-        size_t end = at + name.size;
-        bool begins =
-            at == 0 || (!is_word(line.bytes[at - 1]) && line.bytes[at - 1] != '.');
-        bool ends = end == line.size || !is_word(line.bytes[end]);
-
-        if (begins && ends && !is_target(line, end)) {
-            return at;
-        }
-        at = slice_find(line, name, at + 1);
-    }
-    return line.size;
-}
-
 static uint32_t count_in_line(struct slice line, struct slice name)
 {
     uint32_t count = 0;
 
-    for (size_t at = flow_find_use(line, name, 0); at < line.size;
-         at = flow_find_use(line, name, at + 1)) {
+    for (size_t at = statement_find_use(line, name, 0); at < line.size;
+         at = statement_find_use(line, name, at + 1)) {
         count++;
     }
     return count;
-}
-
-int flow_bracket_depth(struct slice line)
-{
-    int depth = 0;
-
-    for (size_t i = 0; i < line.size; i++) {
-        switch (line.bytes[i]) {
-        case '(':
-        case '[':
-        case '{':
-            depth++;
-            break;
-        case ')':
-        case ']':
-        case '}':
-            depth--;
-            break;
-        default:
-            break;
-        }
-    }
-    return depth;
 }
 
 bool flow_uses(struct flow_builder *builder,
@@ -187,12 +124,12 @@ bool flow_uses(struct flow_builder *builder,
         return true;
     }
     *count = 0;
-    for (int i = 0; i < LINES_MAX && name.size > 0; i++) {
+    for (int i = 0; i < STATEMENT_LINES_MAX && name.size > 0; i++) {
         struct slice text =
             source_lines_get(builder->lines, event->module_number, line++);
 
         *count += count_in_line(text, name);
-        depth += flow_bracket_depth(text);
+        depth += statement_depth(text);
         if (depth <= 0 && !slice_ends(text, SLICE("\\"))) {
             break;
         }

@@ -64,7 +64,7 @@ class Root:
         if not link.wait(lambda: link.have_come(0, self._others)):
             missing = self._find_missing(0)
             raise self._fail(f"{name_ranks(missing)} did not enter its `with` block", missing)
-        link.take_notes(0, self._others)
+        link.read_notes(0, self._others)
         link.note(_MET, b"1")
 
     def prepare(self, pending: Pending, is_last: bool) -> Step:
@@ -130,7 +130,7 @@ class Root:
         come = [rank for rank in self._others if rank not in missing]
         parts = [(link.rank, pending)]
         lost: RankError | None = None
-        notes = link.take_notes(self._step, come)
+        notes = link.read_notes(self._step, come)
         try:
             parts += zip(come, self._receive(notes))
         except RankError as error:

@@ -237,7 +237,7 @@ class Link:
     def have_come(self, step: int, ranks: list[int]) -> bool:
         return self.has([f"{step}/{rank}" for rank in ranks])
 
-    def take_notes(self, step: int, ranks: list[int]) -> list[Note]:
+    def read_notes(self, step: int, ranks: list[int]) -> list[Note]:
         """Reads and removes the notes of these ranks."""
         keys = [f"{step}/{rank}" for rank in ranks]
         if not keys:

@@ -137,7 +137,7 @@ class ModelTracer:
         """The traced values by path. On ranks other than 0 it is empty after a gathering."""
         if not self._must_gather():
             with self._lock:
-                self._receive(_alone(self._tracing.take()))
+                self._receive(_alone(self._tracing.detach()))
         return self._results
 
     @property
@@ -246,7 +246,7 @@ class ModelTracer:
         )
 
     def _take(self) -> Pending:
-        pending: Pending = self._tracing.take()
+        pending: Pending = self._tracing.detach()
         for name, (values, iterations) in pending.items():
             for callback in self.pre_gather_callbacks:
                 callback(name, values, iterations)

@@ -68,7 +68,6 @@ static uint64_t path_hash(struct diff_side *side, const struct open_call *call)
 }
 
 /* Where events were lost, nobody knows in which turns a call is. */
-/* Where events were lost, nobody knows in which turns a call is. */
 static void diff_call_note_gap(const struct diff_side *side, struct diff_call *call)
 {
     if (call->gap == side->gap) {
@@ -145,7 +144,6 @@ void diff_call_settle(struct open_call *call)
     extra->chain = extra->has_counterpart ? diff_mix(extra->around, extra->local) : 0;
 }
 
-/* Gives a new call what is kept with it. */
 /* Gives a new call what is kept with it. false: out of memory. */
 static bool diff_call_prepare(struct diff_side *side, struct open_call *call)
 {

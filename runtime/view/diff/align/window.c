@@ -174,8 +174,6 @@ static void pair_moved(struct diff_window *window,
     }
 }
 
-/* Lists what has no counterpart in its place, by keys: before the cut, and behind it, where
- * nothing is decided yet. */
 /* Lists what has no counterpart in its place, by keys: before the cut `ends`, and behind it,
  * where nothing is decided yet. false: out of memory. */
 static bool
@@ -218,9 +216,8 @@ static size_t group_end(const struct diff_moved *moved, size_t start, size_t cou
     return end;
 }
 
-/* What is alone on one side, and stands elsewhere on the other one too, as tasks run in another
- * order, is paired all the same. */
-/* Pairs what is in the list. */
+/* Pairs the items of the list: each has no counterpart in its place and one elsewhere on the other
+ * side, as where tasks ran in another order. */
 static void
 diff_moved_pair(struct diff_window *window, struct diff_side sides[2], size_t count)
 {

@@ -510,7 +510,6 @@ static bool is_single(const struct named *list, size_t count, size_t i)
            (i + 1 == count || list[i + 1].key != list[i].key);
 }
 
-/* Functions that were moved to another file. */
 /* Pair functions of a pair of modules, of the same name, then under another one; then what was
  * moved to another file. false: out of memory. */
 static bool diff_functions_pair_left(struct diff_sites *sites)

@@ -1,8 +1,8 @@
-/* Arguments that say what a picture is to be. */
+/* The arguments for a picture's style. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "runtime/python/view/look.h"
+#include "runtime/python/view/style.h"
 
 #include <string.h>
 

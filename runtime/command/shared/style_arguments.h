@@ -1,6 +1,6 @@
-/* Arguments of options that say how a picture looks, whichever command draws it. */
-#ifndef MONITORCH_COMMAND_SHARED_LOOK_ARGUMENTS_H
-#define MONITORCH_COMMAND_SHARED_LOOK_ARGUMENTS_H
+/* Arguments of the options for a picture's style, whichever command draws it. */
+#ifndef MONITORCH_COMMAND_SHARED_STYLE_ARGUMENTS_H
+#define MONITORCH_COMMAND_SHARED_STYLE_ARGUMENTS_H
 
 #include "runtime/base/arguments/arguments.h"
 #include "runtime/base/error.h"

@@ -1,5 +1,5 @@
-/* Arguments of options that say how a picture looks. */
-#include "runtime/command/shared/look_arguments.h"
+/* Arguments of the options for a picture's style. */
+#include "runtime/command/shared/style_arguments.h"
 
 #include "runtime/view/picture/render.h"
 

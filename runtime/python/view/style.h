@@ -1,7 +1,7 @@
-/* Arguments that say what a picture is to be: its format, its dots for each inch, its colours. Each
+/* The arguments for a picture's style: its format, its dots for each inch, its colours. Each function
  * returns 0; or -1, with a ValueError set. */
-#ifndef MONITORCH_PYTHON_VIEW_LOOK_H
-#define MONITORCH_PYTHON_VIEW_LOOK_H
+#ifndef MONITORCH_PYTHON_VIEW_STYLE_H
+#define MONITORCH_PYTHON_VIEW_STYLE_H
 
 #include "runtime/view/picture/render.h"
 
