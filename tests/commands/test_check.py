@@ -21,15 +21,6 @@ def first(run):
     return run.stdout.split("\n", 1)[0]
 
 
-def findings(*words):
-    """{(check, line, name): words}, from the JSON."""
-    records = [json.loads(line) for line in check("--json", *words).stdout.splitlines()]
-    assert records[-1]["record"] == "check"
-    found = [r for r in records if r["record"] == "finding"]
-    assert records[-1]["verdict"] == ("failed" if found else "ok")
-    return {(r["check"], r["line"], r["name"]): r["words"] for r in found}
-
-
 SOURCE = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
 
 
@@ -110,7 +101,6 @@ def test_offender(words, value, wanted, tmp_path):
         ["--shape", "y=[..., 4]"],
         ["--shape", "*=B"],
         ["--zeros"],
-        ["--unused"],
     ],
 )
 def test_all_is_well(words, tmp_path):
@@ -182,7 +172,6 @@ def test_no_events(tmp_path):
         (["--shape=x=1,-2", "t"], "expected NAME=SIZES"),
         (["--max-abs=big", "t"], "--max-abs big: expected a number"),
         (["--max-abs=-1", "t"], "expected a number from 0 on"),
-        (["--dead", "--call=1", "t"], "it excludes --module"),
         (["--nan", "t"], "--nan"),
     ],
 )
@@ -202,163 +191,6 @@ def test_quiet_and_several_traces(tmp_path):
     assert run.stdout.startswith(f"== {good} ==\nok: 1 event: no NaN, no Inf\n== {bad} ==\n")
     run = check(good, tmp_path / "none.mtrace")
     assert run.returncode == 3 and "none.mtrace" in run.stderr
-
-
-# ---- unused and dead, on a program ----
-
-PROGRAM = """\
-import json
-
-
-def work(a, spare, _skip, *rest, **more):
-    plain = a + 1
-    twice = a * 2
-    twice = a * 5
-    kept = 1
-    if a > 0:
-        kept = 2
-    default = 3
-    if a > 100:
-        default = 4
-        again = 5
-    total = 0
-    for i in range(2):
-        total = total + a
-        last = i
-    left, right = a, a
-    closed = a + 4
-
-    def inner():
-        return closed
-
-    text = f"{twice} {kept} {default}"
-    late = 1
-    late += 1
-    handed = a
-    call = json.dumps({"handed": handed, "total": total, "text": text})
-    return inner(), call
-
-
-def never(x):
-    y = x + 1
-    return y
-
-
-def abstract(needed, other):
-    raise NotImplementedError
-
-
-def opaque(x):
-    seen = x
-    return locals()
-
-
-class Thing:
-    def method(self, used, unread):
-        self.state = used
-        if used is None:
-            value = 0
-        else:
-            value = 1
-        return value
-
-    def untouched(self):
-        gone = 1
-        return gone
-
-
-work(1, 2, 3, 4, five=5)
-opaque(1)
-Thing().method(1, 2)
-try:
-    abstract(1, 2)
-except NotImplementedError:
-    pass
-"""
-
-
-def at(text):
-    return 1 + PROGRAM[: PROGRAM.index(text)].count("\n")
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("check")
-    run = recording.run_program(PROGRAM, folder)
-    assert run.returncode == 0, run.stderr
-    return folder / "run.mtrace"
-
-
-def test_unused(program):
-    assert set(findings("--unused", program)) == {
-        ("unused", at("def work"), "spare"),
-        ("unused", at("plain ="), "plain"),
-        ("unused", at("twice = a * 2"), "twice"),
-        ("unused", at("last = i"), "last"),
-        ("unused", at("def method"), "unread"),
-    }
-    words = findings("--unused", program)["unused", at("twice = a * 2"), "twice"]
-    assert words == (
-        f"is assigned a value that no line reads before line {at('twice = a * 5')} assigns another"
-    )
-
-
-def test_names_of_formatted_strings_are_used(tmp_path):
-    source = (
-        "def f(a):\n    b = a + 1\n    c = a + 2\n    d = a + 3\n"
-        "    return f'{b=} {c = :4} {d=!r}'\n\n\nf(1)\n"
-    )
-    assert recording.run_program(source, tmp_path).returncode == 0
-    assert check("--unused", tmp_path / "run.mtrace").returncode == 0
-
-
-def test_a_statement_may_read_the_name_that_it_gives_on_a_later_line(tmp_path):
-    source = (
-        "def f(a):\n    x = a * 2\n    x = (\n        x + 1\n    )\n    y = a\n    y = a.conjugate(\n"
-        "        *[y.imag][1:],\n    )\n    z = a\n    z = (\n        a + 1\n    )\n    return x, y, z\n\n\nf(1)\n"
-    )
-    assert recording.run_program(source, tmp_path).returncode == 0
-    trace = tmp_path / "run.mtrace"
-    assert set(findings("--unused", trace)) == {("unused", 10, "z")}
-
-
-def test_unused_of_one_function(program):
-    assert set(findings("--unused", "--function=Thing.*", program)) == {
-        ("unused", at("def method"), "unread")
-    }
-
-
-def test_dead(program):
-    found = findings("--dead", program)
-    assert set(found) == {
-        ("dead", at("if a > 100"), "work"),
-        ("dead", at("def never"), "never"),
-        ("dead", at("if used is None"), "Thing.method"),
-        ("dead", at("def untouched"), "Thing.untouched"),
-    }
-    assert found["dead", at("def never"), "never"] == "was never called"
-    assert found["dead", at("if a > 100"), "work"] == (
-        f"this branch was never taken, nor did the lines up to {at('again = 5')} run"
-    )
-    assert found["dead", at("if used is None"), "Thing.method"] == (
-        f"this branch was never taken, nor did line {at('value = 0')} run"
-    )
-
-
-def test_a_line_that_raised_did_run(tmp_path):
-    source = (
-        "def f(x):\n    y = 1 / x\n    return y\n\n\n"
-        "def g(x):\n    try:\n        y = 1 / x\n    except ZeroDivisionError:\n        y = 0\n"
-        "    return y\n\n\n"
-        "def h(x):\n    if x:\n        return 1\n    y = 2\n    return y\n\n\n"
-        "try:\n    f(0)\nexcept ZeroDivisionError:\n    g(0)\nh(1)\n"
-    )
-    assert recording.run_program(source, tmp_path).returncode == 0
-    found = findings("--dead", tmp_path / "run.mtrace")
-    words = "never ran{}, though the function was called"
-    assert found["dead", 2, "f"] == words.format(" to its end") + ", nor did line 3 run"
-    assert found["dead", 8, "g"] == words.format(" to its end")
-    assert found["dead", 17, "h"] == words.format("") + ", nor did line 18 run"
 
 
 def test_a_number_that_a_default_names_is_meant(tmp_path):
@@ -403,7 +235,7 @@ def test_infinities_that_are_meant(tmp_path):
 # ---- traces that are not as they should be ----
 
 
-def test_a_ring_has_nothing_to_say_of_what_ran(tmp_path):
+def test_of_a_ring_the_newest_events_are_checked(tmp_path):
     trace = Trace(last=1000)
     trace.module("m.py", [("<module>", 1), ("f", 1)], [("assign", 1, 1, "a")], source="a = 1\n")
     call = trace.call(1)
@@ -411,9 +243,6 @@ def test_a_ring_has_nothing_to_say_of_what_ran(tmp_path):
     trace.event(0, call, FINE)
     trace.again()
     path = trace.write(tmp_path / "ring.mtrace")
-    run = check("--dead", path)
-    assert run.returncode == 1
-    assert "nothing to check: --dead: the trace keeps only its newest events" in run.stderr
     run = check(path)
     assert run.returncode == 0 and "older ones were not checked" in run.stderr
 
@@ -428,14 +257,13 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path):
     )
     trace.event(0, trace.call(1, path="\x1b[1m"), scalar(float("nan")))
     path = trace.write(tmp_path / "run.mtrace")
-    for words in ([], ["--shape", "*=1"], ["--json"], ["--dead", "--unused"]):
+    for words in ([], ["--shape", "*=1"], ["--json"]):
         run = check(*words, path)
         assert "\x1b" not in run.stdout + run.stderr and "\x07" not in run.stdout
     assert "\x1b[1;31m" in check("--color=always", path).stdout
 
 
 ALL = ["--no-nan", "--no-inf", "--max-abs=1", "--dtype=float16", "--shape", "*=B,...", "--zeros"]
-ALL += ["--unused", "--dead"]
 
 
 def test_damaged(nested, tmp_path):
@@ -458,7 +286,7 @@ def test_allocations_fail(nested, words, and_all_after):
 
 def test_help_names_every_option():
     text = check("--help").stdout
-    options = "no-nan no-inf max-abs dtype shape zeros unused dead function name line file module"
+    options = "no-nan no-inf max-abs dtype shape zeros function name line file module"
     for option in f"{options} kind call thread json quiet color version help".split():
         assert f"--{option}" in text
     assert all(len(line) <= 92 for line in text.splitlines())

@@ -81,7 +81,7 @@ def awkward():
 TRACES = [empty, fine, awkward, scenarios.nested_calls, scenarios.values, scenarios.hostile]
 WORDS = [
     [],
-    ["--no-nan", "--no-inf", "--zeros", "--unused", "--dead"],
+    ["--no-nan", "--no-inf", "--zeros"],
     ["--max-abs=1", "--dtype=float32", "--shape=*=1,_"],
     ["--name=nothing", "--no-nan"],
 ]

@@ -29,7 +29,7 @@ COMMANDS = [
     ["diff", "--exact", "--json", "A", "B"],
     ["diff", "--all", "A", "B"],
     ["diff", "A", "B", "-o", "OUT.html"],
-    ["check", "--no-nan", "--unused", "--dead", "--zeros", "--shape", "*=...,B", "A"],
+    ["check", "--no-nan", "--zeros", "--shape", "*=...,B", "A"],
     ["why", "A"],
     ["why", "A", "*", "-o", "OUT.svg"],
     ["sql", "A", "B", "select count(*), sum(nan), max(absmax), max(module) from events"],

@@ -26,7 +26,6 @@ const struct help check_help = {
     "  monitorch check run.mtrace\n"
     "  monitorch check --dtype float32 --dtype bfloat16 --max-abs 1e4 run.mtrace\n"
     "  monitorch check --shape x=B,T,64 --shape 'weights=B,_,T,T' run.mtrace\n"
-    "  monitorch check --dead --unused --file model.py run.mtrace\n"
     "  monitorch check --format sarif run.mtrace > monitorch.sarif\n\n"
     "Exit codes: 0 all checks passed; 1 a check failed, or there was nothing to\n"
     "check; 2 wrong usage; 3 a trace could not be read, or only in part (the readable\n"
@@ -58,14 +57,8 @@ static bool add_check(struct check_options *options,
         return check_rules_add_dtype(&options->rules, slice_of(argument), error);
     case OPTION_SHAPE:
         return check_rules_add_shape(&options->rules, slice_of(argument), error);
-    case OPTION_ZEROS:
-        is_wanted[CHECK_ZEROS] = true;
-        return true;
-    case OPTION_UNUSED:
-        is_wanted[CHECK_UNUSED] = true;
-        return true;
     default:
-        is_wanted[CHECK_DEAD] = true;
+        is_wanted[CHECK_ZEROS] = true;
         return true;
     }
 }
@@ -93,7 +86,7 @@ apply_option(void *context, int id, const char *argument, struct error *error)
 {
     struct check_options *options = context;
 
-    if (id <= OPTION_DEAD) {
+    if (id <= OPTION_ZEROS) {
         return add_check(options, id, argument, error);
     }
     switch (id) {
@@ -115,18 +108,11 @@ apply_option(void *context, int id, const char *argument, struct error *error)
 
 static bool check(struct check_options *options, struct error *error)
 {
-    const struct event_filter *filter = &options->rules.filter;
     bool *is_wanted = options->rules.is_wanted;
     bool has_check = false;
 
     if (options->traces.count == 0) {
         return trace_words_refuse_none(error);
-    }
-    if (is_wanted[CHECK_DEAD] &&
-        (filter->modules.count > 0 || filter->threads.count > 0 || filter->call != 0)) {
-        return arguments_refuse("--dead checks lines: it excludes --module, --call and "
-                                "--thread, which choose calls",
-                                error);
     }
     for (int i = 0; i < CHECK_KIND_COUNT; i++) {
         has_check = has_check || is_wanted[i];

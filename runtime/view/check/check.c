@@ -78,10 +78,8 @@ static bool report(struct check *check,
         .kind = kind,
         .module = event->module_number,
         .line = event->site->line,
-        .last_line = event->site->line,
         .function = open_call_function(call, check->reader)->name,
         .count = 1,
-        .has_event = true,
         .event = event->number,
         .call = event->call,
         .visit = event->visit,
@@ -374,44 +372,14 @@ static bool check_shapes(struct check *check,
     return true;
 }
 
-/* ---- What is remembered of sites and arrays for the checks at the end ---- */
-
-static bool
-check_remember_site(struct check *check, const struct log_event_view *event, bool fits)
-{
-    void *sites = check->sites;
-    size_t before = check->site_capacity;
-    struct check_site *site;
-
-    if (event->site_number >= before) {
-        if (!memory_grow(&sites, &check->site_capacity, (size_t)event->site_number + 1,
-                         sizeof *check->sites)) {
-            check->has_failed = true;
-            return false;
-        }
-        check->sites = sites;
-        memset(check->sites + before, 0,
-               (check->site_capacity - before) * sizeof *check->sites);
-    }
-    site = &check->sites[event->site_number];
-    site->is_reached = true;
-    if (fits && !site->is_wanted) {
-        site->is_wanted = true;
-        site->event = event->number;
-        site->call = event->call;
-        site->visit = event->visit;
-    }
-    return true;
-}
+/* ---- Arrays that are remembered for the check at the end ---- */
 
 static bool is_all_zero(const struct log_event_view *event)
 {
     return event->statistics.zero_count == event->statistics.count;
 }
 
-/* check.c: `fits`: the filter lets the event through. */
-static bool check_remember_zeros(struct check *check,
-                                 const struct log_event_view *event)
+static bool remember_zeros(struct check *check, const struct log_event_view *event)
 {
     enum dtype_class class = dtype_class(event->shape->dtype);
     uint32_t name;
@@ -469,7 +437,6 @@ bool check_init(struct check *check,
     open_calls_init(&check->calls);
     number_map_init(&check->group_index);
     number_map_init(&check->zero_index);
-    number_map_init(&check->called);
     uninitialised_names_init(&check->uninitialised);
     check->shape_counts = arena_allocate(&check->arena, (size_t)rules->shape_count + 1,
                                          sizeof *check->shape_counts);
@@ -487,10 +454,8 @@ void check_release(struct check *check)
     text_table_release(&check->texts);
     number_map_release(&check->group_index);
     number_map_release(&check->zero_index);
-    number_map_release(&check->called);
     uninitialised_names_release(&check->uninitialised);
     memory_free(check->groups);
-    memory_free(check->sites);
     memory_free(check->zeros);
     buffer_release(&check->first);
 }
@@ -553,10 +518,6 @@ static bool add_event(struct check *check,
     if (check->event_count++ == 0) {
         check->first_event = event->number;
     }
-    if ((is_wanted[CHECK_UNUSED] || is_wanted[CHECK_DEAD]) &&
-        !check_remember_site(check, event, fits)) {
-        return false;
-    }
     if (!fits) {
         return true;
     }
@@ -567,7 +528,7 @@ static bool add_event(struct check *check,
                    check_dtype(check, event, call, &words, &is_bad)) &&
                   (!is_wanted[CHECK_SHAPE] ||
                    check_shapes(check, event, call, &words, &is_bad)) &&
-                  (!is_wanted[CHECK_ZEROS] || check_remember_zeros(check, event));
+                  (!is_wanted[CHECK_ZEROS] || remember_zeros(check, event));
     }
     check->offender_count += is_bad;
     buffer_release(&words);
@@ -581,15 +542,7 @@ static bool add_call(struct check *check, struct open_call *call, bool is_new)
         return false;
     }
     if (is_new) {
-        uint64_t key = number_map_key(call->module_number, call->function);
-
         event_filter_judge(&check->rules->filter, call, check->reader);
-        if (check->rules->is_wanted[CHECK_DEAD] &&
-            number_map_get(&check->called, key) == NUMBER_MAP_NONE &&
-            !number_map_put(&check->called, key, 1)) {
-            check->has_failed = true;
-            return false;
-        }
     }
     return true;
 }
@@ -614,11 +567,6 @@ bool check_visit(struct check *check, const struct log_item *item, struct error 
     case LOG_END:
         call = open_calls_find(&check->calls, item->end.call);
         if (call != NULL) {
-            is_done =
-                item->end.how != LOG_END_LEFT ||
-                number_map_put(&check->called,
-                               number_map_key(call->module_number, call->function),
-                               CHECK_WAS_LEFT);
             open_calls_end(&check->calls, call);
         }
         break;
@@ -631,14 +579,61 @@ bool check_visit(struct check *check, const struct log_item *item, struct error 
     return is_done;
 }
 
+/* Whether the statement asks for zeros: `torch.zeros(…)`, `x.zero_()`. */
+static bool
+asks_for_zeros(struct check *check, const struct check_zero *zero, uint32_t line)
+{
+    struct slice text = source_lines_get(check->sources, zero->module, line);
+
+    return slice_find(text, SLICE("zero"), 0) < text.size ||
+           slice_find(text, SLICE("full"), 0) < text.size;
+}
+
+static bool find_zeros(struct check *check)
+{
+    struct buffer words = BUFFER_INIT;
+    bool is_done = true;
+
+    for (uint32_t i = 0; i < check->zero_count && is_done; i++) {
+        const struct check_zero *zero = &check->zeros[i];
+        const struct log_module *module =
+            log_reader_module(check->reader, zero->module);
+        const struct site *site = &module->table.sites[zero->site];
+        struct check_group group = {
+            .kind = CHECK_ZEROS,
+            .module = zero->module,
+            .line = site->line,
+            .name = check->texts.texts[zero->name],
+            .function = module->table.functions[site->function].name,
+            .count = zero->count,
+            .event = zero->event,
+            .call = zero->call,
+            .visit = zero->visit,
+        };
+
+        if (zero->is_alive || asks_for_zeros(check, zero, site->line)) {
+            continue;
+        }
+        if (group.name.size == 0 && site->kind == SITE_RETURN) {
+            group.name = SLICE("return");
+        }
+        buffer_add(&words, SLICE("holds only zeros"));
+        if (zero->count > 1) {
+            buffer_add(&words, SLICE(", each of "));
+            buffer_add_number(&words, zero->count);
+            buffer_add(&words, SLICE(" times"));
+        }
+        check->offender_count += zero->count;
+        is_done = check_found(check, &group, &words);
+    }
+    buffer_release(&words);
+    return is_done;
+}
+
 bool check_finish(struct check *check, struct error *error)
 {
-    const bool *is_wanted = check->rules->is_wanted;
-
-    if ((is_wanted[CHECK_ZEROS] && !check_find_zeros(check)) ||
-        (is_wanted[CHECK_UNUSED] && !check_find_unused(check)) ||
-        (is_wanted[CHECK_DEAD] && !check_find_dead(check)) || check->has_failed ||
-        check->sources->has_failed) {
+    if ((check->rules->is_wanted[CHECK_ZEROS] && !find_zeros(check)) ||
+        check->has_failed || check->sources->has_failed) {
         return error_set_memory(error);
     }
     return true;

@@ -1,6 +1,5 @@
-/* What a trace must not hold: checks on its values, their forms, and on lines that never ran.
- * One pass; memory grows with the program's lines, not with the events. docs/reference/check.md tells the
- * rules.
+/* Checks of a trace: values and their forms that must not occur. One pass; memory grows with the
+ * program's lines, not with the events. docs/reference/check.md has the rules.
  *
  *     check_init(&check, &rules, reader, sources);
  *     while (log_reader_next(reader, &item)) { if (!check_visit(&check, &item, &error)) … }
@@ -87,22 +86,12 @@ bool check_rules_add_shape(struct check_rules *rules,
 struct check_group {
     enum check_kind kind;
     uint32_t module;
-    uint32_t line, last_line; /* DEAD: up to there */
-    struct slice name;        /* "" where it is about a line */
-    struct slice words;       /* of the first: "holds 3 NaN of 12" */
-    struct slice function;    /* qualified */
-    uint64_t count;           /* events; lines that never ran: 1 */
-    bool has_event;
-    uint64_t event; /* the first's, and where it was */
-    uint32_t call;
-    uint32_t visit;
-};
-
-/* Of each site of the trace, for the checks that are made at the end. */
-struct check_site {
-    bool is_reached;
-    bool is_wanted; /* by the filter, as an event of it was told */
-    uint64_t event; /* the first one's */
+    uint32_t line;
+    struct slice name;     /* "" where it is about a line */
+    struct slice words;    /* of the first: "holds 3 NaN of 12" */
+    struct slice function; /* qualified */
+    uint64_t count;        /* of its events */
+    uint64_t event;        /* the first's, and where it was */
     uint32_t call;
     uint32_t visit;
 };
@@ -126,9 +115,6 @@ struct check_letter {
     struct slice name;
 };
 
-/* A call was left without a return, by an exception perhaps. */
-#define CHECK_WAS_LEFT 2
-
 struct check {
     const struct check_rules *rules; /* borrowed */
     struct log_reader *reader;       /* borrowed */
@@ -141,20 +127,16 @@ struct check {
     struct check_group *groups; /* owned */
     size_t group_capacity;
     uint32_t group_count;
-    struct check_site *sites; /* owned; by the trace's numbers */
-    size_t site_capacity;
     struct number_map zero_index;
     struct check_zero *zeros; /* owned */
     size_t zero_capacity;
     uint32_t zero_count;
-    /* Functions that were called: module, function -> 1, or WAS_LEFT. */
-    struct number_map called;
     struct uninitialised_names uninitialised;
     struct check_letter letters[CHECK_LETTERS_MAX];
     uint64_t *shape_counts; /* in the arena: values that each shape is about */
     uint64_t event_count;   /* all */
     uint64_t matched_count; /* that the filter let through */
-    uint64_t checked[CHECK_KIND_COUNT]; /* values, or sites, that were looked at */
+    uint64_t checked[CHECK_KIND_COUNT]; /* values that were judged */
     uint64_t offender_count;            /* events */
     bool has_meant;                     /* a line wrote -Inf by name */
     bool has_meant_number;              /* a line wrote a number by name that is Inf */
@@ -171,7 +153,7 @@ bool check_init(struct check *check,
                 struct error *error);
 void check_release(struct check *check);
 bool check_visit(struct check *check, const struct log_item *item, struct error *error);
-/* The checks of what never happened. */
+/* The checks that need the whole trace. */
 bool check_finish(struct check *check, struct error *error);
 
 /* Says what was asked for and could not be checked: appends a line for each; gives how many. */
@@ -196,14 +178,4 @@ bool check_values(struct check *check,
                   struct open_call *call,
                   struct buffer *words,
                   bool *is_bad);
-/* lines.c: what is remembered of a module's site, by its index in the table. */
-const struct check_site *check_known_site(const struct check *check,
-                                          const struct log_module *module,
-                                          uint32_t index);
-/* A ring has forgotten what was read, and what ran. */
-bool check_is_ring(const struct check *check);
-bool check_find_unused(struct check *check);
-bool check_find_dead(struct check *check);
-bool check_find_zeros(struct check *check);
-
 #endif

@@ -89,9 +89,6 @@ static void add_annotation(const struct check *check,
     buffer_add(text, SLICE("::error file="));
     add_encoded(text, find_path(check, group, folder), "%:,");
     buffer_add_format(text, ",line=%lu", (unsigned long)group->line);
-    if (group->last_line > group->line) {
-        buffer_add_format(text, ",endLine=%lu", (unsigned long)group->last_line);
-    }
     buffer_add_format(text,
                       ",title=monitorch check --%s::", check_options[group->kind]);
     add_message_with(add_command_message, group, text);
@@ -258,7 +255,6 @@ static void add_result(const struct check *check,
                        struct buffer *text)
 {
     char folder[PATH_SIZE];
-    uint32_t last = group->last_line > group->line ? group->last_line : group->line;
 
     buffer_add_format(text, "{\"ruleId\":\"%s\",\"ruleIndex\":%d,\"level\":\"error\",",
                       check_options[group->kind], (int)group->kind);
@@ -269,7 +265,7 @@ static void add_result(const struct check *check,
                      "{\"uri\":\""));
     add_uri(text, find_path(check, group, folder));
     buffer_add_format(text, "\"},\"region\":{\"startLine\":%lu,\"endLine\":%lu}}}],",
-                      (unsigned long)group->line, (unsigned long)last);
+                      (unsigned long)group->line, (unsigned long)group->line);
     buffer_add(text, SLICE("\"properties\":{\"count\":"));
     buffer_add_number(text, group->count);
     json_text_add(text, SLICE("trace"), trace);

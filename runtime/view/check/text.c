@@ -12,8 +12,8 @@
 #define ROW_PATH_LIMIT 40
 #define ROWS_MAX       50
 
-/* The group that is told first: of events the first in the trace; what is found at the end stands
- * behind them. NULL: nothing was found. */
+/* The group that is reported first: the first in the trace, before those that are found at its end.
+ * NULL: nothing was found. */
 static const struct check_group *first_group(const struct check *check)
 {
     return check->group_count > 0 ? &check->groups[0] : NULL;
@@ -61,19 +61,17 @@ static void add_first(const struct check *check,
     verdict_source_add(text, group->line,
                        source_lines_get(check->sources, group->module, group->line),
                        check->has_color);
-    if (group->has_event && group->kind < CHECK_ZEROS) {
+    if (group->kind < CHECK_ZEROS) {
         add_kept(check, text);
     }
-    if (group->has_event) {
-        verdict_label_add(text, "event", check->has_color);
-        buffer_add_format(text, "#%llu in call #%lu", (unsigned long long)group->event,
-                          (unsigned long)group->call);
-        if (group->visit > 0) {
-            buffer_add_format(text, ", iteration %lu (from 0)",
-                              (unsigned long)group->visit);
-        }
-        buffer_add_byte(text, '\n');
+    verdict_label_add(text, "event", check->has_color);
+    buffer_add_format(text, "#%llu in call #%lu", (unsigned long long)group->event,
+                      (unsigned long)group->call);
+    if (group->visit > 0) {
+        buffer_add_format(text, ", iteration %lu (from 0)",
+                          (unsigned long)group->visit);
     }
+    buffer_add_byte(text, '\n');
     if (group->kind >= CHECK_ZEROS) {
         verdict_label_add(text, "in", check->has_color);
         text_add_shortened(text, group->function, NAME_LIMIT);
@@ -150,10 +148,8 @@ void check_text_add(const struct check *check, struct buffer *text)
 
 /* ---- what could not be checked ---- */
 
-static const char *why_nothing(const struct check *check, enum check_kind kind)
+static const char *why_nothing(enum check_kind kind)
 {
-    bool is_ring = check->first_event > 0;
-
     switch (kind) {
     case CHECK_DTYPE:
         return "no float tensor";
@@ -161,11 +157,6 @@ static const char *why_nothing(const struct check *check, enum check_kind kind)
         return "no array has that name";
     case CHECK_ZEROS:
         return "no measured array of floats";
-    case CHECK_UNUSED:
-    case CHECK_DEAD:
-        return is_ring ? "the trace keeps only its newest events, so older lines are "
-                         "unknown"
-                       : "no line of a function whose source is in the trace";
     default:
         return "no measured number or array";
     }
@@ -191,7 +182,7 @@ uint32_t check_add_unchecked(const struct check *check, struct buffer *text)
 {
     uint32_t count = 0;
 
-    if (check->matched_count == 0 && !check->rules->is_wanted[CHECK_DEAD]) {
+    if (check->matched_count == 0) {
         buffer_add(text, check->event_count == 0
                              ? SLICE("nothing to check: the trace has no events\n")
                              : SLICE("nothing to check: no event matches\n"));
@@ -200,15 +191,14 @@ uint32_t check_add_unchecked(const struct check *check, struct buffer *text)
     for (int i = 0; i < CHECK_KIND_COUNT; i++) {
         if (i != CHECK_SHAPE && check->rules->is_wanted[i] && check->checked[i] == 0) {
             add_unchecked(text, check_options[i], SLICE(""),
-                          why_nothing(check, (enum check_kind)i));
+                          why_nothing((enum check_kind)i));
             count++;
         }
     }
     for (uint32_t i = 0; i < check->rules->shape_count; i++) {
         if (check->shape_counts[i] == 0) {
             add_unchecked(text, check_options[CHECK_SHAPE],
-                          check->rules->shapes[i].name,
-                          why_nothing(check, CHECK_SHAPE));
+                          check->rules->shapes[i].name, why_nothing(CHECK_SHAPE));
             count++;
         }
     }
@@ -227,18 +217,13 @@ static void add_finding(const struct check *check,
     json_text_add(text, SLICE("check"), slice_of(check_options[group->kind]));
     json_text_add(text, SLICE("file"), path_of(check, group));
     json_number_add(text, SLICE("line"), group->line);
-    if (group->last_line > group->line) {
-        json_number_add(text, SLICE("last_line"), group->last_line);
-    }
     json_text_add(text, SLICE("name"), group->name);
     json_text_add(text, SLICE("function"), group->function);
     json_text_add(text, SLICE("words"), group->words);
     json_number_add(text, SLICE("count"), group->count);
-    if (group->has_event) {
-        json_number_add(text, SLICE("seq"), group->event);
-        json_number_add(text, SLICE("call"), group->call);
-        json_number_add(text, SLICE("iteration"), group->visit);
-    }
+    json_number_add(text, SLICE("seq"), group->event);
+    json_number_add(text, SLICE("call"), group->call);
+    json_number_add(text, SLICE("iteration"), group->visit);
     buffer_add(text, SLICE("}\n"));
 }
 
