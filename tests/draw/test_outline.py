@@ -12,8 +12,8 @@ from tests.support import compiler, dot, png, recording, svg, viewer, warm
 pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
 PROGRAM = pathlib.Path(__file__).parent / "gpt_training.py"
 
-#: In pixels: two screens of 1,280 x 800.
-WIDTH, HEIGHT = 1280, 1600
+#: In pixels: one and a half screens of 1,280 x 800.
+WIDTH, HEIGHT = 1280, 1200
 
 
 def graph(trace, path, *words):
@@ -44,7 +44,7 @@ def texts(path):
 
 
 @pytest.mark.torch
-def test_a_training_fits_on_a_screen_or_two(training, tmp_path):
+def test_a_training_fits_on_a_screen_and_a_half(training, tmp_path):
     path = tmp_path / "a.png"
     done = graph(training, path)
     assert done.returncode == 0
@@ -168,3 +168,100 @@ def test_a_way_leads_through_a_function_that_is_left_out(tmp_path, name):
     assert not {edge for edge in found if "w" in edge or "z" in edge or "v" in edge}
     if name.startswith("nothing"):
         assert not any("g(…)" in edge for edge in found)
+
+
+# ---- what makes a picture small ----
+
+LOOP = """import torch
+
+def cell(x, h):
+    h = torch.tanh(x + h)
+    return h
+
+def run(xs):
+    h = torch.zeros(3)
+    outs = []
+    for x in xs:
+        h = cell(x, h)
+        outs.append(h)
+    y = torch.stack(outs)
+    return y
+
+y = run(torch.ones(50, 3))
+z = y
+"""
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory):
+    pytest.importorskip("torch")
+    folder = tmp_path_factory.mktemp("loop")
+    (folder / "loop.py").write_text(LOOP)
+    return record_program(folder, "loop.py")
+
+
+def record_program(folder, name):
+    trace = folder / "run.mtrace"
+    done = recording.run_python(
+        "-m", "monitorch", "run", "-q", "-o", trace, name, python=warm.python(), folder=folder
+    )
+    assert done.returncode == 0, done.stderr
+    return trace
+
+
+@pytest.mark.torch
+def test_a_list_that_a_loop_fills_is_one_box(loop, tmp_path):
+    path = tmp_path / "a.svg"
+    assert graph(loop, path, "-q").returncode == 0
+    shown = texts(path)
+    assert "outs[0] … outs[49]" in shown and "outs[1]" not in shown
+    assert "× 50" in shown
+
+
+@pytest.mark.torch
+def test_tables(loop, tmp_path):
+    sizes = {}
+    for tables in ("none", "ends", "all"):
+        path = tmp_path / f"{tables}.svg"
+        done = graph(loop, path, "-q", "--tables", tables, "--step", "all", "--depth", "all")
+        assert done.returncode == 0, done.stderr
+        sizes[tables] = path.stat().st_size
+    assert sizes["none"] < sizes["ends"] < sizes["all"]
+    done = graph(loop, tmp_path / "x.svg", "--tables", "some")
+    assert done.returncode == 2 and "none, ends or all" in done.stderr
+
+
+@pytest.mark.torch
+def test_the_beginning_and_the_end_are_kept(loop, tmp_path):
+    path = tmp_path / "a.svg"
+    done = graph(loop, path, "--max-nodes", "4", "--fold", "none")
+    assert done.returncode == 0, done.stderr
+    shown = texts(path)
+    assert "in the middle are not shown (--max-nodes 0 shows them)" in shown
+    names = re.findall(r'<g class="node[^"]*"><title>(\S+)', path.read_text())
+    assert len(names) == 4 and names[-1] == "z", names
+
+
+NAN = """import torch
+
+def work(x):
+    a = x * 2
+    b = torch.log(a - 3)
+    c = b + 1
+    return c
+
+y = work(torch.ones(3))
+"""
+
+
+@pytest.mark.torch
+def test_the_first_nan_is_marked(tmp_path):
+    (tmp_path / "nan.py").write_text(NAN)
+    trace = record_program(tmp_path, "nan.py")
+    path = tmp_path / "a.svg"
+    assert graph(trace, path, "-q").returncode == 0
+    titles = html.unescape(path.read_text())
+    assert re.search(r"<title>b  line 5  ! first NaN", titles)
+    assert re.search(r"<title>c  line 6  → passed on", titles)
+    assert not re.search(r"<title>a  line 4  [!→]", titles)
+    assert "! first NaN: no recorded input has one" in texts(path)

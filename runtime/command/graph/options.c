@@ -62,6 +62,21 @@ read_fold(struct graph_options *options, const char *argument, struct error *err
 }
 
 static bool
+read_tables(struct graph_options *options, const char *argument, struct error *error)
+{
+    static const char *const names[] = {"all", "ends", "none", NULL};
+    int index = 0;
+
+    if (!argument_read_choice(&rules[OPTION_TABLES], argument, names,
+                              "none, ends or all", &index, error)) {
+        return false;
+    }
+    options->render.picture.tables = (enum picture_tables)index;
+    options->render.keeps_tables = true;
+    return true;
+}
+
+static bool
 read_pages(struct graph_options *options, const char *argument, struct error *error)
 {
     struct picture_options *picture = &options->render.picture;
@@ -132,6 +147,8 @@ option_apply(void *context, int id, const char *argument, struct error *error)
         return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
                                    "a number of nodes, 0 for all",
                                    &render->flow.max_nodes, error);
+    case OPTION_TABLES:
+        return read_tables(options, argument, error);
     case OPTION_THEME:
         given->style = true;
         return argument_read_theme(&rules[id], argument, &render->picture.theme, error);
@@ -233,6 +250,8 @@ bool graph_options_read(struct graph_options *options,
     *options = (struct graph_options){.render.picture = PICTURE_OPTIONS_DEFAULT};
     event_filter_init(&options->filter);
     options->render.flow.filter = &options->filter;
+    options->render.flow.keeps_ends = true;
+    options->render.flow.has_nan_marks = true;
     return arguments_read(rules, OPTION_COUNT, word_count, words, &reader, error) &&
            check(options, error);
 }

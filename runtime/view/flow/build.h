@@ -460,6 +460,9 @@ bool flow_report_progress(struct flow_builder *builder, uint64_t events);
  * that is too deep, or that a filter leaves out between values that it wants. */
 bool flow_outline(struct flow_builder *builder);
 
+/* nan_marks.c: marks values with a NaN, if the options want it. */
+bool flow_mark_nans(struct flow_builder *builder);
+
 /* fold.c: raw nodes to clusters. */
 bool flow_fold(struct flow_builder *builder);
 

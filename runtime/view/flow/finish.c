@@ -65,14 +65,8 @@ static uint32_t drop_unused(struct flow_builder *builder)
 }
 
 /* The newest ones, by the last event that each stands for. */
-static void choose_newest(struct flow_builder *builder)
+static void choose_newest(struct flow_builder *builder, uint64_t left)
 {
-    uint64_t limit = builder->options->max_nodes;
-    uint32_t used = drop_unused(builder);
-    uint64_t left = limit == 0 || limit > used ? used : limit;
-    uint32_t count = 0;
-
-    builder->graph->left_out.older_nodes += used - left;
     for (uint32_t i = builder->raw_count; i-- > 0 && left > 0;) {
         uint32_t cluster = builder->raws[i].cluster;
 
@@ -82,6 +76,35 @@ static void choose_newest(struct flow_builder *builder)
             left--;
         }
     }
+}
+
+/* The oldest ones, by the first event that each stands for: clusters are in that order. */
+static void choose_oldest(struct flow_builder *builder, uint64_t left)
+{
+    for (uint32_t i = 0; i < builder->cluster_count && left > 0; i++) {
+        if (!builder->clusters[i].is_unused && builder->clusters[i].node == FLOW_NONE) {
+            builder->clusters[i].node = 0;
+            left--;
+        }
+    }
+}
+
+static void choose_nodes(struct flow_builder *builder)
+{
+    struct flow_left_out *left_out = &builder->graph->left_out;
+    uint64_t limit = builder->options->max_nodes;
+    uint32_t used = drop_unused(builder);
+    uint64_t left = limit == 0 || limit > used ? used : limit;
+    uint64_t oldest = builder->options->keeps_ends ? left / 2 : 0;
+    uint32_t count = 0;
+
+    if (builder->options->keeps_ends) {
+        left_out->between_nodes += used - left;
+    } else {
+        left_out->older_nodes += used - left;
+    }
+    choose_newest(builder, left - oldest);
+    choose_oldest(builder, oldest);
     for (uint32_t i = 0; i < builder->cluster_count; i++) {
         if (builder->clusters[i].node != FLOW_NONE) {
             builder->clusters[i].node = count++;
@@ -97,7 +120,10 @@ static struct slice text_of(struct flow_builder *builder, uint32_t number)
     return flow_keep(builder, builder->texts.texts[number]);
 }
 
-static struct slice name_of(struct flow_builder *builder, const struct flow_raw *node)
+/* `out[0]`; of items that are folded, `outs[0] … outs[49]`. */
+static struct slice name_of(struct flow_builder *builder,
+                            const struct flow_raw *node,
+                            const struct flow_raw *last)
 {
     struct slice name = builder->texts.texts[node->name];
     struct slice path = builder->texts.texts[node->path];
@@ -109,6 +135,11 @@ static struct slice name_of(struct flow_builder *builder, const struct flow_raw 
     }
     buffer_add(&whole, name);
     buffer_add(&whole, path);
+    if (last->path != node->path) {
+        buffer_add(&whole, SLICE(" \xE2\x80\xA6 "));
+        buffer_add(&whole, builder->texts.texts[last->name]);
+        buffer_add(&whole, builder->texts.texts[last->path]);
+    }
     builder->graph->arena.has_failed |= whole.has_failed;
     kept = flow_keep(builder, buffer_slice(&whole));
     buffer_release(&whole);
@@ -228,7 +259,7 @@ static void fill_node(struct flow_builder *builder,
         .mark = (enum flow_mark)marked->mark,
         .marked = marked->event,
         .remark = remark_of(builder, marked),
-        .name = name_of(builder, first),
+        .name = name_of(builder, first, last),
         .file = flow_keep(builder, table->path),
         .line = first->line,
         .code = code_of(builder, first),
@@ -461,7 +492,7 @@ static bool count_files(struct flow_builder *builder)
 
 bool flow_finish(struct flow_builder *builder)
 {
-    choose_newest(builder);
+    choose_nodes(builder);
     return flow_groups(builder) && add_nodes(builder) && add_names(builder) &&
            add_edges(builder) && count_files(builder);
 }

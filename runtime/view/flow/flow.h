@@ -39,6 +39,7 @@ enum flow_mark {
     FLOW_MARK_EQUAL,     /* in both traces */
     FLOW_MARK_PASSED,    /* NaN or an infinity, from what it was made from */
     FLOW_MARK_INHERITED, /* differs, as something that it was made from does */
+    FLOW_MARK_FIRST,     /* a NaN that no recorded input has */
     FLOW_MARK_ONLY,      /* the other trace has no such event */
     FLOW_MARK_OWN,       /* differs, though all that it was made from is equal */
     FLOW_MARK_PRODUCER,  /* NaN or an infinity, from values without */
@@ -47,8 +48,9 @@ enum flow_mark {
 
 struct flow_options {
     enum flow_fold fold;
-    uint64_t max_nodes;                /* after folding; the newest are kept. 0: all */
-    uint64_t first_event;              /* number of the first event that counts */
+    uint64_t max_nodes;   /* after folding; the newest are kept. 0: all */
+    bool keeps_ends;      /* the oldest half of max_nodes, and the newest one */
+    uint64_t first_event; /* number of the first event that counts */
     const struct event_filter *filter; /* borrowed; may be NULL */
     bool has_scalars; /* numbers, strings, bools too; else arrays alone are nodes */
     /* One step alone: a turn of the loop that calls the outermost nn.Module, or such a call. `step`
@@ -68,6 +70,8 @@ struct flow_options {
      * NULL. */
     struct slice (*remark)(void *mark_context, uint64_t event);
     void *mark_context;
+    /* Without `mark`: values with a NaN are marked PASSED, or FIRST if no recorded input has one. */
+    bool has_nan_marks;
     /* Told now and then, where not NULL; false ends the work with an error. */
     bool (*progress)(void *context, uint64_t events);
     void *progress_context;
@@ -181,13 +185,14 @@ struct flow_group {
 
 /* What the graph leaves out, to be told on the picture. */
 struct flow_left_out {
-    uint64_t older_nodes; /* beyond max_nodes; and events that a ring does not keep */
-    uint64_t scalars;     /* events whose values are no arrays */
-    uint64_t unchanged;   /* lines that might have written to a value, and did not */
-    uint64_t filtered;    /* events that the filter did not let through */
-    uint64_t in_part;     /* containers with more in them than the trace has */
-    uint64_t beside;      /* nodes that flow_graph_keep left out */
-    uint64_t lost_events; /* never recorded: a full disk, a limit */
+    uint64_t older_nodes;   /* beyond max_nodes; and events that a ring does not keep */
+    uint64_t between_nodes; /* beyond max_nodes, where keeps_ends */
+    uint64_t scalars;       /* events whose values are no arrays */
+    uint64_t unchanged;     /* lines that might have written to a value, and did not */
+    uint64_t filtered;      /* events that the filter did not let through */
+    uint64_t in_part;       /* containers with more in them than the trace has */
+    uint64_t beside;        /* nodes that flow_graph_keep left out */
+    uint64_t lost_events;   /* never recorded: a full disk, a limit */
 };
 
 /* The step that is drawn, of how many. */

@@ -376,17 +376,36 @@ static bool find_units(struct flow_folding *folding)
 
 /* ---- nodes ---- */
 
-static uint64_t node_place(struct flow_folding *folding, const struct flow_raw *node)
+/* The path that a node is folded by. Turns that put one more item each into a list name it `[0]`,
+ * `[1]`, …: an item that is the only one of its kind in its turn is the same in each. FLOW_NONE: out
+ * of memory. */
+static uint32_t folded_path(struct flow_folding *folding, const struct flow_raw *node)
+{
+    uint32_t wild = find_wild(folding, node->path);
+    uint32_t kind;
+
+    if (wild == FLOW_NONE || wild == node->path) {
+        return wild;
+    }
+    kind = number_map_get(&folding->leaf_kinds.index,
+                          flow_node_kind(node, node->unit, wild));
+    return kind != NUMBER_MAP_NONE && folding->leaf_kinds.counts[kind] == 1
+               ? wild
+               : node->path;
+}
+
+static uint64_t
+node_place(struct flow_folding *folding, const struct flow_raw *node, uint32_t path)
 {
     const struct flow_builder *builder = folding->builder;
     uint32_t around = builder->units[node->unit].cluster;
 
     if (builder->options->fold == FLOW_FOLD_ALL) {
         return flow_mix(flow_mix(number_map_key(around, node->site),
-                                 number_map_key(node->name, node->path)),
+                                 number_map_key(node->name, path)),
                         node->is_read || node->is_promoted);
     }
-    return flow_mix(flow_node_kind(node, around, node->path),
+    return flow_mix(flow_node_kind(node, around, path),
                     flow_kinds_place(&folding->node_kinds,
                                      flow_node_kind(node, node->unit, node->path)));
 }
@@ -401,7 +420,12 @@ fold_node(struct flow_folding *folding, struct number_map *places, uint32_t inde
 
     node->cluster = NUMBER_MAP_NONE;
     if (builder->options->fold != FLOW_FOLD_NONE) {
-        place = node_place(folding, node);
+        uint32_t path = folded_path(folding, node);
+
+        if (path == FLOW_NONE) {
+            return false;
+        }
+        place = node_place(folding, node, path);
         node->cluster = number_map_get(places, place);
     }
     if (node->cluster == NUMBER_MAP_NONE) {

@@ -127,6 +127,8 @@ static void add_left_out(struct head *head,
     } parts[] = {
         {left_out->older_nodes, "older value is not shown",
          "older values are not shown"},
+        {left_out->between_nodes, "value in the middle is not shown",
+         "values in the middle are not shown (--max-nodes 0 shows them)"},
         {left_out->beside, "other value is not shown", "other values are not shown"},
         {left_out->scalars, "value that is no tensor is not shown",
          "values that are no tensors are not shown"},
@@ -144,7 +146,7 @@ static void add_left_out(struct head *head,
             head_add(head, sheet, width);
         }
     }
-    if (detail != BOX_FULL && !options->has_no_tables) {
+    if (detail != BOX_FULL && options->tables != PICTURE_TABLES_NONE) {
         buffer_add(text, detail == BOX_WITHOUT_TABLE
                              ? SLICE("so many boxes have no tables of values")
                              : SLICE("so many boxes show name and shape alone"));

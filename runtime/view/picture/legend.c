@@ -154,8 +154,9 @@ static void legend_measure(struct legend *legend, double wrap)
 static void
 add_marks(struct legend *legend, struct sheet *sheet, const struct occurrence *found)
 {
-    bool is_not_finite =
-        found->marks[FLOW_MARK_PASSED] || found->marks[FLOW_MARK_PRODUCER];
+    bool is_not_finite = found->marks[FLOW_MARK_PASSED] ||
+                         found->marks[FLOW_MARK_FIRST] ||
+                         found->marks[FLOW_MARK_PRODUCER];
 
     for (int i = FLOW_MARK_COUNT; i-- > FLOW_MARK_NONE + 1;) {
         if (found->marks[i]) {

@@ -15,6 +15,7 @@ static const struct {
                           "\xE2\x86\x92 passed on: NaN or Inf was in its inputs"},
     [FLOW_MARK_INHERITED] = {"\xE2\x89\xA0 inherited",
                              "\xE2\x89\xA0 inherited: its inputs differ"},
+    [FLOW_MARK_FIRST] = {"! first NaN", "! first NaN: no recorded input has one"},
     [FLOW_MARK_ONLY] = {"+ only in B", "+ only in B"},
     [FLOW_MARK_OWN] = {"\xE2\x89\xA0 differs here",
                        "\xE2\x89\xA0 differs here: its inputs are equal"},
@@ -25,7 +26,8 @@ static const struct {
 /* What is to be seen first. */
 static bool is_loud(enum flow_mark mark)
 {
-    return mark == FLOW_MARK_OWN || mark == FLOW_MARK_PRODUCER;
+    return mark == FLOW_MARK_OWN || mark == FLOW_MARK_PRODUCER ||
+           mark == FLOW_MARK_FIRST;
 }
 
 struct slice mark_word(enum flow_mark mark)
@@ -44,6 +46,7 @@ struct mark_style mark_style_of(const struct picture_palette *palette,
     switch (mark) {
     case FLOW_MARK_OWN:
     case FLOW_MARK_PRODUCER:
+    case FLOW_MARK_FIRST:
         return (struct mark_style){palette->loud, palette->loud_card, 2.6, 0};
     case FLOW_MARK_ONLY:
         return (struct mark_style){palette->only, palette->only_card, 1.6, 5};

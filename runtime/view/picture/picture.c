@@ -30,6 +30,7 @@ struct drawing {
     struct group_title *titles;
     struct page_part *parts; /* what no page may cut: boxes, titles, head, legend */
     size_t part_count;
+    enum box_detail *details; /* of each box */
     double *group_tops; /* where the highest box of each group begins, in the layout */
     struct head head;
     struct legend legend;
@@ -70,9 +71,49 @@ static bool drawing_allocate(struct drawing *drawing)
     drawing->parts =
         arena_allocate(arena, (size_t)graph->node_count + graph->group_count + 2,
                        sizeof *drawing->parts);
+    drawing->details =
+        arena_allocate(arena, graph->node_count, sizeof *drawing->details);
     drawing->group_tops =
         arena_allocate(arena, graph->group_count, sizeof *drawing->group_tops);
     return !arena->has_failed;
+}
+
+/* Whether the node is the same value as the edge's source, and nothing more is to be said of it. */
+static bool is_same_value(const struct flow_graph *graph, const struct flow_edge *edge)
+{
+    const struct flow_node *node = &graph->nodes[edge->target];
+    const struct flow_node *source = &graph->nodes[edge->source];
+
+    return edge->kind == FLOW_EDGE_SAME && !edge->is_carried &&
+           (node->flags & (FLOW_NODE_CALL | FLOW_NODE_GUESSED)) == 0 &&
+           node->mark <= FLOW_MARK_PASSED && node->count == source->count;
+}
+
+static void find_details(struct drawing *drawing)
+{
+    enum { HAS_SOURCE = 1, HAS_TARGET = 2 };
+    const struct flow_graph *graph = drawing->graph;
+    const struct picture_options *options = drawing->options;
+    bool has_ends =
+        options->tables == PICTURE_TABLES_ENDS && drawing->detail == BOX_FULL;
+
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        drawing->details[i] = has_ends ? 0 : drawing->detail;
+    }
+    for (uint32_t i = 0; has_ends && i < graph->edge_count; i++) {
+        drawing->details[graph->edges[i].target] |= HAS_SOURCE;
+        drawing->details[graph->edges[i].source] |= HAS_TARGET;
+    }
+    for (uint32_t i = 0; has_ends && i < graph->node_count; i++) {
+        drawing->details[i] = drawing->details[i] == (HAS_SOURCE | HAS_TARGET)
+                                  ? BOX_WITHOUT_TABLE
+                                  : BOX_FULL;
+    }
+    for (uint32_t i = 0; options->has_chips && i < graph->edge_count; i++) {
+        if (is_same_value(graph, &graph->edges[i])) {
+            drawing->details[graph->edges[i].target] = BOX_CHIP;
+        }
+    }
 }
 
 static void draw_boxes(struct drawing *drawing)
@@ -80,8 +121,8 @@ static void draw_boxes(struct drawing *drawing)
     const struct flow_graph *graph = drawing->graph;
     const struct picture_options *options = drawing->options;
     struct box_options box_options = {
-        .detail = drawing->detail,
         .has_files = graph->file_count > 1,
+        .is_dense = options->is_dense,
         .limits = {options->max_vector, options->max_matrix, options->max_slices},
     };
 
@@ -89,6 +130,7 @@ static void draw_boxes(struct drawing *drawing)
          i++) {
         struct box *box = &drawing->boxes[i];
 
+        box_options.detail = drawing->details[i];
         box_draw(box, &drawing->sheet, &graph->nodes[i], &box_options);
         drawing->places[i] = (struct layout_box){
             .width = box->width,
@@ -104,8 +146,8 @@ static bool lay_out(struct drawing *drawing, double proportion, struct error *er
     struct layout *layout = &drawing->layout;
 
     layout->options = (struct layout_options){
-        .box_gap = 20.0,
-        .layer_gap = 30.0,
+        .box_gap = drawing->options->is_dense ? 14.0 : 20.0,
+        .layer_gap = drawing->options->is_dense ? 20.0 : 30.0,
         .edge_gap = 9.0,
         .proportion = proportion,
     };
@@ -335,6 +377,7 @@ static bool draw(struct drawing *drawing, struct error *error)
     if (!drawing_allocate(drawing)) {
         return error_set_memory(error);
     }
+    find_details(drawing);
     draw_boxes(drawing);
     box_item_count = picture->item_count;
     if (sheet_has_failed(&drawing->sheet)) {
@@ -371,10 +414,10 @@ bool picture_draw(struct picture *picture,
     arena_init(&drawing.arena);
     layout_init(&drawing.layout);
     picture->background = drawing.sheet.palette->background;
-    drawing.detail = graph->node_count > LONG_NODE_MAX    ? BOX_SHORT
-                     : graph->node_count > TABLE_NODE_MAX ? BOX_WITHOUT_TABLE
-                     : options->has_no_tables             ? BOX_WITHOUT_TABLE
-                                                          : BOX_FULL;
+    drawing.detail = graph->node_count > LONG_NODE_MAX        ? BOX_SHORT
+                     : graph->node_count > TABLE_NODE_MAX     ? BOX_WITHOUT_TABLE
+                     : options->tables == PICTURE_TABLES_NONE ? BOX_WITHOUT_TABLE
+                                                              : BOX_FULL;
     is_done = draw(&drawing, error);
     layout_release(&drawing.layout);
     arena_release(&drawing.arena);

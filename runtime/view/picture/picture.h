@@ -66,6 +66,13 @@ enum picture_theme {
     PICTURE_DARK,
 };
 
+/* The boxes that show a table of values. */
+enum picture_tables {
+    PICTURE_TABLES_ALL,
+    PICTURE_TABLES_ENDS, /* of what nothing drawn was made from, and of what nothing was made of */
+    PICTURE_TABLES_NONE,
+};
+
 struct picture_options {
     enum picture_theme theme;
     struct slice title; /* "": made from the file's name */
@@ -78,8 +85,11 @@ struct picture_options {
     double page_width;
     double page_height;
     /* What a table shows at most, of what the sample has. */
-    bool has_no_tables; /* though there are few boxes */
-    struct slice how;   /* "": how to see what was folded, told in the head */
+    enum picture_tables tables;
+    /* A box that holds the same value as another one, under another name, is one line. */
+    bool has_chips;
+    bool is_dense;    /* boxes without figures, and less room between them */
+    struct slice how; /* "": how to see what was folded, told in the head */
     uint32_t max_vector;
     uint32_t max_matrix;
     uint32_t max_slices;

@@ -6,6 +6,7 @@
 #include "runtime/view/picture/paint/cairo/painter.h"
 #include "runtime/view/picture/paint/svg_text.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const char *const format_names[RENDER_FORMAT_COUNT] = {
@@ -198,11 +199,9 @@ static bool build_graph(struct render *render, struct error *error)
 
 /* ---- of a trace, so that it is read on about a screen ---- */
 
-/* Two screens of 1,280 x 800 pixels, one below the other; in points. */
+/* One and a half screens of 1,280 x 800 pixels, one below the other; in points. */
 #define FITTED_WIDTH  960.0
-#define FITTED_HEIGHT 1200.0
-/* So few are drawn as they are. */
-#define FITTED_NODE_FEW 24
+#define FITTED_HEIGHT 900.0
 /* More nodes than that fit in no way. */
 #define FITTED_NODE_MAX 150
 /* The deepest calls that are tried, where the whole does not fit. */
@@ -214,37 +213,79 @@ struct fitting {
     struct picture_options picture;
 };
 
-static bool is_fitting(struct render *render,
-                       const struct fitting *fitting,
-                       bool *fits,
-                       struct error *error)
+/* How many times too large the picture is, where it is longest: up to 1 it fits. */
+static bool measure(struct render *render,
+                    const struct fitting *fitting,
+                    double *excess,
+                    struct error *error)
 {
     struct picture picture;
-    bool is_done = true;
+    bool is_done;
 
-    *fits = false;
+    *excess = INFINITY;
     if (render->graph.node_count > FITTED_NODE_MAX) {
         return true;
     }
     picture_init(&picture);
     is_done = picture_draw(&picture, &render->graph, &fitting->picture, error);
-    *fits = is_done && picture.width <= FITTED_WIDTH && picture.height <= FITTED_HEIGHT;
+    if (is_done) {
+        *excess = fmax(picture.width / FITTED_WIDTH, picture.height / FITTED_HEIGHT);
+    }
     picture_release(&picture);
     return is_done;
 }
 
-/* With tables of values, and without. */
-static bool try_tables(struct render *render,
-                       struct fitting *fitting,
-                       bool *fits,
-                       struct error *error)
+/* The ways to draw a graph, the one that shows most first. */
+static const struct way {
+    enum picture_tables tables;
+    double proportion; /* 0: as it was asked for */
+    bool is_dense;
+} ways[] = {
+    {PICTURE_TABLES_ALL, 0, false},    {PICTURE_TABLES_ENDS, 0, false},
+    {PICTURE_TABLES_NONE, 0, false},   {PICTURE_TABLES_NONE, 0.9, false},
+    {PICTURE_TABLES_NONE, 0, true},    {PICTURE_TABLES_NONE, 0.9, true},
+    {PICTURE_TABLES_NONE, 1.05, true}, {PICTURE_TABLES_NONE, 0.8, true},
+    {PICTURE_TABLES_NONE, 1.2, true},  {PICTURE_TABLES_NONE, 0.6, true},
+};
+
+static void use_way(struct render *render, struct fitting *fitting, size_t index)
 {
-    for (int i = 0; i < 2 && !*fits; i++) {
-        fitting->picture.has_no_tables = i > 0;
-        if (!is_fitting(render, fitting, fits, error)) {
+    const struct render_options *options = render->options;
+
+    fitting->picture.tables =
+        options->keeps_tables ? options->picture.tables : ways[index].tables;
+    fitting->picture.is_dense = ways[index].is_dense;
+    fitting->picture.proportion = ways[index].proportion > 0
+                                      ? ways[index].proportion
+                                      : options->picture.proportion;
+}
+
+/* Finds the first way that fits, or the one that exceeds the screens least. */
+static bool try_ways(struct render *render,
+                     struct fitting *fitting,
+                     bool *fits,
+                     struct error *error)
+{
+    size_t best = sizeof ways / sizeof *ways - 1;
+    double least = INFINITY;
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && least > 1; i++) {
+        double excess;
+
+        if (render->options->keeps_tables && ways[i].tables != PICTURE_TABLES_NONE) {
+            continue;
+        }
+        use_way(render, fitting, i);
+        if (!measure(render, fitting, &excess, error)) {
             return false;
         }
+        if (excess < least) {
+            least = excess;
+            best = i;
+        }
     }
+    *fits = least <= 1;
+    use_way(render, fitting, best);
     return true;
 }
 
@@ -265,7 +306,7 @@ static bool try_depths(struct render *render,
             fitting->flow.depth = i - 1;
         }
         if (!read_graph(render, fitting->flow, error) ||
-            !try_tables(render, fitting, fits, error)) {
+            !try_ways(render, fitting, fits, error)) {
             return false;
         }
         if (keeps_depth || render->graph.node_count == 0) {
@@ -287,12 +328,20 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
     const struct render_options *options = render->options;
     bool is_free = !options->keeps_steps && !options->keeps_depth;
     bool fits = false;
+    double excess;
 
     if (!read_graph(render, fitting->flow, error) ||
-        !is_fitting(render, fitting, &fits, error)) {
+        !measure(render, fitting, &excess, error)) {
         return false;
     }
-    if (fits || render->graph.node_count <= FITTED_NODE_FEW) {
+    if (excess <= 1) {
+        return true;
+    }
+    fitting->picture.has_chips = true;
+    if (!try_ways(render, fitting, &fits, error)) {
+        return false;
+    }
+    if (fits) {
         return true;
     }
     fitting->picture.how =

@@ -36,11 +36,13 @@ struct render_options {
     /* More nodes than that are refused, with an error that names the options to use. 0: no
      * limit. */
     uint32_t node_limit;
-    /* Where the whole is larger than about a screen: one step alone, unless keeps_steps; calls
-     * closed to the depth that fits, unless keeps_depth; tables left out if need be. Not for DOT. */
+    /* Where the whole is larger than a screen and a half: boxes of the same value become chips,
+     * tables are left out if need be, unless keeps_tables; then one step alone, unless keeps_steps;
+     * calls closed to the depth that fits, unless keeps_depth. Not for DOT. */
     bool is_fitted;
-    bool keeps_steps; /* flow.has_step and flow.step count as they are */
-    bool keeps_depth; /* and these: flow.has_depth, flow.depth */
+    bool keeps_steps;  /* flow.has_step and flow.step count as they are */
+    bool keeps_depth;  /* and these: flow.has_depth, flow.depth */
+    bool keeps_tables; /* picture.tables counts as it is */
     /* flow.progress is set by render_trace, from `progress`. */
     struct flow_options flow;
     struct picture_options picture;

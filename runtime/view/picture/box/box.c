@@ -517,6 +517,7 @@ static struct pill box_times(struct sheet *sheet, uint64_t count)
 #define PADDING_RIGHT  8.0
 #define PADDING_TOP    6.0
 #define PADDING_BOTTOM 7.0
+#define CHIP_BOTTOM    3.0
 #define WIDTH_LEAST    64.0
 /* Texts alone make a box no wider; a table may. */
 #define TEXT_WIDTH_MAX 232.0
@@ -549,6 +550,7 @@ struct content {
     struct figures figures;
     double width; /* without padding */
     double height;
+    bool is_chip;
 };
 
 static struct text_style box_style(const struct sheet *sheet, enum style_kind kind)
@@ -579,17 +581,21 @@ static void content_texts(struct content *content,
                           const struct flow_node *node,
                           const struct box_options *options)
 {
-    bool is_long = options->detail != BOX_SHORT;
+    bool is_long = options->detail != BOX_SHORT && options->detail != BOX_CHIP;
     /* What is equal is there to find one's way: its values are of no interest. */
     bool is_quiet = node->mark == FLOW_MARK_EQUAL;
 
     content->name = sheet_clean(sheet, node->name);
     content->place = box_place(sheet, node, options);
-    content->form = box_form(sheet, node);
     content->times = box_times(sheet, node->count);
     content->alarm = box_alarm(sheet, node);
+    if (options->detail == BOX_CHIP) {
+        content->is_chip = true;
+        return;
+    }
+    content->form = box_form(sheet, node);
     pill_of_mark(&content->pills, sheet, node->mark);
-    if (is_long || (node->flags & FLOW_NODE_GUESSED) != 0) {
+    if ((is_long && !options->is_dense) || (node->flags & FLOW_NODE_GUESSED) != 0) {
         pills_of_node(&content->pills, sheet, node);
     }
     remark_prepare(&content->remark, sheet, node, TEXT_WIDTH_MAX);
@@ -597,7 +603,7 @@ static void content_texts(struct content *content,
         content->note = box_note(sheet, node);
         content->code = sheet_clean(sheet, node->code);
     }
-    if (is_long && !is_quiet) {
+    if (is_long && !is_quiet && !options->is_dense) {
         figures_prepare(&content->figures, sheet, node, FIGURES_WIDTH);
     }
     if (options->detail == BOX_FULL && !is_quiet) {
@@ -607,7 +613,11 @@ static void content_texts(struct content *content,
 
 static double times_width(const struct content *content)
 {
-    return content->times.width > 0 ? content->times.width + PILL_GAP : 0;
+    double width = content->times.width > 0 ? content->times.width + PILL_GAP : 0;
+
+    return content->is_chip && content->alarm.width > 0
+               ? width + content->alarm.width + PILL_GAP
+               : width;
 }
 
 static double place_width(const struct content *content, const struct sheet *sheet)
@@ -661,6 +671,10 @@ static double head_draw(const struct content *content, struct sheet *sheet, doub
                     content->name);
     if (content->times.width > 0) {
         pill_draw(sheet, &content->times, x + PILL_GAP, y + 0.5);
+        x += content->times.width + PILL_GAP;
+    }
+    if (content->is_chip && content->alarm.width > 0) {
+        pill_draw(sheet, &content->alarm, x + PILL_GAP, y + 0.5);
     }
     sheet_text(sheet, place, right - style_width(place, content->place),
                y + NAME_SIZE - 0.5, content->place);
@@ -695,6 +709,9 @@ static double content_height(const struct content *content)
 {
     double y = PADDING_TOP + NAME_HEIGHT;
 
+    if (content->is_chip) {
+        return y + CHIP_BOTTOM;
+    }
     y += content->form.size > 0 ? FORM_HEIGHT : 0;
     y += content->pills.count > 0 ? pills_height(&content->pills, content->width) + GAP
                                   : 0;
@@ -711,6 +728,9 @@ static void content_draw(const struct content *content, struct sheet *sheet)
 {
     double y = head_draw(content, sheet, PADDING_TOP);
 
+    if (content->is_chip) {
+        return;
+    }
     y = line_draw(sheet, STYLE_FORM, content->form, y, FORM_HEIGHT);
     if (content->pills.count > 0) {
         pills_draw(&content->pills, sheet, PADDING_LEFT, y + GAP / 2, content->width);

@@ -10,11 +10,13 @@ enum box_detail {
     BOX_FULL,
     BOX_WITHOUT_TABLE,
     BOX_SHORT, /* name and form alone */
+    BOX_CHIP,  /* one line: the value is in another box */
 };
 
 struct box_options {
     enum box_detail detail;
     bool has_files; /* nodes are of several files */
+    bool is_dense;  /* no figures, and no word of what was done to the value */
     struct table_limits limits;
 };
 

@@ -51,6 +51,7 @@ static const struct {
 } mark_styles[FLOW_MARK_COUNT] = {
     [FLOW_MARK_PASSED] = {"#fff3dc", "color=\"#a85d00\" penwidth=2"},
     [FLOW_MARK_INHERITED] = {"#fff3dc", "color=\"#a85d00\" penwidth=2"},
+    [FLOW_MARK_FIRST] = {"#ffe4e6", "color=\"#c8102e\" penwidth=3"},
     [FLOW_MARK_ONLY] = {"#efecfd", "color=\"#5b3fd1\" penwidth=2 "
                                    "style=\"rounded,filled,dashed\""},
     [FLOW_MARK_OWN] = {"#ffe4e6", "color=\"#c8102e\" penwidth=3"},
