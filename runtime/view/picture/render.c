@@ -241,7 +241,8 @@ static const struct way {
     double proportion; /* 0: as it was asked for */
     bool is_dense;
 } ways[] = {
-    {PICTURE_TABLES_ALL, 0, false},    {PICTURE_TABLES_ENDS, 0, false},
+    {PICTURE_TABLES_ALL, 0, false},    {PICTURE_TABLES_ALL, 0.9, false},
+    {PICTURE_TABLES_ENDS, 0, false},   {PICTURE_TABLES_ENDS, 0.9, false},
     {PICTURE_TABLES_NONE, 0, false},   {PICTURE_TABLES_NONE, 0.9, false},
     {PICTURE_TABLES_NONE, 0, true},    {PICTURE_TABLES_NONE, 0.9, true},
     {PICTURE_TABLES_NONE, 1.05, true}, {PICTURE_TABLES_NONE, 0.8, true},
