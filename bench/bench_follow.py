@@ -11,7 +11,7 @@ import time
 
 import monitorch
 from claims import Claims
-from monitorch import _follow
+from monitorch._follow import follow as _follow
 
 from tests.support import paths
 

@@ -7,7 +7,7 @@ import sys
 import threading
 
 import monitorch
-from monitorch import _follow
+from monitorch._follow import follow as _follow
 
 HERE = __file__
 NAMES = ("work", "helper", "steps", "run", "swap", "stop", "in_thread")

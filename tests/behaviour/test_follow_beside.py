@@ -24,7 +24,7 @@ each_python = pytest.mark.parametrize(
 BEGIN = """
 import sys
 import monitorch
-from monitorch import _follow
+from monitorch._follow import follow as _follow
 HERE = __file__
 exec(compile('''
 def begin(is_followed=lambda name, _: name == HERE):

@@ -146,8 +146,9 @@ def test_warnings_come_again(work):
 PROGRAM = """
 import sys
 sys.dont_write_bytecode = False
-from monitorch import _import, _instrument
-from monitorch._selected import Selected
+from monitorch import _instrument
+from monitorch._compile import import_hook as _import
+from monitorch._compile.selected import Selected
 settings = dict(script="", roots=["."], include=["one"], exclude=[], functions=[], lines=[], forward=False)
 made = 0
 class Result:

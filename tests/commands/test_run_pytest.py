@@ -212,7 +212,7 @@ def test_another_pytest_is_told(tests):
         "go.py": """
         import sys, pytest
         import _pytest.assertion.rewrite as rewrite
-        from monitorch import _assertions
+        from monitorch._pytest import assertions as _assertions
         del rewrite._read_pyc
         try:
             _assertions.change(rewrite)

@@ -15,7 +15,7 @@ from tests.support import compiler, dot, paths, png, recording, threads
 np = pytest.importorskip("numpy")
 
 pytestmark = pytest.mark.skipif(
-    not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow*.py"))),
+    not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow/follow.py"))),
     reason="what draws and what follows is not built (make)",
 )
 
@@ -56,7 +56,7 @@ def drawn(monitorch, **words):
 
 def traces():
     """The private folders of recordings that go on."""
-    from monitorch import _flow
+    from monitorch._flow import flow as _flow
 
     trace = _flow._runtime._trace
     return [] if trace is None or not trace.is_own else [os.path.dirname(trace.path)]
@@ -269,7 +269,7 @@ def test_bounds_that_make_no_sense(monitorch, words, kind, text):
     monitorch.lines(1, 2)
     with pytest.raises(kind, match=re.escape(text)):
         monitorch.lines(*words)
-    from monitorch import _flow
+    from monitorch._flow import flow as _flow
 
     assert _flow._runtime._scope.patterns()[0] == ("1-2",)
 
@@ -340,8 +340,8 @@ def test_an_old_picture_stays_until_the_new_one_is_whole(monitorch, monkeypatch)
 
 def test_settings_have_the_defaults_that_on_tells():
     """They are written out at both: one for help(), one for contexts, which hand theirs on."""
-    from monitorch._flow import Runtime
-    from monitorch._flow_settings import Settings
+    from monitorch._flow.flow import Runtime
+    from monitorch._flow.settings import Settings
 
     told, taken = (inspect.signature(f).parameters for f in (Runtime.on, Settings))
     assert list(taken.values()) == [told[name] for name in told if name != "self"]
@@ -771,7 +771,7 @@ def test_errors_name_what_was_called(monitorch):
 
 
 def test_signatures_are_those_of_the_runtime(monitorch):
-    from monitorch._flow import _runtime
+    from monitorch._flow.flow import _runtime
 
     for name in ("on", "off", "flush", "lines", "args", "run", "reset"):
         function = getattr(monitorch, name)

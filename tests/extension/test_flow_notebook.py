@@ -11,7 +11,7 @@ pytest.importorskip("ipykernel")
 pytest.importorskip("numpy")
 
 pytestmark = pytest.mark.skipif(
-    not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow*.py"))),
+    not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow/follow.py"))),
     reason="what draws and what follows is not built (make)",
 )
 

@@ -19,7 +19,7 @@ np = pytest.importorskip("numpy")
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.skipif(
-        not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow*.py"))),
+        not (list(paths.PACKAGE.glob("_view*.so")) and list(paths.PACKAGE.glob("_follow/follow.py"))),
         reason="what draws and what follows is not built (make)",
     ),
 ]

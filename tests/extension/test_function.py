@@ -18,7 +18,7 @@ import pytest
 
 from tests.support import paths, viewer
 
-_function = pytest.importorskip("monitorch._function", reason="the package is not built (make)")
+_function = pytest.importorskip("monitorch._compile.function", reason="the package is not built (make)")
 pytest.importorskip("monitorch._recorder", reason="the recorder is not built (make)")
 
 import monitorch  # noqa: E402

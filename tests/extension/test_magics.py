@@ -238,7 +238,7 @@ def test_the_cell_is_named_as_its_user_sees_it(notebook):
     text = fail(notebook, "%%monitorch show=False\na = np.ones(3)\na.no_such_name")
     number = notebook.number
     assert f"Cell In[{number}], line 3" in text and f"In[{number + 1}]" not in text
-    assert "_magics.py" not in text
+    assert "_notebook/magics.py" not in text
 
 
 
@@ -287,7 +287,7 @@ def test_an_exception_ends_the_recording_of_a_cell(notebook):
     )
     assert "events in run.mtrace" in printed([o for o in outputs if o[0] == "stream"])
     (error,) = [content for kind, content in outputs if kind == "error"]
-    assert error["ename"] == "KeyError" and "_magics.py" not in "\n".join(error["traceback"])
+    assert error["ename"] == "KeyError" and "_notebook/magics.py" not in "\n".join(error["traceback"])
 
 
 def test_a_notebook_that_records_a_cell_runs_in_nbclient(tmp_path, monkeypatch):

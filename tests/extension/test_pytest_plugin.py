@@ -524,7 +524,12 @@ def test_it_costs_nothing(run):
 
     def test_nothing_is_loaded():
         ours = {name for name in sys.modules if name.startswith("monitorch")}
-        assert ours <= {"monitorch", "monitorch._registry", "monitorch._pytest"}, ours
+        assert ours <= {
+            "monitorch",
+            "monitorch._registry",
+            "monitorch._pytest",
+            "monitorch._pytest.plugin",
+        }, ours
         assert sys.gettrace() is None
     """
     run(tests=tests).assert_outcomes(passed=1)

@@ -15,7 +15,7 @@ SOURCE = b"def f(x):\n    y = x + 1\n    return y\n"
 def find(compiler_module):
     import importlib.util
 
-    spec = importlib.util.spec_from_file_location("_source_under_test", paths.PACKAGE / "_source.py")
+    spec = importlib.util.spec_from_file_location("_source_under_test", paths.PACKAGE / "_record/source.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 

@@ -107,7 +107,7 @@ def test_arguments_of_the_recorder(tmp_path):
     tried = set()
     for node in stub("_recorder").body:
         if isinstance(node, ast.ClassDef) and node.name == "Plan":
-            break  # what follows is called by _follow.py alone, in an order of its own
+            break  # what follows is called by _follow/follow.py alone, in an order of its own
         if not isinstance(node, ast.FunctionDef):
             continue
         arguments = node.args.args

@@ -69,7 +69,7 @@ def work(path):
 CALL = """
 def work(path):
     import monitorch
-    from monitorch import _observe
+    from monitorch._record import observe as _observe
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
     x = torch.ones(2, 4)
     wanted = model(x)

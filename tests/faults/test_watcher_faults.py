@@ -18,7 +18,8 @@ def f(x):
 
 CHILD = """\
 import sys
-from monitorch import _hooks, _recorder
+from monitorch import _recorder
+from monitorch._record import hooks as _hooks
 seen = []
 names = {{"__name__": "program"}}
 exec(compile({text!r}, "program.py", "exec"), names)

@@ -14,7 +14,7 @@ from tests.support import english, paths
 
 PACKAGES = ("spy", "monitor", "tracer", "tracker")
 FILES = sorted(path for name in PACKAGES for path in (paths.PACKAGE / name).glob("*.py"))
-FILES += sorted(paths.PACKAGE.glob("_pytest*.py")) + [paths.PACKAGE / "_magics.py"]
+FILES += sorted(paths.PACKAGE.glob("_pytest/*.py")) + [paths.PACKAGE / "_notebook" / "magics.py"]
 
 
 def names():

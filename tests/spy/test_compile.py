@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 dynamo = pytest.importorskip("torch._dynamo")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
-from monitorch import _compiled  # noqa: E402
+from monitorch._compile import compiled as _compiled  # noqa: E402
 from monitorch.spy import DebugContext, TensorSaver, spy_save  # noqa: E402
 from torch import nn  # noqa: E402
 

@@ -11,7 +11,8 @@ from tests.support import recording, viewer
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
-from monitorch import _observe, _recorder  # noqa: E402
+from monitorch import _recorder  # noqa: E402
+from monitorch._record import observe as _observe  # noqa: E402
 from monitorch.spy import CallTracer  # noqa: E402
 
 from tests.support.module_calls import calls_of, events_of, record_calls  # noqa: E402

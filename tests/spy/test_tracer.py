@@ -16,7 +16,7 @@ from tests.support import recording, threads
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
-from monitorch import _observe  # noqa: E402
+from monitorch._record import observe as _observe  # noqa: E402
 from monitorch.spy import CallTracer  # noqa: E402
 
 from tests.support.module_calls import Block, calls_of, events_of, record_calls  # noqa: E402

@@ -227,7 +227,7 @@ def test_what_watchers_do_is_not_watched(tmp_path, model):
 
 @pytest.mark.filterwarnings("error:Dynamo")
 def test_code_that_torch_compile_compiles(tmp_path, program, model, monkeypatch):
-    module = importlib.import_module("monitorch._compiled")
+    module = importlib.import_module("monitorch._compile.compiled")
     monkeypatch.setattr(module, "_warned", set())
     # What was met is told to each trace that follows in this process.
     monkeypatch.setattr(module, "_met", {"break": {}, "skip": {}})
@@ -267,7 +267,7 @@ def told(program, tmp_path_factory):
 @given(globs=GLOBS, lines=LINES)
 def test_what_is_watched_is_what_is_recorded(told, globs, lines):
     """Every tensor of the trace under these names and on these lines, in its order."""
-    hooks = importlib.import_module("monitorch._hooks")
+    hooks = importlib.import_module("monitorch._record.hooks")
     recorder = importlib.import_module("monitorch._recorder")
     model, tensors = told
     seen = []

@@ -66,7 +66,8 @@ for name in ("torch", "torch.nn", "torch.nn.modules"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["torch.nn.modules.module"] = module
 
-from monitorch import _hooks, _recorder
+from monitorch import _recorder
+from monitorch._record import hooks as _hooks
 
 def learn():
     value = object()

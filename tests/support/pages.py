@@ -94,7 +94,7 @@ def environment():
     result = dict(os.environ, PYTHONPATH=str(paths.PYTHON_PATH))
     result.pop("MONITORCH", None)
     # Where the package is installed, pytest finds it by its entry point.
-    result["PYTEST_ADDOPTS"] = "-p monitorch._pytest"
+    result["PYTEST_ADDOPTS"] = "-p monitorch._pytest.plugin"
     result["PATH"] = os.pathsep.join(
         [
             str(paths.COMMAND.parent),

@@ -95,7 +95,7 @@ static PyObject *find_slot(PyObject *module, PyObject *args)
 PyDoc_STRVAR(
     make_plan_doc,
     "make_plan(hook, is_function, start, enter, numbers, returns, steps, visits)\n\n"
-    "Makes the plan of a code object: see monitorch/_plan.py.");
+    "Makes the plan of a code object: see monitorch/_follow/plan.py.");
 
 static PyObject *make_plan(PyObject *module, PyObject *args, PyObject *keywords)
 {

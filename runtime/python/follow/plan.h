@@ -1,5 +1,5 @@
 /* What is to be told of one code object that is followed, and after which of its instructions:
- * made by monitorch/_plan.py, checked and held here. */
+ * made by monitorch/_follow/plan.py, checked and held here. */
 #ifndef MONITORCH_PYTHON_FOLLOW_PLAN_H
 #define MONITORCH_PYTHON_FOLLOW_PLAN_H
 

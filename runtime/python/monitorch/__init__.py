@@ -36,13 +36,13 @@ __version__ = "0"  # that of pyproject.toml, which the Makefile puts here
 def __getattr__(name):
     # Most programs that import an instrumented file never record: they do not load these.
     if name in _FLOW:
-        from monitorch import _flow as module
+        from monitorch._flow import flow as module
     elif name in _LOAD:
         from monitorch import _load as module
     elif name in _RECORD:
-        from monitorch import _record as module
+        from monitorch._record import recording as module
     elif name == "NonFinite":
-        from monitorch import _nonfinite as module
+        from monitorch._record import nonfinite as module
     elif name in _PACKAGES:
         from importlib import import_module
 
@@ -60,13 +60,13 @@ def __getattr__(name):
 
 def load_ipython_extension(ipython):
     """%load_ext monitorch"""
-    from monitorch import _magics
+    from monitorch._notebook import magics as _magics
 
     _magics.load(ipython)
 
 
 def unload_ipython_extension(ipython):
-    from monitorch import _magics
+    from monitorch._notebook import magics as _magics
 
     _magics.unload(ipython)
 
@@ -77,6 +77,6 @@ def __dir__():
 
 
 if _environment.get(b"MONITORCH"):
-    from monitorch import _automatic
+    from monitorch._record import automatic as _automatic
 
     _automatic.begin(_environment)

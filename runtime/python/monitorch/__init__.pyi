@@ -2,22 +2,22 @@ from monitorch import monitor as monitor
 from monitorch import spy as spy
 from monitorch import tracer as tracer
 from monitorch import tracker as tracker
-from monitorch._flow import RenderOutput as RenderOutput
-from monitorch._flow import args as args
-from monitorch._flow import flush as flush
-from monitorch._flow import lines as lines
-from monitorch._flow import off as off
-from monitorch._flow import on as on
-from monitorch._flow import reset as reset
-from monitorch._flow import run as run
-from monitorch._flow import watch as watch
+from monitorch._flow.flow import RenderOutput as RenderOutput
+from monitorch._flow.flow import args as args
+from monitorch._flow.flow import flush as flush
+from monitorch._flow.flow import lines as lines
+from monitorch._flow.flow import off as off
+from monitorch._flow.flow import on as on
+from monitorch._flow.flow import reset as reset
+from monitorch._flow.flow import run as run
+from monitorch._flow.flow import watch as watch
 from monitorch._load import Events as Events
 from monitorch._load import load as load
-from monitorch._nonfinite import NonFinite as NonFinite
-from monitorch._record import Recording as Recording
-from monitorch._record import Summary as Summary
-from monitorch._record import record as record
-from monitorch._record import stop as stop
+from monitorch._record.nonfinite import NonFinite as NonFinite
+from monitorch._record.recording import Recording as Recording
+from monitorch._record.recording import Summary as Summary
+from monitorch._record.recording import record as record
+from monitorch._record.recording import stop as stop
 
 __all__ = [
     "Events",

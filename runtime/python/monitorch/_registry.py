@@ -122,7 +122,7 @@ def add(module_globals: "dict[str, object]", table: str, is_whole: bool = True) 
     entry = _find_entry(module_globals, prefix)
     entry.is_whole = is_whole
     if is_whole:
-        from monitorch import _originals
+        from monitorch._record import originals as _originals
 
         _originals.add(sys._getframe(1).f_code)
     if entry.table != table:

@@ -211,7 +211,7 @@ static bool is_named(const struct stop *stop, struct slice lines)
 /* Whether the infinity stands in the line by its name, or as the default of the parameter. */
 static bool is_meant(struct stop *stop)
 {
-    PyObject *module = PyImport_ImportModule("monitorch._nonfinite");
+    PyObject *module = PyImport_ImportModule("monitorch._record.nonfinite");
     PyObject *lines = module == NULL ? NULL
                                      : PyObject_CallMethod(module, "lines", "Nk",
                                                            make_text(&stop->file),
@@ -231,7 +231,7 @@ static bool is_meant(struct stop *stop)
 /* The exception, after the recording has ended; NULL without one set where there is none. */
 static PyObject *make_exception(const struct stop *stop)
 {
-    PyObject *module = PyImport_ImportModule("monitorch._nonfinite");
+    PyObject *module = PyImport_ImportModule("monitorch._record.nonfinite");
     PyObject *reach =
         module == NULL ? NULL : PyObject_GetAttrString(module, "report_found");
     PyObject *arguments =

@@ -223,7 +223,7 @@ observer_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 
 PyObject *observe_reduce(PyObject *self, PyObject *unused)
 {
-    PyObject *home = PyImport_ImportModule("monitorch._observe");
+    PyObject *home = PyImport_ImportModule("monitorch._record.observe");
     PyObject *silent = home == NULL ? NULL : PyObject_GetAttrString(home, "Silent");
 
     (void)self;

@@ -6,7 +6,9 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _compiled, _observe, _recorder
+from monitorch import _recorder
+from monitorch._compile import compiled as _compiled
+from monitorch._record import observe as _observe
 from monitorch.monitor._names import ROOT
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from monitorch._flow_file import write
+from monitorch._flow.file import write
 
 if TYPE_CHECKING:
     Path = str | os.PathLike[str]

@@ -11,7 +11,8 @@ import weakref
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _hooks, _recorder
+from monitorch import _recorder
+from monitorch._record import hooks as _hooks
 
 if TYPE_CHECKING:
     import logging
@@ -73,7 +74,7 @@ class Locals:
         return {name for name in _list_names(function) if self._is_wanted(prefix + name)}
 
     def _compile(self, module: Any, name: str, method: str, function: FunctionType) -> None:
-        from monitorch import _function
+        from monitorch._compile import function as _function
 
         try:
             compiled = _function.compile_function(function)

@@ -13,8 +13,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from monitorch._display import SCREEN_DPI, RenderOutput, is_notebook, show
-from monitorch._flow_file import find_format, write
+from monitorch._flow.file import find_format, write
+from monitorch._notebook.display import SCREEN_DPI, RenderOutput, is_notebook, show
 from monitorch.monitor._append import append
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from monitorch import _automatic, _children
+from monitorch._record import automatic as _automatic
+from monitorch._run import children as _children
 from monitorch.spy.saver import DebugContext, TensorSaver
 
 _UNKNOWN = "unknown"

@@ -11,7 +11,8 @@ import logging
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _hooks, _recorder
+from monitorch import _recorder
+from monitorch._record import hooks as _hooks
 from monitorch.spy import _wishes
 from monitorch.spy._leaves import find_leaves, is_tensor
 from monitorch.spy._names import FullName

@@ -6,7 +6,9 @@ import operator
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from monitorch import _options, _recorder, _selected
+from monitorch import _recorder
+from monitorch._compile import selected as _selected
+from monitorch._record import options as _options
 
 if TYPE_CHECKING:
     Texts = str | Iterable[str]

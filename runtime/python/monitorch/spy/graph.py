@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitorch import _flow_file, _view
+from monitorch import _view
+from monitorch._flow import file as _flow_file
 
 if TYPE_CHECKING:
     from monitorch._view import CallNode

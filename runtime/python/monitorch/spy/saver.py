@@ -12,7 +12,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from monitorch import _compiled, _recorder
+from monitorch import _recorder
+from monitorch._compile import compiled as _compiled
 from monitorch._recorder import spy_save
 from monitorch.spy import _threads
 from monitorch.spy._formats import Saving, make_format

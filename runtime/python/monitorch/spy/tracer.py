@@ -9,7 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _compiled, _observe
+from monitorch._compile import compiled as _compiled
+from monitorch._record import observe as _observe
 from monitorch.spy._leaves import find_leaves
 from monitorch.spy.base import BaseDebugger, Selection
 

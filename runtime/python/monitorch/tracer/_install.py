@@ -7,7 +7,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _compiled
+from monitorch._compile import compiled as _compiled
 from monitorch._recorder import OutputHook, TracedMethod
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class _Place:
 
     def _compile(self, method: Any, path: str) -> tuple[Any, Any]:
         """The method with lines that record, and their code."""
-        from monitorch._function import CannotCompile, compile_function
+        from monitorch._compile.function import CannotCompile, compile_function
 
         outer = method
         below = None

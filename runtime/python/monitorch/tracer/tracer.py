@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _hooks, _recorder
+from monitorch import _recorder
+from monitorch._record import hooks as _hooks
 from monitorch.spy.base import unwrap_model
 from monitorch.tracer import _keep
 from monitorch.tracer._gather import Gatherer

@@ -12,7 +12,7 @@ ENTER, RETURN = 0, 1  # the sites of such a place
 def make(function: Callable[..., Any]) -> tuple[Any, inspect.Signature | None]:
     """Creates the place of a function, and the signature that names its arguments."""
     from monitorch import _recorder
-    from monitorch._hooks import clean
+    from monitorch._record.hooks import clean
 
     try:
         signature: inspect.Signature | None = inspect.signature(function)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _hooks, _recorder
+from monitorch import _recorder
+from monitorch._record import hooks as _hooks
 from monitorch._recorder import observe as observe
 from monitorch._recorder import track_end as track_end
 
@@ -74,7 +75,7 @@ def configure(
 
         >>> tracker.configure(folder="my_logs", stdout=False, labels="en")
     """
-    from monitorch import _options
+    from monitorch._record import options as _options
     from monitorch.tracker._wish import write_labels
 
     if folder is not _UNCHANGED and folder is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from monitorch import _function
+from monitorch._compile import function as _function
 from monitorch.tracker import _place, _session
 from monitorch.tracker._rate import Rate
 from monitorch.tracker._wish import Wish

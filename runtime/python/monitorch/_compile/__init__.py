@@ -1,0 +1,1 @@
+"""Instrumented code: the import hook, single functions, torch.compile, the cache."""

@@ -1,0 +1,332 @@
+"""Recorded lines in code that torch.compile compiles.
+
+What torch.compile traces is not run, so a hook in it can see no values. Dynamo, its tracer, is
+told to trace a function of ours in a hook's place: that one breaks the graph, so that the hook
+itself is called between two graphs, or does nothing, which leaves the line out. Dynamo notices
+when a module's `_mt` changes between None and its hook, and compiles for both.
+
+Nothing here imports torch: hooks are announced to Dynamo when the program has loaded it.
+"""
+
+import sys
+from _thread import allocate_lock
+from _weakref import ref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, FrameType, ModuleType
+    from typing import Any
+
+_DYNAMO = "torch._dynamo"
+
+_announced: "list[object]" = []  # kept alive: Dynamo knows them by their addresses
+_waiting: "list[tuple[ref[Any], str]]" = []  # hooks, until Dynamo is there
+_met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
+_MODULE = "module"  # the mode of what torch calls around a module
+_SAVE = "save"  # the mode of spy_save
+_warned: "set[str]" = set()
+_mode: "str | None" = None  # while something is recorded
+_is_quiet = False
+_has_left_out_savers = False
+_must_reset = False  # Dynamo does not notice by itself that recording has ended
+_save_lock = allocate_lock()
+_context_count = 0  # in which spy_save saves
+_is_saving = False  # whether there is one: Dynamo compiles for both
+
+
+def begin(mode: str, is_quiet: bool) -> None:
+    """Recording begins."""
+    global _mode, _is_quiet
+    _mode = mode
+    _is_quiet = is_quiet
+    # What is compiled already is not traced again: the new trace tells of it all the same.
+    for text, is_warning in list(_met[mode].values()):
+        _note(text, is_warning)
+    if _is_loaded():
+        _announce_waiting()
+    _look_out()
+
+
+def end() -> None:
+    """Recording ends."""
+    global _mode
+    _mode = None
+    if _must_reset:
+        sys.modules[_DYNAMO].reset()
+    if _Finder in sys.meta_path and not any(mode in (_MODULE, _SAVE) for _, mode in _waiting):
+        sys.meta_path.remove(_Finder)
+
+
+def add(hook: object, mode: str) -> None:
+    """A module has got this hook, made for this mode."""
+    _waiting.append((ref(hook, _forget), mode))
+    if _is_loaded():
+        _announce_waiting()
+
+
+def add_module_hook(hook: object) -> None:
+    """torch calls this function around a module: a graph is to end there, so that it is called;
+    where that may not be, it is left out."""
+    add(hook, _MODULE)
+    _look_out()
+
+
+def add_save(function: object) -> None:
+    """A graph is to end at each call of spy_save where a context is open, and not elsewhere."""
+    add(function, _SAVE)
+    _look_out()
+
+
+def begin_saving() -> None:
+    """A context is opened, in whichever thread."""
+    _count_contexts(1)
+
+
+def end_saving() -> None:
+    """It is closed."""
+    _count_contexts(-1)
+
+
+def _count_contexts(step: int) -> None:
+    global _context_count, _is_saving
+    with _save_lock:
+        _context_count += step
+        _is_saving = _context_count > 0
+
+
+def _look_out() -> None:
+    """Sees to it that hooks are announced when Dynamo comes."""
+    if not _is_loaded() and _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
+
+
+def forget_compiled() -> None:
+    """Hooks of modules have changed, which Dynamo does not notice in what it has compiled."""
+    if _is_loaded():
+        sys.modules[_DYNAMO].reset()
+
+
+def _forget(gone: "ref[Any]") -> None:
+    """A hook died with its module before Dynamo was there."""
+    for mode in ("break", "skip", _MODULE, _SAVE):
+        if (gone, mode) in _waiting:
+            _waiting.remove((gone, mode))
+
+
+def _is_loaded() -> bool:
+    spec = getattr(sys.modules.get(_DYNAMO), "__spec__", None)
+    return spec is not None and not getattr(spec, "_initializing", False)
+
+
+class _Finder:
+    """Finds nothing, but sees when Dynamo is about to be imported."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
+        if name != _DYNAMO:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            if finder is _Finder or find is None:
+                continue
+            spec: "ModuleSpec | None" = find(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+                return spec
+        return None
+
+
+class _Loader:
+    """Loads a module as its own loader does, and leaves that one in its place."""
+
+    def __init__(self, loader: "Any") -> None:
+        self._loader = loader
+
+    def create_module(self, spec: "ModuleSpec") -> "ModuleType | None":
+        spec.loader = self._loader
+        module: "ModuleType | None" = self._loader.create_module(spec)
+        spec.loader = self  # type: ignore[assignment]
+        return module
+
+    def exec_module(self, module: "ModuleType") -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        _announce_waiting()
+
+
+def _announce_waiting() -> None:
+    while _waiting:
+        try:
+            reference, mode = _waiting.pop(0)
+        except IndexError:  # another thread took it
+            return
+        hook = reference()
+        if hook is None:
+            continue
+        _announced.append(hook)
+        try:
+            _announce(hook, mode)
+        except Exception as error:
+            _note(f"torch.compile could not be notified of the recorded lines: {error}", True)
+
+
+def _announce(hook: "Any", mode: str) -> None:
+    """Tells Dynamo what to trace in the hook's place."""
+    global _must_reset
+    dynamo = sys.modules[_DYNAMO]
+    _leave_out_savers(dynamo)
+    substitute = getattr(dynamo.decorators, "substitute_in_graph", None)
+    if substitute is None:
+        # Before torch 2.5. A builtin function breaks the graph wherever it is met, but what
+        # was compiled so does not notice when the hook is gone.
+        _must_reset = True
+        return
+    must_break = dynamo.assume_constant_result(_make_decision(dynamo, mode))
+    break_graph = dynamo.graph_break
+
+    def visit(site: int, *values: object) -> None:
+        if must_break(site):
+            break_graph()
+
+    def visit_module(*arguments: object) -> None:
+        if must_break(0):
+            break_graph()
+
+    def visit_save(*arguments: object, **named: object) -> None:
+        if _is_saving and must_break(0):
+            break_graph()
+
+    visits = {_MODULE: visit_module, _SAVE: visit_save}
+    substitute(hook, skip_signature_check=True)(visits.get(mode, visit))
+
+
+def _leave_out_savers(dynamo: "Any") -> None:
+    """What saves tensors runs between two graphs: Dynamo is not to make graphs of that."""
+    global _has_left_out_savers
+    rules: "Any" = getattr(dynamo, "trace_rules", None)
+    if not _has_left_out_savers and hasattr(rules, "add"):
+        _has_left_out_savers = True
+        rules.add("monitorch.spy")
+
+
+def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
+    """What runs, once for each site that is traced, while Dynamo traces."""
+
+    def must_break(site: int) -> bool:
+        try:
+            is_left_out = mode == "skip" or _must_be_whole(dynamo)
+            if mode not in _LEFT_OUT:
+                _tell(mode, is_left_out)
+            elif is_left_out:
+                _warn_once(_LEFT_OUT[mode])
+        except Exception:
+            # Another torch, with other insides: as with any function that it cannot trace.
+            return mode != "skip"
+        return not is_left_out
+
+    return must_break
+
+
+def _must_be_whole(dynamo: "Any") -> bool:
+    """Whether a break would be an error in what is being traced."""
+    tracer = dynamo.symbolic_convert.InstructionTranslator.current_tx()
+    return bool(
+        tracer.one_graph
+        or getattr(tracer, "error_on_graph_break", False)
+        or getattr(tracer, "export", False)
+        # In the body of an operator such as cond.
+        or tracer.output.current_tracer.parent is not None
+        # Under vmap or grad: Dynamo cannot begin a frame in the middle of one.
+        or sys.modules["torch"]._C._functorch.peek_interpreter_stack() is not None
+    )
+
+
+def _tell(mode: str, is_left_out: bool) -> None:
+    """Notes once for each function; warns once where lines cost or lose what was not asked for."""
+    from monitorch._record import hooks as _hooks
+
+    place = _find_place()
+    if place is None:
+        return
+    file, line, function = place
+    if not is_left_out:
+        what = "torch.compile breaks its graph at each recorded line"
+        advice = "that is slower, as long as a TensorSaver watches them"
+        if _hooks.is_recording():
+            advice = 'that is slower; compile="skip" leaves these lines out instead'
+    elif mode == "skip":
+        what = "compiled by torch.compile: its lines are left out"
+        advice = ""
+    else:
+        what = "compiled into a graph that may not be broken: its lines are left out"
+        advice = "record a run without fullgraph=True or torch.compile to see them"
+    text = f"{file}:{line}: {function}: {what}"
+    if (file, function) not in _met[mode]:
+        _met[mode][file, function] = text, bool(advice)
+        if _mode == mode:
+            _note(text, bool(advice))
+    if advice and not _is_quiet and what not in _warned:
+        _warned.add(what)
+        name = file.rpartition("/")[2]
+        _warn(f"monitorch: {function} ({name}:{line}): {what}; {advice}", file, line)
+
+
+_LEFT_OUT = {
+    _MODULE: "modules in a graph that may not be broken are not traced",
+    _SAVE: "spy_save in a graph that may not be broken saves nothing",
+}
+
+
+def _warn_once(what: str) -> None:
+    if not _is_quiet and what not in _warned:
+        _warned.add(what)
+        _warn(f"monitorch: {what}; compile without fullgraph=True for that", "torch.compile", 1)
+
+
+def _find_place() -> "tuple[str, int, str] | None":
+    """Where the program that is being traced stands: file, line and function."""
+    frame: "FrameType | None" = sys._getframe()
+    while frame is not None:
+        # A function that Dynamo traces into has a translator of its own, nearer than that of
+        # the function which calls it; the nearest is that of `visit`.
+        translator = frame.f_locals.get("self")
+        code = getattr(translator, "f_code", None)
+        if type(code) is type(frame.f_code) and code.co_filename != __file__:
+            return code.co_filename, translator.lineno, _find_name(code)  # type: ignore[union-attr]
+        frame = frame.f_back
+    return None
+
+
+def _find_name(code: "CodeType") -> str:
+    """Of a function; the rest of one after a break is named like the whole."""
+    name: str = getattr(code, "co_qualname", code.co_name)
+    path, dot, last = name.rpartition(".")
+    if last.startswith(_RESUMED):
+        last = last[len(_RESUMED) :].rpartition("_at_")[0]
+    return path + dot + last
+
+
+_RESUMED = "torch_dynamo_resume_in_"
+
+
+def _note(text: str, is_warning: bool) -> None:
+    from monitorch import _recorder
+    from monitorch._record import hooks as _hooks
+
+    _recorder.note(_hooks.clean(text), is_warning)
+
+
+def _warn(text: str, file: str, line: int) -> None:
+    import warnings
+
+    try:
+        warnings.warn_explicit(text, UserWarning, file, line)
+    except Warning:
+        pass  # they are made errors, which no program expects from a line of its own

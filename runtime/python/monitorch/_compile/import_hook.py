@@ -1,0 +1,316 @@
+"""The import hook: modules that are selected are instrumented when they are imported.
+
+Files on disk stay as they are, and so does all that can be seen of a module: its loader, spec,
+source and cached path. `SourceFileLoader.get_code` begins by asking its `path_stats` about
+the file; there the code is made, and handed to `get_code` where it would compile the source.
+Bytecode files are neither read nor written for such a module. Where anything fails nothing
+has been touched, and Python itself tells of it, without a frame of ours in its traceback.
+"""
+
+import contextlib
+import importlib.machinery
+import sys
+
+from monitorch import _instrument
+from monitorch._compile import cache as _cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType, FrameType
+    from typing import Any
+
+    from monitorch._compile.cache import Notes
+    from monitorch._compile.selected import Selected
+
+_Loader = importlib.machinery.SourceFileLoader
+_get_code: "CodeType" = _Loader.get_code.__code__
+_exec_module: "CodeType" = _Loader.exec_module.__code__
+_path_stats = _Loader.path_stats
+_source_to_code = _Loader.source_to_code
+
+_hook: "Hook | None" = None
+
+
+class Hook:
+    """What is instrumented, and what is said where that fails."""
+
+    def __init__(self, selected: "Selected", say: "Callable[[str], None]") -> None:
+        self.selected = selected
+        self.say = say
+        self._told: "set[str]" = set()
+        folder = _cache.find_folder()
+        self._cache = None if folder is None else _cache.Cache(folder)
+
+    def compile(self, name: str, source: bytes, path: str) -> "CodeType | None":
+        """The instrumented code, or None where the file is to run as it is.
+
+        What is wrong with a source is left to be found by who compiles it then.
+        """
+        key = None
+        # Python keeps no bytecode of a main module either: warnings of the compiler come always.
+        if self._cache is not None and name != "__main__" and self._wants(name, source, path):
+            key = self._cache.find_key(source, path, self.selected.options(path))
+            found = self._cache.get(key)
+            if found is not None:
+                self._tell_notes(found[1], path)
+                return found[0]
+        made = self._make(_instrument.compile_source, name, source, path)
+        if made is None:
+            return None
+        code, result = made
+        self._tell_notes(result.notes, path)
+        if self._cache is not None and key is not None:
+            self._cache.put(key, code, result.notes)
+        return code  # type: ignore[no-any-return]
+
+    def instrument(self, name: str, source: bytes, path: str) -> "_instrument.Result | None":
+        """The instrumented text, for those who compile it themselves."""
+        result = self._make(_instrument.instrument, name, source, path)
+        if result is not None:
+            self._tell_notes(result.notes, path)
+        return result  # type: ignore[no-any-return]
+
+    def _make(
+        self, make: "Callable[..., Any]", name: str, source: bytes, path: str
+    ) -> "Any":
+        if not self._wants(name, source, path):
+            return None
+        options = self.selected.options(path)
+        try:
+            try:
+                return make(source, path, **options)
+            except RecursionError:
+                with _same_stack():
+                    return make(source, path, **options)
+        except _instrument.InstrumentError as error:
+            self.tell(f"{error}; the file runs without being recorded")
+        except (RecursionError, MemoryError) as error:
+            self.tell(
+                f"{path}:1:1: too deep to be instrumented here ({error or 'out of memory'}); the "
+                "file runs without being recorded"
+            )
+        except (SyntaxError, ValueError, OverflowError):
+            pass  # Python reports it when it compiles the file
+        return None
+
+    def _wants(self, name: str, source: bytes, path: str) -> bool:
+        if not self.selected.has(name, path) or _instrument.is_instrumented(source):
+            return False
+        line = None if name == "__main__" else _find_handing_over(source)
+        if line is not None:
+            self.tell(
+                f"{path}:{line}:1: the module hands itself to a function, which may refuse the names "
+                "that recording adds; the file runs without being recorded"
+            )
+        return line is None
+
+    def _tell_notes(self, notes: "Notes", path: str) -> None:
+        for kind, line, column, text in notes:
+            if kind == "warning":
+                self.tell(f"{path}:{line}:{column}: {text}")
+
+    def tell(self, text: str) -> None:
+        """Once, however often a file is imported."""
+        if text not in self._told:
+            self._told.add(text)
+            self.say(text)
+
+
+_OWN_MODULE = b"sys.modules[__name__]"
+_ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST: ast itself is not imported before the program does
+# They read or change names that are given.
+_HARMLESS = {"setattr", "getattr", "hasattr", "delattr", "vars", "dir", "print"}
+
+
+def _find_handing_over(source: bytes) -> "int | None":
+    """The line of a statement `install(sys.modules[__name__])` that runs whenever the module is
+    imported, as torch's modules of settings have it: such a function reads all names of the module,
+    and raises an exception, or changes the module's class, for one that it does not know."""
+    if _OWN_MODULE not in source:
+        return None
+    try:
+        tree: "Any" = compile(source, "", "exec", _ONLY_TREE, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for statement in tree.body:
+        call: "Any" = getattr(statement, "value", None) if type(statement).__name__ == "Expr" else None
+        if type(call).__name__ != "Call" or getattr(call.func, "id", "") in _HARMLESS:
+            continue
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if any(_is_own_module(value) for value in given):
+            return statement.lineno  # type: ignore[no-any-return]
+    return None
+
+
+def _is_own_module(value: "Any") -> bool:
+    of, key = getattr(value, "value", None), getattr(value, "slice", None)
+    return (
+        getattr(of, "attr", "") == "modules"
+        and getattr(getattr(of, "value", None), "id", "") == "sys"
+        and getattr(key, "id", "") == "__name__"
+    )
+
+
+@contextlib.contextmanager
+def _same_stack() -> "Iterator[None]":
+    """Gives the compiler the stack that it has where Python compiles a file by itself: up to Python
+    3.11 it has less, the more frames are open, and here some are monitorch's own instead of the two
+    of Python's loader."""
+    own, frame = -2, sys._getframe()
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        own += module == "runpy" or module.partition(".")[0] == "monitorch"
+        frame = frame.f_back  # type: ignore[assignment]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + own)
+    try:
+        yield
+    finally:
+        if sys.getrecursionlimit() == limit + own:
+            sys.setrecursionlimit(limit)
+
+
+def be_silent(text: str) -> None:
+    """For hooks that are to tell nothing."""
+
+
+def install(hook: Hook) -> None:
+    """From now on modules are imported through this hook."""
+    global _hook
+    _hook = hook
+    _Loader.path_stats = _find_path_stats  # type: ignore[method-assign]
+    for name in _LATER:
+        if name in sys.modules:
+            _change(name)
+
+
+def get() -> "Hook | None":
+    return _hook
+
+
+def _find_path_stats(self: "Any", path: str) -> "Any":
+    """SourceFileLoader.path_stats"""
+    caller = sys._getframe(1)
+    if caller.f_code is _get_code:
+        if self.name in _awaited:
+            _watch(self.name, caller.f_back)
+        if _prepare(self, path):
+            raise OSError  # which says that there is no bytecode to be used
+    return _path_stats(self, path)
+
+
+_find_path_stats.__name__ = _path_stats.__name__
+_find_path_stats.__qualname__ = _path_stats.__qualname__
+_find_path_stats.__doc__ = _path_stats.__doc__
+
+
+def _prepare(loader: "Any", path: str) -> bool:
+    """Makes the code that the loader is to give; False where it is to give its own."""
+    is_changed = loader.name in _LATER
+    if not is_changed and (_hook is None or not _hook.selected.has(loader.name, path)):
+        return False
+    try:
+        source = loader.get_data(path)
+        compile_source = _compile_with_change if is_changed else _compile_for
+        code = compile_source(loader, source, path)
+    except Exception:
+        return False
+    if code is None:
+        return False
+
+    def give_code(data: bytes, file: str, **options: "Any") -> "CodeType":
+        del loader.source_to_code
+        if data != source:  # the file was written meanwhile
+            return loader.source_to_code(data, file, **options)  # type: ignore[no-any-return]
+        return code
+
+    loader.source_to_code = give_code
+    return True
+
+
+def _compile_for(loader: "Any", source: bytes, path: str) -> "CodeType | None":
+    if _hook is None:
+        return None
+    kind = type(loader)
+    if kind is _Loader or kind.source_to_code is _source_to_code:
+        return _hook.compile(loader.name, source, path)
+    # It makes code of its own from a source: from the instrumented one, then.
+    result = _hook.instrument(loader.name, source, path)
+    if result is None:
+        return None
+    code: "CodeType" = loader.source_to_code(result.text, path)
+    return _instrument.map_positions(code, source, result)
+
+
+# Modules that are changed as soon as they are there: name -> module of ours that does it.
+_LATER = {
+    "multiprocessing.spawn": "monitorch._run.children",
+    "pkgutil": "monitorch._compile.scripts",
+    "_pytest.assertion.rewrite": "monitorch._pytest.assertions",
+}
+
+
+def _compile_with_change(loader: "Any", source: bytes, path: str) -> "CodeType":
+    """The module's code with one more line, which calls `_change`."""
+    line = f"\n__import__('monitorch._compile.import_hook')._compile.import_hook._change({loader.name!r})\n"
+    return compile(source + line.encode(), path, "exec", dont_inherit=True)
+
+
+def _change(name: str) -> None:
+    import importlib
+
+    try:
+        importlib.import_module(_LATER[name]).change(sys.modules[name])
+    except Exception as error:
+        if _hook is not None:
+            _hook.tell(f"{name} could not be notified of instrumented modules: {error}")
+
+
+# What is done with modules when they have been imported: name -> function.
+_awaited: "dict[str, Callable[[Any], None]]" = {}
+
+
+def after(name: str, change: "Callable[[Any], None]") -> None:
+    """Calls `change` with the module: at once, or as soon as the program has imported it and before
+    it goes on. Nothing of this can be seen of the module then."""
+    module = sys.modules.get(name)
+    spec = getattr(module, "__spec__", None)
+    if module is None or getattr(spec, "_initializing", False):
+        _awaited[name] = change
+    else:
+        _call(change, module)
+
+
+class _WatchedSpec(importlib.machinery.ModuleSpec):
+    """A module's spec while the module is being imported. The last thing that Python does then is
+    to say in the spec that it is no longer."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "_initializing" or value:
+            super().__setattr__(name, value)
+            return
+        self.__class__ = importlib.machinery.ModuleSpec  # type: ignore[assignment]
+        self._initializing = value
+        module = sys.modules.get(self.name)
+        if module is not None and getattr(module, "__spec__", None) is self:
+            change = _awaited.pop(self.name, None)
+            if change is not None:
+                _call(change, module)
+
+
+def _watch(name: str, frame: "FrameType | None") -> None:
+    """`frame` is where the loader runs the module."""
+    if frame is None or frame.f_code is not _exec_module:
+        return
+    spec = getattr(frame.f_locals.get("module"), "__spec__", None)
+    if type(spec) is importlib.machinery.ModuleSpec and spec.name == name:
+        spec.__class__ = _WatchedSpec
+
+
+def _call(change: "Callable[[Any], None]", module: "Any") -> None:
+    try:
+        change(module)
+    except Exception as error:
+        if _hook is not None:
+            _hook.tell(f"{module.__name__} could not be prepared for this run: {error}")

@@ -1,0 +1,1 @@
+"""Flow pictures: `monitorch.on`, `off`, `watch`, `run` and their settings."""

@@ -1,0 +1,132 @@
+"""What `monitorch.on` records into: a trace of its own, or the one that is being recorded."""
+
+import os
+import shutil
+import tempfile
+
+from monitorch._record import recording as _record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from monitorch._flow.settings import Settings
+
+_IDENTITY = slice(16, 40)  # of a trace's header: when it began, and in which process
+
+
+class Trace:
+    """Events from `first_event` on are those that are held for the next picture."""
+
+    first_event: int
+
+    def __init__(self, settings: "Settings") -> None:
+        from monitorch import _recorder
+
+        self._folder: "str | None" = None
+        active = _record.find_active()
+        if active is None:
+            active = self._begin(settings)
+        self._recording = active
+        self._process = os.getpid()
+        self._identity = _read_identity(active.absolute_path)
+        self.first_event = _recorder.event_count()
+
+    def _begin(self, settings: "Settings") -> "_record.Recording":
+        folder = tempfile.mkdtemp(prefix="monitorch-")
+        try:
+            recording = _record.record(
+                os.path.join(folder, "flow.mtrace"),
+                sample=settings.sample(),
+                sources=True,
+                last=settings.last,
+            )
+            recording.stopper = "monitorch.off()"
+            recording.start()
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        self._folder = folder
+        return recording
+
+    @property
+    def is_own(self) -> bool:
+        """Whether nobody else has asked for this trace."""
+        return self._folder is not None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether its recording goes on, or is paused: a program may end it."""
+        return self._recording.is_active
+
+    @property
+    def next_event(self) -> int:
+        """The number that the next event gets."""
+        from monitorch import _recorder
+
+        if self.is_active:
+            return _recorder.event_count()
+        summary = self._recording.summary
+        return 0 if summary is None else summary.events
+
+    @property
+    def is_empty(self) -> bool:
+        return self.next_event <= self.first_event
+
+    @property
+    def path(self) -> str:
+        """Of the file, which in a forked child is one of the child's own."""
+        from monitorch import _recorder
+
+        path = _recorder.path() if self.is_active else None
+        return self._recording.absolute_path if path is None else path
+
+    def is_there(self) -> bool:
+        """Whether the file still holds these events: it may have been removed, or been replaced
+        by another recording's."""
+        if os.getpid() != self._process:
+            return os.path.exists(self.path)
+        return self._identity == _read_identity(self.path)
+
+    def pause(self) -> None:
+        """What runs from now on is not held, where that is ours to say."""
+        if self.is_own:
+            self._recording.pause()
+
+    def resume(self) -> None:
+        if self.is_own:
+            self._recording.resume()
+
+    def flush(self) -> None:
+        """What was recorded can be read."""
+        from monitorch import _recorder
+
+        if self.is_active:
+            _recorder.flush()
+
+    def enter_child(self) -> None:
+        """In a forked process: the events are the parent's, and so is the folder."""
+        self.first_event = 0
+
+    def close(self) -> None:
+        """Forgets the events; what was recorded for this alone is removed."""
+        if not self.is_own:
+            return
+        is_child = os.getpid() != self._process
+        path = self.path
+        if self.is_active:
+            self._recording.is_quiet = True  # what there was to tell stands on the pictures
+            self._recording.stop()
+        if not is_child:
+            shutil.rmtree(self._folder or "", ignore_errors=True)
+        elif path != self._recording.absolute_path:
+            try:
+                os.unlink(path)
+            except OSError:
+                pass  # its parent has removed the folder
+
+
+def _read_identity(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_IDENTITY.stop)[_IDENTITY]
+    except OSError:
+        return b""

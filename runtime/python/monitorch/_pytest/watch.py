@@ -1,0 +1,201 @@
+"""The recording of one test, and what is asked of it: a NaN, and the golden trace."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from monitorch._record import automatic as _automatic
+from monitorch._record import recording as _record
+from monitorch._run import command as _command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    import pytest
+
+    from monitorch._pytest.golden import Golden
+
+_MEMORY = "/dev/shm"
+_MEMORY_FREE = 4 << 30  # bytes; with less a long test could fill it
+_DEPTH = "2"  # steps back that are printed of what a NaN was made from
+_ALLOW = "\n\nif the test makes it on purpose: @pytest.mark.monitorch_allow_nan"
+
+
+def _make_folder() -> str:
+    """In memory where there is room: a file on a disk costs a short test ten times as much."""
+    try:
+        state = os.statvfs(_MEMORY)
+        if "TMPDIR" not in os.environ and state.f_bavail * state.f_frsize >= _MEMORY_FREE:
+            return tempfile.mkdtemp(prefix="monitorch-", dir=_MEMORY)
+    except OSError:
+        pass
+    return tempfile.mkdtemp(prefix="monitorch-")
+
+
+class Watch:
+    """Of one test. Its events are in a trace of their own, or part of what is being recorded."""
+
+    def __init__(self, item: "pytest.Item") -> None:
+        self._item = item
+        self._forbidden = ""  # "nan", "nonfinite"
+        self._golden: "Golden | None" = None
+        self._folder = ""
+        self._recording: "_record.Recording | None" = None
+        self._first = 0
+        self._found: "list[tuple[str, str]]" = []
+
+    def forbid(self, what: str) -> None:
+        """From now on the test may make no "nan", or nothing "nonfinite"."""
+        if self._forbidden != "nonfinite":
+            self._forbidden = what
+        if self._recording is None:
+            self._begin()
+
+    def compare(self, golden: "Golden") -> None:
+        """From now on the test is recorded into a trace that holds nothing else."""
+        active = _record.find_any()
+        if active is not None and not active.is_paused and active is not self._recording:
+            golden.leave_out(f"{active.path} records the whole run")
+            return
+        self.end()
+        self._golden = golden
+        self._begin()
+
+    def _begin(self) -> None:
+        from monitorch import _recorder
+
+        active = _record.find_any()
+        if active is None or active.is_paused:
+            self._folder = _make_folder()
+            # What torch.compile compiles stays as it is for the option, which nobody asked for here.
+            mode = "skip" if self._forbidden == "nonfinite" else "break"
+            path = os.path.join(self._folder, "test.mtrace")
+            active = _record.record(path, sources=True, compile=mode)  # type: ignore[arg-type]
+            active.is_quiet = True
+            active.start()
+            active.gives_way = True
+        self._recording = active
+        self._first = _recorder.event_count()
+        self._follow()
+
+    def _follow(self) -> None:
+        """What was imported before is not instrumented, unless that was asked for from the start."""
+        from monitorch._compile import import_hook as _import
+        from monitorch._follow import follow as _follow
+        from monitorch._pytest import record as _pytest_record
+
+        if _import.get() is not None:
+            return
+        selected = _pytest_record.select(self._item.config, [])
+        _follow.begin(
+            self, sys._getframe(), lambda path, _: os.path.isabs(path) and selected.has("", path)
+        )
+
+    def finish(self, has_passed: bool) -> "list[tuple[str, str]]":
+        """Ends it: (title, text) of each fault. `has_passed`: without what is found here."""
+        golden = self._golden
+        if golden is not None and not has_passed:
+            golden.leave_out("")
+        self.end()
+        found, self._found = self._found, []
+        return found
+
+    def end(self) -> None:
+        """Ends the recording, and asks. May be called again."""
+        from monitorch import _recorder
+        from monitorch._follow import follow as _follow
+
+        _follow.end(self)
+        recording, self._recording = self._recording, None
+        if recording is None:
+            return
+        if recording.is_active:
+            _recorder.flush()
+        path = _recorder.path() if recording.is_active else recording.absolute_path
+        if self._folder:
+            self._note_early_end(recording.stop())
+        try:
+            self._ask(path or recording.absolute_path)
+        finally:
+            if self._folder:
+                shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
+
+    def _note_early_end(self, summary: "Any") -> None:
+        """Shown in pytest's summary: later code was not checked."""
+        if summary is not None and summary.stopped is not None:
+            text = f"{self._item.nodeid}: not recorded to its end: {summary.stopped}"
+            self._item.user_properties.append(("monitorch", text))
+
+    def _ask(self, trace: str) -> None:
+        """A golden trace is last: with a NaN in it, it is not written."""
+        if self._forbidden and not self._found:
+            explain = _explain if self._forbidden == "nan" else _explain_unmeant
+            text = explain(trace, self._first)
+            if text:
+                self._found.append(("monitorch", text))
+        golden, self._golden = self._golden, None
+        if golden is not None:
+            text = golden.compare(trace, may_write=not self._found)
+            if text:
+                self._found.append(("monitorch golden", text))
+
+
+def _find_nonfinite(
+    trace: str, first: int, wants_infinities: bool
+) -> "tuple[int, str, int, str] | None":
+    """(number, file, line, name) of the first event from `first` on that holds NaN, or an infinity."""
+    from monitorch._load import load
+
+    columns = ["seq", "file", "line", "name", "nan", "value"]
+    events: "Any" = load(trace, columns=columns, nan=True)
+    for number, file, line, name, count, value in zip(*(events[column] for column in columns)):
+        # Of an array it is counted; a number has no counts.
+        has_nan = count > 0 or (count < 0 and value != value)
+        if number >= first and (wants_infinities or has_nan):
+            return number, file, line, name
+    return None
+
+
+def _why(trace: str, event: str) -> "tuple[int, str]":
+    """The exit code and the text of `monitorch why`; 3 where it could not answer."""
+    from monitorch._record.nonfinite import _shorten
+
+    command = _command._find_command()
+    if command is None:
+        return 3, ""
+    words = [command, "why", "--quiet", "--color=never", f"--depth={_DEPTH}", trace, event]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        _automatic._say(done.stderr.strip())
+        return 3, ""
+    return done.returncode, _shorten(done.stdout.rstrip())
+
+
+def _explain(trace: str, first: int) -> str:
+    """Of the first event from `first` on that holds NaN; empty where there is none."""
+    from monitorch._record.nonfinite import _shorten
+
+    found = _find_nonfinite(trace, first, False)
+    if found is None:
+        return ""
+    number, file, line, name = found
+    code, text = _why(trace, f"#{number}")
+    return text if code == 1 else _shorten(f"{file}:{line}: {name}: holds NaN")
+
+
+def _explain_unmeant(trace: str, first: int) -> str:
+    """Of the first NaN from `first` on, or infinity that its line does not name; empty where there is none."""
+    from monitorch._record.nonfinite import _shorten
+
+    found = _find_nonfinite(trace, first, True)
+    if found is None:
+        return ""
+    number, file, line, name = found
+    code, text = _why(trace, f"#{number}+")
+    if code == 0:
+        return ""
+    return (text if code == 1 else _shorten(f"{file}:{line}: {name}: holds NaN or Inf")) + _ALLOW

@@ -1,0 +1,1 @@
+"""Recording: how it begins and ends, what it is asked for, what it knows of the program."""

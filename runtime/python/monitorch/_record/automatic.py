@@ -1,0 +1,168 @@
+"""Recording that MONITORCH in the environment asks for: begun here, told of at exit.
+
+The first instrumented file may be one that Python loads while it starts, so this too imports
+only what is built in, and nothing that goes wrong may reach the program.
+"""
+
+import posix
+import sys
+from atexit import register as _register_at_exit
+
+from monitorch import _registry
+from monitorch._record import options as _options
+from monitorch._record import recording as _record
+from monitorch._record import related as _related
+from monitorch._record import summary as _summary
+from monitorch._record import trace_path as _trace_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitorch._record import included as _included
+
+_EBUSY = 16
+
+
+def begin(environment: "Mapping[bytes, bytes]") -> None:
+    is_quiet = False
+    text = environment[b"MONITORCH"].decode(
+        sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+    )
+    try:
+        path, options = _options.parse(text)
+        is_quiet = bool(options.pop("quiet", False))
+        recording = _start(path, options, is_quiet)
+    except Exception as error:
+        if not is_quiet:
+            _say(f"MONITORCH: {_describe(error)}; nothing is recorded")
+        return
+    if not is_quiet:
+        _register_at_exit(_tell, recording, posix.getpid())
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.Recording":
+    def start(path: str, owner: "_related.Header | None" = None) -> "_record.Recording":
+        recording = _record.record(path, **options)  # type: ignore[arg-type]
+        recording.is_quiet = is_quiet
+        recording.is_whole = True
+        recording.owner = owner
+        return recording.start()
+
+    # Workers share the variable; their parent may record nothing, so that nobody has the file.
+    if not _record.is_worker():
+        try:
+            return start(path)
+        except OSError as error:
+            if error.errno != _EBUSY:
+                raise
+        # Another process writes that file: one that this one was started by, as a rule.
+    owner = _related.read_header(_trace_path.add_rank(path))
+    recording = start(_trace_path.add_word(path, str(posix.getpid())), owner)
+    made = _related.read_header(recording.absolute_path)
+    if owner is not None and made is not None and not made.is_child:
+        recording.avoided = path, owner.process
+    return recording
+
+
+def _tell(recording: "_record.Recording", process: int) -> None:
+    """At exit: one line on what was recorded, and how to see it."""
+    recording.is_quiet = True  # all is told here
+    summary = recording.stop()
+    if summary is None or posix.getpid() != process or _record.is_worker():
+        return  # its parent tells of the run
+    _flush_output()
+    included = recording.included
+    for text in () if included is None else included.explain_unused():
+        _say(text)
+    if summary.events == 0 and summary.stopped is None:
+        _say(f"nothing recorded in {summary.path}: {_find_reason(summary, included)}")
+        return
+    kept = recording.last
+    count = f"{summary.events:,} events"
+    if 0 < kept < summary.events:
+        count = f"about the last {kept:,} of {count}"
+    text = f"{count} in {summary.path} ({_format_size(summary.size)})"
+    if summary.stopped is not None:
+        text += f"; recording ended early: {summary.stopped}"
+    if summary.lost:
+        text += f"; {summary.lost:,} events were lost"
+    others = len(summary.paths) - 1
+    if others:
+        files = "trace of a child process" if others == 1 else "traces of child processes"
+        text += f"; {others} {files}: {_trace_path.add_word(summary.path, '*')}"
+    if recording.avoided is not None:
+        path, writer = recording.avoided
+        text += f"; {path} was being written by another program, process {writer}"
+    _say(f"{text}: monitorch {recording.viewer} {_quote(summary.path)}")
+    if summary.left_out and summary.stopped is None:
+        _say(_summary.describe_left_out(summary))
+
+
+def _flush_output() -> None:
+    """What the program has printed comes first, also where both go to one file."""
+    try:
+        sys.stdout.flush()
+    except Exception:
+        return  # closed: the interpreter says so at its end
+
+
+def _find_reason(
+    summary: "_record.Summary", included: "_included.Included | None"
+) -> str:
+    is_run = "monitorch._run.run" in sys.modules
+    if summary.imports:
+        option = "--imports" if is_run else "the option imports=yes"
+        return f"what ran did so while modules were imported; record it with {option}"
+    if is_run:
+        return "nothing that could be recorded ran in the selected files"
+    if included is not None:
+        return included.explain_nothing()
+    if not _registry.has_started():
+        return (
+            "no instrumented code was imported; to record a program as it is: "
+            f"monitorch run {_find_script()}"
+        )
+    return "instrumented code was imported, but none of its lines ran"
+
+
+def _find_script() -> str:
+    """As the command line named it; else an example."""
+    words = sys.argv[:1] if hasattr(sys, "argv") else []
+    return _quote(words[0]) if words and words[0].endswith(".py") else "train.py"
+
+
+def _format_size(size: int) -> str:
+    amount = float(size)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.1f} {unit}" if unit != "bytes" else f"{size} bytes"
+        amount /= 1000
+    return f"{amount:.1f} TB"
+
+
+def _quote(path: str) -> str:
+    """As a shell reads it."""
+    if path and all(c.isalnum() or c in "_./-+=:,@%" for c in path):
+        return path
+    return "'" + path.replace("'", "'\"'\"'") + "'"
+
+
+def _say(text: str) -> None:
+    text = "".join(c if c.isprintable() else "\ufffd" for c in text)
+    line = f"monitorch: {text}\n"
+    try:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+    except Exception:
+        # Closed, or not there yet. A text in an encoding that lacks a letter, too.
+        try:
+            posix.write(2, line.encode("utf-8", "backslashreplace"))
+        except OSError:
+            pass

@@ -1,0 +1,170 @@
+"""The hooks that instrumented modules have now: for a recording, for watchers, or for both.
+
+A module's hook is one function in C that serves all who look at its sites; it is there as long
+as anybody does. Nobody else calls `_registry.set_hook`.
+"""
+
+import posix
+from _thread import RLock
+
+from monitorch import _registry
+from monitorch._record import source as _source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_lock = RLock()
+_recorded: "str | None" = None  # the mode of the recording that goes on
+_now: "str | None" = None  # the mode whose hooks the modules have
+_is_tracking = False
+_watchers: "dict[Any, tuple[Callable[..., None] | None, int]]" = {}  # what it calls, how often it began
+
+
+def begin_recording(mode: str, is_quiet: bool) -> None:
+    """Modules have hooks that record; `mode` is what torch.compile is to do at them."""
+    global _now, _recorded
+    with _lock:
+        _recorded = mode
+        _now = None  # what was met by torch.compile is told to each recording
+        _switch(is_quiet)
+
+
+def end_recording() -> None:
+    global _recorded
+    with _lock:
+        _recorded = None
+        _switch(False)
+
+
+def is_recording() -> bool:
+    """Whether instrumented code has its hooks for a recording, and not for watchers alone."""
+    return _recorded is not None
+
+
+def begin_watching(watcher: "Any", visit: "Callable[..., None] | None") -> None:
+    """`watcher`, of `_recorder.make_watcher`, is told of visits, by `visit`; or a
+    `_recorder.Tracing`, which needs none. May be called again: it ends where `end_watching` was
+    called as often."""
+    with _lock:
+        count = _watchers[watcher][1] if watcher in _watchers else 0
+        _watchers[watcher] = visit, count + 1
+        if count == 0:
+            _tell_watchers()
+            _switch(False)
+
+
+def learn_layout() -> None:
+    """How this Python's frames are read, which watchers need to."""
+    value = object()  # the first variable
+    from monitorch import _recorder
+
+    _recorder.learn_layout(value)
+
+
+def end_watching(watcher: "Any") -> None:
+    with _lock:
+        visit, count = _watchers[watcher]
+        if count > 1:
+            _watchers[watcher] = visit, count - 1
+            return
+        del _watchers[watcher]
+        _tell_watchers()
+        _switch(False)
+
+
+def begin_tracking() -> None:
+    """Calls are tracked, with a recording of the program's or without: modules have hooks."""
+    global _is_tracking
+    with _lock:
+        if not _is_tracking:
+            _is_tracking = True
+            _switch(False)
+
+
+def end_tracking() -> None:
+    global _is_tracking
+    with _lock:
+        _is_tracking = False
+        _switch(False)
+
+
+def _begin_child() -> None:
+    """In a forked process: another thread of its parent may have held the lock."""
+    global _lock
+    _lock = RLock()
+
+
+posix.register_at_fork(after_in_child=_begin_child)
+
+
+def _tell_watchers() -> None:
+    from monitorch import _recorder
+
+    # A list first: a finalizer may leave a context while the pairs are made.
+    _recorder.set_watchers(tuple((watcher, told[0]) for watcher, told in list(_watchers.items())))
+
+
+def _switch(is_quiet: bool) -> None:
+    """Gives modules the hooks of the mode that counts now, or none."""
+    global _now
+    from monitorch import _recorder
+    from monitorch._compile import compiled as _compiled
+
+    _recorder.mute(_recorded is None)
+    mode = _recorded
+    if mode is None and (_watchers or _is_tracking):
+        mode = "break"  # a watcher wants the values
+    if mode is None:
+        _now = None
+        _registry.set_hook(None)
+        _compiled.end()
+    elif mode != _now:
+        _compiled.begin(mode, is_quiet)
+        _now = mode
+        _registry.set_hook(_FACTORIES[mode])
+
+
+def clean(text: str) -> str:
+    """A text that the trace can hold: undecodable bytes of a file's name are spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> object:
+    """A module's hook. Runs while that module is being imported: it must not raise."""
+    from monitorch import _recorder
+    from monitorch._compile import compiled as _compiled
+
+    name = module_globals.get("__name__")
+    name = name if isinstance(name, str) else ""
+    try:
+        file, source, kind = _source.find(table, module_globals, _recorder.source_hash)
+        hook = _recorder.make_hook(table, clean(name), clean(file), source, kind)
+        _compiled.add(hook, mode)
+    except Exception as error:
+        _recorder.note(clean(f"module {name} is not recorded: {error}"), True)
+        if _watchers:
+            _warn_of(name, error)
+        return None
+    return hook
+
+
+def _warn_of(name: str, error: Exception) -> None:
+    """Those who watch have no trace that would tell it."""
+    import logging
+
+    logging.getLogger("monitorch.spy.saver").warning("module %s is not watched: %s", name, error)
+
+
+def _make_breaking_hook(table: str, module_globals: "dict[str, object]") -> object:
+    return _make_hook(table, module_globals, "break")
+
+
+def _make_skipping_hook(table: str, module_globals: "dict[str, object]") -> object:
+    return _make_hook(table, module_globals, "skip")
+
+
+# Two functions, so that a module has a hook for each of the two: code that torch.compile has
+# made for the one must not be taken for the other.
+_FACTORIES = {"break": _make_breaking_hook, "skip": _make_skipping_hook}

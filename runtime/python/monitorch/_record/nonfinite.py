@@ -1,0 +1,69 @@
+"""Recordings that stop where a value is NaN or infinite: the exception that the program gets."""
+
+import posix
+
+from monitorch._record import recording as _record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+CHOICES = {"nan": 1, "inf": 2, "nonfinite": 3}
+"""What a recording can stop at, as the recorder knows it."""
+
+
+class NonFinite(FloatingPointError):
+    """A recorded line has made a value that is NaN or infinite: raised by that line, of a recording
+    with `stop`. The recording has ended; its last events tell the value."""
+
+    __module__ = "monitorch"
+
+    trace: str = ""
+    """The trace's path."""
+    file: str = ""
+    """The source file of the line."""
+    line: int = 0
+
+
+def read(stop: "Literal['nan', 'inf', 'nonfinite'] | None", has_statistics: bool) -> int:
+    """The option `stop` of a recording. TypeError and ValueError tell what is wrong."""
+    from monitorch._record import options as _options
+
+    if stop is None:
+        return 0
+    number = CHOICES[_options.check_choice("stop", stop, tuple(CHOICES))]
+    if not has_statistics:
+        raise ValueError(f"stop={stop!r} looks at statistics: it does not go with stats=False")
+    return number
+
+
+def lines(file: str, line: int) -> str:
+    """The source from that line on, as far as a statement may go; "" where it cannot be read."""
+    import linecache
+
+    return "".join(linecache.getlines(file)[line - 1 : line + 29])
+
+
+def report_found(file: str, line: int, what: str) -> "NonFinite | None":
+    """Called by the recorder in the thread that made the value, outside of any hook."""
+    from monitorch._record.automatic import _quote
+
+    recording = _record.find_any()
+    if recording is None:
+        return None  # it was ended meanwhile
+    place = f"{_shorten(file)}:{line}"
+    path = recording.end_at(f"{place}: {what}")
+    error = NonFinite(
+        f"{place}: {what}; `monitorch why {_quote(path)}` names its origin"
+    )
+    error.trace, error.file, error.line = path, file, line
+    return error
+
+
+def _shorten(file: str) -> str:
+    """As seen from the current folder."""
+    try:
+        folder = posix.getcwd() + "/"
+    except OSError:
+        return file
+    return file[len(folder) :] if file.startswith(folder) else file

@@ -1,0 +1,445 @@
+"""Recording: how it begins, what it is while it goes on, how it ends."""
+
+import posix
+import sys
+from _thread import RLock
+from atexit import register as _register_at_exit
+
+from monitorch._flow.caller import find_caller
+from monitorch._flow.offer import offer
+from monitorch._record import hooks as _hooks
+from monitorch._record import options as _options
+from monitorch._record import related as _related
+from monitorch._record import trace_path as _trace_path
+from monitorch._record.summary import Summary as Summary
+from monitorch._record.summary import complain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+    from types import FrameType
+    from typing import Literal
+
+    from monitorch._record import included as _included
+
+_lock = RLock()
+_active: "Recording | None" = None
+_is_set_up = False
+
+
+class Recording:
+    """One recording, made by `monitorch.record`.
+
+    `start()` or a `with` statement begins it. `stop()`, the end of that statement, or the end of
+    the program ends it.
+    """
+
+    path: str
+    """Where the trace is written."""
+    summary: "Summary | None"
+    """What was recorded; None before the end."""
+    is_quiet: bool
+    """Whether nothing is to be written to stderr; set before it starts."""
+    is_paused: bool
+    """Whether it goes on but records nothing."""
+    stopper: str
+    """What a program calls to end it."""
+    viewer: str
+    """The command that shows what was recorded."""
+    gives_way: bool
+    """Whether another recording may begin, which ends this one: the program's own."""
+    is_replaced: bool
+    """Whether the recording that ended this one is written to the same file."""
+    is_whole: bool
+    """Whether it is of the whole program, and no import that goes on began before it."""
+    owner: "_related.Header | None"
+    """The recording that had the path which was asked for: its process may have made this one."""
+    avoided: "tuple[str, int] | None"
+    """The path that was asked for and the process, of another program, that was writing it."""
+    included: "_included.Included | None"
+    """What is followed without being instrumented."""
+    last: int
+    """About so many events are kept, the newest ones; 0: all."""
+
+    def __init__(
+        self, path: str, mode: str, options: "dict[str, object]", include: "tuple[str, ...]"
+    ) -> None:
+        self._is_forgotten = False
+        self._absolute = _trace_path.make_absolute(path)
+        self._is_forgotten = True  # until it is told to start
+        self._has_begun = False
+        self._mode = mode
+        self._options = options
+        self.included = None
+        if include:
+            self._include(include)
+        self.last = int(options["last"])  # type: ignore[call-overload]
+        self._process = 0
+        self.path = path
+        self.summary = None
+        self.is_quiet = False
+        self.gives_way = False
+        self.stopper = "monitorch.stop()"
+        self.viewer = "show"
+        self.is_replaced = False
+        self.is_paused = False
+        self.is_whole = False
+        self.owner = None
+        self.avoided = None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self is _active
+
+    @property
+    def absolute_path(self) -> str:
+        """Of the trace, wherever the program has gone since."""
+        return self._absolute
+
+    def start(self) -> "Recording":
+        """Begins the recording, and replaces an earlier trace of that name."""
+        self._is_forgotten = False
+        with _lock:
+            if self._has_begun and not self.is_active:
+                raise RuntimeError(
+                    f"the recording to {self.path} has ended: call monitorch.record again"
+                )
+            _end_another(self)
+            _start(self)
+        return self
+
+    def stop(self) -> "Summary | None":
+        """Ends the recording and returns its Summary. Any thread may call it, and more than once."""
+        with _lock:
+            if self.is_active:
+                _finish(self)
+                if self.summary is not None and not self.is_quiet:
+                    complain(self.summary, self.included, is_worker())
+            return self.summary
+
+    def end_at(self, text: str) -> str:
+        """Ends it at a value that it was to stop at; gives the trace's path."""
+        with _lock:
+            if self.is_active:
+                _finish(self)
+            self.viewer = "why"
+            if self.summary is None:
+                return self.path
+            if self.summary.stopped is None:
+                self.summary.stopped = text
+            return self.summary.path
+
+    def _follow_from(self, frame: "FrameType") -> None:
+        """Records this frame too, and what `monitorch.on()` would follow if it were called there.
+        To be called before it starts."""
+        self._include(()).add_frame(frame)
+
+    def _include(self, globs: "tuple[str, ...]") -> "_included.Included":
+        if self.included is None:
+            from monitorch._record import included as _included
+
+            self.included = _included.Included(globs)
+        return self.included
+
+    def pause(self) -> None:
+        """Records nothing until `resume()`; meanwhile another recording may begin, which ends
+        this one."""
+        with _lock:
+            if self.is_active and not self.is_paused:
+                self.is_paused = True
+                _hooks.end_recording()
+
+    def resume(self) -> None:
+        with _lock:
+            if self.is_active and self.is_paused:
+                self.is_paused = False
+                _hooks.begin_recording(self._mode, self.is_quiet)
+
+    def __enter__(self) -> "Recording":
+        return self.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+    def __del__(self) -> None:
+        if self._is_forgotten and not sys.is_finalizing():
+            import warnings
+
+            warnings.warn(
+                f"monitorch.record({self.path!r}) was not started: write "
+                f"`with monitorch.record(…):` or call its start()",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def __repr__(self) -> str:
+        state = "paused" if self.is_paused else "active"
+        if not self.is_active:
+            state = "ended" if self._has_begun else "not started"
+        count = None if self.summary is None else self.summary.events
+        if self.is_active:
+            from monitorch import _recorder
+
+            count = _recorder.event_count()
+        events = "" if count is None else f", {count:,} event{'' if count == 1 else 's'}"
+        return f"<monitorch.Recording to {self.path!r}, {state}{events}>"
+
+
+def record(
+    path: "str | bytes | PathLike[str] | PathLike[bytes]",
+    *,
+    sample: "int | tuple[int, int, int]" = 64,
+    last: "int | None" = None,
+    stats: bool = True,
+    hash: bool = True,
+    values: "Literal['all'] | str | Iterable[str] | None" = None,
+    sources: bool = False,
+    imports: bool = False,
+    every: int = 1,
+    threads: "Literal['all', 'current']" = "all",
+    max_elements: "int | None" = None,
+    size_limit: "int | str | None" = None,
+    compile: "Literal['break', 'skip']" = "break",
+    stop: "Literal['nan', 'inf', 'nonfinite'] | None" = None,
+    scalars: "Literal['some', 'all']" = "some",
+    include: "str | Iterable[str]" = (),
+) -> Recording:
+    """Makes a recording into the file `path`, which a `with` statement or start() begins.
+
+        with monitorch.record("run.mtrace"):
+            train()
+
+    or, from one place to another:
+
+        recording = monitorch.record("run.mtrace").start()
+        ...
+        recording.stop()        # or, from anywhere: monitorch.stop()
+
+    It records instrumented code, and the code that `include` names as it is. Other code runs as
+    always and leaves nothing in the trace. `monitorch show run.mtrace` prints the trace.
+
+    include       record these modules or files without instrumenting them, loaded or imported
+                  later: "transformers.models.llama", "__main__", ["model.py", "timm"]
+    sample        keep this number of values of each tensor (0: none); or those of the tables of
+                  monitorch.on: (max_vector, max_matrix, max_slices)
+    last          keep only the newest events, approximately this number
+    stats         minimum, maximum, mean, standard deviation, counts of NaN, Inf and zeros
+    hash          a hash of each tensor's values, which shows whether they changed
+    values        keep whole tensors of these names, or of "all": "q", ["loss", "attn*"]
+    sources       also record tensors that a line reads and no recorded line made
+    imports       also record lines that run while a module is imported
+    every         record statistics, hash and values at every n-th visit of a line only
+    max_elements  record them for tensors of at most this number of elements only
+    threads       "all", or "current": only the thread that starts the recording
+    size_limit    stop before the file grows beyond this: 2_000_000_000 or "2G"
+    compile       what torch.compile does at an instrumented line: "break" its graph, so that
+                  the line is recorded, or "skip" the line, which leaves the graph whole
+    stop          "nan", "inf" or "nonfinite" (either): the first recorded line that makes such a
+                  value raises monitorch.NonFinite, and the recording ends with that value
+    scalars       "some": of a line that has never held a tensor, record the first 10,000 visits
+                  and those whose number is a power of two; "all": every visit
+
+    Only one recording is active at a time. Each forked child process writes a trace of its own
+    beside this one (run.1234.mtrace), and so does each rank of torchrun (run.rank3.mtrace).
+
+    An existing trace is replaced; any other file is kept.
+
+    Raises OSError if the file cannot be written, RuntimeError if a recording is active, and
+    TypeError or ValueError if an option is wrong.
+    """
+    mode = _options.check_choice("compile", compile, ("break", "skip"))
+    options: "dict[str, object]" = {
+        "sample": _options.check_sample("sample", sample),
+        "last": _options.check_limit("last", last),
+        "size_limit": _options.check_size("size_limit", size_limit),
+        "stats": _options.check_switch("stats", stats),
+        "hash": _options.check_switch("hash", hash),
+        "names": _options.check_values(values),
+        "sources": _options.check_switch("sources", sources),
+        "imports": _options.check_switch("imports", imports),
+        "every": _options.check_number("every", every, 1),
+        "max_elements": _options.check_limit("max_elements", max_elements),
+        "one_thread": _options.check_choice("threads", threads, ("all", "current")) == "current",
+        "all_scalars": _options.check_choice("scalars", scalars, ("some", "all")) == "all",
+    }
+    if stop is not None:
+        from monitorch._record import nonfinite as _nonfinite
+
+        options["stop"] = _nonfinite.read(stop, stats)
+    globs = _options.check_globs("include", include)
+    if globs and stop is not None:
+        raise ValueError(
+            f"stop={stop!r} needs instrumented code, and include= follows code as it is: run "
+            f"`monitorch run --include {globs[0]} --record stop={stop} train.py` instead"
+        )
+    text = _trace_path.add_rank(_trace_path.decode(path))
+    with _lock:
+        _refuse_another()
+    _trace_path.check_writable(text)
+    return Recording(text, mode, options, globs)
+
+
+# As text they would fill the screen in help(); type checkers read them above.
+record.__annotations__ = {}
+record = offer(record)
+
+
+def stop() -> "Summary | None":
+    """Ends the active recording and returns its Summary, or None if nothing is recorded."""
+    with _lock:
+        active = find_active()
+        return active.stop() if active is not None else None
+
+
+def find_any() -> "Recording | None":
+    """The recording that goes on, even if it is paused or gives way to others."""
+    return _active
+
+
+def find_active() -> "Recording | None":
+    """The recording that goes on, if any; not one that is paused or gives way to others."""
+    active = _active
+    return None if active is None or active.is_paused or active.gives_way else active
+
+
+def _end_another(recording: Recording) -> None:
+    """Makes room for a recording that is about to begin, where that may be."""
+    _refuse_another()
+    if _active is not None:
+        _active.is_quiet = True
+        _active.is_replaced = _active.absolute_path == recording.absolute_path
+        summary = _active.stop()
+        if summary is not None and summary.stopped is None:
+            summary.stopped = "the program began a recording of its own"
+
+
+def _refuse_another() -> None:
+    if _active is not None and not _active.is_paused and not _active.gives_way:
+        raise RuntimeError(
+            f"monitorch is recording to {_active.path} already: call {_active.stopper} first"
+        )
+
+
+def _import_recorder() -> None:
+    try:
+        from monitorch import _recorder  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"monitorch cannot record: its extension module _recorder cannot be loaded ({error})"
+        ) from None
+
+
+def _start(recording: Recording) -> None:
+    global _active
+    _import_recorder()
+    from monitorch import _recorder
+    from monitorch._record import settings as _settings
+
+    _set_up_once()
+    old = _related.read_header(recording._absolute)
+    _recorder.start(
+        recording._absolute,
+        quiet=recording.is_quiet,
+        whole=recording.is_whole,
+        origin=_related.find_origin(recording.owner),
+        **recording._options,  # type: ignore[arg-type]
+    )
+    if old is not None:
+        _related.remove_old(recording._absolute, old)
+    _settings.write_start()
+    _active = recording
+    recording._process = posix.getpid()
+    recording._has_begun = True
+    try:
+        _hooks.begin_recording(recording._mode, recording.is_quiet)
+        if recording.included is not None:
+            recording.included.begin(find_caller())
+    except BaseException:
+        _finish(recording)
+        raise
+    _stop_with_worker(recording)
+
+
+def _finish(recording: Recording) -> None:
+    global _active
+
+    try:
+        if recording.included is not None:
+            recording.included.end()
+        _hooks.end_recording()
+    finally:
+        try:
+            _close(recording)
+        finally:
+            _active = None
+
+
+def _close(recording: Recording) -> None:
+    from monitorch import _recorder
+    from monitorch._record import settings as _settings
+
+    if not _recorder.is_recording() or _is_idle_child(recording):
+        return
+    _settings.write_end()
+    told = _recorder.stop()
+    path = recording.path
+    if told["path"] != recording._absolute:
+        path = told["path"]  # of a forked child
+    recording.summary = Summary(told, path)
+
+
+def _is_idle_child(recording: Recording) -> bool:
+    """A forked process that has recorded nothing, and so has no file of its own."""
+    from monitorch import _recorder
+
+    return posix.getpid() != recording._process and _recorder.path() == recording._absolute
+
+
+def _set_up_once() -> None:
+    global _is_set_up
+    if not _is_set_up:
+        _is_set_up = True
+        _register_at_exit(_stop_at_exit)
+        posix.register_at_fork(after_in_child=_begin_child)
+
+
+def _stop_at_exit() -> None:
+    with _lock:
+        if _active is not None:
+            _active.stop()
+
+
+def _begin_child() -> None:
+    """In a forked child: the recorder goes on into a file of the child's own."""
+    global _lock
+    _lock = RLock()  # another thread of the parent may have held it
+    util = sys.modules.get("multiprocessing.util")
+    if _active is not None and util is not None:
+        # Such a child leaves without running what is registered at exit.
+        util.register_after_fork(_active, _stop_with_process)
+
+
+def is_worker() -> bool:
+    """Whether multiprocessing made this process, also while that begins."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and (
+        process.parent_process() is not None or hasattr(process.current_process(), "_inheriting")
+    )
+
+
+def _stop_with_worker(recording: Recording) -> None:
+    """For a recording that begins in a process of multiprocessing's own."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is None or not is_worker() or "--multiprocessing-fork" in sys.orig_argv:
+        return  # a spawned one runs what is registered at exit
+    if sys.modules["multiprocessing.process"].parent_process() is not None:
+        _stop_with_process(recording)
+    else:  # it forgets what is to be run at its end before it begins
+        util.register_after_fork(recording, _stop_with_process)
+
+
+def _stop_with_process(recording: Recording) -> None:
+    util = sys.modules["multiprocessing.util"]
+    util.Finalize(None, recording.stop, exitpriority=-1000)

@@ -1,0 +1,158 @@
+"""The summary of a recording that has ended."""
+
+import posix
+import sys
+
+from monitorch import _registry
+from monitorch._flow.caller import find_caller, is_private
+from monitorch._record import related as _related
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from monitorch._record import included as _included
+    from monitorch._recorder import Summary as _Told
+
+
+class Summary:
+    """What a recording has written."""
+
+    __slots__ = (
+        "path", "paths", "events", "lost", "imports", "size", "stopped", "left_out",
+        "left_out_places",
+    )  # fmt: skip
+
+    path: str
+    """The trace of this process."""
+    paths: "list[str]"
+    """All traces: this one, and those of child processes beside it."""
+    events: int
+    """How many events were recorded in this process."""
+    lost: int
+    """How many could not be written: see `stopped`."""
+    imports: int
+    """How many visits of lines were left out since a module was being imported."""
+    size: int
+    """Of the trace of this process, in bytes."""
+    stopped: "str | None"
+    """Why recording ended by itself: a full disk, the size limit, a value that it was to stop at; or
+    None."""
+
+    left_out: int
+    """How many visits of lines that never held a tensor were not recorded: see `scalars`."""
+    left_out_places: "list[tuple[str, int, int]]"
+    """The lines with the most of them: file, line, how many."""
+
+    def __init__(self, told: "_Told", path: str) -> None:
+        self.path = path
+        self.paths = [path, *_find_children(path, told["path"])]
+        self.events = told["events"]
+        self.lost = told["lost"]
+        self.imports = told["imports"]
+        self.size = _find_size(told["path"])
+        self.stopped = told["stopped"]
+        self.left_out = told["left_out"]
+        self.left_out_places = told["left_out_places"]
+        if self.stopped is None and self.size == 0:
+            self.stopped = "its file was removed or renamed meanwhile"
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"Summary({fields})"
+
+
+def describe_left_out(summary: Summary) -> str:
+    """`left out 89,983 visits of lines without tensors (data.py:12, data.py:11): …`"""
+    places = ", ".join(f"{file}:{line}" for file, line, _ in summary.left_out_places)
+    others = ", …" if sum(n for _, _, n in summary.left_out_places) < summary.left_out else ""
+    return (
+        f"left out {summary.left_out:,} visits of lines that never held a tensor "
+        f"({places}{others}): scalars=all records them"
+    )
+
+
+def _find_size(path: str) -> int:
+    try:
+        return posix.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _find_children(path: str, absolute: str) -> "list[str]":
+    """Named like `path`, which may be relative to a folder that the program has left."""
+    folder, slash, _ = path.rpartition("/")
+    names = [other.rpartition("/")[2] for other in _related.find_children(absolute)]
+    return [folder + slash + name for name in names]
+
+
+def complain(
+    summary: Summary, included: "_included.Included | None", is_worker: bool
+) -> None:
+    """Warns of what nobody would expect of a recording that went well. A worker of multiprocessing
+    may well have nothing to record."""
+    place = _find_place()
+    texts = [] if included is None or is_worker else included.explain_unused()
+    if summary.stopped is not None:
+        texts.append(f"recording to {summary.path} ended early: {summary.stopped}")
+    elif summary.events == 0 and not is_worker:
+        reason = _find_reason(summary, included, place)
+        texts.append(f"nothing recorded in {summary.path}: {reason}")
+    for text in texts:
+        _warn(text, place)
+
+
+def _find_reason(
+    summary: Summary, included: "_included.Included | None", place: "_Place"
+) -> str:
+    if summary.imports:
+        return "what ran did so while modules were imported; record it with imports=True"
+    if included is not None:
+        return included.explain_nothing()
+    if _registry.has_started():
+        compiled = "; torch.compile runs no lines of the code that it compiled"
+        return (
+            "instrumented code was imported, but none of its lines ran between the start and the "
+            "end of the recording" + (compiled if "torch._dynamo" in sys.modules else "")
+        )
+    return f"no instrumented code was imported; {_propose(place)}"
+
+
+def _propose(place: "_Place") -> str:
+    """How to record the program that the place is in."""
+    module = place.names.get("__name__")
+    module = module if isinstance(module, str) else "__main__"
+    file = place.source
+    way = f"pass include={module!r} to record code as it is"
+    if module == "__main__" and isinstance(file, str):
+        return f"run `monitorch run {file.rpartition('/')[2]}` instead, or {way}"
+    return way
+
+
+class _Place:
+    """Where a warning points: a file and a line of the program, and its module."""
+
+    def __init__(self, names: "dict[str, Any]", file: str, line: int) -> None:
+        self.names, self.file, self.line = names, file, line
+        self.source: object = names.get("__file__")
+
+
+def _find_place() -> _Place:
+    """The line that ended the recording. No line did so at exit: then line 0 of the program's file."""
+    frame = find_caller()
+    if not is_private(frame):
+        return _Place(frame.f_globals, frame.f_code.co_filename, frame.f_lineno)
+    names = vars(sys.modules["__main__"]) if "__main__" in sys.modules else {}
+    script = sys.argv[0] if sys.argv and not sys.argv[0].startswith("-") else ""
+    place = _Place(names, script or "<exit>", 0)
+    place.source = place.source or script or None  # Python has taken it out of the names
+    return place
+
+
+def _warn(text: str, place: _Place) -> None:
+    import warnings
+
+    try:
+        warnings.warn_explicit(f"monitorch: {text}", RuntimeWarning, place.file, place.line)
+    except Warning:
+        pass  # they are made errors, and an error here would hide one that is on its way

@@ -1,0 +1,1 @@
+"""The command line of `python -m monitorch`, and the program that `run` records."""

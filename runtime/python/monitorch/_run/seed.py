@@ -1,0 +1,106 @@
+"""`run --seed N` and `--deterministic`: each source of random numbers is seeded right after the
+program has imported it, and torch is asked for deterministic algorithms. A program that seeds
+by itself does so later, and wins."""
+
+import os
+import sys
+
+from monitorch._record import settings as _settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_LARGEST = (1 << 32) - 1  # that all of them take
+
+seed: "int | None" = None
+mode: "str | None" = None
+"""None, "yes", or "warn": operations without a deterministic algorithm only warn."""
+
+
+def read_seed(text: str) -> int:
+    """ValueError tells what is wrong."""
+    if not text.isascii() or not text.isdigit() or int(text) > _LARGEST:
+        raise ValueError(f"--seed {text}: expected a whole number from 0 to {_LARGEST}")
+    return int(text)
+
+
+def restart(number: int) -> None:
+    """Starts this interpreter again where its hashes of texts, which decide the order of sets, are
+    drawn by lot; returns where they are not, or by the will of who started it."""
+    if not sys.flags.hash_randomization or sys.flags.ignore_environment:
+        return
+    if os.environ.get("PYTHONHASHSEED", "random") != "random":
+        return
+    environment = {**os.environ, "PYTHONHASHSEED": str(number)}
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(sys.executable, sys.orig_argv, environment)
+
+
+def begin(number: "int | None", deterministic: "str | None") -> None:
+    global seed, mode
+    seed, mode = number, deterministic
+    _settings.seed, _settings.deterministic = number, deterministic
+    if deterministic is not None:
+        # cuBLAS reads it when it starts.
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    from monitorch._compile import import_hook as _import
+
+    for name, change in _CHANGES.items():
+        _import.after(name, change)
+
+
+def _seed_random(random: "Any") -> None:
+    if seed is not None:
+        random.seed(seed)
+
+
+def _seed_numpy(random: "Any") -> None:
+    if seed is not None:
+        random.seed(seed)
+    _settings.write_modules()
+
+
+def _change_torch(torch: "Any") -> None:
+    if mode is not None:
+        _ask_for_determinism(torch, mode == "warn")
+    if seed is not None:
+        torch.manual_seed(seed)
+    _settings.write_modules()
+
+
+def _ask_for_determinism(torch: "Any", warns_only: bool) -> None:
+    """torch.use_deterministic_algorithms, but without what it imports for torch.compile: that is
+    told when the program imports it."""
+    change = getattr(torch._C, "_set_deterministic_algorithms", None)
+    if change is not None:
+        change(True, warn_only=warns_only)
+    else:
+        torch.use_deterministic_algorithms(True, warn_only=warns_only)
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.deterministic = True
+
+
+def _change_inductor(config: "Any") -> None:
+    if mode is not None and hasattr(config, "deterministic"):
+        config.deterministic = True
+
+
+_CHANGES: "dict[str, Callable[[Any], None]]" = {
+    "random": _seed_random,
+    "numpy.random": _seed_numpy,
+    "torch": _change_torch,
+    "torch._inductor.config": _change_inductor,
+}
+
+
+def find_for_child(name: str) -> "tuple[int | None, str | None]":
+    """What a process of that name is to begin with that multiprocessing starts anew: its random
+    numbers are not those of its brothers."""
+    if seed is None:
+        return None, mode
+    from binascii import crc32
+
+    return crc32(name.encode("utf-8", "replace"), seed), mode
