@@ -68,6 +68,7 @@ void left_out_consider(struct recorder *recorder,
         recorded->has_peeks |=
             module->table.sites[site].writes[i].source == SITE_SOURCE_PEEK;
     }
+    recorded->is_simple = !recorded->is_enter && !recorded->has_peeks;
     module->left_out_count++;
 }
 

@@ -25,6 +25,25 @@ static inline bool left_out_skips(const struct recorded_site *site)
     return site->is_left_out && ((site->visit_count + 1) & site->visit_count) != 0;
 }
 
+/* The same of sites of which nothing but the count has to be kept: not of the first one. */
+static inline bool left_out_skips_simply(const struct recorded_site *site)
+{
+    return site->is_simple && site->left_out_count > 0 && left_out_skips(site);
+}
+
+static inline void left_out_count_skipped(struct recorded_site *site)
+{
+    uint64_t entry = site->function->entry_count;
+
+    site->left_out_count++;
+    site->visit_count++;
+    if (site->skipped_entry != entry) {
+        site->skipped_entry = entry;
+        site->skipped_count = 0;
+    }
+    site->skipped_count++;
+}
+
 /* Not inlined: once for a site. */
 void left_out_begin(struct recorder *recorder,
                     struct recorded_module *module,
@@ -34,18 +53,12 @@ static inline void
 left_out_skip(struct recorder *recorder, struct recorded_module *module, uint32_t index)
 {
     struct recorded_site *site = &module->sites[index];
-    struct call_function *function = site->function;
 
-    if (site->left_out_count++ == 0) {
+    if (site->left_out_count == 0) {
         left_out_begin(recorder, module, index);
     }
-    site->visit_count++;
-    function->entry_count += site->is_enter;
-    if (site->skipped_entry != function->entry_count) {
-        site->skipped_entry = function->entry_count;
-        site->skipped_count = 0;
-    }
-    site->skipped_count++;
+    site->function->entry_count += site->is_enter;
+    left_out_count_skipped(site);
 }
 
 /* How often the running call has skipped the site since it was recorded last, as far as it is known:

@@ -32,8 +32,9 @@ struct recorded_site {
     bool holds_tensor;    /* it has held one; LOOP: or a site or a call inside has */
     bool is_left_out;     /* most visits are not recorded: see left_out.h. Then also: */
     bool is_enter, has_peeks; /* by its kind, and whether a value has to be looked up */
+    bool is_simple;           /* neither of these */
     struct call_function *function;        /* borrowed */
-    uint64_t skipped_entry, skipped_count; /* see left_out_take_skipped */
+    uint64_t skipped_entry, skipped_count; /* see left_out_pop_skipped */
     uint64_t left_out_from,
         left_out_until; /* numbers of events, as in struct log_left_out */
     uint64_t left_out_count;

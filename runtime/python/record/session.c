@@ -21,11 +21,11 @@
 
 /* ---- Processes that are forked off one that records ---- */
 
-static atomic_uint fork_count;
+atomic_uint session_forks;
 
 static void count_fork(void)
 {
-    atomic_fetch_add(&fork_count, 1);
+    atomic_fetch_add(&session_forks, 1);
 }
 
 /* Counts forks from now on, for session_fork_count; once in a process. */
@@ -34,10 +34,6 @@ static void session_watch_forks(void)
     pthread_atfork(NULL, NULL, count_fork);
 }
 
-unsigned session_fork_count(void)
-{
-    return atomic_load_explicit(&fork_count, memory_order_relaxed);
-}
 /* `run.mtrace` and 4711: `run.4711.mtrace`. */
 static char *make_child_path(const char *path, uint32_t process)
 {

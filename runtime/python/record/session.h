@@ -15,6 +15,7 @@
 #include "runtime/python/visit/types.h"
 #include "runtime/record/recorder.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -77,7 +78,11 @@ struct session {
 };
 
 /* How often this process was forked off another since it was started. */
-unsigned session_fork_count(void);
+extern atomic_uint session_forks; /* written by session.c alone */
+static inline unsigned session_fork_count(void)
+{
+    return atomic_load_explicit(&session_forks, memory_order_relaxed);
+}
 
 /* This thread's number, unlike any other's of the process, from 1. */
 uint64_t session_thread_key(void);

@@ -44,27 +44,33 @@ static struct slice hook_text(const struct hook_object *hook, Py_ssize_t index)
     return (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)};
 }
 
-/* The module as the recording that goes on knows it; it joins at its first visit. */
-static struct recorded_module *find_recorded(struct hook_object *hook)
+/* Once for a module and a recording. */
+static __attribute__((noinline)) void join_recording(struct hook_object *hook)
 {
     struct session *session = hook->session;
     struct error error = ERROR_INIT;
+    struct module_text text = {
+        .table = hook_text(hook, 0),
+        .name = hook_text(hook, 1),
+        .file = hook_text(hook, 2),
+        .source = hook_text(hook, 3),
+        .source_tag = hook->source_tag,
+    };
 
-    if (hook->number != session->number) {
-        struct module_text text = {
-            .table = hook_text(hook, 0),
-            .name = hook_text(hook, 1),
-            .file = hook_text(hook, 2),
-            .source = hook_text(hook, 3),
-            .source_tag = hook->source_tag,
-        };
-        hook->number = session->number;
-        fresh_attach(session); /* the module may have imported torch */
-        hook->recorded = recorder_add_module(session->recorder, &text, &error);
-        if (hook->recorded == NULL) {
-            recorder_note(session->recorder, LOG_NOTE_WARNING, SITE_NONE,
-                          slice_of(error.text));
-        }
+    hook->number = session->number;
+    fresh_attach(session); /* the module may have imported torch */
+    hook->recorded = recorder_add_module(session->recorder, &text, &error);
+    if (hook->recorded == NULL) {
+        recorder_note(session->recorder, LOG_NOTE_WARNING, SITE_NONE,
+                      slice_of(error.text));
+    }
+}
+
+/* The module as the recording that goes on knows it; it joins at its first visit. */
+static inline struct recorded_module *find_recorded(struct hook_object *hook)
+{
+    if (hook->number != hook->session->number) {
+        join_recording(hook);
     }
     return hook->recorded;
 }
@@ -112,9 +118,9 @@ static void record_values(struct session *session,
                           PyObject *const *values,
                           Py_ssize_t count)
 {
+    static const struct value nothing = {.kind = VALUE_NOTHING};
+    static const struct value missing = {.kind = VALUE_MISSING};
     const struct site *site = visit->site;
-    struct value nothing = {.kind = VALUE_NOTHING};
-    struct value missing = {.kind = VALUE_MISSING};
     Py_ssize_t next = 0;
     bool is_recorded = false;
 
@@ -179,6 +185,17 @@ static void visit_site(struct session *session,
     }
 }
 
+/* Whether the module has joined the recording that goes on, and the site is one whose visits are not all
+ * recorded. */
+static inline bool may_be_left_out(const struct hook_object *hook, unsigned long site)
+{
+    const struct recorded_module *recorded = hook->recorded;
+
+    return hook->session->recorder != NULL && hook->number == hook->session->number &&
+           recorded != NULL && site < recorded->table.site_count &&
+           recorded->sites[site].is_left_out;
+}
+
 /* Whether this visit is one of those that are not recorded: then nothing is to be done for the
  * recording. */
 static inline bool is_left_out(struct hook_object *hook,
@@ -186,12 +203,9 @@ static inline bool is_left_out(struct hook_object *hook,
                                PyObject *const *values,
                                Py_ssize_t count)
 {
-    struct recorded_module *recorded = hook->recorded;
-
-    return hook->session->recorder != NULL && hook->number == hook->session->number &&
-           recorded != NULL && site < recorded->table.site_count &&
-           recorded->sites[site].is_left_out &&
-           visit_is_left_out(hook->session, recorded, (uint32_t)site, values, count);
+    return may_be_left_out(hook, site) &&
+           visit_is_left_out(hook->session, hook->recorded, (uint32_t)site, values,
+                             count);
 }
 
 HOT static void hook_visit_object(struct hook_object *hook,
@@ -232,37 +246,49 @@ static bool report_tracking(const struct hook_object *hook)
     return session->tracking == NULL || track_report(session);
 }
 
+/* What a visit goes through that is not left out, or that others watch. */
+static __attribute__((noinline)) PyObject *hook_call_whole(struct hook_object *hook,
+                                                           unsigned long site,
+                                                           PyObject *const *values,
+                                                           Py_ssize_t count)
+{
+    if (site == (unsigned long)-1) {
+        PyErr_Clear();
+    }
+    if ((!hook->session->is_muted || hook->session->is_own) &&
+        !is_left_out(hook, site, values, count)) {
+        hook_visit_object(hook, site, NULL, values, count);
+        if (!report_tracking(hook)) {
+            return NULL;
+        }
+    }
+    if (hook->session->watchers != NULL &&
+        !watchers_visit(hook->session, &hook->watched, site, values, count)) {
+        return NULL;
+    }
+    if (must_raise(hook)) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 HOT static PyObject *
 hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     struct hook_object *hook = (struct hook_object *)self;
+    unsigned long site;
 
-    if (count > 0) {
-        unsigned long site = PyLong_AsUnsignedLong(arguments[0]);
-
-        if (site == (unsigned long)-1) {
-            PyErr_Clear();
-        }
-        if (!hook->session->is_muted || hook->session->is_own) {
-            if (!is_left_out(hook, site, arguments + 1, count - 1)) {
-                hook_visit_object(hook, site, NULL, arguments + 1, count - 1);
-                if (!report_tracking(hook)) {
-                    return NULL;
-                }
-            } else if (hook->session->watchers == NULL) {
-                Py_RETURN_NONE;
-            }
-        }
-        if (hook->session->watchers != NULL &&
-            !watchers_visit(hook->session, &hook->watched, site, arguments + 1,
-                            count - 1)) {
-            return NULL;
-        }
-        if (must_raise(hook)) {
-            return NULL;
-        }
+    if (count == 0) {
+        Py_RETURN_NONE;
     }
-    Py_RETURN_NONE;
+    site = PyLong_AsUnsignedLong(arguments[0]);
+    if (may_be_left_out(hook, site) && hook->session->watchers == NULL &&
+        !hook->session->is_muted &&
+        visit_is_skipped(hook->session, &hook->recorded->sites[site], arguments + 1,
+                         count - 1)) {
+        Py_RETURN_NONE;
+    }
+    return hook_call_whole(hook, site, arguments + 1, count - 1);
 }
 
 static PyMethodDef hook_definition = {"site", (PyCFunction)(void (*)(void))hook_call,

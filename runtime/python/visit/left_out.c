@@ -47,7 +47,7 @@ static bool is_plain_item(const struct recorded_site *site, PyObject *item)
 
 static bool is_plain_list(const struct recorded_site *site, PyObject *list)
 {
-    Py_ssize_t count = PyList_Size(list);
+    Py_ssize_t count = Py_SIZE(list);
 
     return count == 0 || is_plain_item(site, PyList_GetItem(list, count - 1));
 }
@@ -74,30 +74,27 @@ static bool is_plain_tuple(const struct recorded_site *site, PyObject *tuple)
     return true;
 }
 
-/* Not inlined: what is no number. */
-static __attribute__((noinline)) bool is_plain_other(const struct recorded_site *site,
-                                                     PyObject *object)
+HOT bool visit_is_plain(const struct recorded_site *site, PyObject *value)
 {
-    const PyTypeObject *type = Py_TYPE(object);
+    const PyTypeObject *type = Py_TYPE(value);
 
-    if (is_plain_float(object, type)) {
+    if (type == &PyList_Type) {
+        return is_plain_list(site, value);
+    }
+    if (type == &PyDict_Type) {
+        return is_plain_dict(site, value);
+    }
+    if (is_plain_number(value, type) || type == site->plain_type ||
+        is_plain_float(value, type)) {
         return true;
     }
-    if (type == &PyList_Type || PyList_Check(object)) {
-        return is_plain_list(site, object);
+    if (PyList_Check(value)) {
+        return is_plain_list(site, value);
     }
-    if (PyDict_Check(object)) {
-        return is_plain_dict(site, object);
+    if (PyDict_Check(value)) {
+        return is_plain_dict(site, value);
     }
-    return type == &PyTuple_Type && is_plain_tuple(site, object);
-}
-
-static inline bool is_plain(const struct recorded_site *site, PyObject *object)
-{
-    const PyTypeObject *type = Py_TYPE(object);
-
-    return is_plain_number(object, type) || type == site->plain_type ||
-           is_plain_other(site, object);
+    return type == &PyTuple_Type && is_plain_tuple(site, value);
 }
 
 /* The value at the end of a dotted name is looked up only where its being finite matters. */
@@ -113,7 +110,7 @@ static bool is_plain_peeked(struct session *session,
         return true;
     }
     object = walk_dotted(&session->types, root, name);
-    is_so = object == NULL || is_plain(site, object);
+    is_so = object == NULL || visit_is_plain(site, object);
     Py_XDECREF(object);
     return is_so;
 }
@@ -138,7 +135,7 @@ are_plain_named(struct session *session,
         }
         if (write->source == SITE_SOURCE_PEEK
                 ? !is_plain_peeked(session, &module->sites[index], write->name, value)
-                : !is_plain(&module->sites[index], value)) {
+                : !visit_is_plain(&module->sites[index], value)) {
             return false;
         }
     }
@@ -157,21 +154,11 @@ static inline bool are_plain(struct session *session,
         return are_plain_named(session, module, index, values, count);
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (values[i] != NULL && !is_plain(site, values[i])) {
+        if (values[i] != NULL && !visit_is_plain(site, values[i])) {
             return false;
         }
     }
     return true;
-}
-
-/* What session_enter finds out, where nothing has to be done about it. */
-static inline bool is_recorded_here(const struct session *session)
-{
-    return !session->is_closing && !session->is_own &&
-           session->fork_count == session_fork_count() &&
-           (session->only_thread == 0 ||
-            session->only_thread == session_thread_key()) &&
-           (session->tracking == NULL || tracking_is_idle(session->tracking));
 }
 
 HOT bool visit_is_left_out(struct session *session,
@@ -182,7 +169,7 @@ HOT bool visit_is_left_out(struct session *session,
 {
     struct recorded_site *recorded = &module->sites[site];
 
-    if (!left_out_skips(recorded) || !is_recorded_here(session) ||
+    if (!left_out_skips(recorded) || !visit_is_recorded_here(session) ||
         !are_plain(session, module, site, values, count)) {
         return false;
     }
@@ -233,7 +220,7 @@ void visit_keep_types(struct session *session,
         PyObject *value = values[i];
         PyObject *item = value == NULL ? NULL : newest_item(value);
 
-        if (value != NULL && !is_plain(recorded, value) &&
+        if (value != NULL && !visit_is_plain(recorded, value) &&
             is_plain_kind(type_cache_get(&session->types, Py_TYPE(value))->kind)) {
             recorded->plain_type = Py_TYPE(value);
         }

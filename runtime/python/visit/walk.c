@@ -181,13 +181,69 @@ static Py_ssize_t end_of(const struct walk *walk, int depth, Py_ssize_t count)
 
 /* Python's own numbers and texts hold nothing, and their types need not be asked for. Those of a small
  * container are leaves. */
-static inline bool holds_nothing(const struct walk *walk, PyObject *item, int depth)
+static inline bool may_pass(const struct walk *walk, int depth)
+{
+    return depth != 1 || walk->item_count > WALK_SMALL;
+}
+
+static inline bool holds_nothing(const PyObject *item)
 {
     const PyTypeObject *type = Py_TYPE(item);
 
-    return (type == &PyLong_Type || type == &PyUnicode_Type || type == &PyFloat_Type ||
-            type == &PyBool_Type) &&
-           (depth != 1 || walk->item_count > WALK_SMALL);
+    return type == &PyLong_Type || type == &PyUnicode_Type || type == &PyFloat_Type ||
+           type == &PyBool_Type;
+}
+
+/* How many more items may be visited. */
+static Py_ssize_t room_of(const struct walk *walk)
+{
+    return walk->seen_count < walk->item_limit
+               ? (Py_ssize_t)(walk->item_limit - walk->seen_count)
+               : 0;
+}
+
+/* Passes the items from the `index`-th on that hold nothing, as far as there is room: the number of the
+ * next one. */
+static Py_ssize_t
+pass_items(struct walk *walk, PyObject *object, Py_ssize_t index, Py_ssize_t end)
+{
+    PyObject *(*get)(PyObject *, Py_ssize_t) =
+        PyList_Check(object) ? PyList_GetItem : PyTuple_GetItem;
+    const PyTypeObject *type = NULL; /* of the item before */
+    Py_ssize_t first = index;
+
+    if (room_of(walk) < end - index) {
+        end = index + room_of(walk);
+    }
+    for (; index < end; index++) {
+        PyObject *item = get(object, index);
+
+        if (item == NULL || (Py_TYPE(item) != type && !holds_nothing(item))) {
+            break;
+        }
+        type = Py_TYPE(item);
+    }
+    walk->seen_count += (size_t)(index - first);
+    return index;
+}
+
+/* The same with the entries of a dict: the position of the next one. */
+static Py_ssize_t
+pass_entries(struct walk *walk, PyObject *dict, Py_ssize_t position, Py_ssize_t end)
+{
+    const PyTypeObject *type = NULL;
+    Py_ssize_t room = room_of(walk);
+    Py_ssize_t next = position;
+    PyObject *key, *item;
+
+    while (room > 0 && next < end && PyDict_Next(dict, &next, &key, &item) &&
+           (Py_TYPE(item) == type || holds_nothing(item))) {
+        type = Py_TYPE(item);
+        position = next;
+        room--;
+        walk->seen_count++;
+    }
+    return position;
 }
 
 static void walk_into(struct walk *walk,
@@ -201,19 +257,6 @@ static void walk_into(struct walk *walk,
     walk->step_count--;
 }
 
-static inline void walk_step_to(struct walk *walk,
-                                struct type_cache *types,
-                                struct walk_step step,
-                                PyObject *item,
-                                int depth)
-{
-    if (holds_nothing(walk, item, depth)) {
-        walk->seen_count++;
-    } else {
-        walk_into(walk, types, step, item, depth);
-    }
-}
-
 static void walk_sequence(struct walk *walk,
                           struct type_cache *types,
                           PyObject *object,
@@ -221,25 +264,28 @@ static void walk_sequence(struct walk *walk,
                           int depth)
 {
     bool is_list = PyList_Check(object);
+    bool may_skip = may_pass(walk, depth);
     Py_ssize_t count = is_list ? PyList_Size(object) : PyTuple_Size(object);
 
     count = end_of(walk, depth, count);
-    for (Py_ssize_t i = first_of(walk, depth); i < count && !is_limit_reached(walk);
-         i++) {
+    for (Py_ssize_t i = first_of(walk, depth);; i++) {
+        i = may_skip ? pass_items(walk, object, i, count) : i;
+        if (i >= count || is_limit_reached(walk)) {
+            break;
+        }
         PyObject *item =
             is_list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i);
-        PyObject *field = fields != NULL && i < PyTuple_Size(fields)
-                              ? PyTuple_GetItem(fields, i)
-                              : NULL;
         if (item == NULL) { /* a list that has become shorter meanwhile */
             PyErr_Clear();
             break;
         }
-        Py_INCREF(item);
+        PyObject *field = fields != NULL && i < PyTuple_Size(fields)
+                              ? PyTuple_GetItem(fields, i)
+                              : NULL;
         bool is_named = field != NULL && PyUnicode_Check(field);
-        walk_step_to(walk, types,
-                     (struct walk_step){is_named ? field : NULL, i, is_named}, item,
-                     depth);
+        Py_INCREF(item);
+        walk_into(walk, types, (struct walk_step){is_named ? field : NULL, i, is_named},
+                  item, depth);
         Py_DECREF(item);
     }
 }
@@ -271,6 +317,7 @@ static void walk_deque(struct walk *walk,
                        int depth)
 {
     const struct type_info info = {.fields = deque};
+    bool may_skip = may_pass(walk, depth);
     Py_ssize_t count = end_of(walk, depth, deque_size(&info, object));
 
     for (Py_ssize_t i = first_of(walk, depth); i < count && !is_limit_reached(walk);
@@ -280,7 +327,11 @@ static void walk_deque(struct walk *walk,
         if (item == NULL) { /* it has become shorter meanwhile */
             break;
         }
-        walk_step_to(walk, types, (struct walk_step){NULL, i, false}, item, depth);
+        if (may_skip && holds_nothing(item)) {
+            walk->seen_count++;
+        } else {
+            walk_into(walk, types, (struct walk_step){NULL, i, false}, item, depth);
+        }
         Py_DECREF(item);
     }
 }
@@ -292,13 +343,18 @@ walk_dict(struct walk *walk, struct type_cache *types, PyObject *object, int dep
 {
     Py_ssize_t position = first_of(walk, depth);
     Py_ssize_t end = end_of(walk, depth, PY_SSIZE_T_MAX);
+    bool may_skip = may_pass(walk, depth);
     PyObject *key, *item;
 
-    while (position < end && !is_limit_reached(walk) &&
-           PyDict_Next(object, &position, &key, &item)) {
+    for (;;) {
+        position = may_skip ? pass_entries(walk, object, position, end) : position;
+        if (position >= end || is_limit_reached(walk) ||
+            !PyDict_Next(object, &position, &key, &item)) {
+            break;
+        }
         Py_INCREF(key);
         Py_INCREF(item);
-        walk_step_to(walk, types, (struct walk_step){key, 0, false}, item, depth);
+        walk_into(walk, types, (struct walk_step){key, 0, false}, item, depth);
         Py_DECREF(key);
         Py_DECREF(item);
     }
@@ -353,12 +409,15 @@ static void walk_fields(struct walk *walk,
                         int depth)
 {
     Py_ssize_t position = 0;
+    bool may_skip = may_pass(walk, depth);
     PyObject *name, *unused;
 
     while (!is_limit_reached(walk) && PyDict_Next(fields, &position, &name, &unused)) {
         PyObject *item = PyUnicode_Check(name) ? walk_peek(types, object, name) : NULL;
-        if (item != NULL) {
-            walk_step_to(walk, types, (struct walk_step){name, 0, true}, item, depth);
+        if (item != NULL && may_skip && holds_nothing(item)) {
+            walk->seen_count++;
+        } else if (item != NULL) {
+            walk_into(walk, types, (struct walk_step){name, 0, true}, item, depth);
         }
         Py_XDECREF(item);
     }
