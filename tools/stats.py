@@ -22,6 +22,8 @@ C_ENDINGS, PYTHON_ENDINGS = (".c", ".h", ".def"), (".py", ".pyi")
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+# INLINE is the kernels' `static inline`.
+STATIC = {"static", "INLINE"}
 VAGUE = {"tell", "tells", "told", "take", "takes", "taken", "meet", "meets", "met", "look", "looks", "looked"}
 
 
@@ -53,12 +55,13 @@ def definitions(text: str) -> Iterator[tuple[str, bool]]:
         head = i - 1
         while head > 0 and not re.match(r"\w", lines[head]):
             head -= 1
-        if head and re.fullmatch(r"[A-Za-z_][\w *]*", lines[head - 1]):  # the type alone on its line
+        # The type, or an attribute, alone on its line.
+        while head and re.fullmatch(r"[A-Za-z_][\w *]*(\(.*\))?", lines[head - 1]):
             head -= 1
-        text = " ".join(lines[head:i])
+        text = re.sub(r"__attribute__\(\(.*?\)\)|\b[A-Z_]+\(.*?\) ", "", " ".join(lines[head:i]))
         found = re.search(r"(\w+)\(", text)
         if found:
-            yield found[1], "static" in text.split("(")[0].split()
+            yield found[1], bool(STATIC & set(text.split("(")[0].split()))
 
 
 def count_callers(code: dict[str, str]) -> Iterator[tuple[str, int]]:

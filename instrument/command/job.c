@@ -1,17 +1,103 @@
 /* The work on one file. */
 #include "instrument/command/job.h"
 
-#include "instrument/command/job_parts.h"
 #include "instrument/command/listing.h"
-#include "instrument/command/message.h"
+#include "instrument/instrument.h"
 #include "instrument/select/selection.h"
 #include "instrument/select/unmatched.h"
 #include "instrument/text/encoding.h"
+#include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/hash/hash.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The item at hand, with everything that the work on it needs. */
+struct job {
+    struct worker *worker;   /* borrowed */
+    const struct item *item; /* borrowed */
+    const char *name;        /* of the source, in messages and tables */
+    struct outcome *outcome; /* borrowed */
+    struct error error;
+};
+
+/* ---- messages, as a terminal shows them ---- */
+
+#define BOLD    "\033[1m"
+#define MAGENTA "\033[35;1m"
+#define CYAN    "\033[36;1m"
+#define NORMAL  "\033[0m"
+
+static bool job_read_table(struct job *job,
+                           struct slice bytes,
+                           const char *path,
+                           struct site_table *table,
+                           bool *has_table);
+static bool job_check(struct job *job);
+static bool job_update(struct job *job);
+
+static void
+add_colored(struct buffer *text, struct slice part, const char *color, bool has_color)
+{
+    if (has_color) {
+        buffer_add(text, slice_of(color));
+    }
+    buffer_add(text, part);
+    if (has_color) {
+        buffer_add(text, SLICE(NORMAL));
+    }
+}
+
+/* The same from a text that begins with its position. */
+static void message_add_text(struct buffer *text, struct slice message, bool has_color)
+{
+    size_t size = slice_find(message, SLICE(": "), 0);
+
+    if (size < message.size) {
+        add_colored(text, slice_part(message, 0, size + 1), BOLD, has_color);
+        message = slice_part(message, size + 1, message.size);
+    }
+    buffer_add(text, message);
+    buffer_add_byte(text, '\n');
+}
+
+/* A line `path:line:column: text`. An error without a position of its own (no memory) gets
+ * the file's first. */
+static void message_add_error(struct buffer *text,
+                              const char *path,
+                              const struct error *error,
+                              bool has_color)
+{
+    struct error placed = *error;
+
+    if (error->kind == ERROR_MEMORY) {
+        error_set_at(&placed, ERROR_MEMORY, path, 1, 1, "%s", error->text);
+    }
+    message_add_text(text, slice_of(placed.text), has_color);
+}
+
+/* A line `path:line:column: warning: text`, or `remark:`. */
+static void message_add_note(struct buffer *text,
+                             const char *path,
+                             const struct note *note,
+                             bool has_color)
+{
+    bool is_warning = note->kind == NOTE_WARNING;
+    struct error place;
+
+    error_set_at(&place, ERROR_NONE, path, note->line, note->column, "%s", "");
+    place.text[strlen(place.text) - 1] = '\0'; /* the blank behind the last colon */
+    add_colored(text, slice_of(place.text), BOLD, has_color);
+    buffer_add_byte(text, ' ');
+    add_colored(text, is_warning ? SLICE("warning:") : SLICE("remark:"),
+                is_warning ? MAGENTA : CYAN, has_color);
+    buffer_add_byte(text, ' ');
+    buffer_add_printable(text, note->text);
+    buffer_add_byte(text, '\n');
+}
 
 /* Room for what is inserted too, and for an encoding that takes more bytes than UTF-8. */
 #define TRACED_SIZE_LIMIT ((INSTRUMENT_SIZE_LIMIT + INSTRUMENT_INSERTED_LIMIT) * 2)
@@ -45,7 +131,8 @@ void worker_release(struct worker *worker)
 
 /* ---- telling ---- */
 
-void job_raise_code(struct job *job, enum exit_code code)
+/* The exit code is that one, or what was worse before. */
+static void job_raise_code(struct job *job, enum exit_code code)
 {
     if (code > job->outcome->exit_code) {
         job->outcome->exit_code = code;
@@ -59,7 +146,7 @@ static void job_fail(struct job *job)
     job_raise_code(job, EXIT_CODE_INPUT_FAILED);
 }
 
-void job_add_notes(struct job *job, const struct note *notes, size_t count)
+static void job_add_notes(struct job *job, const struct note *notes, size_t count)
 {
     if (job->worker->options->is_quiet) {
         return;
@@ -77,10 +164,9 @@ static void job_remark(struct job *job, enum note_kind kind, const char *text)
     job_add_notes(job, &note, 1);
 }
 
-void job_fail_check(struct job *job,
-                    const char *path,
-                    const char *what,
-                    const char *source)
+/* A check that did not hold: told even where quiet is wanted, it is the answer. */
+static void
+job_fail_check(struct job *job, const char *path, const char *what, const char *source)
 {
     struct error place;
 
@@ -92,7 +178,8 @@ void job_fail_check(struct job *job,
 
 /* ---- reading and writing ---- */
 
-bool job_read(struct job *job, size_t limit)
+/* Read the source into worker.source, and another file into worker.other; fail with job.error. */
+static bool job_read(struct job *job, size_t limit)
 {
     struct worker *worker = job->worker;
 
@@ -105,7 +192,7 @@ bool job_read(struct job *job, size_t limit)
     return file_read(job->item->path, limit, &worker->source, &job->error);
 }
 
-bool job_read_other(struct job *job, const char *path)
+static bool job_read_other(struct job *job, const char *path)
 {
     struct worker *worker = job->worker;
 
@@ -114,7 +201,9 @@ bool job_read_other(struct job *job, const char *path)
     return file_read(path, TRACED_SIZE_LIMIT, &worker->other, &job->error);
 }
 
-bool job_write(struct job *job, struct buffer *text, bool is_changed)
+/* Takes the text to where the item's output belongs. To standard output it moves: the buffer
+ * is then an empty one. */
+static bool job_write(struct job *job, struct buffer *text, bool is_changed)
 {
     const struct item *item = job->item;
     struct buffer chosen = *text;
@@ -141,7 +230,7 @@ bool job_write(struct job *job, struct buffer *text, bool is_changed)
 
 /* ---- the modes ---- */
 
-void job_count_functions(struct job *job)
+static void job_count_functions(struct job *job)
 {
     const struct instrumented *result = &job->worker->result;
 
@@ -335,4 +424,155 @@ void worker_run(struct worker *worker, const struct item *item, struct outcome *
     if (outcome->messages.has_failed) {
         job_raise_code(&job, EXIT_CODE_INPUT_FAILED);
     }
+}
+
+/* ---- --check and --update: a traced file and its source ---- */
+
+/* The table that a traced file carries. It is read from the text in UTF-8, because another
+ * encoding may have ASCII bytes inside its characters. */
+static bool job_read_table(struct job *job,
+                           struct slice bytes,
+                           const char *path,
+                           struct site_table *table,
+                           bool *has_table)
+{
+    struct arena *arena = &job->worker->arena;
+    struct decoded decoded;
+    struct slice text;
+
+    *has_table = false;
+    if (!encoding_decode(bytes, path, arena, &decoded, &job->error)) {
+        return false;
+    }
+    if (!instrument_find_table(decoded.utf8, &text) || text.bytes == NULL) {
+        return true;
+    }
+    if (!site_table_read(table, text, arena, &job->error)) {
+        struct error reason = job->error;
+
+        error_set_at(&job->error, reason.kind, path, 1, 1, "%s", reason.text);
+        return false;
+    }
+    *has_table = true;
+    return true;
+}
+
+static bool is_made_from(const struct site_table *table, struct slice source)
+{
+    uint64_t hash[2];
+
+    hash_128(source, hash);
+    return hash[0] == table->source_hash[0] && hash[1] == table->source_hash[1];
+}
+static bool check_options(struct job *job, const struct site_table *table)
+{
+    struct worker *worker = job->worker;
+    const char *output = job->item->output;
+    struct slice wanted;
+
+    if (!worker->options->has_selection) {
+        return true;
+    }
+    worker->words.size = 0;
+    worker->words.has_failed = false;
+    selection_write(&worker->options->selection, &worker->words);
+    wanted = arena_copy(&worker->arena, buffer_slice(&worker->words));
+    if (worker->words.has_failed || wanted.bytes == NULL) {
+        return error_set_memory(&job->error);
+    }
+    if (!slice_equal(wanted, table->options)) {
+        job_fail_check(job, output, "made with another selection, expected ",
+                       wanted.bytes);
+    }
+    return true;
+}
+
+/* The modes --check and --update. */
+static bool job_check(struct job *job)
+{
+    struct worker *worker = job->worker;
+    const char *output = job->item->output;
+    struct slice source;
+    struct site_table table;
+    bool has_table;
+
+    if (!job_read(job, INSTRUMENT_SIZE_LIMIT)) {
+        return false;
+    }
+    source = buffer_slice(&worker->source);
+    if (!file_inspect(output).is_there) {
+        job_fail_check(job, output, "missing, expected to be made from ", job->name);
+        return true;
+    }
+    if (!job_read_other(job, output) ||
+        !job_read_table(job, buffer_slice(&worker->other), output, &table,
+                        &has_table)) {
+        return false;
+    }
+    if (!has_table) {
+        /* Where nothing was selected the output is the source, and that is as it should be. */
+        if (!slice_equal(source, buffer_slice(&worker->other))) {
+            job_fail_check(job, output, "not instrumented, expected to be made from ",
+                           job->name);
+        }
+    } else if (!is_made_from(&table, source)) {
+        job_fail_check(job, output, "out of date, expected to be made again from ",
+                       job->name);
+    } else {
+        return check_options(job, &table);
+    }
+    return true;
+}
+static bool make_again(struct job *job, const struct site_table *table)
+{
+    struct worker *worker = job->worker;
+    struct instrumented *result = &worker->result;
+    struct slice path = arena_copy(&worker->arena, table->path);
+    struct selection selection;
+
+    if (path.bytes == NULL) {
+        return error_set_memory(&job->error);
+    }
+    if (!selection_read(&selection, table->options, &worker->arena, &job->error)) {
+        struct error reason = job->error;
+
+        error_set_at(&job->error, reason.kind, job->item->output, 1, 1, "%s",
+                     reason.text);
+        return false;
+    }
+    if (!instrument(buffer_slice(&worker->source), path.bytes, &selection, result,
+                    &job->error)) {
+        return false;
+    }
+    job_add_notes(job, result->notes, result->note_count);
+    job_count_functions(job);
+    return job_write(job, &result->text, true);
+}
+
+static bool job_update(struct job *job)
+{
+    struct worker *worker = job->worker;
+    struct buffer *out = &job->outcome->out;
+    const char *output = job->item->output;
+    struct site_table table;
+    bool has_table;
+
+    if (!job_read(job, INSTRUMENT_SIZE_LIMIT) || !job_read_other(job, output) ||
+        !job_read_table(job, buffer_slice(&worker->other), output, &table,
+                        &has_table)) {
+        return false;
+    }
+    /* A file that only has such a name is no business of ours. */
+    if (!has_table || is_made_from(&table, buffer_slice(&worker->source))) {
+        return true;
+    }
+    if (!make_again(job, &table)) {
+        return false;
+    }
+    buffer_add_printable(out, slice_of(output));
+    buffer_add(out, SLICE(": made again from "));
+    buffer_add_printable(out, slice_of(job->name));
+    buffer_add_byte(out, '\n');
+    job_raise_code(job, EXIT_CODE_CHECK_FAILED);
+    return true;
 }

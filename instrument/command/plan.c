@@ -1,7 +1,6 @@
 /* Which files are worked on, and where each output goes. */
 #include "instrument/command/plan.h"
 
-#include "instrument/command/plan_parts.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
@@ -14,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+static bool plan_check_conflicts(struct plan *plan, const struct options *options);
 
 struct folder_visitor {
     /* Whether to look into this folder. */
@@ -169,7 +170,8 @@ void plan_release(struct plan *plan)
     *plan = (struct plan){0};
 }
 
-const char *plan_copy(struct plan *plan, const struct buffer *text)
+/* Memory that ran out shows in the arena: it is checked once, when the plan is made. */
+static const char *plan_copy(struct plan *plan, const struct buffer *text)
 {
     if (text->has_failed) {
         plan->arena.has_failed = true;
@@ -192,11 +194,12 @@ static struct item *plan_add(struct plan *plan, struct item item)
     return &plan->items[plan->count++];
 }
 
-void plan_refuse(struct plan *plan,
-                 struct item *item,
-                 const char *path,
-                 const char *what,
-                 const char *other)
+/* The item cannot be done: `PATH:1:1: WHAT OTHER`. */
+static void plan_refuse(struct plan *plan,
+                        struct item *item,
+                        const char *path,
+                        const char *what,
+                        const char *other)
 {
     struct error error;
 
@@ -206,7 +209,8 @@ void plan_refuse(struct plan *plan,
 
 /* ---- names of outputs ---- */
 
-void plan_add_below(struct buffer *text, const char *path)
+/* Appends the path without what could lead out of the folder it is put in. */
+static void plan_add_below(struct buffer *text, const char *path)
 {
     while (*path != '\0') {
         size_t size = strcspn(path, "/");
@@ -435,5 +439,121 @@ bool plan_make(struct plan *plan, const struct options *options, struct error *e
         plan->arena.has_failed) {
         return error_set_memory(error);
     }
+    return true;
+}
+
+/* ---- outputs that are inputs, or that two inputs share ---- */
+
+/* A file as an input or an output: by device and inode where it exists, else by name. */
+struct use {
+    struct file_info info;
+    const char *name; /* "" where the file exists */
+    size_t item;
+    bool is_output;
+};
+
+static int use_compare_file(const struct use *a, const struct use *b)
+{
+    if (a->info.device != b->info.device) {
+        return a->info.device < b->info.device ? -1 : 1;
+    }
+    if (a->info.inode != b->info.inode) {
+        return a->info.inode < b->info.inode ? -1 : 1;
+    }
+    return strcmp(a->name, b->name);
+}
+
+static int use_compare(const void *left, const void *right)
+{
+    const struct use *a = left;
+    const struct use *b = right;
+    int order = use_compare_file(a, b);
+
+    if (order != 0) {
+        return order;
+    }
+    if (a->is_output != b->is_output) { /* an input comes first */
+        return a->is_output ? 1 : -1;
+    }
+    return (a->item > b->item) - (a->item < b->item);
+}
+
+static struct use
+use_of(struct plan *plan, size_t item, const char *path, bool is_output)
+{
+    struct use use = {file_inspect(path), "", item, is_output};
+    struct buffer text = BUFFER_INIT;
+
+    if (!use.info.is_there) {
+        if (path[0] == '/') {
+            buffer_add_byte(&text, '/');
+        }
+        plan_add_below(&text, path);
+        use.name = plan_copy(plan, &text);
+        buffer_release(&text);
+    }
+    return use;
+}
+
+/* `first` is the use that counts, `later` one of the same file. */
+static void resolve_conflict(struct plan *plan,
+                             const struct options *options,
+                             const struct use *first,
+                             const struct use *later)
+{
+    struct item *item = &plan->items[later->item];
+    const struct item *other = &plan->items[first->item];
+    bool is_file = later->info.is_regular || !later->info.is_there;
+
+    if (!later->is_output || !is_file || item->refusal != NULL) {
+        return;
+    }
+    if (first->is_output && options->mode == MODE_UPDATE) {
+        item->is_repeated = true;
+    } else if (first->is_output) {
+        plan_refuse(plan, item, item->path, "would be written to the same output as ",
+                    other->path);
+    } else if (first->item == later->item) {
+        plan_refuse(plan, item, item->output,
+                    "output is the input, expected another name, or --in-place", "");
+    } else {
+        plan_refuse(plan, item, item->output, "output is an input too, of ",
+                    other->path);
+    }
+}
+
+/* Refuses them in the items that come later. False where memory ran out, if it is not the
+ * arena's. */
+static bool plan_check_conflicts(struct plan *plan, const struct options *options)
+{
+    struct use *uses = memory_allocate(plan->count * 2, sizeof *uses);
+    size_t count = 0;
+    size_t first = 0;
+
+    if (uses == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct item *item = &plan->items[i];
+
+        if (item->refusal != NULL || item->output == NULL) {
+            continue;
+        }
+        if (!options->is_in_place && strcmp(item->path, "-") != 0) {
+            uses[count++] = use_of(plan, i, item->path, false);
+        }
+        uses[count++] = use_of(plan, i, item->output, true);
+    }
+    if (!plan->arena.has_failed && count > 0) {
+        qsort(uses, count, sizeof *uses, use_compare);
+        for (size_t i = 1; i < count; i++) {
+            if (use_compare_file(&uses[first], &uses[i]) != 0) {
+                first = i;
+            } else {
+                resolve_conflict(plan, options, &uses[first], &uses[i]);
+            }
+        }
+    }
+    memory_free(uses);
     return true;
 }

@@ -52,7 +52,7 @@ static void add(struct edits *edits, size_t begin, uint32_t offset, uint64_t ord
     };
 }
 
-enum edit_rank edits_rank(const struct edit *edit)
+static enum edit_rank edits_rank(const struct edit *edit)
 {
     return (enum edit_rank)(edit->order >> RANK_SHIFT);
 }

@@ -25,8 +25,6 @@ struct edit {
     struct insertion insertion;
 };
 
-enum edit_rank edits_rank(const struct edit *edit);
-
 struct edits {
     struct edit *items; /* owned */
     size_t count;

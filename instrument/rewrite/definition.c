@@ -3,6 +3,74 @@
 
 #include <string.h>
 
+/* ---- code that is left unchanged: what the parser could not read, or is nested too deep ---- */
+
+/* The first place below `node` that the parser could not read, in no nested function; 0 where there
+ * is none. */
+static uint32_t find_damage(const struct rewriter *rewriter, uint32_t node)
+{
+    uint32_t end = node_at(rewriter, node)->next;
+
+    for (uint32_t i = node + 1; i < end;) {
+        if (node_at(rewriter, i)->kind == KIND_ERROR) {
+            return i;
+        }
+        if (!node_at(rewriter, i)->has_error ||
+            node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION) {
+            i = node_at(rewriter, i)->next;
+        } else {
+            i++;
+        }
+    }
+    return 0;
+}
+
+/* How many functions stand at and below `node`. */
+static size_t count_functions(const struct rewriter *rewriter, uint32_t node)
+{
+    size_t count = 0;
+
+    for (uint32_t i = node; i < node_at(rewriter, node)->next; i++) {
+        count += node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION;
+    }
+    return count;
+}
+
+void skip_deep(struct rewriter *rewriter,
+               uint32_t node,
+               uint32_t deep,
+               struct slice name)
+{
+    size_t count = count_functions(rewriter, node);
+
+    rewriter->result->function_count += count;
+    rewriter->result->skipped_count += count;
+    note_add(rewriter, NOTE_WARNING, deep,
+             "%s%.*s%s stays as it is: CPython could not compile its nesting with "
+             "inserted calls",
+             name.size > 0 ? "function '" : "the statement", (int)name.size, name.bytes,
+             name.size > 0 ? "'" : "");
+}
+
+void skip_damaged(struct rewriter *rewriter,
+                  uint32_t node,
+                  uint32_t damage,
+                  struct slice name)
+{
+    size_t count = count_functions(rewriter, node);
+
+    rewriter->result->function_count += count;
+    rewriter->result->skipped_count += count;
+    if (name.size > 0) {
+        note_add(rewriter, NOTE_WARNING, damage,
+                 "function '%.*s' stays as it is: the parser cannot read this place",
+                 (int)name.size, name.bytes);
+    } else {
+        note_add(rewriter, NOTE_WARNING, damage,
+                 "the parser cannot read this place: it stays as it is");
+    }
+}
+
 /* The definition below decorators, or the node itself. */
 static uint32_t definition_of(const struct rewriter *rewriter, uint32_t node)
 {

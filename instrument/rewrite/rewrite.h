@@ -1,7 +1,7 @@
 /* The rewriter: the state of rewriting one file, shared by the files that rewrite its parts:
- * rewrite.c (blocks), definition.c (functions, classes), compound.c and
- * header.c (if, for, try …), simple.c (simple statements), walrus.c, damage.c (what could not be
- * parsed), output/edits.c (the placing of records) and output/bootstrap.c. */
+ * rewrite.c (blocks), definition.c (functions, classes, what could not be parsed), compound.c (if,
+ * for, try …), simple.c (simple statements), walrus.c, output/edits.c (the placing of records) and
+ * output/bootstrap.c. */
 #ifndef MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
 #define MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
 
@@ -171,7 +171,7 @@ void rewrite_compound(struct rewriter *rewriter,
                       struct pending *pending);
 bool is_compound(enum kind kind);
 
-/* header.c */
+/* compound.c */
 
 /* The expression in the header of a compound statement (not try) that runs first, as offsets of
  * the text. False where the header is not complete. */
@@ -191,13 +191,6 @@ void rewrite_definition(struct rewriter *rewriter,
 
 /* Whether a definition's header has a place for a record: a decorator, a class's bases. */
 bool definition_can_carry(const struct rewriter *rewriter, uint32_t node);
-
-/* The first place below `node` that the parser could not read, in no nested function; 0 where there
- * is none. */
-uint32_t find_damage(const struct rewriter *rewriter, uint32_t node);
-
-/* How many functions stand at and below `node`. */
-size_t count_functions(const struct rewriter *rewriter, uint32_t node);
 
 /* Leaves everything below `node` alone, and says so at `deep`, which is nested too deep. `name`: of
  * the function, or empty for a statement of the module. */

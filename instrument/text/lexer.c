@@ -24,7 +24,8 @@ size_t lexer_word_end(struct slice text, size_t at)
     return at;
 }
 
-bool lexer_is_string_prefix(struct slice word)
+/* Whether a word is a string's prefix: one to three letters of r, b, u, f, t. */
+static bool lexer_is_string_prefix(struct slice word)
 {
     if (word.size == 0 || word.size > 3) {
         return false;

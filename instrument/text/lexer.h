@@ -16,9 +16,6 @@ static inline bool lexer_is_word_byte(char byte)
 /* The offset after the identifier or number at `at`. */
 size_t lexer_word_end(struct slice text, size_t at);
 
-/* Whether a word is a string's prefix: one to three letters of r, b, u, f, t. */
-bool lexer_is_string_prefix(struct slice word);
-
 /* The offset after the string whose prefix is the word from `at` to `quote`; `quote` where that
  * word begins no string. */
 size_t lexer_prefixed_string_end(struct slice text, size_t at, size_t quote);

@@ -35,10 +35,11 @@ bool reads_is_dotted(const struct syntax *syntax, uint32_t node)
     return size == syntax->nodes[node].end - syntax->nodes[node].start + 1;
 }
 
-void reads_add_name(struct reads *reads,
-                    const struct scope *scope,
-                    uint32_t node,
-                    struct slice text)
+/* Adds one name, as `text`, that lives where the identifier at `node` lives. */
+static void reads_add_name(struct reads *reads,
+                           const struct scope *scope,
+                           uint32_t node,
+                           struct slice text)
 {
     struct site_read *read = &reads->items[reads->count];
 

@@ -22,12 +22,6 @@ void reads_add(struct reads *reads,
                uint32_t first,
                uint32_t end);
 
-/* Adds one name, as `text`, that lives where the identifier at `node` lives. */
-void reads_add_name(struct reads *reads,
-                    const struct scope *scope,
-                    uint32_t node,
-                    struct slice text);
-
 /* The identifier at the root of `a`, `a.b.c`; 0 where the node is something else. */
 uint32_t reads_root(const struct syntax *syntax, uint32_t node);
 

@@ -12,7 +12,9 @@ const char *site_kind_text(enum site_kind kind)
     return (unsigned)kind < SITE_KIND_COUNT ? site_texts[kind] : "unknown";
 }
 
-void site_add_name(const struct site *site, struct buffer *text)
+/* The site's name in keys: its written names joined by commas, or the hash of a branch's
+ * condition, or "". */
+static void site_add_name(const struct site *site, struct buffer *text)
 {
     if (site->has_condition) {
         buffer_add_hex(text, site->condition, 8);

@@ -83,10 +83,6 @@ struct site_table {
 
 const char *site_kind_text(enum site_kind kind);
 
-/* The site's name in keys: its written names joined by commas, or the hash of a branch's
- * condition, or "". */
-void site_add_name(const struct site *site, struct buffer *text);
-
 /* `path:function:kind:name:ordinal`, the key that stays when unrelated lines are added. */
 void site_add_key(const struct site_table *table,
                   const struct site *site,

@@ -1,6 +1,5 @@
-/* What the parts of the trace's reader share: reader.c (opening, asking),
- * index.c (where chunks are), chunk_read.c, numbered.c, definition.c,
- * definitions.c, stream.c and decode.c. */
+/* What the parts of the trace's reader share: reader.c (opening, asking, the stream), index.c (where
+ * chunks are), definitions.c and decode.c (records to items). */
 #ifndef MONITORCH_TRACE_READER_PRIVATE_H
 #define MONITORCH_TRACE_READER_PRIVATE_H
 
@@ -118,7 +117,7 @@ void log_index_extend(struct log_reader *reader);
 /* Whether a chunk's header makes sense for a chunk at `offset`. */
 bool log_chunk_is_sane(const struct log_chunk *chunk, uint64_t offset);
 
-/* ---- chunk_read.c ---- */
+/* ---- index.c: one chunk ---- */
 
 /* Zeros where the file has ended. false where it could not be read. */
 bool log_chunk_read_header(const struct log_reader *reader,
@@ -143,12 +142,6 @@ bool log_chunk_read(const struct log_reader *reader,
                     struct log_chunk_read *read,
                     struct error *error);
 
-/* ---- definition.c ---- */
-
-/* Takes what one record defines; `bytes` stay while the reader lives. NULL, or what is wrong. */
-const char *
-log_definition_read(struct log_reader *reader, const char *bytes, uint64_t offset);
-
 /* ---- definitions.c ---- */
 
 /* Notes a chunk of definitions; log_definitions_load reads it. */
@@ -157,16 +150,6 @@ bool log_definitions_add(struct log_reader *reader, uint64_t offset, uint64_t si
 void log_definitions_load(struct log_reader *reader);
 void log_definitions_release(struct log_reader *reader);
 
-/* ---- numbered.c ---- */
-
-/* false where memory ran out. */
-bool log_numbered_add(struct log_numbered_list *list,
-                      uint32_t number,
-                      const void *thing);
-/* Whether a new thing's number is beyond those that are there. */
-bool log_numbered_follows(const struct log_numbered_list *list, uint32_t number);
-/* The place of a number, or list->count. */
-size_t log_numbered_place(const struct log_numbered_list *list, uint32_t number);
 /* NULL where nothing has that number. */
 const void *log_numbered_find(const struct log_numbered_list *list, uint32_t number);
 /* Text 0 is the empty one. false where there is no such text. */
@@ -182,14 +165,7 @@ const struct log_module *log_table_module(const struct log_reader *reader,
                                           uint32_t table,
                                           uint32_t *module_number);
 
-/* ---- stream.c ---- */
-
-/* The next record of the stream, whole and of a known kind, or NULL at its end. */
-const char *log_stream_next(struct log_reader *reader);
-/* Starts again from the chunk at `index`. */
-void log_stream_start(struct log_reader *reader, size_t index);
-struct log_place log_stream_place(const struct log_reader *reader);
-void log_stream_go(struct log_reader *reader, struct log_place place);
+/* ---- reader.c ---- */
 
 /* ---- decode.c ---- */
 
@@ -199,13 +175,5 @@ const char *log_decode(const struct log_reader *reader,
                        const char *bytes,
                        uint64_t next_event,
                        struct log_item *item);
-
-/* ---- ring.c ---- */
-
-/* Whether the item, the one read last, is older than what was asked for. */
-bool log_ring_hides(const struct log_reader *reader, const struct log_item *item);
-
-/* Finds the oldest event to show, and the calls that ended before it. */
-void log_ring_prepare(struct log_reader *reader);
 
 #endif

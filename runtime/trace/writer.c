@@ -1,12 +1,651 @@
 /* Writes a trace in place, into the mapped file. */
-#include "runtime/trace/writer_private.h"
+#include "runtime/trace/writer.h"
 
+#include "runtime/base/file/mapping.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/utf8.h"
 
 #include <assert.h>
 #include <time.h>
 #include <unistd.h>
+
+static void log_writer_stop(struct log_writer *writer, const struct error *error);
+
+/* A chunk that is being written, mapped. All of it behind `used` is zero, but for a record that
+ * is begun and not committed. */
+struct log_open_chunk {
+    struct log_chunk *header; /* NULL: none is open */
+    size_t used;              /* with the header; a multiple of 8 */
+    size_t size;
+    uint64_t offset; /* in the file */
+    void *mapped;    /* the header's unit or, in the first chunk, the file's header */
+    size_t mapped_size;
+};
+
+/* A chunk that a ring holds. */
+struct log_ring_chunk {
+    uint64_t offset;
+    uint64_t first_event;
+};
+
+/* What has a number already, by a hash of its content. */
+struct log_intern_entry {
+    uint64_t hash[2];
+    uint32_t kind;   /* LOG_TEXT or LOG_FORM */
+    uint32_t number; /* 0: a free place */
+};
+
+struct log_intern {
+    struct log_intern_entry *entries; /* owned; may be NULL where capacity is 0 */
+    size_t capacity;                  /* a power of two, or 0 */
+    size_t count;
+};
+
+struct log_writer {
+    /* What each record needs comes first, to share few lines of the cache. */
+    struct log_open_chunk stream;
+    size_t begun_size; /* of the record that is begun, padded; 0: none is */
+    uint64_t event_count;
+    uint64_t lost_count;
+    bool is_stopped;
+
+    struct log_open_chunk definitions;
+    uint64_t definitions_size; /* of all chunks of definitions so far */
+    uint64_t stream_size;
+    uint64_t chunk_count; /* of the stream, counting those that a ring used again */
+    struct mapping file;
+    uint64_t file_size;  /* where the last chunk of the file ends */
+    uint64_t last_chunk; /* the offset of that chunk */
+    struct log_header header;
+    uint64_t size_limit;
+    uint64_t kept_free; /* so much of the disk is left to others; 0: nothing */
+    bool leaves_space;
+    void (*before_seal)(void *context); /* may be NULL */
+    void *seal_context;
+
+    /* Ring mode: the chunks that hold something, oldest first, wrapping around. */
+    size_t ring_chunk_size;      /* 0: not in ring mode */
+    struct log_ring_chunk *ring; /* owned */
+    size_t ring_capacity;
+    size_t ring_first;
+    size_t ring_count;
+
+    struct log_intern intern;
+    uint32_t text_count;
+    uint32_t form_count;
+    char *path; /* owned */
+    struct error stopped;
+};
+
+static inline size_t log_open_chunk_left(const struct log_open_chunk *chunk)
+{
+    return chunk->size - chunk->used;
+}
+
+/* Where the next record comes. */
+static inline void *log_open_chunk_place(const struct log_open_chunk *chunk)
+{
+    return (char *)chunk->header + chunk->used;
+}
+
+/* ---- chunks ---- */
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    #error "traces are written in place, by little-endian machines alone"
+#endif
+
+_Static_assert(LOG_CHUNK_UNIT % MAPPING_UNIT == 0, "a chunk can be mapped");
+
+#define LEAST_KEPT_FREE UINT64_C(1000000000)
+
+/* Stores a record's head, after everything else of it is in place. */
+static void log_record_publish(void *place, struct log_record record)
+{
+    uint64_t head;
+
+    /* One store: a reader sees the whole head or none of it. */
+    memcpy(&head, &record, sizeof head);
+    __atomic_store_n((uint64_t *)place, head, __ATOMIC_RELEASE);
+}
+
+/* Unmaps a chunk and writes nothing. */
+static void log_chunk_drop(struct log_open_chunk *chunk)
+{
+    if (chunk->header != NULL) {
+        mapping_unmap(chunk->mapped, chunk->mapped_size);
+    }
+    *chunk = (struct log_open_chunk){0};
+}
+
+/* Notes in a chunk that it is complete, and unmaps it. May be called where none is open. */
+static void log_chunk_seal(struct log_open_chunk *chunk)
+{
+    struct log_chunk *header = chunk->header;
+
+    if (header != NULL) {
+        header->checksum = hash_64(
+            (struct slice){(const char *)(header + 1), chunk->used - sizeof *header});
+        /* A chunk with a used_size has its checksum. */
+        __atomic_store_n(&header->used_size, chunk->used, __ATOMIC_RELEASE);
+    }
+    log_chunk_drop(chunk);
+}
+
+/* Maps a chunk whose bytes are all zero. The first one lies behind the file's header and
+ * shares its unit. */
+static bool chunk_map(struct log_writer *writer,
+                      uint64_t offset,
+                      size_t size,
+                      struct log_open_chunk *chunk,
+                      struct error *error)
+{
+    size_t before = offset % LOG_CHUNK_UNIT;
+    void *mapped = mapping_map(&writer->file, offset - before, before + size, error);
+
+    if (mapped == NULL) {
+        return false;
+    }
+    *chunk = (struct log_open_chunk){
+        .header = (struct log_chunk *)((char *)mapped + before),
+        .used = sizeof(struct log_chunk),
+        .size = size,
+        .offset = offset,
+        .mapped = mapped,
+        .mapped_size = before + size,
+    };
+    return true;
+}
+
+static void chunk_publish(struct log_open_chunk *chunk,
+                          enum log_chunk_kind kind,
+                          uint64_t number,
+                          uint64_t first_event)
+{
+    struct log_chunk *header = chunk->header;
+
+    header->kind = kind;
+    header->size = chunk->size;
+    header->first_event = first_event;
+    header->used_size = 0;
+    header->checksum = 0;
+    /* In a chunk that is used again, the number is what makes it valid. */
+    __atomic_store_n(&header->number, number, __ATOMIC_RELEASE);
+    __atomic_store_n(&header->magic, LOG_CHUNK_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* A tenth of the disk, but half of what is free where that is less already; at least 1 GB. */
+static void log_chunks_find_space(struct log_writer *writer)
+{
+    uint64_t size, free;
+
+    if (writer->leaves_space && mapping_disk(&writer->file, &size, &free)) {
+        writer->kept_free = free > size / 10 ? size / 10 : free / 2;
+        if (writer->kept_free < LEAST_KEPT_FREE) {
+            writer->kept_free = LEAST_KEPT_FREE;
+        }
+    }
+}
+
+/* Whether the disk has as much left as other programs are to have, when the file has grown. Short
+ * recordings end before this is asked: their chunks were there from the start. */
+static bool
+check_space(const struct log_writer *writer, size_t growth, struct error *error)
+{
+    uint64_t size, free;
+
+    if (writer->kept_free == 0 || writer->stream_size == 0 ||
+        !mapping_disk(&writer->file, &size, &free) ||
+        free >= writer->kept_free + growth) {
+        return true;
+    }
+    error_set(error, ERROR_SYSTEM,
+              "%s: the disk is nearly full: the recording leaves the last %.1f GB to "
+              "other files; the option size_limit lets it use them",
+              writer->path, (double)writer->kept_free / 1e9);
+    return false;
+}
+
+/* Makes the file longer by a chunk. */
+static bool chunk_append(struct log_writer *writer,
+                         size_t size,
+                         struct log_open_chunk *chunk,
+                         struct error *error)
+{
+    uint64_t offset = writer->file_size;
+
+    if (!check_space(writer, size, error) ||
+        !mapping_reserve(&writer->file, offset, size, error) ||
+        !chunk_map(writer, offset, size, chunk, error)) {
+        return false;
+    }
+    writer->last_chunk = offset;
+    writer->file_size = offset + size;
+    return true;
+}
+
+/* The size of a new chunk: as much as there is of its kind so far, so that sizes double up to
+ * the largest; less where the file's limit is near. 0 where that leaves no room. */
+static size_t
+chunk_choose_size(const struct log_writer *writer, uint64_t size_so_far, uint64_t least)
+{
+    uint64_t size = size_so_far < LOG_CHUNK_MAX ? size_so_far : LOG_CHUNK_MAX;
+
+    size = size < least ? least : size;
+    size = (size + LOG_CHUNK_UNIT - 1) / LOG_CHUNK_UNIT * LOG_CHUNK_UNIT;
+    if (writer->size_limit != 0 && writer->file_size + size > writer->size_limit) {
+        uint64_t left = writer->file_size < writer->size_limit
+                            ? writer->size_limit - writer->file_size
+                            : 0;
+
+        size = left / LOG_CHUNK_UNIT * LOG_CHUNK_UNIT;
+    }
+    return size < least ? 0 : (size_t)size;
+}
+
+static bool fail_size_limit(const struct log_writer *writer, struct error *error)
+{
+    error_set(error, ERROR_SYSTEM, "%s: has reached size_limit=%llu bytes",
+              writer->path, (unsigned long long)writer->size_limit);
+    return false;
+}
+
+/* Opens the file's first chunk, for definitions. The header has been written. */
+static bool log_chunks_start(struct log_writer *writer, struct error *error)
+{
+    size_t size = LOG_CHUNK_UNIT - LOG_HEADER_SIZE;
+
+    if (!mapping_reserve(&writer->file, LOG_HEADER_SIZE, size, error) ||
+        !chunk_map(writer, LOG_HEADER_SIZE, size, &writer->definitions, error)) {
+        return false;
+    }
+    writer->last_chunk = LOG_HEADER_SIZE;
+    writer->file_size = LOG_CHUNK_UNIT;
+    writer->definitions_size = size;
+    chunk_publish(&writer->definitions, LOG_CHUNK_DEFINITIONS, 0, 0);
+    return true;
+}
+
+static bool log_chunks_next_definitions(struct log_writer *writer,
+                                        uint64_t record_size,
+                                        struct error *error)
+{
+    uint64_t least = sizeof(struct log_chunk) + record_size;
+    size_t size = chunk_choose_size(writer, writer->definitions_size, least);
+    struct log_open_chunk chunk;
+
+    if (size == 0) {
+        return fail_size_limit(writer, error);
+    }
+    if (!chunk_append(writer, size, &chunk, error)) {
+        return false;
+    }
+    log_chunk_seal(&writer->definitions);
+    writer->definitions = chunk;
+    writer->definitions_size += size;
+    chunk_publish(&writer->definitions, LOG_CHUNK_DEFINITIONS, 0, 0);
+    return true;
+}
+
+/* ---- the ring ---- */
+
+static struct log_ring_chunk *ring_at(const struct log_writer *writer, size_t index)
+{
+    return &writer->ring[(writer->ring_first + index) % writer->ring_capacity];
+}
+
+/* Makes room for one chunk more. */
+static bool ring_grow(struct log_writer *writer, struct error *error)
+{
+    size_t capacity = writer->ring_capacity == 0 ? 8 : 2 * writer->ring_capacity;
+    struct log_ring_chunk *ring;
+
+    if (writer->ring_count < writer->ring_capacity) {
+        return true;
+    }
+    ring = memory_allocate(capacity, sizeof *ring);
+    if (ring == NULL) {
+        return error_set_memory(error);
+    }
+    for (size_t i = 0; i < writer->ring_count; i++) {
+        ring[i] = *ring_at(writer, i);
+    }
+    memory_free(writer->ring);
+    writer->ring = ring;
+    writer->ring_capacity = capacity;
+    writer->ring_first = 0;
+    return true;
+}
+
+/* Whether the oldest chunk is no longer needed. The one after it is kept as well when it holds
+ * none of the events that are wanted: a call that goes on is told again in each chunk, and an
+ * event at the beginning of one may come before that. */
+static bool ring_can_drop(const struct log_writer *writer)
+{
+    return writer->ring_count >= 3 &&
+           writer->event_count - ring_at(writer, 2)->first_event >= writer->header.last;
+}
+
+/* Empties the oldest chunk and opens it. Whoever reads the file meanwhile, or after this
+ * process is killed here, finds an empty chunk and never an old record in a new one. */
+static bool ring_open_oldest(struct log_writer *writer,
+                             struct log_open_chunk *chunk,
+                             struct error *error)
+{
+    uint64_t offset = ring_at(writer, 0)->offset;
+    struct log_chunk empty = {.magic = LOG_CHUNK_MAGIC,
+                              .kind = LOG_CHUNK_STREAM,
+                              .size = writer->ring_chunk_size,
+                              .number = LOG_CHUNK_EMPTY};
+
+    writer->ring_first = (writer->ring_first + 1) % writer->ring_capacity;
+    writer->ring_count--;
+    return mapping_write(&writer->file, offset, &empty, sizeof empty, error) &&
+           mapping_clear(&writer->file, offset + sizeof empty,
+                         writer->ring_chunk_size - sizeof empty, error) &&
+           chunk_map(writer, offset, writer->ring_chunk_size, chunk, error);
+}
+
+static bool stream_open(struct log_writer *writer,
+                        struct log_open_chunk *chunk,
+                        struct error *error)
+{
+    uint64_t least = sizeof(struct log_chunk) + LOG_RECORD_MAX;
+    size_t size;
+
+    if (writer->ring_chunk_size != 0 && ring_can_drop(writer)) {
+        return ring_open_oldest(writer, chunk, error);
+    }
+    size = writer->ring_chunk_size;
+    if (size == 0) {
+        size = chunk_choose_size(writer, writer->stream_size, least);
+    } else if (chunk_choose_size(writer, 0, size) == 0) {
+        size = 0;
+    }
+    if (size == 0) {
+        return fail_size_limit(writer, error);
+    }
+    if (!chunk_append(writer, size, chunk, error)) {
+        return false;
+    }
+    writer->stream_size += size;
+    return true;
+}
+
+/* Tells that the stream's chunk is about to be sealed. */
+static void log_writer_note_seal(const struct log_writer *writer)
+{
+    if (writer->before_seal != NULL && writer->stream.header != NULL) {
+        writer->before_seal(writer->seal_context);
+    }
+}
+
+/* Seals the chunk that is written to and opens another with room for a record. */
+static bool log_chunks_next_stream(struct log_writer *writer, struct error *error)
+{
+    struct log_open_chunk chunk;
+
+    if ((writer->ring_chunk_size != 0 && !ring_grow(writer, error)) ||
+        !stream_open(writer, &chunk, error)) {
+        return false;
+    }
+    log_writer_note_seal(writer);
+    log_chunk_seal(&writer->stream);
+    writer->stream = chunk;
+    chunk_publish(&writer->stream, LOG_CHUNK_STREAM, writer->chunk_count,
+                  writer->event_count);
+    writer->chunk_count++;
+    if (writer->ring_chunk_size != 0) {
+        *ring_at(writer, writer->ring_count) =
+            (struct log_ring_chunk){chunk.offset, writer->event_count};
+        writer->ring_count++;
+    }
+    return true;
+}
+
+/* ---- definitions ---- */
+
+/* Which texts and forms have a number already. Contents are known by 128 bits of hash and not
+ * kept: two that share one do not occur. */
+
+#define CAPACITY_MIN 256
+/* A program that makes up texts without end must not fill the memory: when this many places
+ * are taken up to their share, the table starts anew, and what comes again gets a second
+ * number. */
+#define CAPACITY_MAX (1024 * 1024)
+
+/* The place of a content's entry: its number is 0 where it is new, and then the caller fills
+ * it in. NULL where memory ran out. */
+static void log_intern_release(struct log_intern *intern)
+{
+    memory_free(intern->entries);
+    *intern = (struct log_intern){0};
+}
+
+/* The entry with this hash, or the free place where it would be. */
+static struct log_intern_entry *
+find_place(const struct log_intern *intern, enum log_kind kind, const uint64_t hash[2])
+{
+    size_t i = (size_t)hash[0] & (intern->capacity - 1);
+
+    for (;; i = (i + 1) & (intern->capacity - 1)) {
+        struct log_intern_entry *entry = &intern->entries[i];
+
+        if (entry->number == 0 || (entry->hash[0] == hash[0] &&
+                                   entry->hash[1] == hash[1] && entry->kind == kind)) {
+            return entry;
+        }
+    }
+}
+
+static bool intern_grow(struct log_intern *intern)
+{
+    struct log_intern larger = {.count = intern->count};
+
+    larger.capacity = intern->capacity == 0 ? CAPACITY_MIN : 2 * intern->capacity;
+    larger.entries = memory_allocate_zeroed(larger.capacity, sizeof *larger.entries);
+    if (larger.entries == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < intern->capacity; i++) {
+        const struct log_intern_entry *entry = &intern->entries[i];
+
+        if (entry->number != 0) {
+            *find_place(&larger, entry->kind, entry->hash) = *entry;
+        }
+    }
+    memory_free(intern->entries);
+    *intern = larger;
+    return true;
+}
+
+/* Keeps a quarter of the places free. Where the table may not or cannot grow, it is emptied. */
+static bool intern_make_room(struct log_intern *intern)
+{
+    if (intern->count < intern->capacity / 4 * 3) {
+        return true;
+    }
+    if (intern->capacity < CAPACITY_MAX && intern_grow(intern)) {
+        return true;
+    }
+    if (intern->capacity == 0) {
+        return false;
+    }
+    memset(intern->entries, 0, intern->capacity * sizeof *intern->entries);
+    intern->count = 0;
+    return true;
+}
+
+static struct log_intern_entry *
+log_intern_find(struct log_intern *intern, enum log_kind kind, struct slice content)
+{
+    struct log_intern_entry *entry;
+    uint64_t hash[2];
+
+    if (!intern_make_room(intern)) {
+        return NULL;
+    }
+    hash_128(content, hash);
+    entry = find_place(intern, kind, hash);
+    if (entry->number == 0) {
+        *entry = (struct log_intern_entry){.hash = {hash[0], hash[1]}, .kind = kind};
+    }
+    return entry;
+}
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+bool log_writer_define(struct log_writer *writer,
+                       const void *head,
+                       size_t head_size,
+                       struct slice rest)
+{
+    struct error error = ERROR_INIT;
+    struct log_record record;
+    size_t padded;
+    char *place;
+
+    if (writer->is_stopped || rest.size > LOG_DEFINITIONS_MAX / 2) {
+        return false;
+    }
+    padded = log_record_padded(head_size + rest.size);
+    if (padded > log_open_chunk_left(&writer->definitions) &&
+        !log_chunks_next_definitions(writer, padded, &error)) {
+        log_writer_stop(writer, &error);
+        return false;
+    }
+    place = log_open_chunk_place(&writer->definitions);
+    memcpy(&record, head, sizeof record);
+    record.size = (uint32_t)(head_size + rest.size);
+    memcpy(place + sizeof record, (const char *)head + sizeof record,
+           head_size - sizeof record);
+    if (rest.size > 0) {
+        memcpy(place + head_size, rest.bytes, rest.size);
+    }
+    log_record_publish(place, record);
+    writer->definitions.used += padded;
+    return true;
+}
+
+/* The entry of a content; NULL where recording has stopped. */
+static struct log_intern_entry *
+writer_find(struct log_writer *writer, enum log_kind kind, struct slice content)
+{
+    struct log_intern_entry *entry;
+
+    if (writer->is_stopped) {
+        return NULL;
+    }
+    entry = log_intern_find(&writer->intern, kind, content);
+    if (entry == NULL) {
+        struct error error = ERROR_INIT;
+
+        error_set(&error, ERROR_MEMORY, "%s: out of memory", writer->path);
+        log_writer_stop(writer, &error);
+    }
+    return entry;
+}
+
+/* Numbers end some time; what would need another is lost. */
+static bool number_next(struct log_writer *writer, uint32_t *count)
+{
+    struct error error = ERROR_INIT;
+
+    if (*count < UINT32_MAX - 1) {
+        ++*count;
+        return true;
+    }
+    error_set(&error, ERROR_USAGE, "%s: holds too many different texts", writer->path);
+    log_writer_stop(writer, &error);
+    return false;
+}
+
+/* Copies text into `clean`, which has room for LOG_TEXT_MAX bytes, as valid UTF-8. */
+static struct slice text_clean(struct slice text, char *clean)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < text.size;) {
+        uint32_t code;
+        size_t step = utf8_read(text, i, &code);
+        struct slice character =
+            step == 0 ? SLICE(REPLACEMENT) : slice_part(text, i, i + step);
+
+        if (size + character.size > LOG_TEXT_MAX) {
+            break;
+        }
+        memcpy(clean + size, character.bytes, character.size);
+        size += character.size;
+        i += step == 0 ? 1 : step;
+    }
+    return (struct slice){clean, size};
+}
+
+uint32_t log_writer_text(struct log_writer *writer, struct slice text)
+{
+    struct log_text head = {.record = {.kind = LOG_TEXT}};
+    struct log_intern_entry *entry;
+    char clean[LOG_TEXT_MAX];
+
+    if (text.size == 0) {
+        return 0;
+    }
+    if (text.size > LOG_TEXT_MAX || utf8_find_invalid(text) < text.size) {
+        text = text_clean(text, clean);
+    }
+    entry = writer_find(writer, LOG_TEXT, text);
+    if (entry == NULL || entry->number != 0) {
+        return entry == NULL ? 0 : entry->number;
+    }
+    head.number = writer->text_count;
+    if (!number_next(writer, &head.number) ||
+        !log_writer_define(writer, &head, sizeof head, text)) {
+        return 0;
+    }
+    writer->text_count = head.number;
+    writer->intern.count++;
+    entry->number = head.number;
+    return head.number;
+}
+
+uint32_t log_writer_form(struct log_writer *writer, struct log_form *form, size_t size)
+{
+    struct slice content = {(const char *)form, size};
+    struct log_intern_entry *entry;
+
+    form->record.kind = LOG_FORM;
+    form->record.size = (uint32_t)size;
+    form->number = 0;
+    entry = writer_find(writer, LOG_FORM, content);
+    if (entry == NULL || entry->number != 0) {
+        form->number = entry == NULL ? 0 : entry->number;
+        return form->number;
+    }
+    form->number = writer->form_count;
+    if (!number_next(writer, &form->number) ||
+        !log_writer_define(writer, form, sizeof *form,
+                           slice_part(content, sizeof *form, size))) {
+        form->number = 0;
+        return 0;
+    }
+    writer->form_count = form->number;
+    writer->intern.count++;
+    entry->number = form->number;
+    return form->number;
+}
+
+void log_writer_setting(struct log_writer *writer,
+                        struct slice name,
+                        struct slice value)
+{
+    struct log_setting_record head = {
+        .record = {.kind = LOG_SETTING},
+        .name = log_writer_text(writer, name),
+        .value = log_writer_text(writer, value),
+    };
+
+    (void)log_writer_define(writer, &head, sizeof head, SLICE(""));
+}
 
 /* A guess at what an event takes with its calls, for choosing the size of a ring's chunks. */
 #define RING_EVENT_SIZE 256
@@ -239,7 +878,8 @@ void log_writer_abandon(struct log_writer *writer)
     writer_free(writer);
 }
 
-void log_writer_stop(struct log_writer *writer, const struct error *error)
+/* Ends recording for good, for the reason that `error` tells. */
+static void log_writer_stop(struct log_writer *writer, const struct error *error)
 {
     struct error ignored = ERROR_INIT;
 

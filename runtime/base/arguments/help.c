@@ -7,7 +7,8 @@
 /* Where the explanations of options begin. */
 #define HELP_COLUMN 21
 
-void help_write_forms(const struct argument_rule *rule, struct buffer *text)
+/* Adds the forms of an option as they are typed: `-o, --output FILE`. */
+static void help_write_forms(const struct argument_rule *rule, struct buffer *text)
 {
     assert(rule->help != NULL);
     if (rule->letter != 0) {

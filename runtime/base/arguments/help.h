@@ -22,7 +22,4 @@ struct help {
 /* Adds the whole text of --help. */
 void help_write(const struct help *help, struct buffer *text);
 
-/* Adds the forms of an option as they are typed: `-o, --output FILE`. */
-void help_write_forms(const struct argument_rule *rule, struct buffer *text);
-
 #endif

@@ -1,8 +1,412 @@
 /* The extension module `monitorch._instrument`: the compiler for Python programs. */
 #include "runtime/python/compile/module.h"
 
+#include "instrument/command/run_options.h"
+#include "instrument/text/encoding.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/hash/hash.h"
+#include "runtime/site/site.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+/* ---- the options of `monitorch run` ---- */
+
+/* The --help of `monitorch run`, and its options: a list of (letter or "", name, argument or None).
+ * New references. */
+static PyObject *run_help_text(void)
+{
+    struct buffer text = BUFFER_INIT;
+    PyObject *help = NULL;
+
+    help_write(&run_help, &text);
+    if (text.has_failed) {
+        PyErr_NoMemory();
+    } else {
+        struct slice whole = buffer_slice(&text);
+
+        help = PyUnicode_FromStringAndSize(whole.bytes, (Py_ssize_t)whole.size);
+    }
+    buffer_release(&text);
+    return help;
+}
+
+static PyObject *option_new(const struct argument_rule *rule)
+{
+    char letter[] = {rule->letter, '\0'};
+
+    return Py_BuildValue("(ssz)", letter, rule->text, rule->argument);
+}
+
+static PyObject *run_options_list(void)
+{
+    PyObject *list = PyList_New(0);
+
+    for (int i = 0; list != NULL && i < run_help.rule_count; i++) {
+        const struct argument_rule *rule = &run_help.rules[i];
+        PyObject *option = rule->help == NULL ? NULL : option_new(rule);
+
+        if (rule->help != NULL &&
+            (option == NULL || PyList_Append(list, option) != 0)) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(option);
+    }
+    return list;
+}
+
+/* ---- a site table as dictionaries ---- */
+
+static PyObject *slice_as_string(struct slice text)
+{
+    return PyUnicode_DecodeUTF8(text.bytes != NULL ? text.bytes : "",
+                                (Py_ssize_t)text.size, "replace");
+}
+
+static PyObject *key_as_string(const struct site_table *table, const struct site *site)
+{
+    struct buffer text = BUFFER_INIT;
+    PyObject *string;
+
+    site_add_key(table, site, &text);
+    string = text.has_failed ? PyErr_NoMemory() : slice_as_string(buffer_slice(&text));
+    buffer_release(&text);
+    return string;
+}
+
+static const char *source_text(enum site_source source)
+{
+    switch (source) {
+    case SITE_SOURCE_VALUE:
+        return "value";
+    case SITE_SOURCE_PEEK:
+        return "peek";
+    case SITE_SOURCE_NONE:
+        break;
+    }
+    return "none";
+}
+
+static const char *scope_text(enum site_scope scope)
+{
+    switch (scope) {
+    case SITE_SCOPE_LOCAL:
+        return "local";
+    case SITE_SCOPE_FREE:
+        return "free";
+    case SITE_SCOPE_GLOBAL:
+        break;
+    }
+    return "global";
+}
+
+static PyObject *writes_as_list(const struct site *site)
+{
+    PyObject *list = PyList_New((Py_ssize_t)site->write_count);
+
+    for (uint32_t i = 0; list != NULL && i < site->write_count; i++) {
+        PyObject *item = Py_BuildValue("Ns", slice_as_string(site->writes[i].name),
+                                       source_text(site->writes[i].source));
+        if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+static PyObject *reads_as_list(const struct site *site)
+{
+    PyObject *list = PyList_New((Py_ssize_t)site->read_count);
+
+    for (uint32_t i = 0; list != NULL && i < site->read_count; i++) {
+        const struct site_read *read = &site->reads[i];
+        PyObject *binding = read->site == SITE_NONE
+                                ? Py_NewRef(Py_None)
+                                : PyLong_FromUnsignedLong(read->site);
+        PyObject *item = Py_BuildValue("NsN", slice_as_string(read->name),
+                                       scope_text(read->scope), binding);
+        if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+static PyObject *condition_as_object(const struct site *site)
+{
+    return site->has_condition ? PyUnicode_FromFormat("%08x", (unsigned)site->condition)
+                               : Py_NewRef(Py_None);
+}
+
+static PyObject *arm_as_object(const struct site *site)
+{
+    return site->kind == SITE_BRANCH ? PyLong_FromUnsignedLong(site->arm)
+                                     : Py_NewRef(Py_None);
+}
+
+static PyObject *site_as_dictionary(const struct site_table *table, uint32_t id)
+{
+    const struct site *site = &table->sites[id];
+    const struct site_function *function = &table->functions[site->function];
+
+    return Py_BuildValue(
+        "{s:k,s:s,s:k,s:k,s:N,s:k,s:k,s:N,s:N,s:N,s:N,s:N,s:N}", "id",
+        (unsigned long)id, "kind", site_kind_text(site->kind), "line",
+        (unsigned long)site->line, "column", (unsigned long)site->column, "function",
+        slice_as_string(function->name), "function_line", (unsigned long)function->line,
+        "ordinal", (unsigned long)site->ordinal, "arm", arm_as_object(site),
+        "condition", condition_as_object(site), "repeats",
+        PyBool_FromLong(site->repeats), "writes", writes_as_list(site), "reads",
+        reads_as_list(site), "key", key_as_string(table, site));
+}
+
+static PyObject *table_as_list(const struct site_table *table)
+{
+    PyObject *list = PyList_New((Py_ssize_t)table->site_count);
+
+    for (uint32_t id = 0; list != NULL && id < table->site_count; id++) {
+        PyObject *item = site_as_dictionary(table, id);
+        if (item == NULL || PyList_SetItem(list, (Py_ssize_t)id, item) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+/* Reads the table that stands in the text, or that the text is. */
+static bool table_find(struct slice text,
+                       const char *path,
+                       struct arena *arena,
+                       struct site_table *table,
+                       struct error *error)
+{
+    struct decoded decoded;
+    struct slice table_text;
+
+    if (!encoding_decode(text, path, arena, &decoded, error)) {
+        return false;
+    }
+    if (!instrument_find_table(decoded.utf8, &table_text)) {
+        table_text = decoded.utf8;
+    }
+    return site_table_read(table, table_text, arena, error);
+}
+
+/* What a site table tells, as a list of dictionaries. `text` is an instrumented text or a
+ * table alone. */
+static PyObject *sites_list(const struct module_state *state, PyObject *text)
+{
+    PyObject *bytes = source_as_bytes(text);
+    PyObject *path = bytes == NULL ? NULL : PyBytes_FromString("<table>");
+    struct arena arena;
+    struct site_table table;
+    struct error error = ERROR_INIT;
+    PyObject *list = NULL;
+
+    arena_init(&arena);
+    if (path != NULL) {
+        if (table_find(bytes_slice(bytes), PyBytes_AsString(path), &arena, &table,
+                       &error)) {
+            list = table_as_list(&table);
+        } else {
+            raise_error(state, path, &error);
+        }
+    }
+    arena_release(&arena);
+    Py_XDECREF(path);
+    Py_XDECREF(bytes);
+    return list;
+}
+
+/* ---- running a program ---- */
+
+/* What the hook is bound to: a list of the function, its arguments, the function to be called
+ * behind it, and the sys.excepthook that the program is to find (None for none). The list is
+ * emptied when the program begins. */
+enum { PROGRAM_PART_COUNT = 4 };
+
+struct program {
+    PyObject
+        *function; /* owned; None where the arguments are a code object and its names */
+    PyObject *arguments; /* owned */
+    PyObject *end;       /* owned */
+};
+
+/* How Python itself ends where nobody has caught a KeyboardInterrupt: other processes see that
+ * it was interrupted. */
+static void die_of_interrupt(void)
+{
+    signal(SIGINT, SIG_DFL);
+    kill(getpid(), SIGINT);
+}
+
+/* The interpreter has remembered the exception that got it here. */
+static void forget_exception(void)
+{
+    static const char *const names[] = {"last_type", "last_value", "last_traceback",
+                                        "last_exc"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        PySys_SetObject(names[i], NULL);
+    }
+    PyErr_Clear();
+}
+
+/* The function is exec or runpy's, but a code object is run without a call of exec. */
+static PyObject *program_call(PyObject *function, PyObject *arguments)
+{
+    if (function != Py_None) {
+        return PyObject_Call(function, arguments, NULL);
+    }
+    PyObject *names = PyTuple_GetItem(arguments, 1);
+    return PyEval_EvalCode(PyTuple_GetItem(arguments, 0), names, names);
+}
+
+static void flush_stream(const char *name)
+{
+    PyObject *stream = PySys_GetObject(name);
+    PyObject *result =
+        stream == NULL ? NULL : PyObject_CallMethod(stream, "flush", NULL);
+
+    Py_XDECREF(result);
+    PyErr_Clear();
+}
+
+/* As the interpreter does when a script has ended, before what comes at exit. */
+static void flush_streams(void)
+{
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    flush_stream("stderr");
+    flush_stream("stdout");
+    PyErr_Restore(type, value, traceback);
+}
+
+/* Removes our frames from the traceback of the exception that left them. The interpreter holds
+ * that traceback for as long as the program runs, and often until the process has ended. The
+ * frames refer to the names of __main__, which must be destroyed when the interpreter destroys
+ * the module: a file that the program left open is written then. */
+static void release_frames(PyObject *exception)
+{
+    PyObject *first = PyTuple_GetItem(exception, 2);
+    PyObject *frame = first == NULL ? NULL : PyObject_GetAttrString(first, "tb_frame");
+    PyObject *result = frame == NULL ? NULL : PyObject_CallMethod(frame, "clear", NULL);
+
+    if (result != NULL) {
+        (void)PyObject_SetAttrString(first, "tb_next", Py_None);
+    }
+    Py_XDECREF(result);
+    Py_XDECREF(frame);
+    PyErr_Clear();
+}
+
+static void program_end(struct program *program)
+{
+    PyObject *result = PyObject_CallObject(program->end, NULL);
+
+    if (result == NULL) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(result);
+}
+
+/* Gives the names of __main__ back to their module. Both the interpreter's end and a hook of the
+ * program's that raises SystemExit may end the process before our functions return. */
+static void program_release_names(struct program *program)
+{
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_CLEAR(program->function);
+    Py_CLEAR(program->arguments);
+    PyErr_Restore(type, value, traceback);
+}
+
+static PyObject *program_run_to_end(struct program *program)
+{
+    Py_LeaveRecursiveCall(); /* of this hook, which the program is not to be counted in */
+    PyObject *result = program_call(program->function, program->arguments);
+    (void)Py_EnterRecursiveCall(""); /* cannot fail: nothing else is running */
+    flush_streams();
+    program_release_names(program);
+    if (result != NULL) {
+        Py_DECREF(result);
+        program_end(program);
+        PyErr_SetNone(PyExc_SystemExit); /* where the interpreter goes on to its end */
+        return NULL;
+    }
+    if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+        return NULL;
+    }
+    bool is_interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+    PyErr_Print();
+    program_end(program);
+    if (is_interrupt) {
+        Py_AtExit(die_of_interrupt);
+    }
+    Py_RETURN_NONE;
+}
+
+/* Empties the list that the hook is bound to. */
+static bool program_read(struct program *program, PyObject *parts)
+{
+    PyObject *hook;
+
+    if (PyList_Size(parts) != PROGRAM_PART_COUNT) {
+        PyErr_SetString(PyExc_RuntimeError, "the program has been started already");
+        return false;
+    }
+    program->function = Py_NewRef(PyList_GetItem(parts, 0));
+    program->arguments = Py_NewRef(PyList_GetItem(parts, 1));
+    program->end = Py_NewRef(PyList_GetItem(parts, 2));
+    hook = PyList_GetItem(parts, 3);
+    PySys_SetObject("excepthook", hook == Py_None ? NULL : hook);
+    (void)PyList_SetSlice(parts, 0, PROGRAM_PART_COUNT, NULL);
+    return true;
+}
+
+static PyObject *program_run(PyObject *parts, PyObject *exception)
+{
+    struct program program;
+
+    forget_exception();
+    release_frames(exception);
+    if (!program_read(&program, parts)) {
+        return NULL;
+    }
+    PyObject *result = program_run_to_end(&program);
+    Py_DECREF(program.end);
+    return result;
+}
+
+static PyMethodDef program_method = {"excepthook", program_run, METH_VARARGS, NULL};
+
+/* A function for sys.excepthook that runs a program, made of the tuple (function or None,
+ * its arguments or (code, names), function to be called behind, the hook to be set before).
+ * A new reference. */
+static PyObject *program_new(PyObject *arguments)
+{
+    PyObject *function, *function_arguments, *end, *hook, *parts, *method;
+
+    if (!PyArg_ParseTuple(arguments, "OO!OO:make_program", &function, &PyTuple_Type,
+                          &function_arguments, &end, &hook)) {
+        return NULL;
+    }
+    if (function == Py_None && PyTuple_Size(function_arguments) != 2) {
+        PyErr_SetString(PyExc_ValueError, "code and its names were expected");
+        return NULL;
+    }
+    parts = PySequence_List(arguments);
+    if (parts == NULL) {
+        return NULL;
+    }
+    /* Some interpreters borrow sys.excepthook while they call it, and this one takes itself
+     * out of there: it is kept for good. */
+    method = PyCFunction_New(&program_method, parts);
+    Py_DECREF(parts);
+    return Py_XNewRef(method);
+}
 
 #define DEFAULT_PATH "<string>"
 

@@ -67,10 +67,6 @@ PyObject *result_new(const struct module_state *state, const struct request *req
 
 const struct instrumented *result_instrumented(PyObject *result);
 
-/* What a site table tells, as a list of dictionaries. `text` is an instrumented text or a
- * table alone. */
-PyObject *sites_list(const struct module_state *state, PyObject *text);
-
 /* The code, which was compiled of the result's text, with the positions of the original's
  * bytes. A new reference. */
 PyObject *code_map_result(const struct module_state *state,
@@ -78,16 +74,6 @@ PyObject *code_map_result(const struct module_state *state,
                           PyObject *result,
                           PyObject *source,
                           const char *path);
-
-/* A function for sys.excepthook that runs a program, made of the tuple (function or None,
- * its arguments or (code, names), function to be called behind, the hook to be set before).
- * A new reference. */
-PyObject *program_new(PyObject *arguments);
-
-/* The --help of `monitorch run`, and its options: a list of (letter or "", name, argument or None).
- * New references. */
-PyObject *run_help_text(void);
-PyObject *run_options_list(void);
 
 /* Compiles and maps positions back; a new (code, Result). */
 PyObject *compile_request(const struct module_state *state,

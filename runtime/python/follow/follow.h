@@ -4,7 +4,93 @@
 #ifndef MONITORCH_PYTHON_FOLLOW_FOLLOW_H
 #define MONITORCH_PYTHON_FOLLOW_FOLLOW_H
 
-#include "runtime/python/follow/codes.h"
+#define PY_SSIZE_T_CLEAN
+
+/* ---- plans (plan.c) ---- */
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLAN_NOTHING UINT32_MAX
+
+/* Where a value that a visit tells is found. */
+struct plan_value {
+    PyObject *root; /* owned: a variable's name; NULL: the value that is returned */
+    PyObject
+        *dotted; /* owned: bytes, the whole dotted name; NULL: the variable itself */
+    int slot;    /* see python/visit/variables.h */
+};
+
+struct plan_visit {
+    uint32_t site;
+    uint32_t first_value; /* index into the plan's values */
+    uint32_t value_count;
+};
+
+/* A visit that happens on the step from one instruction to another. */
+struct plan_step {
+    uint32_t before, after; /* numbers of instructions */
+    uint32_t visit;
+};
+
+/* Instructions that matter have numbers from 1 on, in their order. */
+struct follow_plan {
+    PyObject_HEAD struct session *session; /* borrowed from the module */
+    PyObject *module;                      /* owned: keeps the session */
+    PyObject *hook;                        /* owned: what hook_make gave */
+    bool is_function;                      /* its variables have slots */
+    uint32_t start;                        /* up to this offset a frame has not begun */
+    uint32_t enter;          /* the visit at a call's beginning, or PLAN_NOTHING */
+    uint32_t unit_count;     /* of the code, two bytes each */
+    uint32_t *numbers;       /* owned: by unit; 0: does not matter */
+    uint32_t number_count;   /* the last number and one more */
+    uint32_t *first_step;    /* owned: by number, of the steps that end there */
+    uint32_t *returns;       /* owned: by number: the visit where it returns */
+    struct plan_step *steps; /* owned */
+    uint32_t step_count;
+    struct plan_visit *visits; /* owned */
+    uint32_t visit_count;
+    struct plan_value *values; /* owned */
+    uint32_t value_count;
+};
+
+/* The type of plans. A new reference, or NULL with an exception. */
+PyObject *plan_make_type(PyObject *module);
+
+/* The function `make_plan` of the module; `type` is what plan_make_type gave. */
+PyObject *
+plan_make(PyObject *module, PyTypeObject *type, PyObject *args, PyObject *keywords);
+
+/* The number of the instruction at an offset in bytes; 0: it does not matter. */
+static inline uint32_t plan_number(const struct follow_plan *plan, size_t offset)
+{
+    return offset / 2 < plan->unit_count ? plan->numbers[offset / 2] : 0;
+}
+
+/* ---- the code objects that are followed (follow.c) ---- */
+
+#include "runtime/python/follow/follow.h"
+
+struct code_entry {
+    PyObject *code;           /* borrowed: `reference` tells whether it is alive */
+    PyObject *reference;      /* owned: a weak reference */
+    struct follow_plan *plan; /* owned; NULL: it is not followed */
+};
+
+struct code_table {
+    struct code_entry *entries; /* owned; a power of two of them */
+    size_t capacity, count;
+};
+
+/* Whether the code is known; sets `plan`, borrowed, NULL where it is not followed. */
+bool codes_find(const struct code_table *table,
+                PyObject *code,
+                struct follow_plan **plan);
+
+/* ---- the follower ---- */
 
 /* There is one for the process: trace functions get no state of ours. The interpreter's lock
  * guards it. */

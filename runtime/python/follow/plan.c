@@ -1,5 +1,5 @@
 /* Plans: taken from Python, each number in them checked. */
-#include "runtime/python/follow/plan.h"
+#include "runtime/python/follow/follow.h"
 
 #include "runtime/base/memory.h"
 #include "runtime/python/visit/hook.h"

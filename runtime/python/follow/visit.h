@@ -2,7 +2,7 @@
 #ifndef MONITORCH_PYTHON_FOLLOW_VISIT_H
 #define MONITORCH_PYTHON_FOLLOW_VISIT_H
 
-#include "runtime/python/follow/plan.h"
+#include "runtime/python/follow/follow.h"
 
 /* A frame of this thread that is followed. It is known by its address for as long as it runs;
  * where another took its place, its first instruction says so. */

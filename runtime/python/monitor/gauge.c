@@ -1,9 +1,332 @@
 /* Built-in metrics of what goes by one name. */
-#include "runtime/python/monitor/gauge_private.h"
+#include "runtime/python/monitor/gauge.h"
 
+#include "runtime/array/statistics/gauge.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/module_add.h"
-#include "runtime/python/monitor/devices.h"
+#include "runtime/python/visit/values.h"
+
+#include <string.h>
+
+static bool gauge_devices_add(struct session *session,
+                              PyObject *gauge,
+                              PyObject *object,
+                              const struct tensor *tensor);
+
+/* One, or one for each index of the axis. */
+struct slot {
+    struct gauge gauge;
+    struct spread
+        *spread; /* owned; NULL where no metric needs it, or nothing came yet */
+};
+
+struct gauge_object {
+    PyObject_HEAD PyObject *keys; /* owned: a tuple of str, one for each metric */
+    unsigned char metrics[GAUGE_METRIC_COUNT];
+    PyObject *histogram; /* owned: the key of it; NULL: it is not wanted */
+    bool has_spread;
+    bool has_axis;
+    int axis;
+    unsigned thread_limit;
+    struct slot *slots; /* owned */
+    size_t slot_count, slot_room;
+};
+
+/* ---- measuring ---- */
+
+/* Indices of an axis that are told apart; larger dimensions are not measured. */
+#define SLOT_COUNT_MAX 65536
+
+/* False with an exception set: no memory. */
+static bool slots_want(struct gauge_object *gauge, size_t count)
+{
+    void *slots = gauge->slots;
+
+    if (gauge->slot_count >= count) {
+        return true;
+    }
+    if (!memory_grow(&slots, &gauge->slot_room, count, sizeof *gauge->slots)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    gauge->slots = slots;
+    memset(gauge->slots + gauge->slot_count, 0,
+           (count - gauge->slot_count) * sizeof *gauge->slots);
+    gauge->slot_count = count;
+    return true;
+}
+
+/* The whole array, or the part of it at one index of an axis. */
+static bool measure(struct gauge_object *gauge, size_t index, const struct tensor *part)
+{
+    struct statistics statistics;
+    struct slot *slot;
+    uint64_t hash;
+
+    value_measure(part, STATISTICS_WANT_VALUES, gauge->thread_limit, &statistics,
+                  &hash);
+    if (!slots_want(gauge, index + 1)) {
+        return false;
+    }
+    slot = &gauge->slots[index];
+    if (gauge->has_spread && slot->spread == NULL) {
+        slot->spread = memory_allocate_zeroed(1, sizeof *slot->spread);
+    }
+    if (gauge->has_spread &&
+        (slot->spread == NULL || !spread_add(slot->spread, &part->array))) {
+        PyErr_NoMemory();
+        return false;
+    }
+    gauge_add(&slot->gauge, part->array.dtype, &statistics);
+    return true;
+}
+
+/* Takes the dimension out of shape and strides. */
+static void drop_dimension(const struct tensor *tensor,
+                           uint32_t axis,
+                           struct tensor *part,
+                           int64_t *shape,
+                           int64_t *strides)
+{
+    const struct array *array = &tensor->array;
+    int64_t stride = (int64_t)dtype_size(array->dtype);
+
+    for (uint32_t i = array->dimension_count; i-- > 0;) {
+        uint32_t to = i > axis ? i - 1 : i;
+        int64_t own = array->strides == NULL ? stride : array->strides[i];
+
+        stride *= array->shape[i];
+        if (i != axis) {
+            shape[to] = array->shape[i];
+            strides[to] = own;
+        }
+    }
+    part->array = *array;
+    part->array.dimension_count--;
+    part->array.shape = shape;
+    part->array.strides = strides;
+}
+
+static int64_t stride_of(const struct array *array, uint32_t axis)
+{
+    int64_t stride = (int64_t)dtype_size(array->dtype);
+
+    if (array->strides != NULL) {
+        return array->strides[axis];
+    }
+    for (uint32_t i = axis + 1; i < array->dimension_count; i++) {
+        stride *= array->shape[i];
+    }
+    return stride;
+}
+
+static PyObject *measure_axis(struct gauge_object *gauge, const struct tensor *tensor)
+{
+    const struct array *array = &tensor->array;
+    int count = (int)array->dimension_count;
+    int axis = gauge->axis < 0 ? gauge->axis + count : gauge->axis;
+    int64_t shape[ARRAY_DIMENSION_MAX], strides[ARRAY_DIMENSION_MAX];
+    struct tensor part;
+
+    if (axis < 0 || axis >= count) {
+        return PyUnicode_FromFormat("it has %d dimensions, and no axis %d", count,
+                                    gauge->axis);
+    }
+    if (array->shape[axis] > SLOT_COUNT_MAX) {
+        return PyUnicode_FromFormat("axis %d has more than %d indices", gauge->axis,
+                                    SLOT_COUNT_MAX);
+    }
+    size_t wanted = (size_t)array->shape[axis];
+    if (!slots_want(gauge, wanted)) {
+        return NULL;
+    }
+    drop_dimension(tensor, (uint32_t)axis, &part, shape, strides);
+    for (size_t i = 0; i < wanted; i++) {
+        part.array.data =
+            (const char *)array->data + (int64_t)i * stride_of(array, (uint32_t)axis);
+        if (!measure(gauge, i, &part)) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+static PyObject *measure_output(struct session *session,
+                                struct gauge_object *gauge,
+                                PyObject *object,
+                                const struct tensor *tensor)
+{
+    bool is_plain = !gauge->has_axis && !gauge->has_spread;
+
+    if (tensor->array.data == NULL && tensor->is_on_device && is_plain &&
+        slots_want(gauge, 1) &&
+        gauge_devices_add(session, (PyObject *)gauge, object, tensor)) {
+        return NULL;
+    }
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    if (tensor->array.data == NULL && array_count(&tensor->array) > 0) {
+        const char *note = tensor->note[0] != '\0'
+                               ? tensor->note
+                               : "its values are not on this machine";
+        return PyUnicode_FromString(note);
+    }
+    if (dtype_class(tensor->array.dtype) == DTYPE_CLASS_OPAQUE) {
+        return PyUnicode_FromString("its dtype holds no numbers");
+    }
+    if (gauge->has_axis) {
+        return measure_axis(gauge, tensor);
+    }
+    if (slots_want(gauge, 1)) {
+        measure(gauge, 0, tensor);
+    }
+    return NULL;
+}
+
+PyObject *gauge_measure(PyObject *self, PyObject *object)
+{
+    struct session *session = PyType_GetModuleState(Py_TYPE(self));
+    const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
+    struct tensor tensor;
+    PyObject *reason;
+
+    if (info->kind != TYPE_TENSOR ||
+        tensor_describe(session->access, object, info->tensor, &tensor) != 0) {
+        return PyUnicode_FromString("it is no tensor");
+    }
+    reason = measure_output(session, (struct gauge_object *)self, object, &tensor);
+    tensor_release(&tensor);
+    return reason;
+}
+
+void gauge_note_recomputed(PyObject *self)
+{
+    struct gauge_object *gauge = (struct gauge_object *)self;
+
+    for (size_t i = 0; i < gauge->slot_count; i++) {
+        gauge->slots[i].gauge.recomputed_count++;
+    }
+}
+
+/* What a device has computed for an array that gauge_measure has begun with. */
+static void
+gauge_write(PyObject *self, enum dtype dtype, const struct statistics *statistics)
+{
+    struct gauge_object *gauge = (struct gauge_object *)self;
+
+    if (gauge->slot_count > 0) {
+        gauge_add(&gauge->slots[0].gauge, dtype, statistics);
+    }
+}
+
+/* ---- tensors of other devices: all results of a step are copied at once ---- */
+
+struct wait {
+    struct wait *next; /* owned */
+    PyObject *gauge;   /* owned */
+    enum dtype dtype;
+    bool is_reported;
+};
+
+struct gauge_devices {
+    struct device_queue *queue; /* owned */
+    struct wait *waits;         /* owned */
+    unsigned fork_count;        /* what session_fork_count() was when it was made */
+};
+
+static void report(void *target, const struct statistics *statistics)
+{
+    struct wait *wait = target;
+
+    gauge_write(wait->gauge, wait->dtype, statistics);
+    wait->is_reported = true;
+}
+
+/* Whether all were told. */
+static bool waits_drop(struct gauge_devices *devices)
+{
+    bool are_written = true;
+
+    while (devices->waits != NULL) {
+        struct wait *wait = devices->waits;
+
+        devices->waits = wait->next;
+        are_written = are_written && wait->is_reported;
+        Py_DECREF(wait->gauge);
+        memory_free(wait);
+    }
+    return are_written;
+}
+
+static struct gauge_devices *devices_get(struct session *session)
+{
+    struct gauge_devices *devices = session->gauge_devices;
+
+    if (devices == NULL) {
+        devices = memory_allocate_zeroed(1, sizeof *devices);
+        if (devices == NULL) {
+            return NULL;
+        }
+        devices->queue = device_queue_new(session->access, report);
+        devices->fork_count = session_fork_count();
+        if (devices->queue == NULL) {
+            memory_free(devices);
+            return NULL;
+        }
+        session->gauge_devices = devices;
+    }
+    if (devices->fork_count != session_fork_count()) {
+        device_queue_forget(devices->queue);
+        waits_drop(devices);
+        devices->fork_count = session_fork_count();
+    }
+    return devices;
+}
+
+/* Begins to measure the tensor for the gauge. False: it cannot be measured there. */
+static bool gauge_devices_add(struct session *session,
+                              PyObject *gauge,
+                              PyObject *object,
+                              const struct tensor *tensor)
+{
+    struct gauge_devices *devices = devices_get(session);
+    struct wait *wait = memory_allocate_zeroed(1, sizeof *wait);
+
+    if (devices == NULL || wait == NULL) {
+        memory_free(wait);
+        return false;
+    }
+    wait->dtype = tensor->array.dtype;
+    if (!device_queue_add(devices->queue, object, tensor, wait)) {
+        memory_free(wait);
+        return false;
+    }
+    wait->gauge = Py_NewRef(gauge);
+    wait->next = devices->waits;
+    devices->waits = wait;
+    return true;
+}
+
+/* Waits for all that was begun, and tells it to the gauges. False: some of it was lost. */
+static bool gauge_devices_flush(struct session *session)
+{
+    if (session->gauge_devices == NULL) {
+        return true;
+    }
+    struct gauge_devices *devices = devices_get(session);
+    device_queue_flush(devices->queue);
+    return waits_drop(devices);
+}
+
+void gauge_devices_free(struct gauge_devices *devices)
+{
+    if (devices != NULL) {
+        waits_drop(devices);
+        device_queue_free(devices->queue);
+        memory_free(devices);
+    }
+}
 
 static freefunc free_of(PyTypeObject *type)
 {

@@ -4,6 +4,13 @@
 #define MONITORCH_PYTHON_MONITOR_GAUGE_H
 
 #define PY_SSIZE_T_CLEAN
+
+#include "runtime/python/record/session.h"
+
+struct gauge_devices;
+
+void gauge_devices_free(struct gauge_devices *devices); /* may be NULL */
+
 #include <Python.h>
 
 #include "runtime/python/record/session.h"
@@ -20,10 +27,5 @@ PyObject *gauge_measure(PyObject *gauge, PyObject *tensor);
 
 /* A call that a backward pass makes again: counted, not measured. */
 void gauge_note_recomputed(PyObject *gauge);
-
-/* What a device has computed for an array that gauge_measure has begun with. */
-void gauge_write(PyObject *gauge,
-                 enum dtype dtype,
-                 const struct statistics *statistics);
 
 #endif

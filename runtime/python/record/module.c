@@ -1,10 +1,10 @@
 /* The extension module `monitorch._recorder`: what instrumented files reach while recording is
  * on. It holds neither the compiler nor its parser. */
 #include "runtime/base/buffer.h"
+
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/follow/follow.h"
-#include "runtime/python/monitor/devices.h"
 #include "runtime/python/monitor/gauge.h"
 #include "runtime/python/monitor/probe.h"
 #include "runtime/python/record/fresh.h"

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* ---- saver_request.c: what it is known by ---- */
+/* ---- saver_value.c: the names that a tensor is saved under ---- */
 
 /* Prefix, module path, name, file, function. */
 #define SAVER_TEXT_COUNT 5
@@ -20,15 +20,6 @@ struct saver_request {
     size_t text_count;
 };
 
-/* `key` is the tuple (prefix, module path, name, call); `place` (file, line, function), or None:
- * where the running program stands, outside of this package. Each is a new order. False with an
- * exception set; nothing is to be released then. */
-bool saver_request_init(struct saver_request *request,
-                        struct session *session,
-                        PyObject *key,
-                        PyObject *place);
-void saver_request_release(struct saver_request *request);
-
 /* Raises what `error` and `number`, an errno, tell; the text has the tensor's name. `request` may
  * be NULL: of no one tensor. Gives back NULL. */
 PyObject *saver_raise(const struct error *error,
@@ -36,7 +27,7 @@ PyObject *saver_raise(const struct error *error,
                       const struct saver_request *request,
                       const char *path);
 
-/* ---- saver_value.c: its values ---- */
+/* ---- its values ---- */
 
 struct saver_value {
     PyObject *object;     /* owned: the tensor, or the copy that shows the same */

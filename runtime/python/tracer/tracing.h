@@ -305,12 +305,6 @@ struct traced_call {
 
 struct watched_module;
 
-/* The method's plan for the function of that module, whose frame runs; NULL with an exception set. */
-const struct traced_plan *traced_plan_find(struct traced_method *method,
-                                           const struct watched_module *module,
-                                           uint32_t function,
-                                           PyObject *frame);
-
 /* ---- visit.c ---- */
 
 /* A site was visited, and `call` is the thread's innermost call or NULL. False with an exception
@@ -331,14 +325,7 @@ struct tracing_thread {
 
 struct tracing_thread *tracing_this_thread(void);
 
-/* The moment of what is called now. False with an exception set. */
-bool tracing_find_moment(const struct tracing *tracing, struct tracing_moment *moment);
-/* The path of a method's or module's output; NULL with an exception set. */
-struct traced_path *tracing_find_output(struct tracing *tracing, PyObject *name);
-
 /* Adds the classes Tracing, TracedMethod and OutputHook. 0, or -1 with an exception set. */
 int tracing_exec(PyObject *module);
-int tracing_add_method_type(PyObject *module);
-int tracing_add_hook_type(PyObject *module); /* hook.c */
 
 #endif

@@ -6,6 +6,403 @@
 #include "runtime/python/visit/variables.h"
 #include "runtime/python/watch/watch.h"
 
+/* ---- plans: which variables a site concerns ---- */
+
+/* ---- The variables of traced methods: the names that paths may match ---- */
+
+struct method_memory *method_memory_use(struct tracing *tracing)
+{
+    struct method_memory *memory = tracing->method_memory;
+
+    if (memory == NULL) {
+        memory = memory_allocate_zeroed(1, sizeof(*memory));
+        if (memory == NULL) {
+            return (struct method_memory *)PyErr_NoMemory();
+        }
+        arena_init(&memory->arena);
+        memory->user_count = 1; /* by the Tracing, as long as more may be made */
+        tracing->method_memory = memory;
+    }
+    memory->user_count++;
+    return memory;
+}
+
+void method_memory_leave(struct method_memory *memory)
+{
+    if (memory != NULL && --memory->user_count == 0) {
+        arena_release(&memory->arena);
+        memory_free(memory);
+    }
+}
+
+static bool is_variable(const struct traced_variable *variable, struct slice name)
+{
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(variable->name, &size);
+
+    return text != NULL && slice_equal((struct slice){text, (size_t)size}, name);
+}
+
+/* The path that ends at the variable. NULL with an exception set. */
+static struct traced_path *find_end(struct traced_method *method, struct slice name)
+{
+    struct buffer text = BUFFER_INIT;
+    struct traced_path *path = NULL;
+    Py_ssize_t size;
+    const char *bytes = PyUnicode_AsUTF8AndSize(method->path, &size);
+
+    if (bytes != NULL) {
+        buffer_add_bytes(&text, bytes, (size_t)size);
+        path_add_segment(&text, name);
+        path = text.has_failed
+                   ? (struct traced_path *)PyErr_NoMemory()
+                   : tracing_find_path(method->tracing, buffer_slice(&text));
+    }
+    buffer_release(&text);
+    return path;
+}
+
+static bool has_more(const struct path_set *paths, uint32_t state)
+{
+    const struct path_segment *segment;
+    uint32_t at = 0;
+
+    while ((segment = path_set_next(paths, state, &at)) != NULL) {
+        if (!segment->is_end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool init_variable(struct traced_variable *variable,
+                          struct traced_method *method,
+                          struct slice name)
+{
+    struct path_set *paths = &method->tracing->paths;
+
+    if (path_set_is_end(paths, variable->state, &variable->is_named)) {
+        variable->path = find_end(method, name);
+        if (variable->path == NULL) {
+            return false;
+        }
+    }
+    variable->has_more = has_more(paths, variable->state);
+    variable->name = PyUnicode_DecodeUTF8(name.bytes, (Py_ssize_t)name.size, NULL);
+    if (variable->name == NULL) {
+        return false;
+    }
+    variable->slot = frame_find_slot(method->code, variable->name);
+    return true;
+}
+
+/* NULL with an exception set. */
+static struct traced_variable *
+add_variable(struct traced_method *method, struct slice name, uint32_t state)
+{
+    struct traced_variable *variable =
+        tracing_allocate(&method->memory->arena, 1, sizeof(*variable));
+
+    if (variable == NULL) {
+        return NULL;
+    }
+    variable->state = state;
+    if (!init_variable(variable, method, name)) {
+        Py_XDECREF(variable->name);
+        return NULL;
+    }
+    if (method->last_variable == NULL) {
+        method->variables = variable;
+    } else {
+        method->last_variable->next = variable;
+    }
+    method->last_variable = variable;
+    method->variable_count++;
+    return variable;
+}
+
+/* The method's variable of that name; NULL: no path wants it, or, where the result is false, an exception is
+ * set. */
+static bool traced_variable_find(struct traced_method *method,
+                                 struct slice name,
+                                 struct traced_variable **variable)
+{
+    struct error error = ERROR_INIT;
+    uint32_t state;
+
+    *variable = method->variables;
+    while (*variable != NULL && !is_variable(*variable, name)) {
+        *variable = (*variable)->next;
+    }
+    if (*variable != NULL) {
+        return true;
+    }
+    if (!path_set_step(&method->tracing->paths, method->state, name, &state, &error)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    if (state == PATH_STATE_DEAD || name.size == 0) {
+        return true;
+    }
+    *variable = add_variable(method, name, state);
+    return *variable != NULL;
+}
+
+/* `self` of `self.scale`. */
+static struct slice root_of(struct slice name)
+{
+    return slice_part(name, 0, slice_find(name, SLICE("."), 0));
+}
+
+static bool has_step(const struct traced_plan *plan,
+                     const struct traced_site *site,
+                     const struct traced_variable *variable)
+{
+    for (uint32_t i = 0; i < site->step_count; i++) {
+        if (plan->steps[site->first_step + i].variable == variable) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_step(struct traced_plan *plan,
+                     struct traced_site *site,
+                     struct traced_variable *variable,
+                     int32_t value)
+{
+    if (variable != NULL) {
+        plan->steps[site->first_step + site->step_count++] = (struct traced_step){
+            .variable = variable,
+            .path = variable->has_more ? NULL : variable->path,
+            .is_named = variable->is_named,
+            .slot = variable->slot,
+            .value = value,
+        };
+    }
+}
+
+static bool is_whole(const struct site_write *write)
+{
+    return write->source == SITE_SOURCE_VALUE &&
+           slice_find(write->name, SLICE("."), 0) == write->name.size;
+}
+
+static bool plan_writes(struct traced_plan *plan,
+                        struct traced_site *planned,
+                        struct traced_method *method,
+                        const struct site *site)
+{
+    struct traced_variable *variable;
+    int32_t value = 0;
+
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        const struct site_write *write = &site->writes[i];
+
+        if (!traced_variable_find(method, root_of(write->name), &variable)) {
+            return false;
+        }
+        add_step(plan, planned, variable, is_whole(write) ? value : -1);
+        value += write->source != SITE_SOURCE_NONE;
+    }
+    return true;
+}
+
+/* `self`, which nearly every line reads, where nothing of it is wanted. */
+static bool is_owner(const struct traced_variable *variable,
+                     const struct traced_method *method,
+                     PyObject *frame)
+{
+    PyObject *value;
+
+    if (variable == NULL || variable->slot != 0 || variable->is_named ||
+        variable->has_more) {
+        return false;
+    }
+    value = frame_find(frame, true, variable->name, variable->slot);
+    Py_XDECREF(value);
+    return value == method->module;
+}
+
+static bool plan_reads(struct traced_plan *plan,
+                       struct traced_site *planned,
+                       struct traced_method *method,
+                       const struct site *site,
+                       PyObject *frame)
+{
+    struct traced_variable *variable;
+
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        if (site->reads[i].scope != SITE_SCOPE_LOCAL) {
+            continue;
+        }
+        if (!traced_variable_find(method, root_of(site->reads[i].name), &variable)) {
+            return false;
+        }
+        if (!has_step(plan, planned, variable) && !is_owner(variable, method, frame)) {
+            add_step(plan, planned, variable, -1);
+        }
+    }
+    return true;
+}
+
+/* What was changed under another name is seen at the end at the latest. */
+static void plan_rest(struct traced_plan *plan,
+                      struct traced_site *planned,
+                      const struct traced_method *method)
+{
+    for (struct traced_variable *variable = method->variables; variable != NULL;
+         variable = variable->next) {
+        if (!has_step(plan, planned, variable)) {
+            add_step(plan, planned, variable, -1);
+        }
+    }
+}
+
+/* What is returned is no variable. */
+static bool plan_site(struct traced_plan *plan,
+                      struct traced_site *planned,
+                      struct traced_method *method,
+                      const struct site *site,
+                      PyObject *frame)
+{
+    planned->is_enter = site->kind == SITE_ENTER;
+    planned->may_unbind = site->kind == SITE_LINE;
+    if (site->kind != SITE_RETURN) {
+        return plan_writes(plan, planned, method, site) &&
+               plan_reads(plan, planned, method, site, frame);
+    }
+    if (!plan_reads(plan, planned, method, site, frame)) {
+        return false;
+    }
+    plan_rest(plan, planned, method);
+    return true;
+}
+
+/* All that its sites will look at: a return looks at all of them. */
+static bool find_variables(struct traced_method *method, const struct site *site)
+{
+    struct traced_variable *variable;
+
+    for (uint32_t i = 0; i < site->write_count && site->kind != SITE_RETURN; i++) {
+        if (!traced_variable_find(method, root_of(site->writes[i].name), &variable)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        if (site->reads[i].scope == SITE_SCOPE_LOCAL &&
+            !traced_variable_find(method, root_of(site->reads[i].name), &variable)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The function's first site, and how many there are up to its last one: others' may stand
+ * between. */
+static uint32_t
+count_sites(const struct site_table *table, uint32_t function, uint32_t *first)
+{
+    uint32_t last = 0;
+
+    *first = table->site_count;
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        if (table->sites[i].function == function) {
+            *first = i < *first ? i : *first;
+            last = i;
+        }
+    }
+    return *first < table->site_count ? last - *first + 1 : 0;
+}
+
+/* The most steps that they can have; false with an exception set. */
+static bool count_steps(const struct traced_plan *plan,
+                        struct traced_method *method,
+                        const struct site_table *table,
+                        size_t *count)
+{
+    size_t return_count = 0;
+
+    *count = 0;
+    for (uint32_t i = 0; i < plan->site_count; i++) {
+        const struct site *site = &table->sites[plan->first_site + i];
+
+        if (site->function == plan->function) {
+            if (!find_variables(method, site)) {
+                return false;
+            }
+            *count += (size_t)site->write_count + site->read_count;
+            return_count += site->kind == SITE_RETURN;
+        }
+    }
+    *count += return_count * method->variable_count;
+    return true;
+}
+
+static bool fill_plan(struct traced_plan *plan,
+                      struct traced_method *method,
+                      const struct site_table *table,
+                      PyObject *frame)
+{
+    size_t room;
+    uint32_t next = 0;
+
+    plan->site_count = count_sites(table, plan->function, &plan->first_site);
+    if (!count_steps(plan, method, table, &room)) {
+        return false;
+    }
+    plan->sites = tracing_allocate(&method->memory->arena, plan->site_count,
+                                   sizeof(*plan->sites));
+    plan->steps = plan->sites == NULL ? NULL
+                                      : tracing_allocate(&method->memory->arena, room,
+                                                         sizeof(*plan->steps));
+    if (plan->steps == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < plan->site_count; i++) {
+        const struct site *site = &table->sites[plan->first_site + i];
+
+        plan->sites[i].first_step = next;
+        if (site->function == plan->function &&
+            !plan_site(plan, &plan->sites[i], method, site, frame)) {
+            return false;
+        }
+        next += plan->sites[i].step_count;
+    }
+    plan->step_count = next;
+    return true;
+}
+
+/* The method's plan for the function of that module, whose frame runs; NULL with an exception set. */
+static HOT const struct traced_plan *
+traced_plan_find(struct traced_method *method,
+                 const struct watched_module *module,
+                 uint32_t function,
+                 PyObject *frame)
+{
+    struct traced_plan *plan = method->plans;
+
+    while (plan != NULL &&
+           (plan->module != module->number || plan->function != function)) {
+        plan = plan->next;
+    }
+    if (plan != NULL) {
+        return plan;
+    }
+    plan = tracing_allocate(&method->memory->arena, 1, sizeof(*plan));
+    if (plan == NULL) {
+        return NULL;
+    }
+    plan->module = module->number;
+    plan->function = function;
+    if (!fill_plan(plan, method, &module->table, frame)) {
+        return NULL;
+    }
+    plan->next = method->plans;
+    method->plans = plan;
+    return plan;
+}
+
 /* Not inlined: most paths end at a variable. */
 static __attribute__((noinline)) bool
 walk_variable(const struct traced_call *call,

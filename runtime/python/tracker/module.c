@@ -1,13 +1,330 @@
 /* What Python calls about tracked calls: functions of the module `_recorder`. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
 #include "runtime/base/memory.h"
+
+#include "runtime/array/sample.h"
+#include "runtime/base/buffer.h"
+#include "runtime/python/record/session.h"
 #include "runtime/python/tracker/types.h"
-#include "runtime/python/tracker/value.h"
 #include "runtime/python/visit/hook.h"
+#include "runtime/python/visit/values.h"
+#include "runtime/python/visit/walk.h"
 #include "runtime/view/tracklog/labels.h"
+#include "runtime/view/tracklog/value.h"
 
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+static PyObject *track_register(PyObject *module, PyObject *args, PyObject *keywords);
+static struct tracking *tracking_of_module(PyObject *module);
+
+static PyObject *
+track_value(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+
+extern const char track_value_doc[];
+
+/* ---- tracked functions and labels ---- */
+
+/* The one with that text; NULL: no memory. */
+static const struct tracked_wish *find_wish(struct tracking *tracking,
+                                            struct slice text)
+{
+    struct tracked_wish *wish;
+
+    for (wish = tracking->wishes; wish != NULL; wish = wish->next) {
+        if (slice_equal((struct slice){wish->text, wish->size}, text)) {
+            return wish;
+        }
+    }
+    wish = memory_allocate(sizeof *wish + text.size, 1);
+    if (wish != NULL) {
+        wish->size = text.size;
+        memcpy(wish->text, text.bytes, text.size);
+        wish->read = track_wish_read((struct slice){wish->text, text.size});
+        wish->next = tracking->wishes;
+        tracking->wishes = wish;
+    }
+    return wish;
+}
+
+static PyObject *
+make_calls(struct tracking *tracking, PyObject *code, const struct track_wish *wish)
+{
+    struct buffer text = BUFFER_INIT;
+    const struct tracked_wish *known;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(tracking->calls_type, Py_tp_alloc);
+    struct tracked_calls *calls;
+
+    track_wish_write(wish, &text);
+    known = text.has_failed ? NULL : find_wish(tracking, buffer_slice(&text));
+    buffer_release(&text);
+    if (known == NULL) {
+        return PyErr_NoMemory();
+    }
+    calls = (struct tracked_calls *)allocate(tracking->calls_type, 0);
+    if (calls != NULL) {
+        calls->code = Py_NewRef(code);
+        calls->wish = known;
+    }
+    return (PyObject *)calls;
+}
+
+const char track_register_doc[] = PyDoc_STR(
+    "track_register(code, *, names='', calls=False, lines=False, stack=False,\n"
+    "               bare=False, depth=0, when='', labels='') -> TrackedCalls\n\n"
+    "Requests a log of calls of that code: see runtime/view/tracklog/wish.h.");
+
+static bool read_when(const char *text, enum track_when *when)
+{
+    if (strcmp(text, "changed") == 0) {
+        *when = TRACK_CHANGED;
+    } else if (strcmp(text, "nan") == 0) {
+        *when = TRACK_NAN;
+    } else if (text[0] != '\0') {
+        PyErr_Format(PyExc_ValueError, "when must be 'changed' or 'nan', not '%s'",
+                     text);
+        return false;
+    }
+    return true;
+}
+
+/* Functions of the module, with their texts for help(). */
+static PyObject *track_register(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"code", "names", "calls", "lines",  "stack",
+                            "bare", "depth", "when",  "labels", NULL};
+    struct tracking *tracking = tracking_of_module(module);
+    struct track_wish wish = {.when = TRACK_ALWAYS};
+    const char *globs = "", *labels = "", *when = "";
+    Py_ssize_t globs_size = 0, labels_size = 0;
+    int is_calls = 0, has_lines = 0, has_stack = 0, is_bare = 0;
+    unsigned int depth = 0;
+    PyObject *code;
+
+    if (tracking == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$s#ppppIss#:track_register",
+                                     names, &code, &globs, &globs_size, &is_calls,
+                                     &has_lines, &has_stack, &is_bare, &depth, &when,
+                                     &labels, &labels_size) ||
+        !read_when(when, &wish.when)) {
+        return NULL;
+    }
+    wish.names = (struct slice){globs, (size_t)globs_size};
+    wish.labels = (struct slice){labels, (size_t)labels_size};
+    wish.is_calls = is_calls;
+    wish.has_lines = has_lines;
+    wish.has_stack = has_stack;
+    wish.is_bare = is_bare;
+    wish.depth = depth;
+    return make_calls(tracking, code, &wish);
+}
+
+const char track_labels_doc[] =
+    PyDoc_STR("track_labels(pairs) -> str\n\n"
+              "Labels of runtime/view/tracklog/labels.def and their texts, in one.");
+
+static bool add_label(PyObject *pair, struct buffer *text)
+{
+    const char *key, *label;
+    Py_ssize_t key_size, label_size;
+
+    if (!PyTuple_Check(pair)) {
+        PyErr_SetString(PyExc_TypeError, "a label is a pair of texts");
+        return false;
+    }
+    if (!PyArg_ParseTuple(pair, "s#s#;a label is a pair of texts", &key, &key_size,
+                          &label, &label_size)) {
+        return false;
+    }
+    if (!track_labels_write((struct slice){key, (size_t)key_size},
+                            (struct slice){label, (size_t)label_size}, text)) {
+        PyErr_Format(PyExc_ValueError, "there is no label '%s'; there are %s", key,
+                     track_label_keys + 1);
+        return false;
+    }
+    return true;
+}
+
+PyObject *track_labels(PyObject *module, PyObject *pairs)
+{
+    struct buffer text = BUFFER_INIT;
+    PyObject *result = NULL;
+    bool is_good = PyTuple_Check(pairs);
+
+    (void)module;
+    if (!is_good) {
+        PyErr_SetString(PyExc_TypeError, "track_labels() expects a tuple of pairs");
+    }
+    for (Py_ssize_t i = 0; is_good && i < PyTuple_Size(pairs); i++) {
+        is_good = add_label(PyTuple_GetItem(pairs, i), &text);
+    }
+    if (is_good) {
+        result =
+            text.has_failed
+                ? PyErr_NoMemory()
+                : PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t)text.size, "replace");
+    }
+    buffer_release(&text);
+    return result;
+}
+
+/* ---- a value by itself, as `_log_change` writes it ---- */
+
+const char track_value_doc[] =
+    "track_value(prefix, name, value, indent, line) -> str\n\n"
+    "The log's lines of a value, and of what is in it if it is a container.";
+
+/* What the lines have in common. */
+struct value_lines {
+    struct session *session;
+    struct slice prefix, name, indent, line;
+    struct buffer *text;
+};
+
+static void add_line(const struct value_lines *value_lines,
+                     struct slice path,
+                     bool is_leaf,
+                     const struct log_event_view *view)
+{
+    struct buffer *text = value_lines->text;
+
+    buffer_add(text, value_lines->indent);
+    buffer_add(text, is_leaf ? SLICE("│   ├─ ") : SLICE("├─ "));
+    if (!is_leaf && value_lines->prefix.size > 0) {
+        buffer_add_printable(text, value_lines->prefix);
+        buffer_add_byte(text, ' ');
+    }
+    buffer_add_byte(text, '[');
+    buffer_add(text, track_value_tag(view));
+    buffer_add(text, SLICE("] "));
+    buffer_add_printable(text, value_lines->name);
+    buffer_add_printable(text, path);
+    buffer_add_byte(text, '@');
+    buffer_add_printable(text, value_lines->line);
+    buffer_add(text, view->kind == VALUE_TENSOR ? SLICE(" → ") : SLICE(" "));
+    track_value_add(text, view, false);
+    buffer_add_byte(text, '\n');
+}
+
+static void add_array(const struct value_lines *value_lines,
+                      struct slice path,
+                      bool is_leaf,
+                      const struct tensor *tensor)
+{
+    struct recorded_array array = value_array(tensor);
+    struct value value = {.kind = VALUE_TENSOR, .array = &array};
+    struct log_event_view view = {.name = SLICE("")};
+    struct viewed_array viewed;
+    struct statistics statistics;
+
+    if (tensor->array.data != NULL) {
+        value_measure(tensor, STATISTICS_WANT_VALUES,
+                      value_lines->session->thread_limit, &statistics, NULL);
+        array.statistics = &statistics;
+        array.is_sampled = true;
+    }
+    recorder_view_value(&value, SAMPLE_WHOLE, &viewed, &view);
+    add_line(value_lines, path, is_leaf, &view);
+}
+
+/* False where it is a container. */
+static bool add_single(const struct value_lines *value_lines,
+                       struct slice path,
+                       bool is_leaf,
+                       PyObject *object)
+{
+    struct session *session = value_lines->session;
+    const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
+    struct log_event_view view = {.name = SLICE("")};
+    struct value value = {.kind = VALUE_NOTHING};
+    PyObject *owner = NULL;
+    struct tensor tensor;
+
+    if (info->kind == TYPE_TENSOR) {
+        if (tensor_describe(session->access, object, info->tensor, &tensor) == 0) {
+            add_array(value_lines, path, is_leaf, &tensor);
+            tensor_release(&tensor);
+            return true;
+        }
+        info = type_cache_get(&session->types, Py_TYPE(object));
+    }
+    if (type_is_container(info)) {
+        return false;
+    }
+    value_describe(info, object, &value, &owner);
+    recorder_view_value(&value, 0, NULL, &view);
+    add_line(value_lines, path, is_leaf, &view);
+    Py_XDECREF(owner);
+    return true;
+}
+
+static void add_container(const struct value_lines *value_lines, PyObject *object)
+{
+    struct log_event_view view = {.name = SLICE("")};
+    struct walk walk;
+
+    walk_init(&walk);
+    walk_container(&walk, &value_lines->session->types, object);
+    recorder_view_value(&(struct value){.kind = VALUE_CONTAINER,
+                                        .integer = (int64_t)walk.item_count,
+                                        .is_cut = walk.is_cut},
+                        0, NULL, &view);
+    add_line(value_lines, SLICE(""), false, &view);
+    for (size_t i = 0; i < walk.leaf_count; i++) {
+        add_single(value_lines, walk_path(&walk, i), true, walk.leaves[i].object);
+    }
+    walk_release(&walk);
+}
+
+static PyObject *read_text(PyObject *argument, struct slice *text)
+{
+    PyObject *bytes = PyUnicode_AsEncodedString(argument, "utf-8", "replace");
+
+    if (bytes != NULL) {
+        *text = (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)};
+    }
+    return bytes;
+}
+
+/* The function `track_value` of the module. */
+static PyObject *
+track_value(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+{
+    struct buffer text = BUFFER_INIT;
+    struct value_lines value_lines = {.session = PyModule_GetState(module),
+                                      .text = &text};
+    PyObject *texts[4] = {NULL};
+    struct slice *const read[] = {&value_lines.prefix, &value_lines.name,
+                                  &value_lines.indent, &value_lines.line};
+    const Py_ssize_t places[] = {0, 1, 3, 4};
+    PyObject *result = NULL;
+    bool is_good = count == 5;
+
+    if (!is_good) {
+        PyErr_SetString(PyExc_TypeError, "track_value() expects five arguments");
+    }
+    for (int i = 0; i < 4 && is_good; i++) {
+        texts[i] = read_text(arguments[places[i]], read[i]);
+        is_good = texts[i] != NULL;
+    }
+    if (is_good) {
+        if (!add_single(&value_lines, SLICE(""), false, arguments[2])) {
+            add_container(&value_lines, arguments[2]);
+        }
+        result =
+            text.has_failed
+                ? PyErr_NoMemory()
+                : PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t)text.size, "replace");
+    }
+    for (int i = 0; i < 4; i++) {
+        Py_XDECREF(texts[i]);
+    }
+    buffer_release(&text);
+    return result;
+}
 
 static struct session *session_of(PyObject *module)
 {
@@ -19,7 +336,8 @@ static uint64_t native_thread(void)
     return (uint64_t)syscall(SYS_gettid);
 }
 
-struct tracking *tracking_of_module(PyObject *module)
+/* NULL with an exception where track_setup was not called. */
+static struct tracking *tracking_of_module(PyObject *module)
 {
     struct tracking *tracking = session_of(module)->tracking;
 

@@ -36,15 +36,10 @@ void token_release(struct track_token *token);
 
 /* ---- register.c ---- */
 
-/* Functions of the module, with their texts for help(). */
-PyObject *track_register(PyObject *module, PyObject *args, PyObject *keywords);
 extern const char track_register_doc[];
 PyObject *track_labels(PyObject *module, PyObject *pairs);
 extern const char track_labels_doc[];
 
 /* ---- module.c ---- */
-
-/* NULL with an exception where track_setup was not called. */
-struct tracking *tracking_of_module(PyObject *module);
 
 #endif

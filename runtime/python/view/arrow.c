@@ -1,10 +1,9 @@
 /* Tables of traces as Arrow streams, in capsules. */
-#include "runtime/python/view/arrow.h"
+#include "runtime/python/view/view.h"
 
 #include "instrument/output/strip.h"
 #include "runtime/base/memory.h"
-#include "runtime/python/view/error.h"
-#include "runtime/python/view/load_private.h"
+#include "runtime/python/view/load.h"
 #include "runtime/view/arrow/arrow.h"
 
 #include <stdio.h>

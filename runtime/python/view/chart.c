@@ -1,10 +1,7 @@
 /* Metrics as a chart: {step: {key: number}} gathered into a line for each key. */
-#include "runtime/python/view/chart.h"
+#include "runtime/python/view/view.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/python/view/calls.h"
-#include "runtime/python/view/error.h"
-#include "runtime/python/view/style.h"
 #include "runtime/view/picture/chart/chart.h"
 
 #include <math.h>

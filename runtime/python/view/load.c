@@ -1,11 +1,394 @@
 /* Events of traces as columns. */
+#include "runtime/python/view/load.h"
+
 #include "runtime/base/memory.h"
-#include "runtime/python/view/error.h"
-#include "runtime/python/view/load_private.h"
+#include "runtime/python/view/view.h"
 #include "runtime/view/walk/event_rows.h"
 #include "runtime/view/walk/trace_list.h"
 
+#include <math.h>
 #include <sys/stat.h>
+
+/* ---- columns, filled row by row ---- */
+
+static enum loaded_form loaded_form_of(enum event_column column)
+{
+    if (event_columns[column].form == COLUMN_FORM_HASH) {
+        return LOADED_HASHES;
+    }
+    switch (column_form_type(event_columns[column].form)) {
+    case COLUMN_INTEGER:
+        return LOADED_INTEGERS;
+    case COLUMN_REAL:
+        return LOADED_REALS;
+    default:
+        return LOADED_CODES;
+    }
+}
+
+/* In bytes, of a row. */
+static size_t loaded_form_size(enum loaded_form form)
+{
+    return form == LOADED_CODES ? sizeof(int32_t) : sizeof(int64_t);
+}
+
+static void loaded_column_init(struct loaded_column *loaded, enum event_column column)
+{
+    *loaded = (struct loaded_column){.column = column, .form = loaded_form_of(column)};
+    text_codes_init(&loaded->texts);
+}
+
+static void loaded_column_release(struct loaded_column *loaded)
+{
+    text_codes_release(&loaded->texts);
+}
+
+/* A number beyond 2^63 comes as a real one. */
+static int64_t integer_of(const struct column_value *value)
+{
+    if (value->is_empty) {
+        return -1;
+    }
+    return value->type == COLUMN_REAL ? INT64_MAX : value->integer;
+}
+
+static double real_of(const struct column_value *value)
+{
+    if (value->is_empty || value->type == COLUMN_TEXT) {
+        return NAN;
+    }
+    return value->type == COLUMN_INTEGER ? (double)value->integer : value->real;
+}
+
+static bool
+set_code(struct loaded_column *loaded, int32_t *code, const struct column_value *value)
+{
+    if (value->is_empty || value->type != COLUMN_TEXT) {
+        *code = -1;
+        return true;
+    }
+    return text_codes_find(&loaded->texts, value->text, code);
+}
+
+/* false where memory ran out. `scratch` is for texts that have to be made. */
+static bool loaded_column_set(struct loaded_column *loaded,
+                              size_t row,
+                              const struct log_event_view *event,
+                              const struct open_call *call,
+                              struct slice trace,
+                              struct buffer *scratch)
+{
+    struct column_value value;
+
+    if (loaded->form == LOADED_HASHES) {
+        ((uint64_t *)loaded->items)[row] = event->has_hash ? event->hash : 0;
+        return true;
+    }
+    event_column_get(loaded->column, event, call, trace, scratch, &value);
+    switch (loaded->form) {
+    case LOADED_INTEGERS:
+        ((int64_t *)loaded->items)[row] = integer_of(&value);
+        break;
+    case LOADED_REALS:
+        ((double *)loaded->items)[row] = real_of(&value);
+        break;
+    default:
+        return set_code(loaded, (int32_t *)loaded->items + row, &value) &&
+               !scratch->has_failed;
+    }
+    return loaded->codes == NULL ||
+           (set_code(loaded, loaded->codes + row, &value) && !scratch->has_failed);
+}
+
+/* ---- the arguments ---- */
+
+static int raise_memory(void)
+{
+    PyErr_NoMemory();
+    return -1;
+}
+
+static int
+add_condition(struct event_filter *filter, const char *option, const char *text)
+{
+    struct error error = ERROR_INIT;
+    bool is_used;
+
+    if (!event_filter_process(filter, option, text, &is_used, &error)) {
+        view_raise(&error);
+        return -1;
+    }
+    if (!is_used) {
+        PyErr_Format(PyExc_ValueError, "there is no filter %.80s", option);
+        return -1;
+    }
+    return 0;
+}
+
+/* What load() was called with. These give -1 where a Python exception is set. `conditions` is a
+ * tuple of pairs, whose texts the filter borrows. */
+static int load_read_filter(struct load *load, PyObject *conditions)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_Size(conditions); i++) {
+        PyObject *condition = PyTuple_GetItem(conditions, i);
+        const char *option;
+        const char *text;
+
+        if (condition == NULL || !PyArg_ParseTuple(condition, "ss", &option, &text) ||
+            add_condition(&load->filter, option, text) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int find_column(const char *name, enum event_column *column)
+{
+    for (int i = 0; i < EVENT_COLUMN_COUNT; i++) {
+        if (strcmp(event_columns[i].name, name) == 0) {
+            *column = (enum event_column)i;
+            return 0;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "there is no column %.80s", name);
+    return -1;
+}
+
+/* All of them; but one trace needs no column that says which. */
+static void find_all_columns(bool has_trace, enum event_column *columns, size_t *count)
+{
+    for (int i = 0; i < EVENT_COLUMN_COUNT; i++) {
+        if (i != EVENT_COLUMN_trace || has_trace) {
+            columns[(*count)++] = (enum event_column)i;
+        }
+    }
+}
+
+int load_find_columns(PyObject *names,
+                      bool has_trace,
+                      enum event_column **columns,
+                      size_t *count)
+{
+    size_t wanted = names == Py_None ? EVENT_COLUMN_COUNT : (size_t)PyTuple_Size(names);
+
+    *count = 0;
+    *columns = memory_allocate(wanted, sizeof **columns);
+    if (*columns == NULL) {
+        return raise_memory();
+    }
+    if (names == Py_None) {
+        find_all_columns(has_trace, *columns, count);
+        return 0;
+    }
+    for (; *count < wanted; (*count)++) {
+        PyObject *name = PyTuple_GetItem(names, (Py_ssize_t)*count);
+        const char *text = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
+
+        if (text == NULL || find_column(text, &(*columns)[*count]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* `names` is a tuple, or None: all columns, `trace` where `has_trace`. */
+static int load_read_columns(struct load *load, PyObject *names, bool has_trace)
+{
+    enum event_column *columns = NULL;
+    size_t count = 0;
+    int result = load_find_columns(names, has_trace, &columns, &count);
+
+    if (result == 0) {
+        load->columns = memory_allocate_zeroed(count, sizeof *load->columns);
+        load->bytes = memory_allocate_zeroed(2 * count, sizeof(PyObject *));
+        result = load->columns == NULL || load->bytes == NULL ? raise_memory() : 0;
+    }
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        loaded_column_init(&load->columns[load->column_count++], columns[i]);
+    }
+    memory_free(columns);
+    return result;
+}
+
+/* `paths` is a tuple of bytes. */
+static int load_open_traces(struct load *load, PyObject *paths)
+{
+    size_t count = (size_t)PyTuple_Size(paths);
+    struct error error = ERROR_INIT;
+
+    load->readers = memory_allocate_zeroed(count, sizeof(struct log_reader *));
+    load->paths = memory_allocate_zeroed(count, sizeof *load->paths);
+    if (load->readers == NULL || load->paths == NULL) {
+        return raise_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        PyObject *path = PyTuple_GetItem(paths, (Py_ssize_t)i);
+
+        load->paths[i] = path == NULL ? NULL : PyBytes_AsString(path);
+        if (load->paths[i] == NULL) {
+            return -1;
+        }
+        Py_BEGIN_ALLOW_THREADS load->readers[i] =
+            log_reader_new(load->paths[i], &error);
+        Py_END_ALLOW_THREADS if (load->readers[i] == NULL)
+        {
+            view_raise(&error);
+            return -1;
+        }
+        load->trace_count++;
+    }
+    return 0;
+}
+
+/* ---- the result ---- */
+
+/* The bytes are written before anybody else sees them. */
+static void *make_room(size_t rows, size_t size, PyObject **bytes)
+{
+    if (rows > (size_t)PY_SSIZE_T_MAX / size) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(rows * size));
+    return *bytes == NULL ? NULL : PyBytes_AsString(*bytes);
+}
+
+/* Room for as many rows as there can be. */
+static int load_make_columns(struct load *load)
+{
+    for (size_t i = 0; i < load->column_count; i++) {
+        struct loaded_column *loaded = &load->columns[i];
+
+        Py_CLEAR(load->bytes[2 * i]);
+        Py_CLEAR(load->bytes[2 * i + 1]);
+        loaded->items = make_room(load->row_limit, loaded_form_size(loaded->form),
+                                  &load->bytes[2 * i]);
+        if (loaded->items == NULL) {
+            return -1;
+        }
+        if (loaded->column == EVENT_COLUMN_value) {
+            loaded->codes = make_room(load->row_limit, sizeof *loaded->codes,
+                                      &load->bytes[2 * i + 1]);
+            if (loaded->codes == NULL) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+static PyObject *texts_new(const struct text_codes *codes)
+{
+    PyObject *list = PyList_New((Py_ssize_t)codes->count);
+
+    for (size_t i = 0; list != NULL && i < codes->count; i++) {
+        struct slice text = codes->texts[i];
+        PyObject *item =
+            PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t)text.size, "replace");
+
+        if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) {
+            Py_DECREF(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* (format, bytes, bytes of codes or None, texts) */
+static PyObject *column_new(const struct load *load, size_t index)
+{
+    static const char *const formats[] = {
+        [LOADED_INTEGERS] = "q",
+        [LOADED_REALS] = "d",
+        [LOADED_CODES] = "i",
+        [LOADED_HASHES] = "Q",
+    };
+    const struct loaded_column *loaded = &load->columns[index];
+    PyObject *codes = load->bytes[2 * index + 1];
+    PyObject *texts = texts_new(&loaded->texts);
+
+    if (texts == NULL) {
+        return NULL;
+    }
+    return Py_BuildValue("sOON", formats[loaded->form], load->bytes[2 * index],
+                         codes == NULL ? Py_None : codes, texts);
+}
+
+static PyObject *columns_new(const struct load *load)
+{
+    PyObject *columns = PyDict_New();
+
+    for (size_t i = 0; columns != NULL && i < load->column_count; i++) {
+        PyObject *column = column_new(load, i);
+
+        if (column == NULL ||
+            PyDict_SetItemString(columns, event_columns[load->columns[i].column].name,
+                                 column) < 0) {
+            Py_XDECREF(column);
+            Py_DECREF(columns);
+            return NULL;
+        }
+        Py_DECREF(column);
+    }
+    return columns;
+}
+
+static PyObject *damage_new(const struct log_reader *reader)
+{
+    PyObject *list = PyList_New(0);
+    size_t count = log_reader_damage_count(reader);
+
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        const char *message = log_reader_damage(reader, i);
+        PyObject *text =
+            PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+
+        if (text == NULL || PyList_Append(list, text) < 0) {
+            Py_XDECREF(text);
+            Py_DECREF(list);
+            return NULL;
+        }
+        Py_DECREF(text);
+    }
+    return list;
+}
+
+/* [(is_closed, [damage])] */
+static PyObject *states_new(const struct load *load)
+{
+    PyObject *states = PyList_New((Py_ssize_t)load->trace_count);
+
+    for (size_t i = 0; states != NULL && i < load->trace_count; i++) {
+        PyObject *damage = damage_new(load->readers[i]);
+        PyObject *state =
+            damage == NULL
+                ? NULL
+                : Py_BuildValue(
+                      "NN",
+                      PyBool_FromLong(log_reader_header(load->readers[i])->is_closed !=
+                                      0),
+                      damage);
+
+        if (state == NULL || PyList_SetItem(states, (Py_ssize_t)i, state) < 0) {
+            Py_DECREF(states);
+            return NULL;
+        }
+    }
+    return states;
+}
+
+/* What load() gives back. NULL: a Python exception is set. */
+static PyObject *load_result(const struct load *load)
+{
+    PyObject *columns = columns_new(load);
+    PyObject *states = columns == NULL ? NULL : states_new(load);
+
+    if (states == NULL) {
+        Py_XDECREF(columns);
+        return NULL;
+    }
+    return Py_BuildValue("nNN", (Py_ssize_t)load->row_count, columns, states);
+}
 
 #define OPENED "monitorch.opened"
 

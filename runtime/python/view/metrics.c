@@ -1,8 +1,7 @@
 /* The metrics of a step as lines of text: CSV and JSON. */
-#include "runtime/python/view/metrics.h"
+#include "runtime/python/view/view.h"
 
 #include "runtime/base/buffer.h"
-#include "runtime/python/view/calls.h"
 #include "runtime/view/list/csv_text.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"

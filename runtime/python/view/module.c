@@ -3,20 +3,63 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "runtime/python/view/view.h"
+
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
-#include "runtime/python/view/arrow.h"
-#include "runtime/python/view/calls.h"
-#include "runtime/python/view/chart.h"
-#include "runtime/python/view/error.h"
-#include "runtime/python/view/load.h"
-#include "runtime/python/view/metrics.h"
-#include "runtime/python/view/saved.h"
-#include "runtime/python/view/style.h"
 #include "runtime/view/picture/render.h"
 #include "runtime/view/walk/event_filter.h"
 
+#include <string.h>
 #include <time.h>
+
+/* ---- errors, as Python's exceptions ---- */
+
+void view_raise(const struct error *error)
+{
+    if (error->kind == ERROR_MEMORY) {
+        PyErr_NoMemory();
+    } else {
+        PyErr_SetString(error->kind == ERROR_USAGE ? PyExc_ValueError : PyExc_OSError,
+                        error->text);
+    }
+}
+
+/* ---- the arguments for a picture's style ---- */
+
+int view_read_format(const char *text, bool has_dot, enum render_format *format)
+{
+    if (!render_format_read(slice_of(text), format) ||
+        (*format == RENDER_DOT && !has_dot)) {
+        PyErr_Format(PyExc_ValueError, "format: expected %s, not %.80s",
+                     has_dot ? "png, svg, pdf or dot" : "png, svg or pdf", text);
+        return -1;
+    }
+    return 0;
+}
+
+int view_check_dpi(double dpi)
+{
+    if (!(dpi >= RENDER_DPI_LEAST && dpi <= RENDER_DPI_MOST)) {
+        PyErr_Format(PyExc_ValueError, "dpi: expected %d to %d", RENDER_DPI_LEAST,
+                     RENDER_DPI_MOST);
+        return -1;
+    }
+    return 0;
+}
+
+int view_read_theme(const char *text, enum picture_theme *theme)
+{
+    bool is_dark = strcmp(text, "dark") == 0;
+
+    if (!is_dark && strcmp(text, "light") != 0) {
+        PyErr_Format(PyExc_ValueError, "theme: expected light or dark, not %.80s",
+                     text);
+        return -1;
+    }
+    *theme = is_dark ? PICTURE_DARK : PICTURE_LIGHT;
+    return 0;
+}
 
 /* How long Python's signals wait, in seconds. */
 #define SIGNAL_INTERVAL 0.1

@@ -1,7 +1,7 @@
 /* The calls, sites and edges of a trace, as JSON. */
+#include "runtime/python/view/view.h"
+
 #include "instrument/output/strip.h"
-#include "runtime/python/view/error.h"
-#include "runtime/python/view/load.h"
 #include "runtime/view/list/json_log.h"
 #include "runtime/view/list/site_list.h"
 #include "runtime/view/sql/tables/traces.h"

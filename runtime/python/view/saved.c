@@ -1,8 +1,7 @@
 /* Saved tensors for Python: a folder in a capsule, its entries as tuples, values as bytearrays. */
-#include "runtime/python/view/saved.h"
+#include "runtime/python/view/view.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/python/view/error.h"
 #include "runtime/saved/folder.h"
 
 #include <stdbool.h>

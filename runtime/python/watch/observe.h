@@ -29,12 +29,6 @@ struct observation {
     struct slice path; /* of that module: `encoder.layers.0` */
 };
 
-/* Tells the values of the site's names; nothing where nothing is recorded. False: the recording
- * was to stop at such a value, and an exception is set, which the caller passes on. */
-bool observe_pass_on(const struct observation *observation,
-                     PyObject *const *values,
-                     Py_ssize_t count);
-
 /* `__reduce__` of what is a module's hook: a model that is pickled takes its hooks along; where it
  * comes back they do nothing. */
 PyObject *observe_reduce(PyObject *self, PyObject *unused);

@@ -3,13 +3,193 @@
 
 #include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/slice.h"
 #include "runtime/python/record/session.h"
 #include "runtime/python/tracer/tracing.h"
+#include "runtime/python/visit/values.h"
 #include "runtime/python/visit/walk.h"
-#include "runtime/python/watch/choice.h"
 #include "runtime/python/watch/modules.h"
+#include "runtime/site/site.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct watcher_lines {
+    struct slice file; /* a path, the end of one, or a glob; size 0: any file */
+    uint32_t first, last;
+};
+
+/* What is asked for; empty lists ask for everything. */
+struct watcher_wish {
+    const struct slice *names; /* globs */
+    size_t name_count;
+    const struct watcher_lines *lines;
+    size_t line_count;
+};
+
+/* The answer for one module. */
+struct watcher_choice {
+    uint32_t site_count;
+    uint32_t
+        *firsts;     /* of each site, where in `is_wanted` its writes begin; one more */
+    bool *is_wanted; /* of each write of each site */
+    bool *has_any;   /* of each site: whether any of its writes is wanted */
+};
+
+/* ---- the values that a watcher wants, by names and lines ---- */
+
+static bool has_name(const struct watcher_wish *wish, struct slice name)
+{
+    for (size_t i = 0; i < wish->name_count; i++) {
+        if (slice_match(name, wish->names[i])) {
+            return true;
+        }
+    }
+    return wish->name_count == 0;
+}
+
+/* `model.py` and `nets/model.py` stand for any file whose path ends so. */
+static bool is_file(struct slice path, struct slice wanted)
+{
+    if (wanted.size == 0 || slice_match(path, wanted)) {
+        return true;
+    }
+    for (size_t start = 0; start < path.size; start++) {
+        if (path.bytes[start] == '/' &&
+            slice_match(slice_part(path, start + 1, path.size), wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+has_line(const struct watcher_wish *wish, const bool *is_here, uint32_t line)
+{
+    for (size_t i = 0; i < wish->line_count; i++) {
+        if (is_here[i] && line >= wish->lines[i].first && line <= wish->lines[i].last) {
+            return true;
+        }
+    }
+    return wish->line_count == 0;
+}
+
+/* May be NULL. */
+static void watcher_choice_free(struct watcher_choice *choice)
+{
+    if (choice != NULL) {
+        memory_free(choice->firsts);
+        memory_free(choice->is_wanted);
+        memory_free(choice->has_any);
+        memory_free(choice);
+    }
+}
+
+static struct watcher_choice *make_choice(const struct site_table *table)
+{
+    struct watcher_choice *choice = memory_allocate_zeroed(1, sizeof(*choice));
+    size_t count = 0;
+
+    if (choice == NULL) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        count += table->sites[i].write_count;
+    }
+    choice->site_count = table->site_count;
+    choice->firsts =
+        memory_allocate((size_t)table->site_count + 1, sizeof(*choice->firsts));
+    choice->is_wanted = memory_allocate_zeroed(count, sizeof(*choice->is_wanted));
+    choice->has_any =
+        memory_allocate_zeroed(table->site_count, sizeof(*choice->has_any));
+    if (choice->firsts == NULL || choice->is_wanted == NULL ||
+        choice->has_any == NULL) {
+        watcher_choice_free(choice);
+        return NULL;
+    }
+    return choice;
+}
+
+/* `file` is the one that runs; the one that it was made of has the same lines. NULL: no memory. */
+static struct watcher_choice *watcher_choose(const struct watcher_wish *wish,
+                                             const struct site_table *table,
+                                             struct slice file)
+{
+    struct watcher_choice *choice = make_choice(table);
+    bool *is_here = memory_allocate(wish->line_count, sizeof(*is_here));
+    uint32_t next = 0;
+
+    if (choice == NULL || is_here == NULL) {
+        watcher_choice_free(choice);
+        memory_free(is_here);
+        return NULL;
+    }
+    for (size_t i = 0; i < wish->line_count; i++) {
+        is_here[i] = is_file(file, wish->lines[i].file) ||
+                     is_file(table->path, wish->lines[i].file);
+    }
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *site = &table->sites[i];
+        bool is_on_line = has_line(wish, is_here, site->line);
+
+        choice->firsts[i] = next;
+        for (uint32_t j = 0; j < site->write_count; j++, next++) {
+            choice->is_wanted[next] =
+                is_on_line && has_name(wish, site->writes[j].name);
+            choice->has_any[i] = choice->has_any[i] || choice->is_wanted[next];
+        }
+    }
+    choice->firsts[table->site_count] = next;
+    memory_free(is_here);
+    return choice;
+}
+
+/* ---- values that are not finite ---- */
+
+/* True or False; NotImplemented where the values cannot be read here. */
+static PyObject *
+answer(struct session *session, const struct tensor *tensor, unsigned wanted)
+{
+    struct statistics statistics;
+    uint64_t hash;
+    bool is_reached;
+
+    if (tensor->array.data == NULL && array_count(&tensor->array) > 0) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    if (array_count(&tensor->array) == 0) {
+        Py_RETURN_FALSE;
+    }
+    value_measure(tensor, STATISTICS_WANT_VALUES,
+                  session->thread_limit == 0 ? 1 : session->thread_limit, &statistics,
+                  &hash);
+    is_reached = ((wanted & STOP_AT_NAN) != 0 && statistics.nan_count > 0) ||
+                 ((wanted & STOP_AT_INF) != 0 &&
+                  (statistics.posinf_count > 0 || statistics.neginf_count > 0));
+    return PyBool_FromLong(is_reached);
+}
+
+PyObject *watcher_is_nonfinite(PyObject *module, PyObject *args)
+{
+    struct session *session = PyModule_GetState(module);
+    PyObject *value, *result;
+    unsigned int wanted;
+    enum tensor_class class;
+    struct tensor tensor;
+
+    if (!PyArg_ParseTuple(args, "OI:is_nonfinite", &value, &wanted)) {
+        return NULL;
+    }
+    class = tensor_classify(session->access, Py_TYPE(value));
+    if (class == TENSOR_CLASS_NONE ||
+        tensor_describe(session->access, value, class, &tensor) < 0) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    result = answer(session, &tensor, wanted);
+    tensor_release(&tensor);
+    return result;
+}
 
 /* Python's object. The choices stay with it: a watcher that begins again knows its sites. */
 struct watcher {

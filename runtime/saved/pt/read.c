@@ -1,10 +1,339 @@
 /* One tensor read from the file format of torch.save. */
+#include "runtime/saved/pt/pt.h"
+
+#include "runtime/array/array.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/error.h"
 #include "runtime/base/file/mapping.h"
 #include "runtime/base/memory.h"
-#include "runtime/saved/pt/pt.h"
-#include "runtime/saved/pt/tensor.h"
+#include "runtime/saved/pt/pickle_read.h"
 #include "runtime/saved/pt/zip_read.h"
 #include "runtime/saved/values_read.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pt_tensor {
+    struct array array;    /* data: NULL; its shape and strides are in the arena */
+    struct slice storage;  /* its name in the archive: "0" */
+    uint64_t storage_size; /* in bytes */
+    uint64_t offset;       /* of the first element in the storage, in bytes */
+    uint64_t size;         /* from there to the last element's end */
+};
+
+/* ---- the tensor that a pickle describes ---- */
+
+/* Wrappers around a tensor: a parameter, a tensor with attributes of its own … */
+#define WRAPPERS_MAX 8
+
+static bool fail_tensor(struct error *error, const char *what)
+{
+    error_set(error, ERROR_INPUT, "%s", what);
+    return false;
+}
+
+/* What stands there instead of a tensor, in words. */
+static bool fail_other(struct error *error, const struct pickle_value *value)
+{
+    static const char *const words[] = {
+        [PICKLE_NONE] = "None",
+        [PICKLE_BOOL] = "a bool",
+        [PICKLE_INTEGER] = "an int",
+        [PICKLE_TEXT] = "a str",
+        [PICKLE_GLOBAL] = "a class",
+        [PICKLE_TUPLE] = "a tuple",
+        [PICKLE_DICT] = "a dict",
+        [PICKLE_PERSISTENT] = "a storage",
+        [PICKLE_LIST] = "a list",
+        [PICKLE_CALL] = "another object",
+        [PICKLE_OTHER] = "another object",
+    };
+
+    error_set(error, ERROR_INPUT, "holds %s, expected one plain tensor",
+              words[value->kind]);
+    return false;
+}
+
+static bool fail_call(struct error *error, const struct pickle_value *function)
+{
+    struct slice name = function->text;
+
+    if (function->kind != PICKLE_GLOBAL) {
+        return fail_other(error, function);
+    }
+    error_set(error, ERROR_INPUT, "holds what %.*s makes, expected one plain tensor",
+              name.size > 200 ? 200 : (int)name.size, name.bytes);
+    return false;
+}
+
+/* ---- finding the call that makes the tensor ---- */
+
+struct rebuild {
+    const struct pickle_value *function;  /* GLOBAL */
+    const struct pickle_value *arguments; /* TUPLE */
+};
+
+static bool rebuild_is(const struct rebuild *rebuild, struct slice name, size_t least)
+{
+    return pickle_value_is_global(rebuild->function, name) &&
+           rebuild->arguments->item_count >= least;
+}
+
+static bool rebuild_of(struct rebuild *rebuild, const struct pickle_value *value)
+{
+    if (value->kind != PICKLE_CALL || value->items[1]->kind != PICKLE_TUPLE) {
+        return false;
+    }
+    *rebuild = (struct rebuild){value->items[0], value->items[1]};
+    return true;
+}
+
+/* What the value would be made by, wrappers taken off. */
+static bool find_rebuild(struct rebuild *rebuild,
+                         const struct pickle_value *value,
+                         struct error *error)
+{
+    for (int i = 0; i < WRAPPERS_MAX; i++) {
+        const struct pickle_value *const *items;
+
+        if (!rebuild_of(rebuild, value)) {
+            return fail_other(error, value);
+        }
+        items = rebuild->arguments->items;
+        if (rebuild_is(rebuild, SLICE("torch._tensor _rebuild_from_type_v2"), 4) &&
+            items[2]->kind == PICKLE_TUPLE) {
+            *rebuild = (struct rebuild){items[0], items[2]};
+            items = items[2]->items;
+        }
+        if (!rebuild_is(rebuild, SLICE("torch._utils _rebuild_parameter"), 1) &&
+            !rebuild_is(rebuild, SLICE("torch._utils _rebuild_parameter_with_state"),
+                        1)) {
+            return true;
+        }
+        value = items[0];
+    }
+    return fail_tensor(error, "a tensor in too many wrappers");
+}
+
+/* ---- numbers ---- */
+
+static bool read_natural(const struct pickle_value *value, uint64_t *number)
+{
+    if (value->kind != PICKLE_INTEGER || value->integer < 0) {
+        return false;
+    }
+    *number = (uint64_t)value->integer;
+    return true;
+}
+
+/* A tuple of as many numbers, none below 0, each times `unit`. */
+static const int64_t *
+read_naturals(const struct pickle_value *tuple, int64_t unit, struct arena *arena)
+{
+    int64_t *numbers = arena_allocate(arena, tuple->item_count, sizeof *numbers);
+
+    if (numbers == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < tuple->item_count; i++) {
+        uint64_t number;
+
+        if (!read_natural(tuple->items[i], &number) ||
+            __builtin_mul_overflow((int64_t)number, unit, &numbers[i])) {
+            return NULL;
+        }
+    }
+    return numbers;
+}
+
+/* ---- dtypes ---- */
+
+static enum dtype dtype_of_storage(struct slice name)
+{
+    static const struct {
+        const char *name;
+        enum dtype dtype;
+    } storages[] = {
+        {"torch FloatStorage", DTYPE_FLOAT32},
+        {"torch DoubleStorage", DTYPE_FLOAT64},
+        {"torch HalfStorage", DTYPE_FLOAT16},
+        {"torch BFloat16Storage", DTYPE_BFLOAT16},
+        {"torch LongStorage", DTYPE_INT64},
+        {"torch IntStorage", DTYPE_INT32},
+        {"torch ShortStorage", DTYPE_INT16},
+        {"torch CharStorage", DTYPE_INT8},
+        {"torch ByteStorage", DTYPE_UINT8},
+        {"torch BoolStorage", DTYPE_BOOL},
+        {"torch ComplexFloatStorage", DTYPE_COMPLEX64},
+        {"torch ComplexDoubleStorage", DTYPE_COMPLEX128},
+    };
+
+    for (size_t i = 0; i < sizeof storages / sizeof *storages; i++) {
+        if (slice_equal(name, slice_of(storages[i].name))) {
+            return storages[i].dtype;
+        }
+    }
+    return DTYPE_OTHER;
+}
+
+/* "torch float8_e4m3fn" */
+static enum dtype dtype_of_global(struct slice name)
+{
+    return slice_starts(name, SLICE("torch "))
+               ? dtype_find(slice_part(name, 6, name.size))
+               : DTYPE_OTHER;
+}
+
+/* ---- the storage ---- */
+
+/* ('storage', its class, its name, device, how many elements); of a storage without a type, how
+ * many bytes. */
+static bool read_storage(struct pt_tensor *tensor,
+                         const struct pickle_value *value,
+                         enum dtype dtype,
+                         struct error *error)
+{
+    const struct pickle_value *const *items;
+    struct slice class_name;
+    uint64_t count;
+    uint64_t unit = 1;
+
+    if (value->kind != PICKLE_PERSISTENT || value->items[0]->kind != PICKLE_TUPLE ||
+        value->items[0]->item_count < 5) {
+        return fail_tensor(error, "a tensor without a storage");
+    }
+    items = value->items[0]->items;
+    if (items[0]->kind != PICKLE_TEXT ||
+        !slice_equal(items[0]->text, SLICE("storage")) ||
+        items[1]->kind != PICKLE_GLOBAL || items[2]->kind != PICKLE_TEXT ||
+        !read_natural(items[4], &count)) {
+        return fail_tensor(error, "a tensor without a storage");
+    }
+    class_name = items[1]->text;
+    if (dtype == DTYPE_OTHER) {
+        dtype = dtype_of_storage(class_name);
+        unit = dtype_size(dtype);
+    }
+    if (dtype == DTYPE_OTHER) {
+        error_set(error, ERROR_INPUT,
+                  "a tensor with elements of a type that is not known: %.*s",
+                  class_name.size > 200 ? 200 : (int)class_name.size, class_name.bytes);
+        return false;
+    }
+    if (__builtin_mul_overflow(count, unit, &tensor->storage_size)) {
+        return fail_tensor(error, "a storage of an impossible size");
+    }
+    tensor->array.dtype = dtype;
+    tensor->storage = items[2]->text;
+    return true;
+}
+
+/* ---- shape ---- */
+
+/* How many bytes lie between the first element and the end of the last. */
+static bool measure(const struct array *array, uint64_t *size)
+{
+    uint64_t last = 0;
+    uint64_t count = array_count(array);
+
+    *size = 0;
+    if (count == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
+        uint64_t step;
+
+        if (__builtin_mul_overflow((uint64_t)array->shape[i] - 1,
+                                   (uint64_t)array->strides[i], &step) ||
+            __builtin_add_overflow(last, step, &last)) {
+            return false;
+        }
+    }
+    return count != UINT64_MAX &&
+           !__builtin_add_overflow(last, (uint64_t)dtype_size(array->dtype), size);
+}
+
+static bool read_shape(struct pt_tensor *tensor,
+                       const struct pickle_value *const *items,
+                       struct arena *arena,
+                       struct error *error)
+{
+    struct array *array = &tensor->array;
+    uint64_t item = dtype_size(array->dtype);
+    uint64_t offset;
+
+    if (items[2]->kind != PICKLE_TUPLE || items[3]->kind != PICKLE_TUPLE ||
+        items[2]->item_count != items[3]->item_count ||
+        items[2]->item_count > ARRAY_DIMENSION_MAX) {
+        return fail_tensor(error, "a tensor without a shape");
+    }
+    array->dimension_count = (uint32_t)items[2]->item_count;
+    array->shape = read_naturals(items[2], 1, arena);
+    array->strides = read_naturals(items[3], (int64_t)item, arena);
+    if (arena->has_failed) {
+        return error_set_memory(error);
+    }
+    if (array->shape == NULL || array->strides == NULL ||
+        !read_natural(items[1], &offset) ||
+        __builtin_mul_overflow(offset, item, &tensor->offset) ||
+        !measure(array, &tensor->size)) {
+        return fail_tensor(error, "a tensor with an impossible shape");
+    }
+    if (tensor->size > 0 && (tensor->offset > tensor->storage_size ||
+                             tensor->size > tensor->storage_size - tensor->offset)) {
+        return fail_tensor(error, "a tensor that reaches beyond its storage");
+    }
+    return true;
+}
+
+static bool is_set(const struct pickle_value *metadata, struct slice key)
+{
+    const struct pickle_value *value =
+        metadata == NULL ? NULL : pickle_value_find(metadata, key);
+
+    return value != NULL && value->kind == PICKLE_BOOL && value->integer != 0;
+}
+
+/* _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks[, metadata]), where v3 has
+ * the dtype in front of the metadata. */
+static bool pt_tensor_read(struct pt_tensor *tensor,
+                           struct slice pickle,
+                           struct arena *arena,
+                           struct error *error)
+{
+    const struct pickle_value *value = pickle_read(pickle, arena, error);
+    const struct pickle_value *metadata = NULL;
+    struct pt_tensor found = {0};
+    enum dtype dtype = DTYPE_OTHER;
+    struct rebuild rebuild;
+    size_t metadata_place = 6;
+
+    if (value == NULL || !find_rebuild(&rebuild, value, error)) {
+        return false;
+    }
+    if (rebuild_is(&rebuild, SLICE("torch._utils _rebuild_tensor_v3"), 7)) {
+        dtype = dtype_of_global(rebuild.arguments->items[6]->text);
+        metadata_place = 7;
+        if (dtype == DTYPE_OTHER) {
+            return fail_tensor(error,
+                               "a tensor with elements of a type that is not known");
+        }
+    } else if (!rebuild_is(&rebuild, SLICE("torch._utils _rebuild_tensor_v2"), 4) &&
+               !rebuild_is(&rebuild, SLICE("torch._utils _rebuild_tensor"), 4)) {
+        return fail_call(error, rebuild.function);
+    }
+    if (!read_storage(&found, rebuild.arguments->items[0], dtype, error) ||
+        !read_shape(&found, rebuild.arguments->items, arena, error)) {
+        return false;
+    }
+    if (rebuild.arguments->item_count > metadata_place) {
+        metadata = rebuild.arguments->items[metadata_place];
+    }
+    found.array.is_conjugated = is_set(metadata, SLICE("conj"));
+    found.array.is_negated = is_set(metadata, SLICE("neg"));
+    *tensor = found;
+    return true;
+}
 
 /* A tensor's pickle is some hundred bytes long, with the program's own attributes more. */
 #define PICKLE_MAX (1 << 20)

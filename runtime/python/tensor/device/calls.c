@@ -43,8 +43,9 @@ void device_work_release(struct device_work *work)
     work->count = 0;
 }
 
-struct aten_tensor *device_work_keep(struct device_work *work,
-                                     struct aten_tensor *handle)
+/* The work owns `handle` from now on; also gives it back. NULL counts as a failure. */
+static struct aten_tensor *device_work_keep(struct device_work *work,
+                                            struct aten_tensor *handle)
 {
     if (handle == NULL || work->count == DEVICE_WORK_MAX) {
         work->has_failed = true;

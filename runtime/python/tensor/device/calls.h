@@ -65,9 +65,6 @@ struct device_work {
     bool has_failed;
 };
 void device_work_release(struct device_work *work);
-/* The work owns `handle` from now on; also gives it back. NULL counts as a failure. */
-struct aten_tensor *device_work_keep(struct device_work *work,
-                                     struct aten_tensor *handle);
 /* Takes the tensor out of what the work deletes. */
 struct aten_tensor *device_work_detach(struct device_work *work,
                                        struct aten_tensor *handle);
