@@ -337,6 +337,27 @@ static void fill_state(struct recorder *recorder,
     now->event = log_writer_event_count(recorder->log);
 }
 
+/* Its event is written: its whole values follow, and it can be given a gradient. */
+static void finish_array(struct recorder *recorder,
+                         const struct log_event *head,
+                         uint64_t event,
+                         const struct recorded_array *array)
+{
+    recorder->has_written = true;
+    recorder->written = (struct gradient_owner){
+        .event = event,
+        .site = head->site,
+        .call = head->call,
+        .visit = head->visit,
+        .path = head->path,
+        .write = head->write,
+        .flags = head->record.flags & LOG_EVENT_READ,
+    };
+    if (array->is_kept && array->array->data != NULL) {
+        keep_values(recorder, array->array);
+    }
+}
+
 void recorder_write(struct recorder *recorder,
                     const struct visit *visit,
                     uint32_t write,
@@ -345,7 +366,6 @@ void recorder_write(struct recorder *recorder,
 {
     struct verdict verdict = {CHANGE_NONE, UINT32_MAX, 0, false};
     struct name_state now = {.object = value->object, .kind = (uint8_t)value->kind};
-    const struct recorded_array *array = value->array;
     bool is_read = write >= RECORDER_READ(0);
     uint32_t index = is_read ? write - RECORDER_READ(0) : write;
     uint32_t name_count = is_read ? visit->site->read_count : visit->site->write_count;
@@ -360,6 +380,7 @@ void recorder_write(struct recorder *recorder,
     struct slice name = SLICE("");
 
     recorder->late = NULL;
+    recorder->has_written = false;
     if (recorder->log == NULL || index > UINT8_MAX) {
         return;
     }
@@ -380,8 +401,128 @@ void recorder_write(struct recorder *recorder,
         recorder_tap_event(recorder, visit, &head, now.event, name, path, value,
                            &verdict);
     }
-    if (is_written && value->kind == VALUE_TENSOR && array->is_kept &&
-        array->array->data != NULL) {
-        keep_values(recorder, array->array);
+    if (is_written && value->kind == VALUE_TENSOR) {
+        finish_array(recorder, &head, now.event, value->array);
     }
+}
+
+/* ---- gradients ---- */
+
+bool recorder_find_written(const struct recorder *recorder,
+                           struct gradient_owner *owner)
+{
+    if (recorder->has_written) {
+        *owner = recorder->written;
+    }
+    return recorder->has_written;
+}
+
+uint32_t recorder_write_step(struct recorder *recorder,
+                             enum log_step_tag tag,
+                             const struct call_thread *thread,
+                             struct slice name,
+                             struct slice file,
+                             uint32_t line)
+{
+    struct log_step *step;
+    uint32_t file_number, name_number;
+
+    if (recorder->log == NULL) {
+        return 0;
+    }
+    file_number = recorder_text_number(recorder, file);
+    name_number = recorder_text_number(recorder, name);
+    step = log_writer_begin_beside(recorder->log, sizeof(*step));
+    if (step == NULL) {
+        return 0;
+    }
+    step->time = recorder_time(recorder);
+    step->number = ++recorder->step_count;
+    step->file = file_number;
+    step->name = name_number;
+    step->line = line;
+    step->thread = thread->number;
+    log_writer_commit(recorder->log, (struct log_record){.size = sizeof(*step),
+                                                         .kind = LOG_STEP,
+                                                         .tag = (uint8_t)tag});
+    return recorder->step_count;
+}
+
+void recorder_write_gradient(struct recorder *recorder,
+                             const struct gradient_owner *owner,
+                             enum log_gradient_tag tag,
+                             const struct call_thread *thread,
+                             uint32_t step,
+                             const struct value *value)
+{
+    struct verdict verdict = {CHANGE_NONE, UINT32_MAX, owner->event + 1, false};
+    struct event_layout layout = {.size = sizeof(struct log_gradient)};
+    struct form_mark mark;
+    struct log_gradient *gradient;
+
+    recorder->late = NULL;
+    if (recorder->log == NULL) {
+        return;
+    }
+    uint32_t form = recorder_define_form(recorder, value->array, &mark);
+    lay_out_tensor(recorder, value->array, &layout);
+    gradient = log_writer_begin_beside(recorder->log, layout.size);
+    if (gradient == NULL) {
+        return;
+    }
+    gradient->event.time = recorder_time(recorder);
+    gradient->event.site = owner->site;
+    gradient->event.call = owner->call;
+    gradient->event.visit = owner->visit;
+    gradient->event.thread = thread->number;
+    gradient->event.write = owner->write;
+    gradient->event.path = owner->path;
+    gradient->event.type = form;
+    gradient->step = step;
+    fill_array_part((char *)(gradient + 1), &layout, value, &verdict);
+    log_writer_commit(recorder->log,
+                      (struct log_record){
+                          .size = (uint32_t)layout.size,
+                          .kind = LOG_GRADIENT,
+                          .tag = (uint8_t)tag,
+                          .flags = (uint8_t)(layout.flags | owner->flags),
+                      });
+    recorder->late = value->array->is_late ? &gradient->event : NULL;
+}
+
+/* More would not fit into a record; a value has a few. */
+#define BIRTH_SOURCES_MAX 256
+
+void recorder_write_birth(struct recorder *recorder,
+                          uint64_t event,
+                          uint32_t step,
+                          const struct gradient_source *sources,
+                          size_t count)
+{
+    uint32_t texts[BIRTH_SOURCES_MAX];
+    struct log_birth *birth;
+    struct log_birth_source *written;
+
+    if (recorder->log == NULL || count > BIRTH_SOURCES_MAX) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = recorder_text_number(recorder, sources[i].functions);
+    }
+    size_t size = sizeof(*birth) + count * sizeof(*written);
+    birth = log_writer_begin_beside(recorder->log, size);
+    if (birth == NULL) {
+        return;
+    }
+    written = (struct log_birth_source *)(birth + 1);
+    birth->time = recorder_time(recorder);
+    birth->event = event;
+    birth->step = step;
+    birth->count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        written[i].event = sources[i].event;
+        written[i].functions = texts[i];
+    }
+    log_writer_commit(recorder->log,
+                      (struct log_record){.size = (uint32_t)size, .kind = LOG_BIRTH});
 }

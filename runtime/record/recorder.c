@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t recorder_time(const struct recorder *recorder);
-
 /* What is recorded, for those who read along: the items that a reader of the trace would make. */
 
 static void give(struct recorder *recorder, const struct log_item *item)
@@ -301,7 +299,7 @@ static uint64_t clock_now(void)
 }
 
 /* Nanoseconds since the recording's start. */
-static uint64_t recorder_time(const struct recorder *recorder)
+uint64_t recorder_time(const struct recorder *recorder)
 {
     return clock_now() - recorder->start;
 }

@@ -33,7 +33,8 @@ struct recorder_options {
     uint64_t every; /* statistics, hash and sample at each n-th visit of a site */
     uint64_t element_limit; /* none of them for larger arrays; 0: no limit */
     bool has_imports;       /* what runs while a module is imported is recorded too */
-    bool has_sources; /* names that are read before they were written are told too */
+    bool has_sources;   /* names that are read before they were written are told too */
+    bool has_gradients; /* of recorded values, when a backward makes them */
     bool leaves_out; /* most visits of sites that never held a tensor: see left_out.h */
     const char *const
         *names; /* globs of the names whose whole values are kept; copied */
@@ -213,6 +214,48 @@ void recorder_write(struct recorder *recorder,
 /* The record of the event told last, where its array was late and it was written; else NULL. It
  * stays until options.log.before_seal was called. */
 struct log_event *recorder_late(const struct recorder *recorder);
+
+/* The event of a tensor, as that which a gradient belongs to. */
+struct gradient_owner {
+    uint64_t event;
+    uint32_t site, call, visit;
+    uint32_t path; /* text */
+    uint8_t write;
+    uint8_t flags; /* LOG_EVENT_READ */
+};
+
+/* The tensor that recorder_write wrote last; false: it wrote none. */
+bool recorder_find_written(const struct recorder *recorder,
+                           struct gradient_owner *owner);
+
+/* Writes that a backward, or what else `tag` says, was called there; gives its number, 0: it is not
+ * in the trace. */
+uint32_t recorder_write_step(struct recorder *recorder,
+                             enum log_step_tag tag,
+                             const struct call_thread *thread,
+                             struct slice name,
+                             struct slice file,
+                             uint32_t line);
+
+/* Writes the gradient of the owner's value, which is of kind TENSOR. recorder_late gives its record
+ * where its array is late. */
+void recorder_write_gradient(struct recorder *recorder,
+                             const struct gradient_owner *owner,
+                             enum log_gradient_tag tag,
+                             const struct call_thread *thread,
+                             uint32_t step,
+                             const struct value *value);
+
+/* What the first gradient of a backward that is not finite was made from. */
+struct gradient_source {
+    uint64_t event; /* 1 + its number; 0: what backward() began with */
+    struct slice functions;
+};
+void recorder_write_birth(struct recorder *recorder,
+                          uint64_t event,
+                          uint32_t step,
+                          const struct gradient_source *sources,
+                          size_t count);
 
 /* Whether this name's whole values are wanted. */
 bool recorder_keeps(const struct recorder *recorder, struct slice name);

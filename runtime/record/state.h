@@ -24,12 +24,17 @@ struct recorder {
     struct recorder_setting *settings; /* owned: a child tells them too */
     size_t setting_count;
     size_t setting_capacity;
-    struct log_event *late; /* borrowed from the log; may be NULL */
+    struct log_event *late;        /* borrowed from the log; may be NULL */
+    struct gradient_owner written; /* the tensor written last … */
+    bool has_written;              /* … where there is one */
+    uint32_t step_count;
     struct slice end_error; /* of the call that is being ended by recorder_end_call */
     const struct call *ended;
 };
 
 /* ---- recorder.c ---- */
+
+uint64_t recorder_time(const struct recorder *recorder);
 
 /* `head` and `verdict` are what the event's record was made from, `number` is its own. */
 void recorder_tap_event(struct recorder *recorder,

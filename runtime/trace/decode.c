@@ -2,6 +2,8 @@
  * handed on. */
 #include "runtime/trace/reader_private.h"
 
+#include <assert.h>
+
 /* What is left of a record. */
 struct rest {
     const char *bytes;
@@ -229,6 +231,22 @@ static const char *find_name(const struct log_event *event, struct log_event_vie
     return NULL;
 }
 
+/* The place and the name of an event, or of that which a gradient is of. */
+static const char *find_place(const struct log_reader *reader,
+                              const struct log_event *event,
+                              struct log_event_view *view)
+{
+    view->module = log_site_module(reader, event->site, &view->module_number);
+    if (view->module == NULL) {
+        return "an event refers to a site that is not defined";
+    }
+    view->site = &view->module->table.sites[event->site - view->module->first_site];
+    if (!log_text_find(reader, event->path, &view->path)) {
+        return "an event refers to a text that is not defined";
+    }
+    return find_name(event, view);
+}
+
 static const char *decode_event(const struct log_reader *reader,
                                 const char *bytes,
                                 uint64_t number,
@@ -256,19 +274,121 @@ static const char *decode_event(const struct log_reader *reader,
     if (event->record.tag >= VALUE_KIND_COUNT || event->record.mark >= CHANGE_COUNT) {
         return "an event is of an unknown kind";
     }
-    view->module = log_site_module(reader, event->site, &view->module_number);
-    if (view->module == NULL) {
-        return "an event refers to a site that is not defined";
-    }
-    view->site = &view->module->table.sites[event->site - view->module->first_site];
-    if (!log_text_find(reader, event->path, &view->path)) {
-        return "an event refers to a text that is not defined";
-    }
-    problem = find_name(event, view);
+    problem = find_place(reader, event, view);
     return problem != NULL ? problem : decode_value(reader, event->type, &rest, view);
 }
 
+static const char *decode_gradient(const struct log_reader *reader,
+                                   const char *bytes,
+                                   uint64_t next_event,
+                                   struct log_item *item)
+{
+    const struct log_gradient *gradient = (const void *)bytes;
+    const struct log_event *event = &gradient->event;
+    struct rest rest = rest_of(bytes, sizeof *gradient);
+    struct log_event_view *view = &item->event;
+    const char *problem;
+
+    *view = (struct log_event_view){
+        .number = next_event,
+        .time = event->time,
+        .site_number = event->site,
+        .call = event->call,
+        .visit = event->visit,
+        .thread = event->thread,
+        .kind = VALUE_TENSOR,
+        .gradient = event->record.tag,
+        .step = gradient->step,
+        .flags = event->record.flags,
+        .type = SLICE(""),
+        .text = SLICE(""),
+    };
+    if (view->gradient != LOG_GRADIENT_ARRIVED &&
+        view->gradient != LOG_GRADIENT_ACCUMULATED) {
+        return "a gradient is of an unknown kind";
+    }
+    problem = find_place(reader, event, view);
+    if (problem == NULL) {
+        problem = decode_tensor(reader, event->type, &rest, view);
+    }
+    if (problem == NULL && view->tensor.origin == 0) {
+        problem = "a gradient is of no event";
+    }
+    view->number = view->tensor.origin - 1;
+    return problem;
+}
+
 /* ---- the rest of the stream ---- */
+
+static const char *
+decode_step(const struct log_reader *reader, const char *bytes, struct log_item *item)
+{
+    const struct log_step *step = (const void *)bytes;
+
+    item->step = (struct log_step_view){
+        .time = step->time,
+        .tag = step->record.tag,
+        .number = step->number,
+        .line = step->line,
+        .thread = step->thread,
+    };
+    if (step->record.tag != LOG_STEP_BACKWARD) {
+        return "a step is of an unknown kind";
+    }
+    return log_text_find(reader, step->file, &item->step.file) &&
+                   log_text_find(reader, step->name, &item->step.name)
+               ? NULL
+               : "a step refers to a text that is not defined";
+}
+
+static const char *decode_birth(const struct log_reader *reader,
+                                const char *bytes,
+                                uint64_t next_event,
+                                struct log_item *item)
+{
+    const struct log_birth *birth = (const void *)bytes;
+    struct rest rest = rest_of(bytes, sizeof *birth);
+    size_t size = sizeof(struct log_birth_source);
+    const struct log_birth_source *sources = (const void *)rest.bytes;
+    struct slice ignored;
+
+    if (birth->count > rest.size / size) {
+        return too_short;
+    }
+    for (uint32_t i = 0; i < birth->count; i++) {
+        if (sources[i].event > next_event ||
+            !log_text_find(reader, sources[i].functions, &ignored)) {
+            return "a gradient refers to what is not there";
+        }
+    }
+    if (birth->event >= next_event) {
+        return "a gradient refers to a later event";
+    }
+    item->birth = (struct log_birth_view){
+        .time = birth->time,
+        .event = birth->event,
+        .step = birth->step,
+        .count = birth->count,
+        .sources = rest.bytes,
+    };
+    return NULL;
+}
+
+struct log_birth_source_view log_birth_source_read(const struct log_reader *reader,
+                                                   const struct log_birth_view *birth,
+                                                   uint32_t index)
+{
+    const struct log_birth_source *source =
+        (const struct log_birth_source *)(const void *)birth->sources + index;
+    struct log_birth_source_view view = {
+        .is_start = source->event == 0,
+        .event = source->event == 0 ? 0 : source->event - 1,
+    };
+
+    assert(index < birth->count);
+    log_text_find(reader, source->functions, &view.functions);
+    return view;
+}
 
 static const char *
 decode_call(const struct log_reader *reader, const char *bytes, struct log_item *item)
@@ -379,6 +499,9 @@ const char *log_decode(const struct log_reader *reader,
         [LOG_DATA] = sizeof(struct log_data),
         [LOG_NOTE] = sizeof(struct log_note),
         [LOG_TRACKED] = sizeof(struct log_tracked),
+        [LOG_STEP] = sizeof(struct log_step),
+        [LOG_GRADIENT] = sizeof(struct log_gradient),
+        [LOG_BIRTH] = sizeof(struct log_birth),
     };
     const struct log_record *record = (const void *)bytes;
 
@@ -397,6 +520,12 @@ const char *log_decode(const struct log_reader *reader,
         return decode_data(bytes, next_event, item);
     case LOG_TRACKED:
         return decode_tracked(reader, bytes, item);
+    case LOG_STEP:
+        return decode_step(reader, bytes, item);
+    case LOG_GRADIENT:
+        return decode_gradient(reader, bytes, next_event, item);
+    case LOG_BIRTH:
+        return decode_birth(reader, bytes, next_event, item);
     default:
         return decode_note(reader, bytes, item);
     }

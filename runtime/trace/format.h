@@ -89,6 +89,10 @@ enum log_kind {
     LOG_DATA,      /* a piece of the whole values of the event before */
     LOG_NOTE,      /* something that a reader of the trace should know, in words */
     LOG_TRACKED,   /* the call told before is tracked: somebody reads along */
+    LOG_STEP, /* a backward or another call that gives gradients or parameters new values */
+    LOG_GRADIENT, /* the gradient of an event's value */
+    LOG_BIRTH,    /* the first gradient of a backward that is not finite */
+    LOG_KIND_LAST = LOG_BIRTH,
 };
 
 /* The first 8 bytes of each record. What `tag`, `mark` and `flags` mean depends on the kind. */
@@ -326,6 +330,58 @@ struct log_nonfinite {
     uint64_t nan_count;
     uint64_t posinf_count;
     uint64_t neginf_count;
+};
+
+enum log_gradient_tag {
+    LOG_GRADIENT_ARRIVED = 1,     /* at a value that a function made */
+    LOG_GRADIENT_ACCUMULATED = 2, /* in the `.grad` of a leaf, which is what it tells */
+};
+
+/* Time and thread are the gradient's own; site, call, visit, `write` and `path` are those of the
+ * value. The part of a tensor follows as in an event: there `origin` is 1 + the number of the value's
+ * event. A gradient has no number of its own. */
+struct log_gradient {
+    struct log_event
+        event;     /* record.tag: enum log_gradient_tag; mark: 0; `difference`: 0 */
+    uint32_t step; /* the backward's number */
+    uint32_t reserved;
+};
+
+enum log_step_tag {
+    LOG_STEP_BACKWARD = 1,
+};
+
+/* Stands before the first record that names it. */
+struct log_step {
+    struct log_record record; /* tag: enum log_step_tag */
+    uint64_t time;
+    uint32_t number; /* from 1, ascending */
+    uint32_t file;   /* text: the program's line that called it; 0: not known */
+    uint32_t line;
+    uint16_t thread;
+    uint16_t reserved;
+    uint32_t name; /* text: "SGD.step"; 0: the tag says it all */
+    uint32_t reserved_2;
+};
+
+/* The first gradient of a backward that holds NaN or an infinity, and the gradients that autograd
+ * made it from. */
+struct log_birth {
+    struct log_record record;
+    uint64_t time;
+    uint64_t event; /* whose gradient it is */
+    uint32_t step;  /* the backward's number */
+    uint32_t count;
+    /* struct log_birth_source sources[count] */
+};
+
+struct log_birth_source {
+    uint64_t
+        event; /* 1 + the number; 0: what backward() began with, which is no event's value */
+    uint32_t
+        functions; /* text: autograd's between the two, "DivBackward0 SqrtBackward0": the
+                           last one first */
+    uint32_t reserved;
 };
 
 enum log_data_flag {

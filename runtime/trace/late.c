@@ -3,9 +3,18 @@
 
 #include <string.h>
 
+/* Where the statistics are: behind the part of a tensor. */
+static size_t room_of(const struct log_event *event)
+{
+    size_t head = event->record.kind == LOG_GRADIENT ? sizeof(struct log_gradient)
+                                                     : sizeof(struct log_event);
+
+    return head + sizeof(struct log_tensor);
+}
+
 void log_late_fill(struct log_event *event, const struct statistics *statistics)
 {
-    char *room = (char *)(event + 1) + sizeof(struct log_tensor);
+    char *room = (char *)event + room_of(event);
     struct log_nonfinite nonfinite = {statistics->nan_count, statistics->posinf_count,
                                       statistics->neginf_count};
     struct log_statistics record = {
@@ -24,7 +33,7 @@ void log_late_fill(struct log_event *event, const struct statistics *statistics)
 
 bool log_late_read(const struct log_event *event, struct log_nonfinite *counts)
 {
-    const char *room = (const char *)(event + 1) + sizeof(struct log_tensor);
+    const char *room = (const char *)event + room_of(event);
 
     if ((event->record.flags & LOG_EVENT_NONFINITE) == 0) {
         return false;

@@ -41,7 +41,10 @@ static bool is_ended(const struct log_reader *reader, uint32_t call)
 static bool log_ring_hides(const struct log_reader *reader, const struct log_item *item)
 {
     if (reader->stream.next_event > reader->first_shown) {
-        return item->kind == LOG_DATA && item->data.event < reader->first_shown;
+        return (item->kind == LOG_DATA && item->data.event < reader->first_shown) ||
+               (item->kind == LOG_GRADIENT &&
+                item->event.number < reader->first_shown) ||
+               (item->kind == LOG_BIRTH && item->birth.event < reader->first_shown);
     }
     switch (item->kind) {
     case LOG_CALL:
@@ -50,6 +53,7 @@ static bool log_ring_hides(const struct log_reader *reader, const struct log_ite
         return is_ended(reader, item->end.call);
     case LOG_TRACKED:
         return is_ended(reader, item->tracked.call);
+    case LOG_STEP:
     case LOG_NOTE:
         return reader->stream.next_event < reader->first_shown;
     default:
@@ -288,7 +292,7 @@ static const char *log_stream_next(struct log_reader *reader)
             if (!stream_load(reader)) {
                 return NULL;
             }
-        } else if (record->kind >= LOG_CALL && record->kind <= LOG_TRACKED) {
+        } else if (record->kind >= LOG_CALL && record->kind <= LOG_KIND_LAST) {
             return bytes;
         } else if (!reader->is_unknown_kind_reported) {
             reader->is_unknown_kind_reported = true;

@@ -70,8 +70,10 @@ struct log_event_view {
     bool has_statistics, has_hash;
     struct statistics statistics;
     uint64_t hash;
-    struct sample_grid grid; /* of the sample; count 0 where there is none */
-    const void *sample;      /* grid.count elements, not aligned; may be NULL */
+    uint32_t step;                  /* of a gradient: the backward's number; else 0 */
+    enum log_gradient_tag gradient; /* LOG_GRADIENT; else 0 */
+    struct sample_grid grid;        /* of the sample; count 0 where there is none */
+    const void *sample;             /* grid.count elements, not aligned; may be NULL */
 };
 
 struct log_call_view {
@@ -86,11 +88,30 @@ struct log_call_view {
     struct slice path, class_name;
 };
 
+struct log_step_view {
+    uint64_t time;
+    enum log_step_tag tag;
+    uint32_t number;
+    struct slice file; /* the program's line that called it; "": not known */
+    uint32_t line;
+    uint16_t thread;
+    struct slice name; /* "SGD.step"; "": the tag says it all */
+};
+
+struct log_birth_view {
+    uint64_t time;
+    uint64_t event; /* whose gradient it is */
+    uint32_t step;  /* the backward's number */
+    uint32_t count;
+    const char *sources; /* see log_birth_source_read */
+};
+
 struct log_item {
-    enum log_kind
-        kind; /* LOG_CALL, LOG_END, LOG_EVENT, LOG_DATA, LOG_NOTE or LOG_TRACKED */
-    uint64_t offset; /* in the file */
+    enum log_kind kind; /* of the stream */
+    uint64_t offset;    /* in the file */
     union {
+        /* LOG_EVENT. LOG_GRADIENT: with the figures of the gradient, and the number, the place and
+         * the name of the value that it belongs to. */
         struct log_event_view event;
         struct log_call_view call;
         struct {
@@ -105,6 +126,8 @@ struct log_item {
             uint32_t call;
             struct slice wish, callers;
         } tracked;
+        struct log_step_view step;
+        struct log_birth_view birth;
         struct {
             uint64_t event; /* the number of the event whose values these are */
             bool is_once;   /* LOG_DATA_ONCE */
@@ -121,6 +144,12 @@ struct log_item {
     };
 };
 
+struct log_birth_source_view {
+    bool is_start; /* no event's value: what backward() began with */
+    uint64_t event;
+    struct slice functions; /* autograd's between the two, the last one first; "" */
+};
+
 /* Fails where there is nothing to read: no such file, no trace, a version of the future.
  * Damage further on is not a failure: see log_reader_damage. */
 struct log_reader *log_reader_new(const char *path, struct error *error);
@@ -129,6 +158,10 @@ void log_reader_free(struct log_reader *reader); /* may be NULL */
 /* The next item of the stream, in the order in which it was recorded. false at the end.
  * What it points to is valid until the next call. */
 bool log_reader_next(struct log_reader *reader, struct log_item *item);
+/* The gradient that the birth's was made from, one of its `count`. */
+struct log_birth_source_view log_birth_source_read(const struct log_reader *reader,
+                                                   const struct log_birth_view *birth,
+                                                   uint32_t index);
 /* Starts again from the beginning. */
 void log_reader_rewind(struct log_reader *reader);
 

@@ -111,10 +111,12 @@ def _call(record):
 
 
 class Trace:
-    """A trace that was read to its end: calls by number, events, ends and notes in order."""
+    """A trace that was read to its end: calls by number, events, ends and notes in order; gradients and steps
+    where `show` was asked for them."""
 
     def __init__(self, lines):
         self.calls, self.events, self.ends, self.notes = {}, [], [], []
+        self.gradients, self.steps = [], []
         for line in lines:
             record = json.loads(line)
             kind = record.pop("record")
@@ -125,6 +127,10 @@ class Trace:
                 self.calls[call.number] = call
             elif kind == "end":
                 self.ends.append(types.SimpleNamespace(**record))
+            elif kind == "gradient":
+                self.gradients.append(Event(record))
+            elif kind == "step":
+                self.steps.append(types.SimpleNamespace(**record))
             elif kind == "note":
                 self.notes.append(types.SimpleNamespace(**record))
             else:

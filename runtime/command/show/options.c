@@ -77,6 +77,9 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_SOURCE:
         options->has_source = true;
         return true;
+    case OPTION_BACKWARD:
+        options->has_backward = true;
+        return true;
     case OPTION_STYLE:
         return read_style(options, argument, error);
     case OPTION_LABELS:

@@ -21,6 +21,7 @@ struct show_options {
     bool is_tree; /* the tree log */
     bool has_labels;
     struct track_labels labels; /* of the tree log; borrowed from the command line */
+    bool has_backward;          /* gradients too */
     bool has_sample;
     bool is_sites;
     bool is_settings;

@@ -112,6 +112,49 @@ static void show_end(struct show *show, const struct log_item *item)
     open_calls_end(&show->calls, call);
 }
 
+/* The calls whose gradients are wanted may have ended long ago. */
+static bool is_gradient_wanted(const struct show *show,
+                               const struct log_event_view *gradient)
+{
+    uint32_t known = number_map_get(&show->wanted_calls, gradient->call);
+    struct open_call call = {.is_wanted = known == 1};
+
+    return is_thread_shown(show, gradient->thread) &&
+           event_filter_match(&show->options->filter, &call, gradient);
+}
+
+static void show_gradient(struct show *show, const struct log_event_view *gradient)
+{
+    uint64_t index;
+
+    if (!is_gradient_wanted(show, gradient)) {
+        return;
+    }
+    index = show->matched++;
+    if (show->is_counting || index < show->first) {
+        return;
+    }
+    show->alarming += value_has_nonfinite(gradient);
+    if (show->options->is_json) {
+        json_log_add_gradient(&show->json, gradient, &show->text);
+    } else {
+        tree_log_add_gradient(&show->tree, gradient, &show->text);
+    }
+}
+
+static void show_step(struct show *show, const struct log_step_view *step)
+{
+    if (show->is_counting || show->matched < show->first ||
+        !is_thread_shown(show, step->thread)) {
+        return;
+    }
+    if (show->options->is_json) {
+        json_log_add_step(&show->json, step, &show->text);
+    } else {
+        tree_log_add_step(&show->tree, step, &show->text);
+    }
+}
+
 /* A note does not say in which thread it was made: among several, notes come first. */
 static void show_note(struct show *show, const struct log_item *item)
 {
@@ -145,6 +188,9 @@ static void visit_call(struct show *show, struct open_call *call, bool is_new)
     } else if (is_new) {
         event_filter_judge(&show->options->filter, call, show->reader);
         call->shown_number = show->options->is_canonical ? 0 : call->shown_number;
+        show->has_failed |=
+            show->options->has_backward &&
+            !number_map_put(&show->wanted_calls, call->call, call->is_wanted);
     }
 }
 
@@ -179,6 +225,16 @@ static void show_item(struct show *show, const struct log_item *item)
         break;
     case LOG_NOTE:
         show_note(show, item);
+        break;
+    case LOG_STEP:
+        if (show->options->has_backward && show->tracked == NULL) {
+            show_step(show, &item->step);
+        }
+        break;
+    case LOG_GRADIENT:
+        if (show->options->has_backward && show->tracked == NULL) {
+            show_gradient(show, &item->event);
+        }
         break;
     default:
         break;
@@ -352,6 +408,7 @@ show_trace(const struct show_options *options, const char *path, struct slice na
     buffer_release(&show.lines);
     source_lines_release(&show.sources);
     open_calls_release(&show.calls);
+    number_map_release(&show.wanted_calls);
     buffer_release(&show.text);
     log_reader_free(show.reader);
     return exit_code;

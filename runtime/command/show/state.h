@@ -4,6 +4,7 @@
 
 #include "runtime/base/arguments/exit_code.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/number_map.h"
 #include "runtime/command/show/options.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/list/canonical.h"
@@ -32,16 +33,17 @@ struct show {
     struct json_log json;
     struct canonical canonical;            /* owned */
     const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
-    bool is_heading_due; /* the line that names it comes before its first */
-    bool prints_notes;   /* and nothing else */
-    struct buffer text;  /* owned; what is not written yet */
-    bool is_selective;   /* calls are shown with their first event that is */
-    bool is_counting;    /* events are counted, nothing is shown */
-    bool has_failed;     /* memory ran out, or the text could not be written */
-    uint64_t first;      /* of the events that match, the first to be shown */
-    uint64_t matched;    /* events that matched so far */
-    uint64_t seen;       /* events so far */
-    uint64_t alarming;   /* shown ones with NaN or Inf */
+    bool is_heading_due;            /* the line that names it comes before its first */
+    bool prints_notes;              /* and nothing else */
+    struct buffer text;             /* owned; what is not written yet */
+    struct number_map wanted_calls; /* owned; with --backward: call -> whether it is */
+    bool is_selective;              /* calls are shown with their first event that is */
+    bool is_counting;               /* events are counted, nothing is shown */
+    bool has_failed;   /* memory ran out, or the text could not be written */
+    uint64_t first;    /* of the events that match, the first to be shown */
+    uint64_t matched;  /* events that matched so far */
+    uint64_t seen;     /* events so far */
+    uint64_t alarming; /* shown ones with NaN or Inf */
 };
 
 /* ---- show.c ---- */

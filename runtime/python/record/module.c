@@ -5,6 +5,7 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/follow/follow.h"
+#include "runtime/python/gradient/gradient.h"
 #include "runtime/python/monitor/gauge.h"
 #include "runtime/python/monitor/probe.h"
 #include "runtime/python/record/fresh.h"
@@ -359,6 +360,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     struct session *session = PyModule_GetState(module);
 
     Py_VISIT(session->hook_type);
+    Py_VISIT(session->gradient_type);
     Py_VISIT(session->watcher_type);
     Py_VISIT(session->tracing_type);
     Py_VISIT(session->traced_method_type);
@@ -373,6 +375,7 @@ static int module_clear(PyObject *module)
     struct session *session = PyModule_GetState(module);
 
     Py_CLEAR(session->hook_type);
+    Py_CLEAR(session->gradient_type);
     session->only_tracing = NULL;
     Py_CLEAR(session->watchers);
     Py_CLEAR(session->watcher_type);
@@ -401,6 +404,7 @@ static void module_free(void *module)
     gauge_devices_free(session->gauge_devices);
     device_queue_free(session->devices);
     tracking_free(session->tracking);
+    gradients_free(session->gradients);
     type_cache_release(&session->types);
     Py_XDECREF(session->module_paths);
     Py_XDECREF(session->first_parameters);
@@ -416,11 +420,17 @@ static void module_free(void *module)
 }
 
 static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, module_exec},      {Py_mod_exec, follow_exec},
-    {Py_mod_exec, observe_exec},     {Py_mod_exec, saver_safetensors_exec},
-    {Py_mod_exec, saver_trace_exec}, {Py_mod_exec, tracing_exec},
-    {Py_mod_exec, gauge_exec},       {Py_mod_exec, probe_exec},
-    {Py_mod_exec, track_exec},       {0, NULL},
+    {Py_mod_exec, module_exec},
+    {Py_mod_exec, follow_exec},
+    {Py_mod_exec, observe_exec},
+    {Py_mod_exec, saver_safetensors_exec},
+    {Py_mod_exec, saver_trace_exec},
+    {Py_mod_exec, tracing_exec},
+    {Py_mod_exec, gauge_exec},
+    {Py_mod_exec, probe_exec},
+    {Py_mod_exec, track_exec},
+    {Py_mod_exec, gradient_exec},
+    {0, NULL},
 };
 
 static struct PyModuleDef module_definition = {

@@ -5,6 +5,7 @@
 #include "runtime/base/file/mapping.h"
 #include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
+#include "runtime/python/gradient/gradient.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/visit/weights.h"
 #include "runtime/record/left_out.h"
@@ -186,6 +187,7 @@ static void close_recorder(struct session *session, struct error *error)
 {
     struct recorder *recorder = session->recorder;
 
+    gradient_end(session);
     session->recorder = NULL;
     session->is_closing = false;
     session->is_own = false;
@@ -282,6 +284,10 @@ static PyObject *session_begin(struct session *session,
     imports_begin(&session->imports, session_thread_key(), is_whole);
     tracking_begin(session->tracking, recorder);
     fresh_begin(session);
+    if (options->has_gradients && !gradient_begin(session)) {
+        recorder_note(session->recorder, LOG_NOTE_WARNING, SITE_NONE,
+                      SLICE("out of memory: no gradients are recorded"));
+    }
     Py_RETURN_NONE;
 }
 
@@ -530,22 +536,23 @@ struct request {
 static bool
 read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {
-        "path",  "sample",  "last",         "size_limit",  "stats",  "hash",
-        "names", "every",   "max_elements", "one_thread",  "quiet",  "sources",
-        "stop",  "imports", "whole",        "all_scalars", "origin", NULL};
+    static char *names[] = {"path",         "sample",     "last",  "size_limit",
+                            "stats",        "hash",       "names", "every",
+                            "max_elements", "one_thread", "quiet", "sources",
+                            "stop",         "imports",    "whole", "all_scalars",
+                            "origin",       "backward",   NULL};
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
     int has_statistics = 1, has_hash = 1, has_sources = 0, has_imports = 0,
-        has_all_scalars = 0;
+        has_all_scalars = 0, has_gradients = 0;
     struct recorder_options *options = &request->options;
 
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|$OKKppO!KKpppIpppO!:start", names,
+            arguments, keywords, "O&|$OKKppO!KKpppIpppO!p:start", names,
             PyUnicode_FSConverter, &request->path, &request->sample, &last, &size_limit,
             &has_statistics, &has_hash, &PyTuple_Type, &request->globs, &every,
             &element_limit, &request->is_one_thread, &request->is_quiet, &has_sources,
             &request->stop, &has_imports, &request->is_whole, &has_all_scalars,
-            &PyTuple_Type, &request->origin)) {
+            &PyTuple_Type, &request->origin, &has_gradients)) {
         return false;
     }
     options->log.last = last;
@@ -555,6 +562,7 @@ read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
     options->has_hash = has_hash;
     options->every = every;
     options->has_sources = has_sources;
+    options->has_gradients = has_gradients;
     options->has_imports = has_imports;
     options->leaves_out = !has_all_scalars;
     options->element_limit = element_limit;

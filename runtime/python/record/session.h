@@ -66,6 +66,9 @@ struct session {
     PyObject *name_f_back, *name_f_globals, *name_name, *name_co_flags, *name_co_name;
     struct imports imports;
     PyTypeObject *hook_type; /* owned */
+    struct gradients
+        *gradients; /* owned: see python/gradient/gradient.h; NULL until wanted */
+    PyTypeObject *gradient_type; /* owned */
 
     PyTypeObject *watcher_type;                      /* owned */
     PyTypeObject *tracing_type, *traced_method_type; /* owned: see tracing.h */

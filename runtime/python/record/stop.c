@@ -96,6 +96,15 @@ add_count(struct buffer *text, uint64_t count, const char *name, bool *is_first)
     }
 }
 
+static void add_counts(struct buffer *text, const struct log_nonfinite *counts)
+{
+    bool is_first = true;
+
+    add_count(text, counts->nan_count, "NaN", &is_first);
+    add_count(text, counts->posinf_count, "+Inf", &is_first);
+    add_count(text, counts->neginf_count, "-Inf", &is_first);
+}
+
 static void add_shape(struct buffer *text, const struct array *array)
 {
     char number[24];
@@ -123,7 +132,6 @@ bool stop_check_array(struct stop *stop,
 {
     bool has_nan = counts->nan_count > 0;
     bool has_inf = counts->posinf_count + counts->neginf_count > 0;
-    bool is_first = true;
 
     if (!stop_is_wanted(stop) ||
         !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
@@ -133,9 +141,7 @@ bool stop_check_array(struct stop *stop,
     }
     begin(stop, thread, visit, write, path);
     note_infinite(stop, !has_nan, counts->posinf_count == 0, false);
-    add_count(&stop->what, counts->nan_count, "NaN", &is_first);
-    add_count(&stop->what, counts->posinf_count, "+Inf", &is_first);
-    add_count(&stop->what, counts->neginf_count, "-Inf", &is_first);
+    add_counts(&stop->what, counts);
     buffer_add(&stop->what, SLICE(" of "));
     buffer_add_number(&stop->what, array_count(array->array));
     buffer_add(&stop->what, SLICE(": "));
@@ -176,6 +182,50 @@ bool stop_check_number(struct stop *stop,
     begin(stop, thread, visit, write, path);
     note_infinite(stop, !has_nan && imaginary == 0, real < 0, true);
     buffer_add(&stop->what, slice_of(number_text(real, imaginary)));
+    return true;
+}
+
+static struct slice find_owner_name(const struct stop_gradient *gradient)
+{
+    const struct site *site = &gradient->module->table.sites[gradient->site];
+    uint8_t index = gradient->owner->write;
+
+    if ((gradient->owner->flags & LOG_EVENT_READ) != 0) {
+        return index < site->read_count ? site->reads[index].name : SLICE("a value");
+    }
+    return index < site->write_count ? site->writes[index].name : SLICE("a value");
+}
+
+bool stop_check_gradient(struct stop *stop,
+                         uint64_t thread,
+                         const struct stop_gradient *gradient)
+{
+    const struct log_nonfinite *counts = &gradient->counts;
+    const struct recorded_module *module =
+        gradient->maker != NULL ? gradient->maker : gradient->module;
+    uint32_t site = gradient->maker != NULL ? gradient->maker_site : gradient->site;
+
+    if (!stop_is_wanted(stop) ||
+        !((counts->nan_count > 0 && (stop->wanted & STOP_AT_NAN) != 0) ||
+          (counts->posinf_count + counts->neginf_count > 0 &&
+           (stop->wanted & STOP_AT_INF) != 0))) {
+        return false;
+    }
+    stop->is_reached = true;
+    stop->thread = thread;
+    stop->line = module->table.sites[site].line;
+    stop->is_parameter = false;
+    note_infinite(stop, false, false, false); /* no line names an infinite gradient */
+    buffer_add(&stop->file, module->table.path);
+    buffer_add(&stop->what, gradient->maker != NULL
+                                ? SLICE("the backward of this line: the gradient of ")
+                                : SLICE("the gradient of "));
+    buffer_add(&stop->what, find_owner_name(gradient));
+    add_counts(&stop->what, counts);
+    buffer_add(&stop->what, SLICE(" of "));
+    buffer_add_number(&stop->what, gradient->element_count);
+    buffer_add(&stop->what, SLICE(": "));
+    buffer_add(&stop->what, gradient->dtype);
     return true;
 }
 

@@ -36,6 +36,19 @@ struct stop {
     struct buffer what;    /* owned: "scores holds 3 NaN of 16: float32 [4, 4]" */
 };
 
+/* A gradient that is not finite. */
+struct stop_gradient {
+    const struct recorded_module *module; /* of the value that it belongs to */
+    uint32_t site;
+    const struct gradient_owner *owner;
+    const struct recorded_module
+        *maker; /* the line whose backward made it; NULL: not known */
+    uint32_t maker_site;
+    struct log_nonfinite counts;
+    uint64_t element_count;
+    struct slice dtype;
+};
+
 void stop_begin(struct stop *stop, unsigned wanted);
 void stop_release(struct stop *stop);
 
@@ -61,6 +74,11 @@ bool stop_check_number(struct stop *stop,
                        struct slice path,
                        double real,
                        double imaginary);
+
+/* The same of a gradient. */
+bool stop_check_gradient(struct stop *stop,
+                         uint64_t thread,
+                         const struct stop_gradient *gradient);
 
 /* Ends the recording and raises monitorch.NonFinite, with the interpreter's lock held and no hook
  * of this thread at work. False: nothing is raised. An infinity that the line or a default names is

@@ -101,6 +101,13 @@ enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
 /* A torch tensor's version counter alone; 0 where there is none. */
 uint32_t tensor_version(struct tensor_access *access, PyObject *object);
 
+/* The address of the autograd function that made the tensor: 0 where there is none, or where it is
+ * not known. A view whose base was written to has another one from the next question of Python's on. */
+uint64_t tensor_grad_function(const struct tensor_access *access, PyObject *object);
+/* The same of a function's Python object; 0: not known. */
+uint64_t tensor_function_address(const struct tensor_access *access,
+                                 PyObject *function);
+
 /* The storage of a torch tensor: a new reference, which keeps its memory alive where another thread
  * gives the tensor another storage. The memory itself can still be freed by resizing the storage,
  * which needs the GIL. NULL, with no exception, where there is none. */

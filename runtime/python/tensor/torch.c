@@ -890,3 +890,27 @@ int torch_describe(struct tensor_access *access,
     }
     return torch_describe_carefully(access, object, NULL, keys, class, tensor);
 }
+
+uint64_t tensor_grad_function(const struct tensor_access *access, PyObject *object)
+{
+    const struct tensor_layout *layout = &access->torch.layout;
+    const void *impl, *meta;
+
+    if (layout->state != LAYOUT_KNOWN || layout->grad == 0) {
+        return 0;
+    }
+    impl = layout_impl(layout, object);
+    meta =
+        impl == NULL ? NULL : (const void *)(uintptr_t)layout_word(impl, layout->grad);
+    return meta == NULL ? 0 : layout_word(meta, layout->grad_function);
+}
+
+uint64_t tensor_function_address(const struct tensor_access *access, PyObject *function)
+{
+    const struct tensor_layout *layout = &access->torch.layout;
+
+    /* The layout was found by this: a function's object begins with its address. */
+    return layout->state != LAYOUT_KNOWN || layout->grad == 0
+               ? 0
+               : layout_word(function, sizeof(PyObject));
+}

@@ -56,7 +56,7 @@ PyObject *frame_thread_name(struct session *session)
     return name;
 }
 
-static struct call_thread *find_thread(struct session *session)
+struct call_thread *frame_thread(struct session *session)
 {
     if (current_thread.session == session->number &&
         current_thread.fork_count == session->fork_count) {
@@ -260,7 +260,7 @@ struct call *frame_find_call(struct session *session,
     const struct site *site = &module->table.sites[index];
     struct call_function *function = &module->functions[site->function];
     PyObject *frame = (PyObject *)PyEval_GetFrame();
-    struct call_thread *thread = find_thread(session);
+    struct call_thread *thread = frame_thread(session);
 
     if (frame == NULL || thread == NULL) {
         return NULL;
@@ -300,7 +300,7 @@ void frame_skip_call(struct session *session)
 {
     struct call_table *calls = recorder_calls(session->recorder);
     PyObject *frame = (PyObject *)PyEval_GetFrame();
-    struct call_thread *thread = find_thread(session);
+    struct call_thread *thread = frame_thread(session);
     struct call *call;
     unsigned import_count;
     uint32_t line;
@@ -369,7 +369,7 @@ frame_join(struct session *session, struct recorded_module *module, PyObject *fr
     struct call *call = NULL;
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
     uint32_t function = find_function(&module->table, code);
-    struct call_thread *thread = find_thread(session);
+    struct call_thread *thread = frame_thread(session);
 
     if (thread != NULL && function < module->table.function_count &&
         call_table_find(recorder_calls(session->recorder), frame, code) == NULL) {
@@ -389,4 +389,62 @@ frame_join(struct session *session, struct recorded_module *module, PyObject *fr
     }
     Py_DECREF(code);
     return call;
+}
+
+/* Whether the frame runs code of torch itself. */
+static bool is_of_torch(struct session *session, PyObject *frame)
+{
+    PyObject *globals = PyObject_GetAttr(frame, session->name_f_globals);
+    PyObject *name = globals != NULL && PyDict_Check(globals)
+                         ? PyDict_GetItem(globals, session->name_name)
+                         : NULL;
+    Py_ssize_t size = 0;
+    const char *text = name != NULL && PyUnicode_CheckExact(name)
+                           ? PyUnicode_AsUTF8AndSize(name, &size)
+                           : NULL;
+    struct slice slice = {text, (size_t)size};
+    bool is_so = text != NULL && (slice_equal(slice, SLICE("torch")) ||
+                                  slice_starts(slice, SLICE("torch.")));
+
+    Py_XDECREF(globals);
+    PyErr_Clear();
+    return is_so;
+}
+
+/* The file that the frame's code was compiled from. */
+static void add_file(struct buffer *file, PyObject *frame)
+{
+    PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
+    struct slice name;
+    PyObject *text = read_name(code, "co_filename", &name);
+
+    buffer_add(file, name);
+    Py_XDECREF(text);
+    Py_DECREF(code);
+}
+
+uint32_t frame_find_caller(struct session *session, struct buffer *file)
+{
+    struct call_table *calls = recorder_calls(session->recorder);
+    PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
+    uint32_t line = 0;
+    bool is_known = false;
+
+    while (frame != NULL && frame != Py_None && !is_known) {
+        struct call *call = call_table_find(calls, frame, code_of(frame));
+        PyObject *back;
+
+        is_known = call != NULL && !call->is_left_out && !call->function->is_observed;
+        if (is_known || (line == 0 && !is_of_torch(session, frame))) {
+            file->size = 0;
+            add_file(file, frame);
+            line = line_of(frame);
+        }
+        back = PyObject_GetAttr(frame, session->name_f_back);
+        Py_DECREF(frame);
+        frame = back;
+    }
+    Py_XDECREF(frame);
+    PyErr_Clear();
+    return line;
 }

@@ -2,6 +2,7 @@
 #ifndef MONITORCH_PYTHON_VISIT_FRAMES_H
 #define MONITORCH_PYTHON_VISIT_FRAMES_H
 
+#include "runtime/base/buffer.h"
 #include "runtime/python/record/session.h"
 
 /* The torch.nn.Module that a call belongs to, where the call turns out to be new. */
@@ -21,6 +22,13 @@ struct call *frame_find_call(struct session *session,
 /* A call began in the running frame that is not recorded: whatever is known by that frame, or above the
  * frames below it, has ended. */
 void frame_skip_call(struct session *session);
+
+/* The running thread, as the recording knows it; NULL: out of memory. */
+struct call_thread *frame_thread(struct session *session);
+
+/* The program's line that runs a function of torch: of the nearest frame that a recorded call is
+ * known by, else of the nearest that is not torch's own. `file` gets its file; 0: there is none. */
+uint32_t frame_find_caller(struct session *session, struct buffer *file);
 
 /* The name that the module threading gave the running thread; a new reference, or NULL. */
 PyObject *frame_thread_name(struct session *session);

@@ -2,6 +2,7 @@
 #include "runtime/python/visit/hook.h"
 
 #include "runtime/base/hot.h"
+#include "runtime/python/gradient/gradient.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/visit/frames.h"
 #include "runtime/python/visit/left_out.h"
@@ -227,6 +228,7 @@ HOT static void hook_visit_object(struct hook_object *hook,
             visit_keep_types(session, recorded, (uint32_t)site, values, count);
         }
     }
+    gradient_hang(session);
     session_leave(session);
 }
 
@@ -356,6 +358,7 @@ void hook_join(PyObject *hook, PyObject *frame)
             sources_record_frame(session, recorded, call, frame);
         }
     }
+    gradient_hang(session);
     session_leave(session);
 }
 

@@ -2,7 +2,9 @@
 #include "runtime/python/visit/values.h"
 
 #include "runtime/base/hash/hash.h"
+#include "runtime/python/gradient/gradient.h"
 #include "runtime/python/record/fresh.h"
+#include "runtime/python/visit/frames.h"
 #include "runtime/python/visit/walk.h"
 #include "runtime/python/visit/weights.h"
 #include "runtime/trace/late.h"
@@ -464,6 +466,7 @@ static void record_late(struct session *session,
             PyGC_Enable();
         }
     }
+    gradient_watch(session, visit, tensor);
 }
 
 /* Whether the array is what the recording is to stop at: then its event tells its statistics in
@@ -599,6 +602,68 @@ static void record_array(struct session *session,
             recorder_keeps(session->recorder, visit->site->writes[write].name);
     }
     recorder_write(session->recorder, visit, write, path, &value);
+    gradient_watch(session, visit, tensor);
+}
+
+/* A gradient that lies on another device: its statistics are filled in later. */
+static void queue_gradient(struct session *session, const struct tensor *tensor)
+{
+    struct log_event *event = recorder_late(session->recorder);
+    int had_collector;
+
+    if (event == NULL) {
+        return;
+    }
+    had_collector = PyGC_Disable(); /* as in record_late */
+    device_queue_add(session->devices, (PyObject *)(uintptr_t)tensor->object, tensor,
+                     event);
+    if (had_collector) {
+        PyGC_Enable();
+    }
+}
+
+bool value_record_gradient(struct session *session,
+                           struct value_gradient *gradient,
+                           PyObject *object)
+{
+    const struct recorder_options *options = recorder_options(session->recorder);
+    const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
+    struct call_thread *thread = frame_thread(session);
+    struct statistics statistics;
+    struct tensor tensor;
+
+    if (info->kind != TYPE_TENSOR || thread == NULL ||
+        tensor_describe(session->access, object, info->tensor, &tensor) != 0) {
+        return false;
+    }
+    struct recorded_array array = value_array(&tensor);
+    struct value value = {
+        .kind = VALUE_TENSOR, .object = tensor.object, .array = &array};
+    bool is_inspected = !is_too_large(&tensor.array) &&
+                        (options->element_limit == 0 ||
+                         array_count(&tensor.array) <= options->element_limit);
+
+    array.is_late = is_inspected && tensor.is_on_device && options->has_statistics;
+    if (is_inspected && !array.is_late && tensor.array.data != NULL) {
+        bool has_statistics =
+            measure_array(session, &tensor, true, &statistics, &array);
+
+        array.statistics = has_statistics ? &statistics : NULL;
+        array.is_sampled = true;
+        if (has_statistics) {
+            gradient->counts = (struct log_nonfinite){
+                statistics.nan_count, statistics.posinf_count, statistics.neginf_count};
+        }
+    }
+    gradient->element_count = array_count(&tensor.array);
+    gradient->what = slice_of(dtype_text(tensor.array.dtype));
+    recorder_write_gradient(session->recorder, gradient->owner, gradient->tag, thread,
+                            gradient->step, &value);
+    if (array.is_late) {
+        queue_gradient(session, &tensor);
+    }
+    tensor_release(&tensor);
+    return true;
 }
 
 static void record_scalar(struct session *session,

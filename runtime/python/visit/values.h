@@ -18,6 +18,20 @@ bool value_record_single(struct session *session,
                          struct slice path,
                          PyObject *object);
 
+/* Where a gradient belongs, and what is known of it when it is written. */
+struct value_gradient {
+    const struct gradient_owner *owner;
+    enum log_gradient_tag tag;
+    uint32_t step;
+    struct log_nonfinite counts; /* filled in; all 0 where it was not measured */
+    struct slice what;           /* filled in: dtype, of static memory */
+    uint64_t element_count;      /* filled in */
+};
+/* Writes the gradient `object`; false: it is no tensor. */
+bool value_record_gradient(struct session *session,
+                           struct value_gradient *gradient,
+                           PyObject *object);
+
 /* Tells it if it is a tensor, or holds any; false where there was nothing to tell. */
 bool value_record_tensors(struct session *session,
                           const struct visit *visit,

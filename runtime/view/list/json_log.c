@@ -205,3 +205,44 @@ void json_log_add_event(const struct json_log *log,
     }
     end_record(text);
 }
+
+void json_log_add_step(const struct json_log *log,
+                       const struct log_step_view *step,
+                       struct buffer *text)
+{
+    start_record(log, SLICE("step"), text);
+    json_number_add(text, SLICE("step"), step->number);
+    json_text_add(text, SLICE("kind"), SLICE("backward"));
+    json_text_add(text, SLICE("name"), step->name);
+    json_text_add(text, SLICE("file"), step->file);
+    json_number_add(text, SLICE("line"), step->line);
+    add_time(log, step->time, text);
+    end_record(text);
+}
+
+void json_log_add_gradient(const struct json_log *log,
+                           const struct log_event_view *gradient,
+                           struct buffer *text)
+{
+    const struct site_table *table = &gradient->module->table;
+
+    start_record(log, SLICE("gradient"), text);
+    json_number_add(text, SLICE("step"), gradient->step);
+    if (!log->is_canonical) {
+        json_number_add(text, SLICE("of"), gradient->number);
+        json_number_add(text, SLICE("call"), gradient->call);
+        add_thread(log, gradient->thread, text);
+    }
+    json_number_add(text, SLICE("iteration"), gradient->visit);
+    json_text_add(text, SLICE("name"), gradient->name);
+    json_text_add(text, SLICE("path"), gradient->path);
+    json_boolean_add(text, SLICE("accumulated"),
+                     gradient->gradient == LOG_GRADIENT_ACCUMULATED);
+    json_text_add(text, SLICE("file"), table->path);
+    json_number_add(text, SLICE("line"), gradient->site->line);
+    json_text_add(text, SLICE("function"),
+                  table->functions[gradient->site->function].name);
+    json_log_add_value(log, gradient, text);
+    add_time(log, gradient->time, text);
+    end_record(text);
+}

@@ -35,6 +35,13 @@ void json_log_add_end(const struct json_log *log,
                       const struct log_item *item,
                       const struct open_call *call,
                       struct buffer *text);
+/* A backward, and a gradient of it; the number of the gradient's event is `sequence`. */
+void json_log_add_step(const struct json_log *log,
+                       const struct log_step_view *step,
+                       struct buffer *text);
+void json_log_add_gradient(const struct json_log *log,
+                           const struct log_event_view *gradient,
+                           struct buffer *text);
 void json_log_add_note(const struct json_log *log,
                        const struct log_item *item,
                        struct buffer *text);

@@ -199,3 +199,54 @@ void tree_log_add_event(struct tree_log *log,
     }
     buffer_add_byte(text, '\n');
 }
+
+/* ---- gradients ---- */
+
+void tree_log_add_step(struct tree_log *log,
+                       const struct log_step_view *step,
+                       struct buffer *text)
+{
+    log->above_count = 0;
+    buffer_add(text, step->name.size > 0 ? SLICE("") : SLICE("backward "));
+    if (step->name.size > 0) {
+        text_add_shortened(text, step->name, TREE_NAME_LIMIT);
+        buffer_add_byte(text, ' ');
+    }
+    if (!log->is_canonical) {
+        buffer_add_number(text, step->number);
+    }
+    if (step->line != 0) {
+        buffer_add(text, SLICE("  from "));
+        text_add_path(text, step->file, TREE_NAME_LIMIT);
+        buffer_add_byte(text, ':');
+        buffer_add_number(text, step->line);
+    }
+    buffer_add_byte(text, '\n');
+}
+
+void tree_log_add_gradient(struct tree_log *log,
+                           const struct log_event_view *gradient,
+                           struct buffer *text)
+{
+    const struct site_table *table = &gradient->module->table;
+
+    log->above_count = 0;
+    tree_indent_add(text, 1);
+    paint_start(text, log->has_color, PAINT_PLACE);
+    text_add_number_right(text, gradient->site->line, TREE_LINE_WIDTH);
+    paint_end(text, log->has_color);
+    buffer_add(text, SLICE("  gradient of "));
+    add_name(text, gradient);
+    buffer_add(text, SLICE(" = "));
+    value_text_add(text, gradient, log->has_color);
+    paint_start(text, log->has_color, PAINT_CHANGE);
+    buffer_add(text, SLICE("   in "));
+    text_add_shortened(text, table->functions[gradient->site->function].name,
+                       TREE_NAME_LIMIT);
+    if (!log->is_canonical) {
+        buffer_add(text, SLICE("  of #"));
+        buffer_add_number(text, gradient->number);
+    }
+    paint_end(text, log->has_color);
+    buffer_add_byte(text, '\n');
+}

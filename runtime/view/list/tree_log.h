@@ -53,6 +53,13 @@ void tree_log_add_end(struct tree_log *log,
                       const struct log_item *item,
                       const struct open_call *call,
                       struct buffer *text);
+/* A backward, and a gradient of it. */
+void tree_log_add_step(struct tree_log *log,
+                       const struct log_step_view *step,
+                       struct buffer *text);
+void tree_log_add_gradient(struct tree_log *log,
+                           const struct log_event_view *gradient,
+                           struct buffer *text);
 void tree_log_add_note(struct tree_log *log,
                        const struct log_item *item,
                        struct buffer *text);

@@ -196,6 +196,7 @@ def record(
     hash: bool = True,
     values: "Literal['all'] | str | Iterable[str] | None" = None,
     sources: bool = False,
+    backward: bool = False,
     imports: bool = False,
     every: int = 1,
     threads: "Literal['all', 'current']" = "all",
@@ -229,6 +230,7 @@ def record(
     hash          a hash of each tensor's values, which shows whether they changed
     values        keep whole tensors of these names, or of "all": "q", ["loss", "attn*"]
     sources       also record tensors that a line reads and no recorded line made
+    backward      also record the gradient of each recorded value, when a backward makes it
     imports       also record lines that run while a module is imported
     every         record statistics, hash and values at every n-th visit of a line only
     max_elements  record them for tensors of at most this number of elements only
@@ -258,6 +260,7 @@ def record(
         "hash": _options.check_switch("hash", hash),
         "names": _options.check_values(values),
         "sources": _options.check_switch("sources", sources),
+        "backward": _options.check_switch("backward", backward),
         "imports": _options.check_switch("imports", imports),
         "every": _options.check_number("every", every, 1),
         "max_elements": _options.check_limit("max_elements", max_elements),

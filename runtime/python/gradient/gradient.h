@@ -1,0 +1,28 @@
+/* Gradients of recorded values, of a recording with `backward`. A value that autograd follows gets a
+ * hook on the function that made it, a leaf one that runs when its `.grad` was accumulated. Each is one
+ * C object: it keeps nothing alive, and is gone with the graph, or when the recording ends. */
+#ifndef MONITORCH_PYTHON_GRADIENT_GRADIENT_H
+#define MONITORCH_PYTHON_GRADIENT_GRADIENT_H
+
+#include "runtime/python/record/session.h"
+
+struct gradients;
+
+/* The module's part. */
+int gradient_exec(PyObject *module);
+void gradients_free(struct gradients *gradients); /* may be NULL */
+
+/* A recording that wants gradients has begun; false: out of memory. */
+bool gradient_begin(struct session *session);
+/* It ends: all its hooks are removed. */
+void gradient_end(struct session *session);
+
+/* The tensor of the event that the recorder wrote last gets a hook when gradient_hang is called, if
+ * autograd follows it. */
+void gradient_watch(struct session *session,
+                    const struct visit *visit,
+                    const struct tensor *tensor);
+/* To be called at the end of each visit: runs Python's code, so finalizers may visit sites. */
+void gradient_hang(struct session *session);
+
+#endif

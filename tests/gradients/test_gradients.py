@@ -1,0 +1,208 @@
+"""Gradients of recorded values: those that plain hooks get, bit for bit, in a program that ends as without."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+
+from tests.gradients.programs import PLAIN
+from tests.support import compiler, paths, recording
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("compiler_module"),
+    pytest.mark.skipif(
+        not list(paths.PACKAGE.glob("_recorder*.so")), reason="the recorder is not built (make)"
+    ),
+]
+
+
+def load(body, **names):
+    """A function that runs the body, instrumented as a whole, and its variables."""
+    source = "import torch\n" + textwrap.dedent(body)
+    text = compiler.instrument(source.encode(), "program.py", all=True).text
+    code = compile(text, "program.py", "exec", dont_inherit=True)
+    space = {"__name__": "program", **names}
+    return lambda: exec(code, space), space
+
+
+def measure(tensor):
+    recording.package()
+    from monitorch import _recorder
+
+    return f"{_recorder.measure(tensor)['hash']:016x}"
+
+
+def recorded(path):
+    return recording.read(path, "--backward")
+
+
+def run(body, trace=None, **options):
+    """What plain hooks, or the trace, had of the values that the program keeps; the leaf's `.grad`."""
+    seen, kept = [], []
+
+    def keep(name, tensor):
+        kept.append(name)
+        if trace is None and tensor.requires_grad:
+            tensor.register_hook(lambda gradient: seen.append((name, measure(gradient))))
+
+    main, values = load(body, keep=keep)
+    torch.manual_seed(0)
+    if trace is None:
+        main()
+        return sorted(seen), values
+    with recording.record(trace, backward=True, **options):
+        main()
+    # What a function returns has its gradient there, whatever the caller names it.
+    found = [g for g in recorded(trace).gradients if g.name in [*kept, "return"]]
+    return sorted((g.name, g.hash) for g in found if not g.accumulated), values
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_gradients_are_those_of_plain_hooks(tmp_path, name):
+    expected, plain = run(PLAIN[name])
+    found, values = run(PLAIN[name], tmp_path / "run.mtrace")
+    returned = [pair for pair in found if pair[0] == "return"]
+    assert sorted(hash for _, hash in found) == sorted(hash for _, hash in expected)
+    assert all(pair in expected for pair in found if pair not in returned)
+    for leaf, tensor in plain.items():
+        if isinstance(tensor, torch.Tensor) and tensor.is_leaf and tensor.grad is not None:
+            assert torch.equal(tensor.grad, values[leaf].grad), leaf
+
+
+def test_a_leaf_has_what_was_accumulated(tmp_path):
+    _, values = run(PLAIN["a leaf, accumulated twice"], tmp_path / "run.mtrace")
+    leaves = [g for g in recorded(tmp_path / "run.mtrace").gradients if g.accumulated]
+    assert [g.name for g in leaves] == ["w", "w"]
+    assert leaves[-1].hash == measure(values["w"].grad)
+    assert leaves[0].hash != leaves[1].hash
+
+
+def test_a_gradient_has_the_place_of_its_value(tmp_path):
+    trace = recording.trace_of(
+        """
+        import torch
+        def double(x):
+            y = x * 2
+            return y
+        w = torch.ones(3, requires_grad=True)
+        for turn in range(2):
+            h = double(w)
+        h.sum().backward()
+        """,
+        tmp_path / "run.mtrace",
+        backward=True,
+    )
+    shown = recorded(tmp_path / "run.mtrace")
+    gradient = next(g for g in shown.gradients if g.name == "y")
+    event = trace.events[gradient.fields["of"]]
+    assert (event.name, event.line, event.function) == ("y", 3, "double")
+    assert (gradient.line, gradient.function) == (3, "double")
+    assert gradient.call == event.call  # the second call: the first had no part in the loss
+    assert [(step.file, step.line) for step in shown.steps] == [("program.py", 8)]
+
+
+def test_hooks_are_gone_when_the_recording_ends(tmp_path):
+    main, values = load("w = torch.ones(3, requires_grad=True)\nh = w * 2\n")
+    with recording.record(tmp_path / "run.mtrace", backward=True):
+        main()
+        assert values["w"]._post_accumulate_grad_hooks
+    values["h"].sum().backward()
+    assert recorded(tmp_path / "run.mtrace").gradients == []
+    assert not values["w"]._post_accumulate_grad_hooks
+
+
+def test_nothing_is_kept_alive(tmp_path):
+    import gc
+    import weakref
+
+    main, values = load("w = torch.ones(3, requires_grad=True)\nh = w * 2\n")
+    with recording.record(tmp_path / "run.mtrace", backward=True):
+        main()
+        dead = weakref.ref(values["h"])
+        del values["h"]
+        gc.collect()
+        assert dead() is None
+
+
+def test_without_the_option_there_are_none(tmp_path):
+    main, _ = load(PLAIN["a value used several times"], keep=lambda *_: None)
+    with recording.record(tmp_path / "run.mtrace"):
+        main()
+    assert recorded(tmp_path / "run.mtrace").gradients == []
+
+
+def test_a_backward_in_another_thread(tmp_path):
+    main, values = load("w = torch.ones(3, requires_grad=True)\nh = w * 2\nloss = h.sum()\n")
+    with recording.record(tmp_path / "run.mtrace", backward=True):
+        main()
+        thread = threading.Thread(target=values["loss"].backward)
+        thread.start()
+        thread.join()
+    assert "h" in [g.name for g in recorded(tmp_path / "run.mtrace").gradients]
+
+
+def test_a_killed_backward_leaves_every_gradient_until_then(tmp_path):
+    program = """
+        import os, signal, torch
+        w = torch.ones(3, requires_grad=True)
+        a = w * 2
+        a.register_hook(lambda gradient: os.kill(os.getpid(), signal.SIGKILL))
+        b = a * 3
+        c = b.sum()
+        c.backward()
+        """
+    done = recording.run_program(textwrap.dedent(program), tmp_path, backward="yes")
+    assert done.returncode == -signal.SIGKILL
+    assert [g.name for g in recorded(tmp_path / "run.mtrace").gradients] == ["c", "b"]
+
+
+def test_stop_raises_in_backward_with_the_line(tmp_path):
+    program = """
+        import torch
+        x = torch.zeros(3, requires_grad=True)
+        square = x * x
+        root = torch.sqrt(square)
+        loss = root.sum()
+        loss.backward()
+        """
+    with pytest.raises(FloatingPointError) as caught:
+        recording.trace_of(program, tmp_path / "run.mtrace", backward=True, stop="nonfinite")
+    assert caught.value.line == 4
+    assert "the gradient of square holds 3 +Inf of 3" in str(caught.value)
+
+
+def test_a_ring_shows_gradients_of_events_that_it_has(tmp_path):
+    program = """
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        for turn in range(3000):
+            h = w * 2
+            h.sum().backward()
+        """
+    trace = recording.trace_of(program, tmp_path / "run.mtrace", backward=True, last=100)
+    shown = recorded(tmp_path / "run.mtrace")
+    first = trace.events[0].seq
+    assert shown.gradients and all(g.fields["of"] >= first for g in shown.gradients)
+
+
+@pytest.mark.parametrize(
+    "mode", [[], ["--record", "backward"], ["--backward"]], ids=lambda words: " ".join(words) or "variable"
+)
+def test_asked_for_by_the_command_or_the_variable(tmp_path, mode):
+    (tmp_path / "train.py").write_text(
+        "import torch\nw = torch.ones(3, requires_grad=True)\nh = w * 2\nh.sum().backward()\n"
+    )
+    variables = {"MONITORCH": "run.mtrace,quiet,backward"} if not mode else {}
+    done = subprocess.run(
+        [sys.executable, "-m", "monitorch", "run", "-q", *mode, "train.py"],
+        cwd=tmp_path, env={**recording.environment("off"), **variables},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    names = {g.name for g in recorded(tmp_path / "run.mtrace").gradients}
+    assert {"w", "h"} <= names
