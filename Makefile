@@ -327,8 +327,10 @@ test: ## build, then all tests but the slow ones
 	+$(parallel) environment all unit-programs layers
 	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile -m 'not slow' tests
 
-check: all unit-programs layers environment ## the quick tests, under a minute
-	@$(RUN_PYTEST) -q -m 'not slow and not torch' tests
+# IN: a folder such as view/diff, whose tests alone are run, by tools/tests.txt.
+check: all unit-programs layers environment ## the quick tests, under a minute; IN=view/diff: a folder's
+	@words=$$($(if $(IN),'$(PYTHON)' tools/tests_of.py '$(IN)',echo tests)) || exit 2; \
+	$(RUN_PYTEST) -q -m 'not slow$(if $(IN),, and not torch)' $$words
 
 # Packages whose models tests/verdicts records; not in the way of anything else.
 MODELS := $(BUILD)/models/.installed

@@ -1,7 +1,9 @@
-"""Pages for contributors: each file, folder and identifier that they name exists."""
+"""Pages for contributors: each file, folder and identifier that they name exists; tools/tests.txt has
+tests for each folder."""
 
 import pathlib
 import re
+import sys
 
 import pytest
 
@@ -65,3 +67,18 @@ def test_a_name_that_is_gone_is_found(tree):
     assert all(is_there(token, *tree) for token in tokens)
     tokens = ("insert.c", "instrument/edits.c", "runtime/views/", "of_none_" + "of_these", "runtime/*/zz*.c")
     assert not any(is_there(token, *tree) for token in tokens)
+
+
+def test_each_folder_has_tests(monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(paths.ROOT / "tools"), *sys.path])
+    import layers
+    import tests_of
+
+    lists = tests_of.read_list()
+    assert [folder for folder in lists if not (paths.ROOT / folder).is_dir()] == []
+    words = {word for words in lists.values() for word in words}
+    assert [word for word in words if not (paths.ROOT / word).exists()] == []
+    assert [folder for folder in layers.read_list()[0] if not tests_of.tests_of(folder)] == []
+    assert "test_crc32" in tests_of.unit_programs_of("runtime/base/hash")
+    assert tests_of.find_folder("view/diff") == "runtime/view/diff"
+    assert tests_of.find_folder("view/no") is None

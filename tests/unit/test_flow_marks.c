@@ -323,6 +323,7 @@ static const char *const words[FLOW_MARK_COUNT] = {
     [FLOW_MARK_EQUAL] = "= equal",
     [FLOW_MARK_PASSED] = "\xE2\x86\x92 passed on",
     [FLOW_MARK_INHERITED] = "\xE2\x89\xA0 inherited",
+    [FLOW_MARK_FIRST] = "! first NaN",
     [FLOW_MARK_ONLY] = "+ only in B",
     [FLOW_MARK_OWN] = "\xE2\x89\xA0 differs here",
     [FLOW_MARK_PRODUCER] = "! NaN or Inf made here",
