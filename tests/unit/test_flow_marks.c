@@ -12,10 +12,14 @@
 /* A mark for each event, the last one for all further ones, as digits. */
 static enum flow_mark mark_of(void *mark_context, uint64_t event)
 {
+    static const enum flow_mark marks[] = {
+        FLOW_MARK_NONE, FLOW_MARK_EQUAL, FLOW_MARK_PASSED,   FLOW_MARK_INHERITED,
+        FLOW_MARK_ONLY, FLOW_MARK_OWN,   FLOW_MARK_PRODUCER,
+    };
     const char *digits = mark_context;
     size_t count = strlen(digits);
 
-    return (enum flow_mark)(digits[event < count ? event : count - 1] - '0');
+    return marks[digits[event < count ? event : count - 1] - '0'];
 }
 
 static struct slice remark_of(void *mark_context, uint64_t event)
@@ -352,7 +356,7 @@ static void test_marks_are_written_in_words(void)
             CHECK(is_there(buffer_slice(&svg), "first divergence: y: &lt;values&gt;<"));
             CHECK(is_there(buffer_slice(&svg), ">3 own, 2 inherited<"));
             CHECK(is_there(buffer_slice(&svg),
-                           "<title>value  line 15  \xE2\x89\xA0 differs here: "
+                           "<title>value  line 16  \xE2\x89\xA0 differs here: "
                            "0.5 in A &amp; 1 &lt;in&gt; B</title>"));
         }
         buffer_release(&svg);
