@@ -215,8 +215,12 @@ def answers_of_why(folder):
     (finite,) = answer("why", "--json", fine, "y", exit_code=0)
     assert finite["producers"] == []
     yield from (named, nothing, finite)
-    # No such event: exit code 1, and no object.
-    assert answer("why", "--json", fine, "nothing", exit_code=1) == []
+    # No such event, and no events at all.
+    (none,) = answer("why", "--json", fine, "nothing", exit_code=1)
+    assert none["verdict"] == "no match" and none["message"].startswith("no value fits nothing")
+    (empty,) = answer("why", "--json", Trace().write(folder / "empty.mtrace"), exit_code=1)
+    assert (empty["verdict"], empty["events"]) == ("no match", 0)
+    yield from (none, empty)
     # Causes that are not known: the inputs are not recorded, a value was there before, code that is not in the trace.
     yield from answer(
         "why", "--json", scenarios.nested_calls().write(folder / "n.mtrace"), exit_code=1
@@ -414,7 +418,10 @@ def answers_of_show(folder):
     yield from answer("show", "--json", "--canonical", *traces[:2], exit_code=0)
     for words in (["--sites"], ["--settings"]):
         yield from answer("show", "--json", *words, *traces[:2], exit_code=0)
-    assert answer("show", "--json", "--name", "none", traces[0], exit_code=1) == []
+    (none,) = answer("show", "--json", "--name", "none", traces[0], exit_code=1)
+    assert none == {"record": "nothing", "message": "no event matches"}
+    yield none
+    yield from answer("show", "--json", "--name", "none", *traces[:2], exit_code=1)
     yield from answer("show", "--json", ended_and_guessed().write(folder / "e.mtrace"), exit_code=0)
     text = "import torch\noffset = torch.ones(3)\n" + EMPTY_ROW.replace("import torch", "").replace(
         "* scale", "* scale + offset"

@@ -547,6 +547,16 @@ def test_no_such_event(places, words, message):
 
 
 @pytest.mark.parametrize(
+    "word, nearest",
+    [("usde", "used"), ("program.py:3:trun", "turn"), ("porgram.py:3", "program.py")],
+)
+def test_a_misspelt_event_names_the_nearest(places, word, nearest):
+    run = why(places, word)
+    assert (run.returncode, run.stdout) == (1, "")
+    assert f"did you mean {nearest}?" in run.stderr
+
+
+@pytest.mark.parametrize(
     "words, message",
     [
         ([], "no trace"),

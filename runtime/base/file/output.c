@@ -49,18 +49,24 @@ bool output_print(struct slice text)
 {
     struct error error;
     struct buffer line = BUFFER_INIT;
+    int reason;
 
     if (text.size == 0) {
         return true;
     }
     errno = 0;
-    if (file_write_descriptor(STDOUT_FILENO, "<stdout>", text, &error)) {
+    if (file_write_descriptor(STDOUT_FILENO, "", text, &error)) {
         return true;
     }
-    if (errno == EPIPE) {
+    reason = errno;
+    if (reason == EPIPE) {
         interrupt_end_by(SIGPIPE);
     }
-    buffer_add(&line, slice_of(error.text));
+    buffer_add(&line, SLICE("standard output cannot be written"));
+    if (reason != 0) {
+        buffer_add(&line, SLICE(": "));
+        buffer_add(&line, slice_of(strerror(reason)));
+    }
     buffer_add_byte(&line, '\n');
     output_print_error(buffer_slice(&line));
     buffer_release(&line);

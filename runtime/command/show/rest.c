@@ -7,7 +7,25 @@
 
 #include <unistd.h>
 
-enum exit_code show_report_rest(const struct show *show)
+static const char *why_nothing(const struct show *show)
+{
+    return show->options->is_settings                   ? "has no settings"
+           : show->options->is_sites                    ? "has no sites"
+           : show->seen > 0 || show->options->head == 0 ? "no event matches"
+                                                        : "has no events";
+}
+
+/* False: it cannot be printed. */
+static bool print_nothing(struct show *show)
+{
+    if (!show->options->is_json) {
+        return true;
+    }
+    json_log_add_nothing(&show->json, slice_of(why_nothing(show)), &show->text);
+    return output_flush(&show->text, 1);
+}
+
+enum exit_code show_report_rest(struct show *show)
 {
     enum exit_code exit_code = trace_report_damage(show->path, show->reader);
 
@@ -19,13 +37,9 @@ enum exit_code show_report_rest(const struct show *show)
                              exit_code != EXIT_CODE_DONE, "shown");
     }
     if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
-        print_message(show->path, show->options->is_settings ? "has no settings"
-                                  : show->options->is_sites  ? "has no sites"
-                                  : show->seen > 0 || show->options->head == 0
-                                      ? "no event matches"
-                                      : "has no events");
+        print_message(show->path, why_nothing(show));
         print_nearest(show->path, &show->options->filter);
-        return EXIT_CODE_CHECK_FAILED;
+        return print_nothing(show) ? EXIT_CODE_CHECK_FAILED : EXIT_CODE_INPUT_FAILED;
     }
     return exit_code;
 }

@@ -60,7 +60,7 @@ void show_tree_add(struct show *show, const struct log_item *item);
 /* ---- rest.c ---- */
 
 /* Tells on standard error what is wrong with the trace, or that nothing was there to show. */
-enum exit_code show_report_rest(const struct show *show);
+enum exit_code show_report_rest(struct show *show);
 /* For a person at a terminal, behind the last event. */
 void show_add_footer(const struct show *show);
 

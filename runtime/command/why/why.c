@@ -137,6 +137,24 @@ static bool find_beside(struct why *why,
     return is_done;
 }
 
+/* No event fits the question. */
+static enum exit_code
+report_no_match(struct why *why, const struct why_options *options, const char *message)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_done = true;
+
+    print_message(options->trace, message);
+    if (options->is_json) {
+        why_json_add_no_match(why, slice_of(options->trace), slice_of(message), &text);
+        is_done = !text.has_failed && output_print(buffer_slice(&text));
+    }
+    buffer_release(&text);
+    return is_done ? exit_code_worse(EXIT_CODE_CHECK_FAILED,
+                                     trace_report_damage(options->trace, why->reader))
+                   : EXIT_CODE_INPUT_FAILED;
+}
+
 static enum exit_code
 answer(struct why *why, const struct why_options *options, struct error *error)
 {
@@ -148,9 +166,7 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     bool is_done;
 
     if (why->event_count == 0) {
-        print_message(options->trace, "has no events");
-        return exit_code_worse(EXIT_CODE_CHECK_FAILED,
-                               trace_report_damage(options->trace, why->reader));
+        return report_no_match(why, options, "has no events");
     }
     arena_init(&arena);
     why_beside_init(&beside);
@@ -229,9 +245,7 @@ enum exit_code why_run(int word_count, char **words)
     if (is_found) {
         exit_code = answer(&why, &options, &error);
     } else if (error.kind == ERROR_USAGE) {
-        print_message(options.trace, error.text);
-        exit_code = exit_code_worse(EXIT_CODE_CHECK_FAILED,
-                                    trace_report_damage(options.trace, why.reader));
+        exit_code = report_no_match(&why, &options, error.text);
     } else {
         print_message("", error.text);
         exit_code = EXIT_CODE_INPUT_FAILED;

@@ -244,5 +244,13 @@ void json_log_add_gradient(const struct json_log *log,
                   table->functions[gradient->site->function].name);
     json_log_add_value(log, gradient, text);
     add_time(log, gradient->time, text);
+
+
+void json_log_add_nothing(const struct json_log *log,
+                          struct slice message,
+                          struct buffer *text)
+{
+    start_record(log, SLICE("nothing"), text);
+    json_text_add(text, SLICE("message"), message);
     end_record(text);
 }

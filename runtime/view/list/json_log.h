@@ -45,5 +45,9 @@ void json_log_add_gradient(const struct json_log *log,
 void json_log_add_note(const struct json_log *log,
                        const struct log_item *item,
                        struct buffer *text);
+/* Where nothing of a trace is listed: `message` says why. */
+void json_log_add_nothing(const struct json_log *log,
+                          struct slice message,
+                          struct buffer *text);
 
 #endif

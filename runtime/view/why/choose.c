@@ -1,6 +1,8 @@
 /* Which event is asked about. */
 #include "runtime/view/why/why.h"
 
+#include "runtime/base/nearest_name.h"
+
 /* What stands in `FILE:LINE:NAME`, or an event's number. */
 struct wanted {
     bool is_number;
@@ -136,11 +138,75 @@ static bool is_better(const struct why *why, uint32_t last, uint32_t node)
     return last == FLOW_NONE || !why->facts[node].is_read || why->facts[last].is_read;
 }
 
+static bool has_file(const struct why *why, struct slice glob)
+{
+    for (uint32_t i = 0; i < log_reader_module_count(why->reader); i++) {
+        struct slice path = log_reader_module(why->reader, i)->table.path;
+
+        if (slice_match(path, glob) ||
+            slice_match(slice_last_part(path, '/'), slice_last_part(glob, '/'))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_nearest_name(struct nearest *nearest, const struct site_table *table)
+{
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        for (uint32_t k = 0; k < table->sites[i].write_count; k++) {
+            nearest_add(nearest, table->sites[i].writes[k].name);
+        }
+    }
+}
+
+/* The files or names of the trace that are nearest to what no value fits. */
+static void
+add_nearest(const struct why *why, const struct wanted *wanted, struct buffer *text)
+{
+    bool is_file = wanted->file.size > 0 && !has_file(why, wanted->file);
+    struct nearest nearest;
+
+    nearest_init(&nearest, is_file ? slice_last_part(wanted->file, '/') : wanted->name);
+    for (uint32_t i = 0; i < log_reader_module_count(why->reader); i++) {
+        const struct site_table *table = &log_reader_module(why->reader, i)->table;
+
+        if (is_file) {
+            nearest_add(&nearest, slice_last_part(table->path, '/'));
+        } else if (wanted->name.size > 0) {
+            add_nearest_name(&nearest, table);
+        }
+    }
+    nearest_write(&nearest, text);
+}
+
+static bool
+refuse_words(const struct why *why, const struct wanted *wanted, struct error *error)
+{
+    struct slice event = why->ask.event;
+    struct buffer hint = BUFFER_INIT;
+
+    if (why->ask.call == 0 && !why->ask.has_iteration) {
+        add_nearest(why, wanted, &hint);
+    }
+    if (hint.size == 0) {
+        buffer_add(&hint,
+                   SLICE("; to list the values: monitorch show; EVENT is '#NUMBER', "
+                         "FILE:LINE, FILE:LINE:NAME or a NAME such as 'self.*'"));
+    }
+    error_set(
+        error, ERROR_USAGE, "no value fits %.*s%s%.*s", shown_size(event), event.bytes,
+        why->ask.call != 0 || why->ask.has_iteration ? " in that call and iteration"
+                                                     : "",
+        (int)hint.size, hint.bytes == NULL ? "" : hint.bytes);
+    buffer_release(&hint);
+    return false;
+}
+
 static bool choose_asked(struct why *why, struct error *error)
 {
     struct wanted wanted = read_wanted(why->ask.event);
     uint32_t last = FLOW_NONE;
-    struct slice event = why->ask.event;
 
     why->target = FLOW_NONE;
     for (uint32_t i = 0; i < why->graph.node_count; i++) {
@@ -162,15 +228,7 @@ static bool choose_asked(struct why *why, struct error *error)
         return refuse_number(why, wanted.number, error);
     }
     if (why->target == FLOW_NONE) {
-        error_set(error, ERROR_USAGE,
-                  "no value fits %.*s%s: expected #NUMBER, FILE:LINE, "
-                  "FILE:LINE:NAME or a NAME such as 'self.*' (`monitorch show` prints "
-                  "them)",
-                  shown_size(event), event.bytes,
-                  why->ask.call != 0 || why->ask.has_iteration
-                      ? " in that call and iteration"
-                      : "");
-        return false;
+        return refuse_words(why, &wanted, error);
     }
     return true;
 }

@@ -208,6 +208,11 @@ void why_json_add(const struct why *why,
                   const struct why_beside *beside,
                   struct slice trace,
                   struct buffer *text);
+/* The same where no event fits the question: `message` says why. */
+void why_json_add_no_match(const struct why *why,
+                           struct slice trace,
+                           struct slice message,
+                           struct buffer *text);
 
 /* The statement that begins on that line, without comments and line ends. */
 struct slice

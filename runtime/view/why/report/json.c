@@ -171,6 +171,20 @@ static void add_beside(const struct why_beside *beside, struct buffer *text)
     buffer_add_byte(text, '}');
 }
 
+void why_json_add_no_match(const struct why *why,
+                           struct slice trace,
+                           struct slice message,
+                           struct buffer *text)
+{
+    buffer_add(text, SLICE("{\"record\":\"why\""));
+    json_text_add(text, SLICE("trace"), trace);
+    json_text_add(text, SLICE("verdict"), SLICE("no match"));
+    json_number_add(text, SLICE("events"), why->event_count);
+    json_number_add(text, SLICE("nonfinite"), why->nonfinite_count);
+    json_text_add(text, SLICE("message"), message);
+    buffer_add(text, SLICE("}\n"));
+}
+
 void why_json_add(const struct why *why,
                   const struct why_beside *beside,
                   struct slice trace,

@@ -88,7 +88,7 @@ static void add_inputs(const struct why *why,
                        struct buffer *text)
 {
     for (uint32_t i = 0; i < producer->input_count && i < WHY_INPUTS_SHOWN; i++) {
-        verdict_label_add(text, i == 0 ? "of" : "", why->ask.has_color);
+        verdict_label_add(text, i == 0 ? "from" : "", why->ask.has_color);
         add_value(why, producer->inputs[i], text);
         buffer_add_byte(text, '\n');
     }
