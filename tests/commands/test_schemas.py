@@ -502,6 +502,63 @@ def answers_of_instrument(folder):
         yield from map(json.loads, done.stdout.splitlines())
 
 
+def answers_of_graph(folder):
+    nested = scenarios.nested_calls().write(folder / "n.mtrace")
+    words = ["graph", "--json", "-o", folder / "flow.svg"]
+    yield from answer(*words, nested, exit_code=0)
+    steps = record(folder / "steps", TWO_STEPS)
+    (step,) = answer(*words, "--step=2", steps, exit_code=0)
+    assert (step["step"], step["steps"]) == (2, 2)
+    yield step
+    (nothing,) = answer(*words, "--name", "none", nested, exit_code=1)
+    assert nothing["message"] == "no event matches" and "file" not in nothing
+    yield nothing
+
+
+TWO_STEPS = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x * 2
+        return y
+
+
+model = Model()
+for step in range(2):
+    out = model(torch.ones(3))
+"""
+
+
+def answers_of_export(folder):
+    trace = scenarios.values().write(folder / "v.mtrace")
+    words = ["export", "--json", trace, f"--csv={folder}/e.csv", f"--jsonl={folder}/e.jsonl"]
+    (both,) = answer(*words, exit_code=0)
+    assert [file["format"] for file in both["files"]] == ["csv", "jsonl"]
+    (none,) = answer(*words, "--name", "none", exit_code=1)
+    assert (none["written"], none["message"]) == (0, "no event matches")
+    yield from (both, none)
+
+
+def answers_of_run(folder):
+    folder.mkdir(exist_ok=True)
+    programs = {
+        "fine": "x = 1.0\n",
+        "fork": "import os\nx = 1.0\nif os.fork() == 0:\n    y = 2.0\n    os._exit(0)\nos.wait()\n",
+        "nothing": "",
+        "early": "x = float('nan')\n",
+    }
+    for name, text in programs.items():
+        (folder / f"{name}.py").write_text(text)
+        words = ["--record", "stop=nan"] if name == "early" else []
+        done = subprocess.run(
+            ["monitorch", "run", "--json", *words, f"{name}.py"],
+            cwd=folder, env=pages.environment(), capture_output=True, text=True,
+        )  # fmt: skip
+        yield json.loads(done.stderr.splitlines()[-1])
+
+
 ANSWERS = {
     name[len("answers_of_") :]: value
     for name, value in list(globals().items())

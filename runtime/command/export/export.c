@@ -1,6 +1,7 @@
 /* `monitorch export`: traces in the forms that other tools read. */
 #include "runtime/view/sql/export.h"
 #include "instrument/output/strip.h"
+#include "runtime/base/file/output.h"
 #include "runtime/base/memory.h"
 #include "runtime/command/export/annotate.h"
 #include "runtime/command/export/job.h"
@@ -8,7 +9,9 @@
 #include "runtime/command/subcommand.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/list/perfetto_log.h"
+#include "runtime/view/words/json_fields.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -181,6 +184,54 @@ static enum exit_code export_others(struct export_job *job)
     return exit_code;
 }
 
+static const char *why_nothing(const struct export_job *job)
+{
+    return job->seen > 0 ? "no event matches" : "has no events";
+}
+
+static void add_files(const struct export_options *options, struct buffer *text)
+{
+    static const char *const names[] = {"csv", "jsonl", "perfetto", "annotate",
+                                        "sqlite"};
+    bool is_first = true;
+
+    static_assert(sizeof names / sizeof *names == EXPORT_FORMAT_COUNT, "");
+    json_key_add(text, SLICE("files"));
+    buffer_add_byte(text, '[');
+    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
+        if (options->paths[i] != NULL) {
+            buffer_add(text,
+                       is_first ? SLICE("{\"format\":\"") : SLICE(",{\"format\":\""));
+            buffer_add(text, slice_of(names[i]));
+            buffer_add_byte(text, '"');
+            json_text_add(text, SLICE("file"), slice_of(options->paths[i]));
+            buffer_add_byte(text, '}');
+            is_first = false;
+        }
+    }
+    buffer_add_byte(text, ']');
+}
+
+/* The answer of --json. False: it cannot be printed. */
+static bool print_json(const struct export_job *job)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_done;
+
+    buffer_add(&text, SLICE("{\"record\":\"export\""));
+    json_number_add(&text, SLICE("traces"), job->options->traces.count);
+    json_number_add(&text, SLICE("events"), job->seen);
+    json_number_add(&text, SLICE("written"), job->matched);
+    add_files(job->options, &text);
+    if (job->matched == 0) {
+        json_text_add(&text, SLICE("message"), slice_of(why_nothing(job)));
+    }
+    buffer_add(&text, SLICE("}\n"));
+    is_done = !text.has_failed && output_print(buffer_slice(&text));
+    buffer_release(&text);
+    return is_done;
+}
+
 static enum exit_code export_all(struct export_job *job)
 {
     const struct export_options *options = job->options;
@@ -190,12 +241,12 @@ static enum exit_code export_all(struct export_job *job)
     if (options->paths[EXPORT_SQLITE] != NULL && !job->has_failed) {
         exit_code = exit_code_worse(exit_code, write_database(job, !has_others));
     }
-    if (job->has_failed) {
+    if (job->has_failed || (options->is_json && !print_json(job))) {
         return EXIT_CODE_INPUT_FAILED;
     }
     if (job->matched == 0 && exit_code == EXIT_CODE_DONE) {
         print_message(options->traces.count == 1 ? options->traces.words[0] : "",
-                      job->seen > 0 ? "no event matches" : "has no events");
+                      why_nothing(job));
         for (size_t i = 0; i < (size_t)options->traces.count; i++) {
             print_nearest(options->traces.words[i], &options->filter);
         }

@@ -198,6 +198,9 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_FORCE:
         options->is_forced = true;
         return true;
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
@@ -256,6 +259,14 @@ static bool check(const struct export_options *options, struct error *error)
     if (options->paths[EXPORT_CSV] == NULL &&
         options->column_count < EVENT_COLUMN_COUNT) {
         return arguments_refuse("--columns needs --csv", error);
+    }
+    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
+        if (options->is_json && options->paths[i] != NULL &&
+            strcmp(options->paths[i], "-") == 0) {
+            return arguments_refuse("--json needs a file for each format, such as "
+                                    "--csv=events.csv",
+                                    error);
+        }
     }
     return check_database(options, error) && check_outputs(options, error);
 }

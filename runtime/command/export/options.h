@@ -30,6 +30,7 @@ struct export_options {
     bool has_edges; /* of SQLITE: the table edges too */
     bool is_forced; /* of SQLITE: a file that is no such database is replaced too */
     bool is_quiet;
+    bool is_json;              /* what was written is printed */
     struct trace_words traces; /* owned */
     struct arena arena;        /* of words that were put together */
 };

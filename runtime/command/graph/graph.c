@@ -9,6 +9,7 @@
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/view/picture/render.h"
+#include "runtime/view/words/json_fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,6 +108,35 @@ static void report_remarks(const struct graph_options *options,
     }
 }
 
+/* The answer of --json. False: it cannot be printed. */
+static bool print_json(const struct graph_options *options,
+                       const struct render_result *result)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_done;
+
+    buffer_add(&text, SLICE("{\"record\":\"graph\""));
+    json_text_add(&text, SLICE("trace"), slice_of(options->trace));
+    json_number_add(&text, SLICE("events"), result->event_count);
+    json_number_add(&text, SLICE("boxes"), result->node_count);
+    if (result->node_count == 0) {
+        json_text_add(&text, SLICE("message"), slice_of(why_nothing(options, result)));
+    } else {
+        json_text_add(&text, SLICE("file"), slice_of(options->output));
+        json_text_add(&text, SLICE("format"),
+                      slice_of(render_format_name(options->render.format)));
+    }
+    if (result->step.number > 0) {
+        json_number_add(&text, SLICE("step"), result->step.number);
+        json_number_add(&text, SLICE("steps"), result->step.count);
+    }
+    json_number_add(&text, SLICE("closed_calls"), result->step.closed_count);
+    buffer_add(&text, SLICE("}\n"));
+    is_done = !text.has_failed && output_print(buffer_slice(&text));
+    buffer_release(&text);
+    return is_done;
+}
+
 /* ---- the picture ---- */
 
 static bool write_picture(const struct graph_options *options,
@@ -155,6 +185,9 @@ static enum exit_code draw(const struct graph_options *options)
     damage =
         trace_report_first_damage(options->trace, result.damage, result.damage_count);
     report_remarks(options, &result);
+    if (options->is_json && !print_json(options, &result)) {
+        return EXIT_CODE_INPUT_FAILED;
+    }
     if (result.node_count == 0 && damage == EXIT_CODE_DONE) {
         print_message(options->trace, why_nothing(options, &result));
         print_nearest(options->trace, &options->filter);

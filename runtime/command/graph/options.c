@@ -167,6 +167,9 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_PAGES:
         given->pages = true;
         return read_pages(options, argument, error);
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
@@ -203,6 +206,11 @@ static bool check(struct graph_options *options, struct error *error)
     }
     if (!find_format(options, error)) {
         return false;
+    }
+    if (options->is_json && strcmp(options->output, "-") == 0) {
+        return arguments_refuse("--json and -o - both write to standard output: name "
+                                "a file, such as -o flow.svg",
+                                error);
     }
     format = options->render.format;
     if (options->given.dpi && format != RENDER_PNG) {

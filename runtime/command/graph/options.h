@@ -30,6 +30,7 @@ struct graph_options {
     struct event_filter filter; /* owned; what `render` refers to */
     struct render_options render;
     bool is_quiet;
+    bool is_json; /* what was drawn is printed */
     struct graph_given given;
 };
 

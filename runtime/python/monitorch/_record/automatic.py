@@ -71,13 +71,44 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.
     return recording
 
 
-def _tell(recording: "_record.Recording", process: int) -> None:
-    """At exit: one line on what was recorded, and how to see it."""
-    recording.is_quiet = True  # all is told here
+def _end(recording: "_record.Recording", process: int) -> "_record.Summary | None":
+    """The summary of a recording that ends with its program; None where another process prints it."""
+    recording.is_quiet = True  # nothing else is printed at its end
     summary = recording.stop()
     if summary is None or posix.getpid() != process or _record.is_worker():
-        return  # its parent tells of the run
+        return None
     _flush_output()
+    return summary
+
+
+def _tell_json(recording: "_record.Recording", process: int) -> None:
+    """At exit: what was recorded, as docs/reference/schemas/run.json describes it."""
+    summary = _end(recording, process)
+    if summary is None:
+        return
+    import json
+
+    answer: "dict[str, object]" = {
+        "record": "run",
+        "trace": summary.path,
+        "events": summary.events,
+        "bytes": summary.size,
+        "lost": summary.lost,
+        "left_out": summary.left_out,
+        "children": summary.paths[1:],
+    }
+    if summary.stopped is not None:
+        answer["stopped"] = summary.stopped
+    elif summary.events == 0:
+        answer["message"] = _find_reason(summary, recording.included)
+    _write(json.dumps(answer) + "\n")
+
+
+def _tell(recording: "_record.Recording", process: int) -> None:
+    """At exit: one line on what was recorded, and how to see it."""
+    summary = _end(recording, process)
+    if summary is None:
+        return
     included = recording.included
     for text in () if included is None else included.explain_unused():
         _say(text)
@@ -156,7 +187,10 @@ def _quote(path: str) -> str:
 
 def _say(text: str) -> None:
     text = "".join(c if c.isprintable() else "\ufffd" for c in text)
-    line = f"monitorch: {text}\n"
+    _write(f"monitorch: {text}\n")
+
+
+def _write(line: str) -> None:
     try:
         sys.stderr.write(line)
         sys.stderr.flush()

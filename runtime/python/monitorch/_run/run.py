@@ -23,7 +23,7 @@ from monitorch._run.command import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
     from monitorch._run.program import Program
 
@@ -55,7 +55,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     if _record.find_any() is not None:
         _settings.write_start()  # MONITORCH had it begin before all this was known
     if path is not None:
-        _begin(path, recorded, is_quiet, "output" in options)
+        _begin(path, recorded, is_quiet, options)
     if not is_quiet:
         atexit.register(_tell_unused, hook, os.getpid())
     _begin_to_spy(options, is_quiet)
@@ -161,26 +161,39 @@ def _begin_to_spy(options: "dict[str, Any]", is_quiet: bool) -> None:
 # Recording
 
 
-def _begin(path: str, options: "dict[str, object]", is_quiet: bool, is_named: bool) -> None:
+def _begin(
+    path: str, recorded: "dict[str, object]", is_quiet: bool, options: "dict[str, Any]"
+) -> None:
+    is_json = bool(options.get("json"))
+    if is_json and is_quiet:
+        raise Usage("--json and --quiet exclude each other")
     try:
-        recording = _automatic._start(path, options, is_quiet)
+        recording = _automatic._start(path, recorded, is_quiet)
     except (TypeError, ValueError) as error:
         raise Usage(f"--record: {error}") from None
     recording.gives_way = True
     folder = "" if os.path.isabs(path) else f"{find_current_folder()}/"
-    _children.recorded = folder + path, options, is_quiet
-    atexit.register(_tell, recording, os.getpid(), is_quiet, is_named)
+    _children.recorded = folder + path, recorded, is_quiet
+    tell = _automatic._tell_json if is_json else _automatic._tell
+    atexit.register(
+        _tell, recording, os.getpid(), None if is_quiet else tell, "output" in options
+    )
 
 
-def _tell(recording: "_record.Recording", process: int, is_quiet: bool, is_named: bool) -> None:
+def _tell(
+    recording: "_record.Recording",
+    process: int,
+    tell: "Callable[[_record.Recording, int], None] | None",
+    is_named: bool,
+) -> None:
     """At exit."""
     has_ended = recording.summary is not None
-    if is_quiet:
+    if tell is None:
         recording.stop()
     if has_ended and os.getpid() == process and _has_nothing(recording, is_named):
         return
-    if not is_quiet:
-        _automatic._tell(recording, process)
+    if tell is not None:
+        tell(recording, process)
 
 
 def _has_nothing(recording: "_record.Recording", is_named: bool) -> bool:
