@@ -1,8 +1,7 @@
 """The pages in docs/ stay true: every command and every piece of Python in them runs.
 
 A block that cannot run says why, invisibly (tests/support/pages.py). A page stands alone: its blocks run in their order
-in a folder that holds samples/ and nothing else, each block of Python as a program of its own. The pages in `PREPARED`
-speak of programs and traces that docs_programs.py makes.
+in a folder that holds samples/ and nothing else, each block of Python as a program of its own.
 """
 
 import re
@@ -10,41 +9,13 @@ import shutil
 
 import pytest
 
-from tests.commands import docs_programs
 from tests.support import pages, paths, recording, warm
 
 # README.md's snippets stand alone: test_readme.py runs them.
 PAGES = ["CONTRIBUTING.md", "samples/README.md"]
 PAGES += sorted(str(page.relative_to(paths.ROOT)) for page in (paths.ROOT / "docs").rglob("*.md"))
 BLOCKS = [block for page in PAGES for block in pages.blocks(page)]
-PREPARED = {"CONTRIBUTING.md", "samples/README.md"}
-PREPARED |= {
-    f"docs/reference/{name}.md" for name in ("calls export pictures pytest").split()
-}
-PREPARED |= {
-    f"docs/internals/{name}.md"
-    for name in "adding building compiler follow graph layout picture recorder tensors trace".split()
-}
-
-
-def pages_with(*languages):
-    found = [b.page for b in BLOCKS if b.language in languages and not b.reason]
-    return [page for page in dict.fromkeys(found) if page in PREPARED]
-
-
-ALONE = sorted({b.page for b in BLOCKS if not b.reason} - PREPARED)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("docs")
-    docs_programs.make(folder)
-    return folder
-
-
-@pytest.fixture
-def folder(made, tmp_path):
-    return shutil.copytree(made, tmp_path / "folder")
+WITH_BLOCKS = sorted({b.page for b in BLOCKS if not b.reason})
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=[block.id for block in BLOCKS])
@@ -108,7 +79,7 @@ SLOW = {"docs/howto/distributed.md", "docs/howto/compiled.md"}
 
 @pytest.mark.torch
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in ALONE]
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in WITH_BLOCKS]
 )
 def test_a_page_stands_alone(tmp_path, page):
     shutil.copytree(paths.ROOT / "samples", tmp_path / "samples")
@@ -121,38 +92,6 @@ def test_a_page_stands_alone(tmp_path, page):
     for name in re.findall(r"\]\([./]*images/(\w+\.svg)\)", (paths.ROOT / page).read_text()):
         drawn, kept = tmp_path / name, paths.ROOT / "docs" / "images" / name
         assert words_of_picture(drawn) == words_of_picture(kept), name
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("page", pages_with("console", "sh"))
-def test_commands(folder, page):
-    for block in pages.blocks(page):
-        if block.reason or block.language not in ("console", "sh"):
-            continue
-        if block.language == "console":
-            steps = pages.steps(block)
-        else:
-            steps = [(command, None) for command in pages.commands(block)]
-        for command, output in steps:
-            run_command(folder, command, output, block.id)
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("page", pages_with("python"))
-def test_python(folder, page):
-    """All blocks of a page, in order, in one program."""
-    program = [docs_programs.NAMES, "names = dict(globals())"]
-    for block in pages.blocks(page):
-        if block.language != "python" or block.reason:
-            continue
-        file = folder / f"{page.rpartition('/')[2]}_{block.line}.py"
-        file.write_text("\n" * (block.line - 1) + block.text)
-        program.append(f"exec(compile(open({str(file)!r}).read(), {str(file)!r}, 'exec'), names)")
-    (folder / "blocks.py").write_text("\n".join(program))
-    done = recording.run_python(
-        "blocks.py", python=warm.python(), folder=folder, env=pages.environment()
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def prose(page):

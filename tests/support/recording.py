@@ -133,7 +133,7 @@ class Trace:
                 self.steps.append(types.SimpleNamespace(**record))
             elif kind == "note":
                 self.notes.append(types.SimpleNamespace(**record))
-            else:
+            elif kind != "nothing":
                 raise ValueError(f"a record of no known kind: {line!r}")
 
 
