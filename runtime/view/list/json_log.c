@@ -244,7 +244,8 @@ void json_log_add_gradient(const struct json_log *log,
                   table->functions[gradient->site->function].name);
     json_log_add_value(log, gradient, text);
     add_time(log, gradient->time, text);
-
+    end_record(text);
+}
 
 void json_log_add_nothing(const struct json_log *log,
                           struct slice message,
