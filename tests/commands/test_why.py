@@ -636,6 +636,22 @@ def test_sample(name, words, tmp_path):
     assert (run.returncode, run.stderr) == (1, "")
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "def mask(n): return np.triu(np.full((n, n), -np.inf), k=1)\nm = mask(3)",
+        "π = 'π'; m = np.full(3, -np.inf)",
+        "if True: m = np.full(3, -np.inf)",
+        "for i in range(2): m = np.full((i + 1,\n  2), -np.inf)",
+    ],
+)
+def test_a_statement_behind_another_on_its_line(tmp_path, lines):
+    trace = record(tmp_path, f"import numpy as np\n\n{lines}\n")
+    run = why(trace)
+    assert run.stdout.startswith("ok: no NaN"), run.stdout
+    assert run.returncode == 0 and "written here" in run.stdout
+
+
 def test_infinities_that_are_meant(tmp_path):
     """A causal mask's -Inf is no alarm."""
     pytest.importorskip("torch")

@@ -19,7 +19,8 @@ TABLE = [
     ("list_append", ["why", "o"], 1, r"\A\S+:5: NaN made here: h: log of a negative number"),
     ("containers", ["why", "of"], 1, r"\A\S+:20: NaN made here: v: log of a negative number"),
     ("containers", ["why", "tot"], 1, r"\A\S+:25: NaN made here: v: log of a negative number"),
-    ("dict_item_written", ["why"], 0, r"\Aok: .*\n\S+:4: Inf written here: x\['pixels'\]: "),
+    # `return a.sum()` makes one number of many: the infinity is an alarm again, whoever wrote it.
+    ("dict_item_written", ["why"], 1, r"\A\S+:4: Inf written here: x\['pixels'\]: "),
     ("parameter_filled", ["why"], 1, r"\A\S+:8: Inf made here: y: exp overflows .*95"),
     ("two_norms_eps", ["why"], 1, r"\A\S+:9: NaN made here: x: (?!.*negative).*rsqrt of 0"),
     ("divided_by_norm", ["why"], 1, r"\A\S+:8: NaN made here: e: 0/0: "),

@@ -2,6 +2,7 @@
 #include "runtime/view/walk/source_lines.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/utf8.h"
 
 void source_lines_init(struct source_lines *sources,
                        const struct log_reader *reader,
@@ -137,6 +138,38 @@ source_lines_get(struct source_lines *sources, uint32_t module_number, uint32_t 
     return source_lines_get_from(sources,
                                  log_reader_module(sources->reader, module_number),
                                  module_number, line);
+}
+
+struct slice source_lines_get_statement(struct source_lines *sources,
+                                        uint32_t module_number,
+                                        uint32_t line,
+                                        uint32_t column)
+{
+    struct slice text = source_lines_get(sources, module_number, line);
+    const struct source_module *known;
+    struct slice whole;
+    size_t offset, before;
+    uint32_t code;
+
+    if (text.size == 0 || column < 2) {
+        return text;
+    }
+    known = &sources->modules[module_number];
+    whole = original_text(known, log_reader_module(sources->reader, module_number));
+    offset = known->starts[line - 1];
+    for (uint32_t i = 1; i < column && offset < whole.size; i++) {
+        offset += utf8_read(whole, offset, &code);
+    }
+    before = offset;
+    while (before > 0 && is_blank(whole.bytes[before - 1])) {
+        before--;
+    }
+    if (whole.bytes + before <= text.bytes ||
+        whole.bytes + offset >= text.bytes + text.size ||
+        (whole.bytes[before - 1] != ':' && whole.bytes[before - 1] != ';')) {
+        return text;
+    }
+    return slice_part(text, (size_t)(whole.bytes + offset - text.bytes), text.size);
 }
 
 bool source_lines_has_return(struct source_lines *sources,

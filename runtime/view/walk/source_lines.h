@@ -41,6 +41,13 @@ void source_lines_release(struct source_lines *sources);
 struct slice
 source_lines_get(struct source_lines *sources, uint32_t module_number, uint32_t line);
 
+/* The same from `column` on (from 1, in characters), where another statement or the head of a block
+ * stands in front of it on the line: `def mask(n): return x`. Else the whole line. */
+struct slice source_lines_get_statement(struct source_lines *sources,
+                                        uint32_t module_number,
+                                        uint32_t line,
+                                        uint32_t column);
+
 /* The same for a module that is at hand, where there may be no reader; the line is borrowed from it.
  * Of one number it is always the same one. */
 struct slice source_lines_get_from(struct source_lines *sources,

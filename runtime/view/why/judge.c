@@ -658,6 +658,12 @@ static void find_place(struct why *why, struct why_producer *producer)
         producer->line = fact->from_line;
         producer->module = fact->from_module;
         first = source_lines_get(&why->sources, producer->module, producer->line);
+    } else if ((node->flags & FLOW_NODE_ARGUMENT) == 0 && !fact->is_read) {
+        const struct site_table *table =
+            &log_reader_module(why->reader, fact->module)->table;
+
+        first = source_lines_get_statement(&why->sources, fact->module, node->line,
+                                           table->sites[fact->site].column);
     }
     producer->statement = why_statement(why, producer->module, producer->line, first);
 }
