@@ -32,6 +32,8 @@ void draft_init(struct site_draft *draft,
     draft->condition = 0;
     draft->write_count = 0;
     draft->reads.count = 0;
+    draft->terms.size = 0;
+    draft->terms.is_left_out = false;
 }
 
 bool draft_write(struct site_draft *draft, struct slice name, enum site_source source)
@@ -143,7 +145,11 @@ copy_lists(struct sites *sites, const struct site_draft *draft, struct site *sit
         memcpy(site->reads, draft->reads.items,
                draft->reads.count * sizeof *site->reads);
     }
-    return true;
+    site->term = terms_text(&draft->terms);
+    if (site->term.size > 0) {
+        site->term = arena_copy(sites->arena, site->term);
+    }
+    return site->term.size == 0 || site->term.bytes != NULL;
 }
 
 uint32_t

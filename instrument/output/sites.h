@@ -4,6 +4,7 @@
 
 #include "instrument/tree/reads.h"
 #include "instrument/tree/syntax.h"
+#include "instrument/tree/terms.h"
 #include "runtime/base/number_map.h"
 #include "runtime/site/site.h"
 
@@ -25,6 +26,7 @@ struct site_draft {
     struct site_write writes[WRITES_LIMIT];
     uint32_t write_count;
     struct reads reads;
+    struct terms terms; /* of its value; empty where nothing is known */
 };
 
 /* A function, and what becomes of it when functions without sites leave the table. */

@@ -309,6 +309,9 @@ static void draft_arm(struct rewriter *rewriter,
                     slice_part(rewriter->syntax.text, node_at(rewriter, first)->start,
                                node_at(rewriter, end - 1)->end));
     reads_add(&rewriter->draft.reads, &rewriter->place->scope, first, end);
+    if (node_at(rewriter, first)->next == end) {
+        draft_value(rewriter, first);
+    }
 }
 
 /* `(c) and not (_mt and _mt(1))`, and ` or _mt and _mt(2)` for the other way: the condition's
@@ -551,6 +554,9 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
                                   node_at(rewriter, i)->next);
         }
     }
+    if (is_single) {
+        draft_value(rewriter, clause);
+    }
     if (count > 0) {
         record = record_make_in(rewriter, block, arguments, count);
     }
@@ -660,6 +666,7 @@ static void rewrite_while(struct rewriter *rewriter, uint32_t statement)
     draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
     reads_add(&rewriter->draft.reads, scope, condition,
               node_at(rewriter, condition)->next);
+    draft_value(rewriter, condition);
     record = record_make(rewriter, NULL, 0);
     if (is_endless(rewriter, condition, block)) {
         pending_add(&inner, &record);
@@ -689,6 +696,8 @@ static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
     draft_init(&rewriter->draft, SITE_LOOP, rewriter->place->function, statement);
     reads_add(&rewriter->draft.reads, scope, right, node_at(rewriter, right)->next);
     count = draft_targets(rewriter, arguments, 0, left, node_at(rewriter, left)->next);
+    draft_value_item(rewriter, right);
+    draft_parts(rewriter, left);
     record = record_make_in(rewriter, block, arguments, count);
     scope_forget(scope, statement, node_at(rewriter, statement)->next);
     before = scope_save(scope);

@@ -227,6 +227,23 @@ has_decorator(const struct rewriter *rewriter, uint32_t node, struct slice name)
     return false;
 }
 
+/* `*args` gets the arguments that are left, `**rest` those with other names. */
+static void draft_rest(struct rewriter *rewriter, uint32_t parameter, uint32_t write)
+{
+    struct terms *terms = &rewriter->draft.terms;
+    struct slice text = text_of(rewriter, parameter);
+
+    if (!slice_starts(text, SLICE("*"))) {
+        return;
+    }
+    if (terms->size == 0) {
+        terms_add_text(terms, "k");
+    }
+    terms_add_text(terms, "@");
+    terms_add_number(terms, write);
+    terms_add_text(terms, slice_starts(text, SLICE("**")) ? "**" : "*");
+}
+
 /* The enter site: every parameter's value. */
 static void
 make_enter(struct rewriter *rewriter, uint32_t definition, struct pending *pending)
@@ -244,6 +261,7 @@ make_enter(struct rewriter *rewriter, uint32_t definition, struct pending *pendi
 
         if (name != 0 &&
             draft_write(&rewriter->draft, text_of(rewriter, name), SITE_SOURCE_VALUE)) {
+            draft_rest(rewriter, i, count);
             arguments[count++] = text_of(rewriter, name);
         }
     }

@@ -152,6 +152,15 @@ bool is_sound(const struct rewriter *rewriter, uint32_t statement);
 /* The record of a header that is read once on the way: if, elif, with, match. */
 void line_in_header(struct rewriter *rewriter, uint32_t node, struct pending *pending);
 
+/* values.c: the draft's names and reads are there already */
+
+/* The draft's value is that of the expression at `node`; an item of it. */
+void draft_value(struct rewriter *rewriter, uint32_t node);
+void draft_value_item(struct rewriter *rewriter, uint32_t node);
+
+/* Which parts of the value the names of the target get. */
+void draft_parts(struct rewriter *rewriter, uint32_t target);
+
 /* walrus.c */
 
 /* Assignment expressions between two nodes. */

@@ -463,6 +463,10 @@ rewrite_assignment(struct rewriter *rewriter, uint32_t statement, bool is_last)
     if (passing.is_all_changed) {
         rewriter->draft.kind = SITE_MUTATE;
     }
+    draft_value(rewriter, value);
+    for (uint32_t i = assignment; i != value; i = syntax_last(&rewriter->syntax, i)) {
+        draft_parts(rewriter, i + 1);
+    }
     site = passing_finish(rewriter, &passing, statement, is_last);
     for (uint32_t i = assignment; i != value; i = syntax_last(&rewriter->syntax, i)) {
         bind_targets(rewriter, i + 1, node_at(rewriter, i + 1)->next, site);
@@ -513,6 +517,8 @@ rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_last)
     } else {
         passing_catch(rewriter, &passing, target, value);
     }
+    draft_value(rewriter, value);
+    draft_parts(rewriter, target);
     bind_targets(rewriter, target, node_at(rewriter, target)->next,
                  passing_finish(rewriter, &passing, statement, is_last));
 }
@@ -537,6 +543,11 @@ rewrite_augmented(struct rewriter *rewriter, uint32_t statement, bool is_last)
     default:
         passing_targets(rewriter, &passing, target);
     }
+    terms_add_text(&rewriter->draft.terms, "p");
+    draft_value(rewriter, target);
+    draft_value(rewriter, syntax_last(&rewriter->syntax, statement + 1));
+    terms_add_text(&rewriter->draft.terms, ".");
+    draft_parts(rewriter, target);
     bind_targets(rewriter, target, node_at(rewriter, target)->next,
                  passing_finish(rewriter, &passing, statement, is_last));
 }
@@ -600,6 +611,7 @@ static void rewrite_return(struct rewriter *rewriter, uint32_t statement)
     if (value != 0) {
         reads_add(&rewriter->draft.reads, &rewriter->place->scope, value,
                   node_at(rewriter, value)->next);
+        draft_value(rewriter, value);
     }
     draft_write(&rewriter->draft, SLICE("return"),
                 is_direct || !is_before ? SITE_SOURCE_VALUE : SITE_SOURCE_NONE);
@@ -845,6 +857,7 @@ rewrite_call(struct rewriter *rewriter, uint32_t statement, uint32_t call, bool 
     draft_init(&rewriter->draft, SITE_MUTATE, rewriter->place->function, statement);
     reads_add(&rewriter->draft.reads, &rewriter->place->scope, call,
               node_at(rewriter, call)->next);
+    draft_value(rewriter, call);
     if (node_at(rewriter, callee)->kind == KIND_ATTRIBUTE) {
         pass_receiver(rewriter, &passing, callee);
     } else if (slice_equal(text_of(rewriter, callee), SLICE("spy_save"))) {

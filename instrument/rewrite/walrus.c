@@ -53,6 +53,7 @@ static void rewrite_walrus(struct rewriter *rewriter, uint32_t node, bool is_cer
     draft_write(&rewriter->draft, name, SITE_SOURCE_VALUE);
     reads_add(&rewriter->draft.reads, &rewriter->place->scope,
               node_at(rewriter, target)->next, node_at(rewriter, node)->next);
+    draft_value(rewriter, syntax_last(&rewriter->syntax, node));
     record = record_make(rewriter, &name, 1);
     scope_bind(&rewriter->place->scope, rewriter->names.of_node[target],
                is_certain ? record.site : SITE_NONE);

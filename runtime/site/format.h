@@ -1,18 +1,41 @@
 /* The text form of a site table, for its writer and its reader.
  *
- *   table     = "monitorch1 " hash " " prefix " " path " " options " " count "," count " "
+ *   table     = "monitorch2 " hash " " prefix " " path " " options " " count "," count " "
  *               function* site* "."
  *   hash      = 32 hex digits, the high half first, as xxhsum prints it
  *   function  = line "," shared "," rest " "      its name: `shared` bytes of the name before
  *                                                 it, then `rest`
  *   site      = letter [line] [":" column] ["/" function] ["." ordinal] ["!" arm] ["*"]
- *               ["?" 8 hex digits] write* read* " "
+ *               ["?" 8 hex digits] write* read* ["~" value] " "
  *   write     = "=" ["+" | "-"] name              plain: a value; +: a peek; -: the name alone
  *   read      = ("," | ";" | "(") source          local, free, global
  *   source    = name ["-" back | "+" ahead]
  *             | "-" back ["." write]              the name that the site wrote: its first
  *                                                 one, or that with this number, from 0
  *   name      = text | number | "!"               number: a text that stood before; !: empty
+ *
+ *   value     = term ("@" number step* ["!"])*   the writes, by number, that are a part of it;
+ *                                                 !: the value was put into what was written
+ *   step      = "." number | "-" number | "*"     an item, one from the end, the rest
+ *   term      = "r" number                        the value of that read
+ *             | "k"                               something that no read went into
+ *             | "f" term                          the shape, dtype, device, length of it alone
+ *             | "i" number term | "j" number term an item; one from the end, 1 is the last
+ *             | "t" key term | "n" number term    an item by its text; by that read's value
+ *             | "s" term term                     items of the second that the first chooses
+ *             | "a" key term                      an attribute
+ *             | "e" term                          any item of it
+ *             | "g" term | "h" term               a list of such, in order; in any order
+ *             | "w" number term                   the item at the place where the item that is
+ *                                                 made stands in its list, so many lists out
+ *             | "u" term* "." | "p" term* "."     made of all; by an operator of two
+ *             | "o" term term* "."                one of the others, as the first says
+ *             | "l" (term | "x" term)* "."        a list; x: the items of it
+ *             | "d" ("=" key term | "?" term | "x" term)* "."
+ *             | "c" key term argument* "."        a call: name, what is called or k
+ *             | "m" key term argument* "."        the same, of a method: name, object
+ *   argument  = term | "=" key term | "x" term | "y" term
+ *   key       = letters, digits, _, %XX, then ";"
  *
  * A function's and a site's `line` is the distance from the line of the one before it, and is
  * left out of a site where it is 0; `column` and `function` are left out where they are those
@@ -28,7 +51,9 @@
 #include <string.h>
 
 #define TABLE_MAGIC   "monitorch"
-#define TABLE_VERSION "1"
+#define TABLE_VERSION "2"
+/* Its tables have no terms. */
+#define TABLE_VERSION_BEFORE "1"
 
 /* The longest run of bytes that a function's name takes from the one before, and the longest
  * name that can be told by its number: a small text must not describe very much. */
@@ -63,6 +88,13 @@ static inline bool is_word_byte(unsigned char byte)
 {
     return is_letter_or_digit(byte) ||
            (byte != '\0' && strchr("_./-+=,:*<>", byte) != NULL);
+}
+
+/* What terms hold. */
+static inline bool is_term_byte(unsigned char byte)
+{
+    return is_letter_or_digit(byte) ||
+           (byte != '\0' && strchr("_%;=?@.-*!", byte) != NULL);
 }
 
 static inline bool is_digit(char byte)

@@ -257,7 +257,7 @@ static bool allocate_bindings(struct table_reader *reader, struct site *site)
     for (size_t i = reader->offset; i < reader->text.size; i++) {
         char byte = reader->text.bytes[i];
 
-        if (byte == ' ') {
+        if (byte == ' ' || byte == '~') {
             break;
         }
         writes += byte == '=';
@@ -426,6 +426,22 @@ static bool read_kind(struct table_reader *reader, enum site_kind *kind)
     return true;
 }
 
+/* What a term means is read where it is used: term.h. */
+static void read_term(struct table_reader *reader, struct site *site)
+{
+    size_t start;
+
+    site->term = SLICE("");
+    if (!reader_accept(reader, '~')) {
+        return;
+    }
+    start = reader->offset;
+    while (is_term_byte((unsigned char)reader_peek(reader))) {
+        reader->offset++;
+    }
+    site->term = slice_part(reader->text, start, reader->offset);
+}
+
 /* `site` comes in as a copy of what carries over from the site before it. */
 static bool read_site(struct table_reader *reader,
                       const struct site_table *table,
@@ -460,7 +476,11 @@ static bool read_site(struct table_reader *reader,
         }
         site->condition = (uint32_t)condition;
     }
-    return read_bindings(reader, table, id, site) && reader_expect(reader, ' ');
+    if (!read_bindings(reader, table, id, site)) {
+        return false;
+    }
+    read_term(reader, site);
+    return reader_expect(reader, ' ');
 }
 
 static bool read_sites(struct table_reader *reader, struct site_table *table)
@@ -491,7 +511,8 @@ static bool read_magic(struct table_reader *reader)
         return reader_fail(reader, "\"" TABLE_MAGIC TABLE_VERSION " \"");
     }
     reader->offset = sizeof TABLE_MAGIC - 1;
-    if (!slice_starts(start, SLICE(TABLE_MAGIC TABLE_VERSION " "))) {
+    if (!slice_starts(start, SLICE(TABLE_MAGIC TABLE_VERSION " ")) &&
+        !slice_starts(start, SLICE(TABLE_MAGIC TABLE_VERSION_BEFORE " "))) {
         return reader_fail(reader, "version " TABLE_VERSION
                                    ": another version of monitorch made this file");
     }

@@ -62,6 +62,9 @@ struct site {
     uint32_t write_count;
     struct site_read *reads; /* borrowed from the table's arena */
     uint32_t read_count;
+    /* What its value is made of, as site/term.h reads it; "" where that is not known. Borrowed from
+     * the table's arena. */
+    struct slice term;
 };
 
 struct site_function {

@@ -252,6 +252,10 @@ static void write_site(const struct site_table *table,
         buffer_add_hex(text, site->condition, 8);
     }
     write_bindings(table, id, numbers, text);
+    if (site->term.size > 0) {
+        buffer_add_byte(text, '~');
+        buffer_add(text, site->term);
+    }
     buffer_add_byte(text, ' ');
 }
 

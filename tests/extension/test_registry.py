@@ -207,7 +207,7 @@ def test_damaged_tables_are_named():
     run_python(
         """
         import monitorch
-        for table in ("", "monitorch1", "monitorch2 0 _mt p", "monitorch1 0 1x p o", T[3:]):
+        for table in ("", "monitorch1", "monitorch3 0 _mt p", "monitorch1 0 1x p o", T[3:]):
             try:
                 monitorch._instrumented({"__file__": "model.py"}, table)
             except ValueError as error:

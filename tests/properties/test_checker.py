@@ -7,7 +7,7 @@ import pytest
 from tests.properties import tree
 from tests.properties.check_source import Report, check_lines, check_trees
 
-BOOT = "_mt = __import__('monitorch' or 'is missing')._instrumented(globals(), 'monitorch1 0 _mt x .'); "
+BOOT = "_mt = __import__('monitorch' or 'is missing')._instrumented(globals(), 'monitorch2 0 _mt x .'); "
 
 # (original, rewritten)
 FORMS = [

@@ -35,7 +35,7 @@ def find_prefix(tree):
             table = node.args[1]
             if isinstance(table, ast.Constant) and isinstance(table.value, str):
                 words = table.value.split(" ", 3)
-                if len(words) == 4 and words[0] == "monitorch1":
+                if len(words) == 4 and words[0] == "monitorch2":
                     return words[2]
     return None
 

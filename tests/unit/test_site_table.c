@@ -120,7 +120,7 @@ static void test_text(void)
     site_table_write(&table, &text);
     CHECK_TEXT(
         buffer_slice(&text),
-        "monitorch1 fedcba98765432100123456789abcdef _mt "
+        "monitorch2 fedcba98765432100123456789abcdef _mt "
         "models/a%20b%22%5c%0a%c3%a4%27.py --function=Attention.*%20--lines=3-9 3,3 "
         "1,0,<module> 2,0,Attention.forward 9,17,.<locals>.f "
         "e3:5/1=y a1:9.7=+self.scale=y=-gr\xC3\xB6\xC3\x9F"
@@ -374,7 +374,7 @@ static void test_damaged_texts(void)
     buffer_release(&text);
 }
 
-#define HEAD "monitorch1 00000000000000000000000000000000 _mt a.py  "
+#define HEAD "monitorch2 00000000000000000000000000000000 _mt a.py  "
 
 static void test_hostile_texts(void)
 {
@@ -382,9 +382,9 @@ static void test_hostile_texts(void)
         const char *text;
         const char *wanted;
     } cases[] = {
-        {"", "damaged site table: byte 0 of 0: expected \"monitorch1 \""},
-        {"monitorch2 x",
-         "damaged site table: byte 9 of 12: expected version 1: another "
+        {"", "damaged site table: byte 0 of 0: expected \"monitorch2 \""},
+        {"monitorch3 x",
+         "damaged site table: byte 9 of 12: expected version 2: another "
          "version of monitorch made this file"},
         {HEAD "4294967295,1 .", "damaged site table: byte 67 of 68: expected as many "
                                 "functions and sites as the counts say"},

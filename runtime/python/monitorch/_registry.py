@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Hook = Any
     Factory = Callable[[str, "dict[str, object]"], Hook]
 
-_FORMAT = "monitorch1"
+_FORMATS = ("monitorch1", "monitorch2")
 
 _entries: "dict[int, ref[_Entry]]" = {}  # id of an entry -> weak reference to it
 _factory: "Factory | None" = None
@@ -86,7 +86,7 @@ def _find_module(module_globals: "dict[str, object]") -> "ref[Any] | None":
 
 def _read_prefix(table: str, module_globals: "dict[str, object]") -> str:
     words = table.split(" ", 3)
-    if len(words) < 4 or words[0] != _FORMAT or not words[2].isidentifier():
+    if len(words) < 4 or words[0] not in _FORMATS or not words[2].isidentifier():
         name = module_globals.get("__file__") or module_globals.get("__name__")
         raise ValueError(
             f"{name}: its site table is damaged or of another version of monitorch: "

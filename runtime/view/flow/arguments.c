@@ -68,37 +68,237 @@ static bool is_made_by(const struct flow_builder *builder,
            callee->line < module->next_lines[builder->visit.site - first];
 }
 
-static bool has_results(const struct flow_builder *builder,
-                        const struct flow_call *callee)
+/* ---- which call of the statement's term it is ---- */
+
+/* So many calls of a statement are told apart. */
+#define CALLS_MAX 64
+
+/* The calls of a term, in the order in which they are made. */
+struct term_calls {
+    uint32_t nodes[CALLS_MAX];
+    uint32_t count;
+};
+
+static bool is_call(const struct term *term, uint32_t node)
 {
-    return callee->result_count > 0 && !builder->raws[callee->first_result].is_hidden;
+    return term->nodes[node].kind == TERM_CALL || term->nodes[node].kind == TERM_METHOD;
 }
 
-/* The argument is just what the statement read there: no reason to think that another was made
- * from it. */
-static void claim(struct flow_builder *builder,
-                  const struct flow_call *callee,
-                  const struct flow_source *source)
+/* Arguments are made before the call that gets them: what ends first is made first. */
+static void find_calls(const struct term *term, struct term_calls *calls)
 {
-    bool is_spent = has_results(builder, callee);
+    calls->count = 0;
+    for (uint32_t i = 0; i < term->node_count; i++) {
+        uint32_t place = calls->count;
 
-    builder->claims[source->read].given++;
-    builder->claims[source->read].spent += is_spent;
-    builder->visit.has_claims |= is_spent;
-}
-
-/* What one call returned, and another of the same statement was given. */
-static void claim_result(struct flow_builder *builder,
-                         const struct flow_call *callee,
-                         uint32_t same_as)
-{
-    if (same_as != FLOW_NONE &&
-        (builder->raws[same_as].flags & FLOW_NODE_RESULT) != 0 &&
-        has_results(builder, callee)) {
-        builder->raws[same_as].claimed = builder->visit.serial;
-        builder->visit.has_claims = true;
+        if (!is_call(term, i) || calls->count == CALLS_MAX) {
+            continue;
+        }
+        while (place > 0 &&
+               term->nodes[calls->nodes[place - 1]].next >= term->nodes[i].next) {
+            calls->nodes[place] = calls->nodes[place - 1];
+            place--;
+        }
+        calls->nodes[place] = i;
+        calls->count++;
     }
 }
+
+/* Whether the term stands in one of that kind: in a comprehension, in a choice. */
+bool flow_term_is_in(const struct term *term, uint32_t node, enum term_kind kind)
+{
+    for (uint32_t i = 0; i < node; i++) {
+        if (term->nodes[i].kind == kind && term->nodes[i].next > node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct slice function_name(const struct flow_builder *builder,
+                                  const struct flow_call *call)
+{
+    return builder->modules[call->module].module->table.functions[call->function].name;
+}
+
+/* `Linear` of `Linear.__init__`. */
+static struct slice class_of(struct slice name)
+{
+    size_t end = name.size;
+
+    while (end > 0 && name.bytes[end - 1] != '.') {
+        end--;
+    }
+    return end == 0 ? name : slice_last_part(slice_part(name, 0, end - 1), '.');
+}
+
+/* Whether the module stands in one of that name, which is called: `q.1` in `self.q(x)`. */
+static bool is_within(const struct flow_builder *builder,
+                      const struct flow_call *call,
+                      struct slice name)
+{
+    struct slice path = builder->texts.texts[call->path];
+    struct slice caller =
+        builder->texts.texts[builder->calls[builder->visit.call].path];
+
+    if (!slice_starts(path, caller)) {
+        return false;
+    }
+    path = slice_part(path, caller.size, path.size);
+    while (path.size > 0) {
+        size_t end = slice_find(path, SLICE("."), 0);
+
+        if (slice_equal(slice_part(path, 0, end), name)) {
+            return true;
+        }
+        path = slice_part(path, end < path.size ? end + 1 : end, path.size);
+    }
+    return false;
+}
+
+/* Whether a call by that name may be the call of the function. */
+static bool names_fit(const struct flow_builder *builder,
+                      const struct flow_call *call,
+                      const struct term_node *node)
+{
+    struct slice whole = function_name(builder, call);
+    struct slice name = slice_last_part(whole, '.');
+    struct slice path = builder->texts.texts[call->path];
+
+    if (node->key.size == 0 || slice_equal(node->key, name)) {
+        return true;
+    }
+    if (slice_equal(name, SLICE("__init__"))) {
+        return slice_equal(node->key, class_of(whole));
+    }
+    if (!slice_equal(name, SLICE("forward")) && !slice_equal(name, SLICE("__call__"))) {
+        return false;
+    }
+    return node->kind == TERM_CALL || path.size == 0 ||
+           slice_equal(node->key, slice_last_part(path, '.'));
+}
+
+static void match(struct flow_builder *builder, struct flow_call *call, uint32_t node)
+{
+    uint32_t *last = &builder->uses[node].first_call;
+
+    while (*last != FLOW_NONE) {
+        last = &builder->calls[*last].next_at_term;
+    }
+    *last = (uint32_t)(call - builder->calls);
+    call->next_at_term = FLOW_NONE;
+    call->term_node = node;
+}
+
+/* The next call of the term, from `*place` on, that may be this one; of a comprehension's also those
+ * before. */
+static bool match_next(struct flow_builder *builder,
+                       const struct term_calls *calls,
+                       struct flow_call *call,
+                       uint32_t *place)
+{
+    const struct term *term = builder->visit.term;
+
+    for (uint32_t i = 0; i < calls->count; i++) {
+        uint32_t at = (*place + i) % calls->count;
+        uint32_t node = calls->nodes[at];
+
+        if (names_fit(builder, call, &term->nodes[node]) &&
+            (at >= *place || flow_term_is_in(term, node, TERM_EACH))) {
+            match(builder, call, node);
+            *place = at + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the function is a property, or is called by an operator: no call stands there. */
+static bool is_without_call(const struct flow_builder *builder,
+                            const struct flow_call *call,
+                            const struct site *site)
+{
+    struct slice name = slice_last_part(function_name(builder, call), '.');
+
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        if (slice_equal(slice_last_part(site->reads[i].name, '.'), name)) {
+            return true;
+        }
+    }
+    return slice_starts(name, SLICE("__")) && !slice_equal(name, SLICE("__call__"));
+}
+
+/* The call of the term that made this one: of the module that it stands in, or else the only one that
+ * no recorded call is known of. FLOW_NONE: there is none, or several. */
+static uint32_t find_open(const struct flow_builder *builder,
+                          const struct term_calls *calls,
+                          const struct flow_call *call)
+{
+    uint32_t found = FLOW_NONE;
+
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (is_within(builder, call, builder->visit.term->nodes[calls->nodes[i]].key)) {
+            return calls->nodes[i];
+        }
+    }
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (builder->uses[calls->nodes[i]].first_call == FLOW_NONE) {
+            if (found != FLOW_NONE) {
+                return FLOW_NONE;
+            }
+            found = calls->nodes[i];
+        }
+    }
+    return found;
+}
+
+static bool has_self(const struct flow_builder *builder, const struct flow_call *call)
+{
+    const struct flow_raw *node = &builder->raws[call->first_argument];
+    const struct log_module *module;
+    const struct site *site;
+
+    if (call->argument_count == 0) {
+        return false;
+    }
+    module = builder->modules[node->module].module;
+    site = &module->table.sites[node->site - module->first_site];
+    return site->write_count > 0 && (slice_equal(site->writes[0].name, SLICE("self")) ||
+                                     slice_equal(site->writes[0].name, SLICE("cls")));
+}
+
+static void
+match_calls(struct flow_builder *builder, uint32_t first, const struct site *site)
+{
+    struct term_calls calls;
+    uint32_t place = 0;
+
+    find_calls(builder->visit.term, &calls);
+    for (uint32_t i = first; i != FLOW_NONE && calls.count > 0;
+         i = builder->calls[i].next_pending) {
+        struct flow_call *call = &builder->calls[i];
+
+        call->is_bound = has_self(builder, call);
+        if (call->is_made_here) {
+            match_next(builder, &calls, call, &place);
+        }
+    }
+    for (uint32_t i = first; i != FLOW_NONE; i = builder->calls[i].next_pending) {
+        struct flow_call *call = &builder->calls[i];
+
+        if (call->is_made_here && call->term_node == FLOW_NONE &&
+            !is_without_call(builder, call, site)) {
+            uint32_t open = find_open(builder, &calls, call);
+
+            call->is_inside = true;
+            if (open != FLOW_NONE) {
+                match(builder, call, open);
+            }
+        }
+    }
+}
+
+/* ---- arguments ---- */
 
 /* Which of the statement's reads each argument is. */
 static void find_same(struct flow_builder *builder, const struct flow_call *callee)
@@ -110,37 +310,11 @@ static void find_same(struct flow_builder *builder, const struct flow_call *call
         uint32_t read =
             object == FLOW_NONE ? FLOW_NONE : flow_find_read(builder, object);
 
-        claim_result(builder, callee, node->same_as);
-        if (read == FLOW_NONE) {
-            continue;
-        }
         /* A name that is first told by the argument stands for the argument itself. */
-        if (builder->sources[read].raw < callee->first_argument) {
+        if (read != FLOW_NONE && builder->sources[read].raw < callee->first_argument) {
             flow_set_same(builder, argument, builder->sources[read].raw);
         }
-        if (builder->sources[read].read != FLOW_NONE) {
-            claim(builder, callee, &builder->sources[read]);
-        }
     }
-}
-
-/* Whether the statement does more with the value than to hand it to calls as it is. */
-static bool is_left(struct flow_builder *builder,
-                    const struct log_event_view *event,
-                    const struct flow_source *source,
-                    bool *is_it)
-{
-    uint32_t uses;
-
-    if (source->read == FLOW_NONE) {
-        *is_it = builder->raws[source->raw].claimed != builder->visit.serial;
-        return true;
-    }
-    if (!flow_uses(builder, event, source->read, &uses)) {
-        return false;
-    }
-    *is_it = builder->claims[source->read].given < (uses > 0 ? uses : 1);
-    return true;
 }
 
 static bool
@@ -150,61 +324,29 @@ shares_storage(const struct flow_builder *builder, uint32_t source, uint32_t arg
            builder->raws[source].storage == builder->raws[argument].storage;
 }
 
-static bool add_edge(struct flow_builder *builder,
-                     const struct flow_source *source,
-                     uint32_t argument)
+/* Of a call that no term is known of: a view of something that was read, `w[:2]`, or else any of what
+ * was read. */
+static bool link_unknown(struct flow_builder *builder,
+                         const struct flow_call *callee,
+                         uint32_t argument)
 {
-    if (builder->visit.edges_left == 0) {
-        return true;
-    }
-    builder->visit.edges_left--;
-    return flow_edge_add_read(builder, source, argument);
-}
-
-/* A view of something that was read: `w[:2]`. */
-static bool link_view(struct flow_builder *builder,
-                      const struct flow_call *callee,
-                      uint32_t argument,
-                      uint32_t *linked)
-{
-    for (uint32_t i = 0; i < builder->visit.source_count; i++) {
-        const struct flow_source *source = &builder->sources[i];
-
-        if (source->raw < callee->first_argument && *linked < ARGUMENT_SOURCES_MAX &&
-            shares_storage(builder, source->raw, argument)) {
-            ++*linked;
-            if (source->read != FLOW_NONE) {
-                claim(builder, callee, source);
-            }
-            if (!add_edge(builder, source, argument)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-/* Made by the statement, from what of its reads did not go elsewhere. */
-static bool link_made(struct flow_builder *builder,
-                      const struct log_event_view *event,
-                      const struct flow_call *callee,
-                      uint32_t argument)
-{
+    uint32_t before = builder->edge_count;
     uint32_t linked = 0;
 
-    for (uint32_t i = 0; i < builder->visit.source_count; i++) {
-        const struct flow_source *source = &builder->sources[i];
-        bool is_it;
+    for (int round = 0; round < 2 && linked == 0; round++) {
+        for (uint32_t i = 0; i < builder->visit.source_count; i++) {
+            const struct flow_source *source = &builder->sources[i];
+            bool is_view = shares_storage(builder, source->raw, argument);
 
-        if (source->raw >= callee->first_argument || linked >= ARGUMENT_SOURCES_MAX) {
-            continue;
-        }
-        if (!is_left(builder, event, source, &is_it)) {
-            return false;
-        }
-        linked += is_it;
-        if (is_it && !add_edge(builder, source, argument)) {
-            return false;
+            if (source->raw >= callee->first_argument ||
+                linked >= ARGUMENT_SOURCES_MAX || (round == 0 && !is_view)) {
+                continue;
+            }
+            if (!flow_edge_add_read(builder, source, argument, source->is_form,
+                                    round == 1)) {
+                return false;
+            }
+            linked = builder->edge_count - before;
         }
     }
     return true;
@@ -212,29 +354,26 @@ static bool link_made(struct flow_builder *builder,
 
 /* An argument that is no value with a name. */
 static bool link_argument(struct flow_builder *builder,
-                          const struct log_event_view *event,
+                          const struct site *site,
                           const struct flow_call *callee,
                           uint32_t argument)
 {
     uint32_t base = builder->raws[argument].base;
-    uint32_t linked = 0;
 
-    if (!link_view(builder, callee, argument, &linked)) {
-        return false;
-    }
-    if (linked > 0) {
-        return true;
+    if (site != NULL && callee->term_node != FLOW_NONE && !callee->is_inside) {
+        return flow_made_argument(builder, site, argument, callee);
     }
     if (base != FLOW_NONE && !builder->raws[base].is_hidden) {
         return flow_edge_add(builder, FLOW_EDGE_VALUE, base, argument);
     }
-    return event == NULL || link_made(builder, event, callee, argument);
+    return site == NULL || builder->raws[argument].kind != VALUE_TENSOR ||
+           link_unknown(builder, callee, argument);
 }
 
-/* The edges of a call's arguments; the event of the statement that made it, or NULL where that
- * is none that is recorded. */
+/* The edges of a call's arguments; the site of the statement that made it, or NULL where that is none
+ * that is recorded. */
 static bool link_arguments(struct flow_builder *builder,
-                           const struct log_event_view *event,
+                           const struct site *site,
                            const struct flow_call *callee)
 {
     for (uint32_t i = 0; i < callee->argument_count; i++) {
@@ -245,7 +384,7 @@ static bool link_arguments(struct flow_builder *builder,
             continue;
         }
         if (node->same_as == FLOW_NONE) {
-            if (!link_argument(builder, event, callee, argument)) {
+            if (!link_argument(builder, site, callee, argument)) {
                 return false;
             }
         } else if (!builder->raws[node->same_as].is_hidden &&
@@ -260,10 +399,13 @@ static bool add_results(struct flow_builder *builder, const struct flow_call *ca
 {
     for (uint32_t i = 0; i < callee->result_count; i++) {
         uint32_t result = callee->first_result + i;
+        struct flow_source source = {
+            .raw = result,
+            .read = FLOW_NONE,
+            .node = FLOW_NONE,
+            .from = callee->term_node == FLOW_NONE ? FLOW_FROM_RESULT : FLOW_FROM_TERM};
 
-        if (!builder->raws[result].is_hidden &&
-            !flow_source_add(builder, &(struct flow_source){result, FLOW_NONE, 0},
-                             false)) {
+        if (!builder->raws[result].is_hidden && !flow_source_add(builder, &source)) {
             return false;
         }
     }
@@ -282,23 +424,8 @@ static bool link_alone(struct flow_builder *builder, const struct flow_call *cal
     return is_done;
 }
 
-static bool clear_claims(struct flow_builder *builder, const struct site *site)
+bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site)
 {
-    void *items = builder->claims;
-
-    if (!flow_grow(builder, &items, &builder->claim_capacity, site->read_count,
-                   sizeof *builder->claims)) {
-        return false;
-    }
-    builder->claims = items;
-    memset(items, 0, site->read_count * sizeof *builder->claims);
-    return true;
-}
-
-bool flow_edges_of_calls(struct flow_builder *builder,
-                         const struct log_event_view *event)
-{
-    const struct site *site = event->site;
     struct flow_call *caller = &builder->calls[builder->visit.call];
     uint32_t first = caller->first_pending;
     uint32_t next;
@@ -307,9 +434,6 @@ bool flow_edges_of_calls(struct flow_builder *builder,
         return true;
     }
     caller->first_pending = FLOW_NONE;
-    if (!clear_claims(builder, site)) {
-        return false;
-    }
     for (uint32_t i = first; i != FLOW_NONE; i = builder->calls[i].next_pending) {
         builder->calls[i].is_made_here = is_made_by(builder, &builder->calls[i], site);
         if (builder->calls[i].is_made_here) {
@@ -317,13 +441,14 @@ bool flow_edges_of_calls(struct flow_builder *builder,
             find_same(builder, &builder->calls[i]);
         }
     }
+    match_calls(builder, first, site);
     for (uint32_t i = first; i != FLOW_NONE; i = next) {
         struct flow_call *callee = &builder->calls[i];
 
         next = callee->next_pending;
         callee->next_pending = FLOW_NONE;
         callee->is_pending = false;
-        if (callee->is_made_here ? !link_arguments(builder, event, callee) ||
+        if (callee->is_made_here ? !link_arguments(builder, site, callee) ||
                                        !add_results(builder, callee)
                                  : !link_alone(builder, callee)) {
             return false;

@@ -6,6 +6,7 @@
 #define MONITORCH_VIEW_FLOW_BUILD_H
 
 #include "runtime/base/text_table.h"
+#include "runtime/site/term.h"
 #include "runtime/view/flow/flow.h"
 #include "runtime/view/walk/open_calls.h"
 
@@ -51,9 +52,13 @@ struct flow_call {
     uint32_t first_argument, argument_count; /* raw nodes */
     uint32_t first_result, result_count;
     uint16_t thread;
-    bool is_pending;   /* its parent has had no event since */
-    bool is_made_here; /* by the statement that is being visited */
-    uint32_t made;     /* the visit whose statement made the call; 0: not known */
+    bool is_pending;       /* its parent has had no event since */
+    bool is_made_here;     /* by the statement that is being visited */
+    uint32_t made;         /* the visit whose statement made the call; 0: not known */
+    uint32_t term_node;    /* the call in the statement's term; FLOW_NONE: not known */
+    uint32_t next_at_term; /* another call of that term; FLOW_NONE */
+    bool is_bound;         /* its first parameter is the object that it is called on */
+    bool is_inside;        /* made by what that call of the term called */
     bool is_ended;
     bool is_joined;
     bool is_wanted; /* by the filter */
@@ -137,8 +142,7 @@ struct flow_raw {
     uint32_t serial;  /* of its visit */
     uint32_t written; /* where it wrote to its storage: who did before; FLOW_NONE */
     uint32_t stamp;   /* 1 + the target that last got an edge from it */
-    uint32_t seen;    /* the visit among whose sources it is */
-    uint32_t claimed; /* the visit that handed it to a call as it is */
+    uint32_t stamped; /* that edge */
     uint32_t alias_site;
     uint32_t guess;   /* text */
     uint32_t cluster; /* FLOW_NONE: not shown */
@@ -149,7 +153,6 @@ struct flow_raw {
     uint8_t difference;
     uint8_t mark; /* enum flow_mark */
     bool is_read; /* told because it was read */
-    bool is_form; /* the visit that it was seen in read its form alone */
     bool has_hash;
     bool
         is_hidden; /* the filter does not want it, or it is too old: a source at most */
@@ -162,20 +165,12 @@ struct flow_raw {
     uint32_t inside_values, inside_calls; /* in that call */
 };
 
-/* Constant subscripts, as paths in traces spell them. */
-#define FLOW_PARTS_MAX 8
-struct flow_parts {
-    uint32_t count; /* 0: the whole */
-    uint32_t texts[FLOW_PARTS_MAX];
-    bool is_unused; /* the statement writes to the container, and reads nothing in it */
-    bool is_used;   /* the only part is taken out by `pop`, whatever else happens */
-};
-
 struct flow_raw_edge {
     uint32_t source;
     uint32_t target;
     uint32_t name; /* text: how the statement spells the source; 0: not known */
     enum flow_edge_kind kind;
+    bool is_unsure;
 };
 
 /* What is known of a module's functions and sites before anything ran. */
@@ -203,24 +198,43 @@ struct flow_thread {
     uint32_t now;
 };
 
+/* How a statement came by a source. */
+enum flow_from {
+    FLOW_FROM_TERM,
+    FLOW_FROM_BESIDE, /* read, and no part of its term */
+    FLOW_FROM_WEIGHT, /* a weight of a module that it called */
+    FLOW_FROM_RESULT, /* of a call that is none of its term */
+};
+
 /* A value that a statement read. */
 struct flow_source {
     uint32_t raw;
     uint32_t read; /* which of the site's reads it is; FLOW_NONE: a call returned it */
     uint32_t name; /* text: as the statement spells it, as far as it is this value and
                       not an attribute of it; 0: a call returned it */
+    uint32_t node; /* the outermost term that reads it; FLOW_NONE: none */
+    uint32_t rest; /* text: its path in what that term stands for */
+    uint8_t from;  /* enum flow_from */
+    bool is_form;
+    bool is_unsure;
+    bool is_carried; /* an object that it went into stands there */
+};
+
+/* A term that is read at this visit: a name, with all that is asked of it, or a call. */
+struct flow_use {
+    uint32_t first, count; /* in builder.sources */
+    uint32_t content;      /* that the name has; FLOW_NONE */
+    uint32_t first_call;   /* a recorded call of it; FLOW_NONE */
+    bool is_chain;
+    bool is_inner;     /* of a chain */
+    bool is_container; /* and the content is all of it */
 };
 
 /* What an object is made from, of which nothing more is known. */
 struct flow_carried {
     uint32_t raw;
     bool is_form;
-};
-
-/* How many arguments of the calls that a statement made are just what it read there. */
-struct flow_claim {
-    uint32_t given;
-    uint32_t spent; /* of these, to calls whose results are told */
+    bool is_unsure;
 };
 
 /* The visit of a site whose events are being read. */
@@ -233,12 +247,12 @@ struct flow_visit {
     bool is_resolved;
     uint32_t removed;      /* the content that an item is taken out of; FLOW_NONE */
     uint32_t removed_path; /* text: where the item is in it */
-    bool is_entered;       /* the site is a function's entry */
+    uint32_t removed_raw;  /* that item, where it may be taken out; FLOW_NONE: it is */
+    const struct term *term; /* borrowed from the builder; NULL: nothing was read */
+    bool is_entered;         /* the site is a function's entry */
     uint32_t container; /* text: the name of the container that it read last; 0: none */
     uint32_t source_count; /* in builder.sources: what its reads stand for */
-    uint32_t read_count;   /* the first of these; behind them: what calls returned */
     uint32_t edges_left;   /* edges from all of them that may still be made */
-    bool has_claims;       /* some were handed to calls that returned something */
 };
 
 struct flow_builder {
@@ -258,13 +272,14 @@ struct flow_builder {
     struct number_map storages; /* a storage, as a number -> its newest raw node */
     struct number_map written_sites; /* site -> its newest raw node */
     struct number_map repeated;      /* event -> the raw node that tells the same */
-    bool is_in_part;        /* the container whose values are read now goes on */
-    struct number_map uses; /* site, read -> how often the statement's text has it */
-    struct number_map part_index; /* site, read -> where in `parts` */
-    struct flow_parts *parts;     /* owned */
-    struct number_map form_index; /* site, read -> whether its form alone is read */
-    uint32_t part_count;
-    size_t part_capacity;
+    bool is_in_part;              /* the container whose values are read now goes on */
+    struct number_map term_index; /* site -> where in `terms` */
+    struct term **terms;          /* owned; by pointers, for they stay */
+    size_t term_capacity;
+    uint32_t term_count;
+    struct arena term_arena;
+    struct flow_use *uses; /* owned: of the visit's term, by node */
+    size_t use_capacity;
     struct number_map
         name_scopes; /* function, name -> enum site_scope, where not LOCAL */
     struct flow_call *calls;
@@ -280,8 +295,7 @@ struct flow_builder {
     struct flow_thread *threads;
     struct flow_carried *carried;
     struct flow_source *sources;
-    struct flow_claim *claims; /* by the site's read */
-    size_t claim_capacity, thread_capacity;
+    size_t thread_capacity;
     size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
         module_capacity, function_capacity, guess_capacity, carried_capacity,
         source_capacity, content_capacity, leaf_capacity;
@@ -348,15 +362,38 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
                               uint32_t call,
                               const struct log_event_view *event,
                               uint32_t name);
-/* Fills builder.sources with what the visit's reads stand for. */
-bool flow_resolve(struct flow_builder *builder, const struct site *site, uint32_t call);
-/* `is_form`: its form alone was read, unless it is added again with its elements. */
-bool flow_source_add(struct flow_builder *builder,
-                     const struct flow_source *source,
-                     bool is_form);
+/* sources.c: what a statement reads. */
+/* Fills builder.sources and builder.uses with what the visit's site reads. */
+bool flow_resolve(struct flow_builder *builder, const struct site *site);
+bool flow_source_add(struct flow_builder *builder, const struct flow_source *source);
+/* The term of the site with that number; NULL: out of memory. */
+const struct term *
+flow_term_of(struct flow_builder *builder, uint32_t number, const struct site *site);
+/* The term that this one asks something of: of `x` in `x[0]`; FLOW_NONE: it does not. */
+uint32_t flow_term_inner(const struct term *term, uint32_t node);
+/* Sets the path of what such a term asks for, with `then` behind it. */
+struct flow_path;
+void flow_term_step(const struct flow_builder *builder,
+                    const struct site *site,
+                    const struct term_node *node,
+                    struct flow_path *path,
+                    struct slice then);
+/* Whether the term stands in one of that kind: in a comprehension, in a choice. */
+bool flow_term_is_in(const struct term *term, uint32_t node, enum term_kind kind);
 
-/* An object is made from what the visit's sources are. */
-bool flow_carry(struct flow_builder *builder, uint32_t content);
+/* made.c: what a value was made from, by the term of the visit's site. */
+bool flow_made(struct flow_builder *builder,
+               uint32_t raw,
+               const struct log_event_view *event);
+/* The event's object is made from that. */
+bool flow_carry(struct flow_builder *builder,
+                uint32_t content,
+                const struct log_event_view *event);
+/* The same, of an argument of a call whose place in the term is known. */
+bool flow_made_argument(struct flow_builder *builder,
+                        const struct site *site,
+                        uint32_t raw,
+                        const struct flow_call *callee);
 
 /* contents.c: what names and containers hold. */
 /* The name holds a value of its own from now on. */
@@ -367,6 +404,8 @@ bool flow_bind_object(struct flow_builder *builder,
                       const struct log_event_view *event);
 /* The name holds the node's value at the node's path. */
 bool flow_bind_leaf(struct flow_builder *builder, uint32_t binding, uint32_t raw);
+/* The same value in the container whose attribute the name is: `state.hidden`. */
+bool flow_bind_attribute(struct flow_builder *builder, uint32_t call, uint32_t raw);
 bool flow_content_put(struct flow_builder *builder,
                       uint32_t content,
                       uint32_t path,
@@ -397,7 +436,9 @@ bool flow_edge_add(struct flow_builder *builder,
 /* From something that the visit's statement read, spelled as it spells it. */
 bool flow_edge_add_read(struct flow_builder *builder,
                         const struct flow_source *source,
-                        uint32_t target);
+                        uint32_t target,
+                        bool is_form,
+                        bool is_unsure);
 bool flow_edges_of_value(struct flow_builder *builder,
                          uint32_t raw,
                          uint32_t binding,
@@ -430,8 +471,7 @@ void flow_judge_argument(struct flow_builder *builder,
                          uint32_t raw,
                          const struct log_event_view *event);
 /* What calls made by the event's statement were given, and what they returned. */
-bool flow_edges_of_calls(struct flow_builder *builder,
-                         const struct log_event_view *event);
+bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site);
 /* The same at the trace's end, for calls that no event of their callers followed. */
 bool flow_edges_of_last_calls(struct flow_builder *builder);
 
@@ -473,37 +513,10 @@ struct slice flow_keep(struct flow_builder *builder, struct slice text);
 /* statement.c: of a line with several statements, the site's own; else the line. */
 struct slice
 flow_statement(struct slice line, const struct site_table *table, uint32_t site);
-/* How often the statement's text reads the name; 0: not known. false: out of memory. */
-bool flow_uses(struct flow_builder *builder,
-               const struct log_event_view *event,
-               uint32_t read,
-               uint32_t *count);
-/* parts.c: the parts that the visited site's statement reads of that name. */
-bool flow_parts_of(struct flow_builder *builder,
-                   const struct site *site,
-                   uint32_t read,
-                   uint32_t content,
-                   struct flow_parts *parts);
 /* A number or a text, which may be a subscript: the name has it from now on. */
 bool flow_note_subscript(struct flow_builder *builder,
                          uint32_t binding,
                          const struct log_event_view *event);
-/* The text of the visited site's statement; nothing where it is too long to be sure of. */
-void flow_statement_add(struct flow_builder *builder,
-                        const struct site *site,
-                        struct buffer *text);
-/* forms.c: whether each use of the read name in the visited site's statement asks for the
- * value's form alone: its shape, dtype, device. false: out of memory. */
-bool flow_form_read(struct flow_builder *builder,
-                    const struct site *site,
-                    uint32_t read,
-                    bool *is_form);
-/* The same, of what stands behind a value in a dotted name: `.shape`. */
-bool flow_is_form(struct slice rest);
-/* Whether the leaf at that path, a text, is one of them. */
-bool flow_is_part(const struct flow_builder *builder,
-                  const struct flow_parts *parts,
-                  uint32_t path);
 /* groups.c: units to boxes. */
 bool flow_groups(struct flow_builder *builder);
 /* values.c: the second reading. */

@@ -138,6 +138,8 @@ call_add(struct flow_builder *builder, const struct open_call *open, uint32_t *i
         .first_result = FLOW_NONE,
         .thread = open->thread,
         .is_joined = open->is_joined || !open->is_begun,
+        .term_node = FLOW_NONE,
+        .next_at_term = FLOW_NONE,
         .is_wanted = open->is_wanted,
     };
     uint32_t parent_unit = FLOW_NONE;

@@ -2,6 +2,7 @@
  * address as long as a name has it, so that a value put into it under one name is found under the
  * others. */
 #include "runtime/view/flow/build.h"
+#include "runtime/view/flow/paths.h"
 
 #include "runtime/base/memory.h"
 
@@ -443,6 +444,34 @@ bool flow_bind_leaf(struct flow_builder *builder, uint32_t index, uint32_t raw)
     builder->raws[raw].content = builder->bindings[index].content;
     builder->raws[raw].place = path;
     return flow_content_put(builder, builder->bindings[index].content, path, raw);
+}
+
+bool flow_bind_attribute(struct flow_builder *builder, uint32_t call, uint32_t raw)
+{
+    struct slice name = builder->texts.texts[builder->raws[raw].name];
+    struct slice root = flow_root_of(name);
+    uint32_t root_name = text_table_find(&builder->texts, root);
+    struct flow_path path;
+    uint32_t scope, found, content, number;
+
+    if (root.size == name.size || root_name == NUMBER_MAP_NONE) {
+        return true;
+    }
+    found = flow_find_plain(builder, call, SITE_SCOPE_LOCAL, root_name, &scope);
+    content = found == FLOW_NONE ? FLOW_NONE : builder->bindings[found].content;
+    if (content == FLOW_NONE || builder->contents[content].length == FLOW_NONE) {
+        return true;
+    }
+    flow_path_set(&path, slice_part(name, root.size, name.size),
+                  builder->texts.texts[builder->raws[raw].path]);
+    if (!flow_text(builder, flow_path_slice(&path), &number) ||
+        !flow_content_put(builder, content, number, raw)) {
+        return false;
+    }
+    /* The container has it longer than the name that it was written by. */
+    builder->raws[raw].content = content;
+    builder->raws[raw].place = number;
+    return true;
 }
 
 /* The value that the name had before this visit, at the same place in it. */

@@ -34,49 +34,68 @@ static void promote(struct flow_builder *builder, struct flow_raw *node)
     }
 }
 
-bool flow_edge_add(struct flow_builder *builder,
-                   enum flow_edge_kind kind,
-                   uint32_t source,
-                   uint32_t target)
+/* What is surer of two reports that one value went into another. */
+static void
+edge_improve(struct flow_raw_edge *edge, enum flow_edge_kind kind, bool is_unsure)
+{
+    if (edge->kind == FLOW_EDGE_FORM && kind != FLOW_EDGE_FORM) {
+        edge->kind = kind;
+        edge->is_unsure = is_unsure;
+    } else if (kind != FLOW_EDGE_FORM || edge->kind == FLOW_EDGE_FORM) {
+        edge->is_unsure = edge->is_unsure && is_unsure;
+    }
+}
+
+static bool add_edge(struct flow_builder *builder, const struct flow_raw_edge *edge)
 {
     void *items = builder->edges;
+    uint32_t source = edge->source;
     struct flow_raw *from;
-    struct flow_raw *to = &builder->raws[target];
 
-    if (source == FLOW_NONE || source == target || to->is_hidden ||
-        builder->raws[source].stamp == target + 1) {
+    if (source == FLOW_NONE || source == edge->target ||
+        builder->raws[edge->target].is_hidden) {
+        return true;
+    }
+    from = &builder->raws[source];
+    if (from->stamp == edge->target + 1) {
+        edge_improve(&builder->edges[from->stamped], edge->kind, edge->is_unsure);
         return true;
     }
     if (!flow_grow(builder, &items, &builder->edge_capacity, builder->edge_count,
                    sizeof *builder->edges)) {
         return false;
     }
-    from = &builder->raws[source];
     if (from->is_hidden) {
         promote(builder, from);
     }
-    from->stamp = target + 1;
+    from->stamp = edge->target + 1;
+    from->stamped = builder->edge_count;
     builder->edges = items;
-    builder->edges[builder->edge_count++] =
-        (struct flow_raw_edge){.source = source, .target = target, .kind = kind};
+    builder->edges[builder->edge_count++] = *edge;
     return true;
+}
+
+bool flow_edge_add(struct flow_builder *builder,
+                   enum flow_edge_kind kind,
+                   uint32_t source,
+                   uint32_t target)
+{
+    return add_edge(builder, &(struct flow_raw_edge){
+                                 .source = source, .target = target, .kind = kind});
 }
 
 bool flow_edge_add_read(struct flow_builder *builder,
                         const struct flow_source *source,
-                        uint32_t target)
+                        uint32_t target,
+                        bool is_form,
+                        bool is_unsure)
 {
-    uint32_t count = builder->edge_count;
-    enum flow_edge_kind kind =
-        builder->raws[source->raw].is_form ? FLOW_EDGE_FORM : FLOW_EDGE_VALUE;
-
-    if (!flow_edge_add(builder, kind, source->raw, target)) {
-        return false;
-    }
-    if (builder->edge_count > count) {
-        builder->edges[count].name = source->name;
-    }
-    return true;
+    return add_edge(builder, &(struct flow_raw_edge){.source = source->raw,
+                                                     .target = target,
+                                                     .name = source->name,
+                                                     .kind = is_form ? FLOW_EDGE_FORM
+                                                                     : FLOW_EDGE_VALUE,
+                                                     .is_unsure = is_unsure});
 }
 
 /* ---- which object it is ---- */
@@ -156,57 +175,6 @@ static uint32_t find_origin(const struct flow_builder *builder,
     return flow_find_holder(builder, origin);
 }
 
-/* Whether all that the statement does with the value is to hand it to calls, whose results are
- * told. */
-static bool is_handed_over(struct flow_builder *builder,
-                           const struct log_event_view *event,
-                           const struct flow_source *source,
-                           bool *is_spent)
-{
-    uint32_t uses;
-
-    *is_spent = false;
-    if (!builder->visit.has_claims) {
-        return true;
-    }
-    if (source->read == FLOW_NONE) {
-        *is_spent = builder->raws[source->raw].claimed == builder->visit.serial;
-        return true;
-    }
-    if (builder->claims[source->read].spent == 0) {
-        return true;
-    }
-    if (!flow_uses(builder, event, source->read, &uses)) {
-        return false;
-    }
-    *is_spent = uses > 0 && uses <= builder->claims[source->read].spent;
-    return true;
-}
-
-static bool add_sources(struct flow_builder *builder,
-                        uint32_t raw,
-                        const struct log_event_view *event)
-{
-    uint32_t count = builder->visit.source_count;
-
-    for (uint32_t i = 0; i < count && builder->visit.edges_left > 0; i++) {
-        const struct flow_source *source = &builder->sources[i];
-        bool is_spent;
-
-        if (!is_handed_over(builder, event, source, &is_spent)) {
-            return false;
-        }
-        if (is_spent) {
-            continue;
-        }
-        builder->visit.edges_left--;
-        if (!flow_edge_add_read(builder, source, raw)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The node that wrote into the value's memory, as the recorder saw it. */
 static uint32_t find_writer(const struct flow_builder *builder, uint32_t raw)
 {
@@ -232,7 +200,7 @@ static bool add_write(struct flow_builder *builder,
         builder->raws[raw].object = builder->raws[before].object;
     }
     return flow_edge_add(builder, FLOW_EDGE_WRITE, before, raw) &&
-           add_sources(builder, raw, event);
+           flow_made(builder, raw, event);
 }
 
 /* Written through another name: by that one's node. */
@@ -250,8 +218,14 @@ add_alias(struct flow_builder *builder, uint32_t raw, uint32_t before, uint32_t 
 
 void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as)
 {
+    uint32_t removed = builder->visit.removed_raw;
+
     builder->raws[raw].same_as = same_as;
     builder->raws[raw].object = builder->raws[same_as].object;
+    if (removed != FLOW_NONE &&
+        builder->raws[removed].object == builder->raws[raw].object) {
+        builder->visit.removed_raw = FLOW_NONE; /* it was taken out */
+    }
 }
 
 /* Whether the name has the very object that it had, though it is new to this call: the old one
@@ -374,7 +348,7 @@ bool flow_edges_of_value(struct flow_builder *builder,
     if (origin == FLOW_NONE) {
         before = find_written_through(builder, raw, event);
         builder->raws[raw].flags |= before == FLOW_NONE ? 0 : FLOW_NODE_IN_PLACE;
-        return before == FLOW_NONE ? add_sources(builder, raw, event)
+        return before == FLOW_NONE ? flow_made(builder, raw, event)
                                    : add_write(builder, raw, before, event);
     }
     if (!flow_is_unchanged(&builder->raws[origin], &builder->raws[raw])) {

@@ -73,22 +73,24 @@ static bool add_weight(struct flow_builder *builder,
     uint32_t origin = flow_origin_of(builder, event);
     bool is_reported = origin != FLOW_NONE &&
                        flow_is_unchanged(&builder->raws[origin], &builder->raws[raw]);
-    struct flow_source source = {.raw = is_reported ? origin : raw, .read = FLOW_NONE};
+    struct flow_source source = {.raw = is_reported ? origin : raw,
+                                 .read = FLOW_NONE,
+                                 .node = FLOW_NONE,
+                                 .from = FLOW_FROM_WEIGHT};
 
     if (!whole_name(builder, event, &source.name)) {
         return false;
     }
     if (is_reported) {
         builder->raw_count--;
-        return flow_source_add(builder, &source, false) &&
+        return flow_source_add(builder, &source) &&
                (number_map_put(&builder->repeated, event->number, origin) ||
                 flow_out_of_memory(builder));
     }
     if (!flow_edges_of_read(builder, raw, FLOW_NONE, origin)) {
         return false;
     }
-    return flow_source_add(builder, &source, false) &&
-           flow_raw_note_storage(builder, raw);
+    return flow_source_add(builder, &source) && flow_raw_note_storage(builder, raw);
 }
 
 /* A value that is told because it is read: it was there before. */
@@ -207,7 +209,8 @@ static bool add_array(struct flow_builder *builder,
     } else if (!flow_edges_of_value(builder, raw, index, event)) {
         return false;
     }
-    if (!flow_bind_leaf(builder, index, raw)) {
+    if (!flow_bind_leaf(builder, index, raw) ||
+        !flow_bind_attribute(builder, builder->visit.call, raw)) {
         return false;
     }
     if (!flow_note_subscript(builder, index, event)) {
@@ -240,7 +243,7 @@ static bool add_other(struct flow_builder *builder,
     if (event->kind == VALUE_CONTAINER || event->kind == VALUE_OBJECT) {
         return flow_bind_object(builder, index, event) &&
                (event->kind != VALUE_OBJECT || event->site->kind == SITE_ENTER ||
-                flow_carry(builder, builder->bindings[index].content));
+                flow_carry(builder, builder->bindings[index].content, event));
     }
     return flow_bind_value(builder, index) &&
            flow_note_subscript(builder, index, event);

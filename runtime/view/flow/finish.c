@@ -406,6 +406,7 @@ static uint32_t collect_edges(struct flow_builder *builder,
                 .source = from,
                 .target = to,
                 .count = 1,
+                .is_unsure = edge->is_unsure,
                 .is_carried = goes_back(builder, edge, from, to) ||
                               is_carried(builder, around, i),
             };

@@ -42,6 +42,7 @@ bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number
 static bool builder_init(struct flow_builder *builder)
 {
     open_calls_init(&builder->open_calls);
+    arena_init(&builder->term_arena);
     if (!text_table_init(&builder->texts)) {
         return flow_out_of_memory(builder);
     }
@@ -61,10 +62,10 @@ static void builder_release(struct flow_builder *builder)
     number_map_release(&builder->storages);
     number_map_release(&builder->written_sites);
     number_map_release(&builder->repeated);
-    number_map_release(&builder->uses);
-    number_map_release(&builder->part_index);
-    number_map_release(&builder->form_index);
-    memory_free(builder->parts);
+    number_map_release(&builder->term_index);
+    memory_free(builder->terms);
+    arena_release(&builder->term_arena);
+    memory_free(builder->uses);
     number_map_release(&builder->name_scopes);
     flow_modules_release(builder);
     memory_free(builder->calls);
@@ -78,7 +79,6 @@ static void builder_release(struct flow_builder *builder)
     memory_free(builder->threads);
     memory_free(builder->carried);
     memory_free(builder->sources);
-    memory_free(builder->claims);
     memory_free(builder->clusters);
     memory_free(builder->kept_texts);
 }

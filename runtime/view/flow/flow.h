@@ -159,6 +159,7 @@ struct flow_edge {
     uint32_t target;
     uint64_t count;  /* folded ones */
     bool is_carried; /* from one turn of a folded loop to the next */
+    bool is_unsure;  /* a call that was not recorded had it among several arguments */
 };
 
 enum flow_group_kind {

@@ -1,7 +1,5 @@
-/* The text of a site's statement: its part of a line with others, and how often it reads a name. */
+/* The text of a site's statement, where it stands on a line with others. */
 #include "runtime/view/flow/build.h"
-
-#include "runtime/site/statement_text.h"
 
 #define STATEMENTS_MAX 64
 
@@ -10,8 +8,6 @@ static bool is_word(char byte)
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
            (byte >= '0' && byte <= '9') || byte == '_' || (unsigned char)byte >= 0x80;
 }
-
-/* ---- which statement of a line ---- */
 
 /* The statements of a line, without the blanks around them. */
 struct statements {
@@ -94,45 +90,4 @@ flow_statement(struct slice line, const struct site_table *table, uint32_t index
         }
     }
     return line;
-}
-
-/* ---- how often a name is read ---- */
-
-static uint32_t count_in_line(struct slice line, struct slice name)
-{
-    uint32_t count = 0;
-
-    for (size_t at = statement_find_use(line, name, 0); at < line.size;
-         at = statement_find_use(line, name, at + 1)) {
-        count++;
-    }
-    return count;
-}
-
-bool flow_uses(struct flow_builder *builder,
-               const struct log_event_view *event,
-               uint32_t read,
-               uint32_t *count)
-{
-    uint64_t key = number_map_key(event->site_number, read);
-    struct slice name = event->site->reads[read].name;
-    uint32_t line = event->site->line;
-    int depth = 0;
-
-    *count = number_map_get(&builder->uses, key);
-    if (*count != NUMBER_MAP_NONE) {
-        return true;
-    }
-    *count = 0;
-    for (int i = 0; i < STATEMENT_LINES_MAX && name.size > 0; i++) {
-        struct slice text =
-            source_lines_get(builder->lines, event->module_number, line++);
-
-        *count += count_in_line(text, name);
-        depth += statement_depth(text);
-        if (depth <= 0 && !slice_ends(text, SLICE("\\"))) {
-            break;
-        }
-    }
-    return number_map_put(&builder->uses, key, *count) || flow_out_of_memory(builder);
 }

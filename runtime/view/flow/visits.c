@@ -38,6 +38,7 @@ bool flow_follow_visit(struct flow_builder *builder,
         return true;
     }
     if (visit->serial != 0 && visit->removed != FLOW_NONE &&
+        visit->removed_raw == FLOW_NONE &&
         !flow_content_remove(builder, visit->removed, visit->removed_path)) {
         return false;
     }
@@ -51,6 +52,7 @@ bool flow_follow_visit(struct flow_builder *builder,
         .serial = serial,
         .before = before,
         .removed = FLOW_NONE,
+        .removed_raw = FLOW_NONE,
         .is_entered = event->site->kind == SITE_ENTER,
         .edges_left =
             builder->edge_count < FLOW_PLENTY ? FLOW_SOURCES_MAX : FLOW_EDGES_FEW,
@@ -73,6 +75,6 @@ bool flow_resolve_visit(struct flow_builder *builder,
          builder->calls[visit->call].first_pending == FLOW_NONE)) {
         return true;
     }
-    return flow_resolve(builder, event->site, visit->call) &&
-           flow_edges_of_calls(builder, event);
+    return flow_resolve(builder, event->site) &&
+           flow_edges_of_calls(builder, event->site);
 }

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 4eae5bc03acf94f35cc3625d80641c23 _mt assign_backslash.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1,-1.1 .');  # Assign backslash.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 4eae5bc03acf94f35cc3625d80641c23 _mt assign_backslash.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1,-1.1~pr0r1. .');  # Assign backslash.
 def f(a, b):
     not (_mt and _mt(0, a, b)); c = a + \
         b

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 78f0c92395e85e33b89d9e71c5e9eed8 _mt assign_multiline.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1,-1.1 .');  # Assign multiline.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 78f0c92395e85e33b89d9e71c5e9eed8 _mt assign_multiline.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1,-1.1~pr0r1. .');  # Assign multiline.
 def f(a, b):
     not (_mt and _mt(0, a, b)); c = (a +
          b)

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 e5f4fa1a3cb04df09e1445e0c7a92cd6 _mt assign_name.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1,-1.1 .');  # Assign name.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 e5f4fa1a3cb04df09e1445e0c7a92cd6 _mt assign_name.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1,-1.1~pr0r1. .');  # Assign name.
 def f(a, b):
     not (_mt and _mt(0, a, b)); c = a + b; _mt and _mt(1, c)
     pass

@@ -1,3 +1,3 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 e62231992a8fbd676d1299acdf0639d9 _mt assign_semicolon_behind.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1 a:12=d,-2.1 .');  # Assign semicolon behind.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 e62231992a8fbd676d1299acdf0639d9 _mt assign_semicolon_behind.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1~r0 a:12=d,-2.1~r0 .');  # Assign semicolon behind.
 def f(a, b):
     not (_mt and _mt(0, a, b)); c = a; not (_mt and _mt(1, c)); d = b; not (_mt and _mt(2, d)); pass

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 0ad31d3bbc21c589416147acdbc19da7 _mt assign_subscript.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b m1:5=a,-1.1,-1 .');  # Assign subscript.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 0ad31d3bbc21c589416147acdbc19da7 _mt assign_subscript.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b m1:5=a,-1.1,-1~r0@0! .');  # Assign subscript.
 def f(a, b):
     not (_mt and _mt(0, a, b)); a[0] = b; _mt and _mt(1, a)
     pass

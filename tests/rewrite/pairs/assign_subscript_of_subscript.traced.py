@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 4acb41c629cc4b123452e9e2539dfeb4 _mt assign_subscript_of_subscript.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b m1:5=a,-1.1,-1 .');  # Assign subscript of subscript.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 4acb41c629cc4b123452e9e2539dfeb4 _mt assign_subscript_of_subscript.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b m1:5=a,-1.1,-1~r0@0! .');  # Assign subscript of subscript.
 def f(a, b):
     not (_mt and _mt(0, a, b)); a[0][1] = b; _mt and _mt(1, a)
     pass

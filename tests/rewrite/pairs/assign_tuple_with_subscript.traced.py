@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 df8198939d61beba1c18b1c8494b87ec _mt assign_tuple_with_subscript.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b a1:5=a=c,-1.1,-1 .');  # Assign tuple with subscript.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 df8198939d61beba1c18b1c8494b87ec _mt assign_tuple_with_subscript.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b a1:5=a=c,-1.1,-1~r0@0.0!@1.1 .');  # Assign tuple with subscript.
 def f(a, b):
     not (_mt and _mt(0, a, b)); a[0], c = b; _mt and _mt(1, a, c)
     pass

@@ -1,4 +1,4 @@
-"""What it is."""; _mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 4cc90f279ccc1d005820866d3580ef9c _mt bootstrap_after_docstring_semicolon.py --forward 2,2 1,0,<module> 2,0,A.forward e3:5/1=self=x r1:9=return,-1.1 .'); import torch
+"""What it is."""; _mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 4cc90f279ccc1d005820866d3580ef9c _mt bootstrap_after_docstring_semicolon.py --forward 2,2 1,0,<module> 2,0,A.forward e3:5/1=self=x r1:9=return,-1.1~r0 .'); import torch
 class A:
     def forward(self, x):
         not (_mt and _mt(0, self, x)); not (_mt and _mt(1, x)); return x

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
 # A model.
-class A(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 1294385071d2a4c14b8a55ff3ee00766 _mt bootstrap_below_shebang.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1 .')) and () or ())):
+class A(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 1294385071d2a4c14b8a55ff3ee00766 _mt bootstrap_below_shebang.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1~r0 .')) and () or ())):
     def forward(self, x):
         not (_mt and _mt(0, self, x)); not (_mt and _mt(1, x)); return x

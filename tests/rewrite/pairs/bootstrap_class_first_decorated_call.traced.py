@@ -1,4 +1,4 @@
-@(_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 c14cb70b1e2ad458afa7d73d6cb7198b _mt bootstrap_class_first_decorated_call.py --forward 2,2 1,0,<module> 2,0,A.forward e3:5/1=self=x r1:9=return,-1.1 .')) and () or (register(1))
+@(_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 c14cb70b1e2ad458afa7d73d6cb7198b _mt bootstrap_class_first_decorated_call.py --forward 2,2 1,0,<module> 2,0,A.forward e3:5/1=self=x r1:9=return,-1.1~r0 .')) and () or (register(1))
 class A:
     def forward(self, x):
         not (_mt and _mt(0, self, x)); not (_mt and _mt(1, x)); return x

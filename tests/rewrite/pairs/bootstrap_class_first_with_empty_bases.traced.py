@@ -1,3 +1,3 @@
-class A(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 d8540198d3ac4d6555a9f4bb432ae327 _mt bootstrap_class_first_with_empty_bases.py --forward 2,2 1,0,<module> 1,0,A.forward e2:5/1=self=x r1:9=return,-1.1 .')) and () or ()), ):
+class A(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 d8540198d3ac4d6555a9f4bb432ae327 _mt bootstrap_class_first_with_empty_bases.py --forward 2,2 1,0,<module> 1,0,A.forward e2:5/1=self=x r1:9=return,-1.1~r0 .')) and () or ()), ):
     def forward(self, x):
         not (_mt and _mt(0, self, x)); not (_mt and _mt(1, x)); return x

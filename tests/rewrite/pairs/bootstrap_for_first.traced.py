@@ -1,4 +1,4 @@
-for name in (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 7ac0859548e7758d8aa69defaffbf444 _mt bootstrap_for_first.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1 .')) and () or (()):
+for name in (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 7ac0859548e7758d8aa69defaffbf444 _mt bootstrap_for_first.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1~r0 .')) and () or (()):
     pass
 class A:
     def forward(self, x):

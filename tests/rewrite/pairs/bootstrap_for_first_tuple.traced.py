@@ -1,4 +1,4 @@
-for a in (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 5b031f14125bda6f1b8f6c07203d76c1 _mt bootstrap_for_first_tuple.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1 .')) and () or (1, 2):
+for a in (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 5b031f14125bda6f1b8f6c07203d76c1 _mt bootstrap_for_first_tuple.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1~r0 .')) and () or (1, 2):
     b = a
 class A:
     def forward(self, x):

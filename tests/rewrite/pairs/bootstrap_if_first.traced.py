@@ -1,4 +1,4 @@
-if (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 da10922789ed1d1bf94fd7fe4f06ff45 _mt bootstrap_if_first.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1 .')) and () or (TYPING):
+if (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 da10922789ed1d1bf94fd7fe4f06ff45 _mt bootstrap_if_first.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1~r0 .')) and () or (TYPING):
     import torch
 class A:
     def forward(self, x):

@@ -1,5 +1,5 @@
 
 
-class A(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 7708c82aac5bb75ff79356072bffce84 _mt bootstrap_on_blank_line.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1 .')) and () or ())):
+class A(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 7708c82aac5bb75ff79356072bffce84 _mt bootstrap_on_blank_line.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1~r0 .')) and () or ())):
     def forward(self, x):
         not (_mt and _mt(0, self, x)); not (_mt and _mt(1, x)); return x

@@ -1,4 +1,4 @@
-with (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 ec493529d74bdb472bcae37c99724cfa _mt bootstrap_with_first_called_as.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1 .')) and () or (open(a)) as b:
+with (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 ec493529d74bdb472bcae37c99724cfa _mt bootstrap_with_first_called_as.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1~r0 .')) and () or (open(a)) as b:
     c = b
 class A:
     def forward(self, x):

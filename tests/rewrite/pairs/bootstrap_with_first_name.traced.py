@@ -1,4 +1,4 @@
-with (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 6bb424a463bddf263d566551f39590f5 _mt bootstrap_with_first_name.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1 .')) and () or (a) as b:
+with (_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 6bb424a463bddf263d566551f39590f5 _mt bootstrap_with_first_name.py --forward 2,2 1,0,<module> 3,0,A.forward e4:5/1=self=x r1:9=return,-1.1~r0 .')) and () or (a) as b:
     c = b
 class A:
     def forward(self, x):

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 0e194dc80eccb63760559366ed878b9c _mt enter_docstring.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b a2:5=c,-1 r1=return,-1 .');  # Enter docstring.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 0e194dc80eccb63760559366ed878b9c _mt enter_docstring.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b a2:5=c,-1~r0 r1=return,-1~r0 .');  # Enter docstring.
 def f(a, b):
     """What f does."""
     not (_mt and _mt(0, a, b)); c = a; _mt and _mt(1, c)

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 e5cdcce53ecb188da8af275c76f7983d _mt enter_docstring_semicolon.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b a1:21=c,-1 r1:5=return,-1 .');  # Enter docstring semicolon.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 e5cdcce53ecb188da8af275c76f7983d _mt enter_docstring_semicolon.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b a1:21=c,-1~r0 r1:5=return,-1~r0 .');  # Enter docstring semicolon.
 def f(a, b):
     "What f does."; not (_mt and _mt(0, a, b)); c = a; _mt and _mt(1, c)
     not (_mt and _mt(2, c)); return c

@@ -1,3 +1,3 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 63c145750e3fb8fb30b48b11fd59b869 _mt enter_ellipsis_only.py --all 2,1 1,0,<module> 1,0,f e2:1/1=a=b .');  # Enter ellipsis only.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 63c145750e3fb8fb30b48b11fd59b869 _mt enter_ellipsis_only.py --all 2,1 1,0,<module> 1,0,f e2:1/1=a=b .');  # Enter ellipsis only.
 def f(a, b):
     not (_mt and _mt(0, a, b)); ...

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 e796a2a414d071f8c52fe471b101a9ce _mt for_attribute_target.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b l1:5=+b.x,-1 r2=return,-2.1 .');  # For attribute target.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 e796a2a414d071f8c52fe471b101a9ce _mt for_attribute_target.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b l1:5=+b.x,-1~er0 r2=return,-2.1~r0 .');  # For attribute target.
 def f(a, b):
     for b.x in (_mt and _mt(0, a, b)) or (a):
         not (_mt and _mt(1, b)); pass

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 5d7177b65956ace4b1063bbb7aa01174 _mt for_over_tuple.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b l1:5=d,-1,-1.1 r2=return,-2 .');  # For over tuple.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 5d7177b65956ace4b1063bbb7aa01174 _mt for_over_tuple.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b l1:5=d,-1,-1.1~elr0r1. r2=return,-2~r0 .');  # For over tuple.
 def f(a, b):
     for d in (_mt and _mt(0, a, b)) or (a, b):
         not (_mt and _mt(1, d)); pass

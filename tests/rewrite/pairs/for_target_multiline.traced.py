@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 46f97fbc8511df515c3d3616eabba664 _mt for_target_multiline.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b l1:5=c=d,-1 r5=return,c .');  # For target multiline.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 46f97fbc8511df515c3d3616eabba664 _mt for_target_multiline.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b l1:5=c=d,-1~er0@0.0@1.1 r5=return,c~r0 .');  # For target multiline.
 def f(a, b):
     for (
         c,

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 e8de693b77153e3e7e33822a40ce1702 _mt if_else.py --all 2,6 1,0,<module> 1,0,f e2:1/1=a=b b1:5?e40c292c,-1 a1:9=c b1:5.1!1?e40c292c,-3 a1:9.1=c r1:5=return,c .');  # If else.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 e8de693b77153e3e7e33822a40ce1702 _mt if_else.py --all 2,6 1,0,<module> 1,0,f e2:1/1=a=b b1:5?e40c292c,-1~r0 a1:9=c~k b1:5.1!1?e40c292c,-3~r0 a1:9.1=c~k r1:5=return,c~r0 .');  # If else.
 def f(a, b):
     if (_mt and _mt(0, a, b)) or (a):
         not (_mt and _mt(1)); c = 1; not (_mt and _mt(2, c))

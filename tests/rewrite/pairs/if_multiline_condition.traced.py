@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 58dd05825c75f47e9f73316cb0b4c6f0 _mt if_multiline_condition.py --all 2,4 1,0,<module> 1,0,f e2:1/1=a=b b1:5?4dfb12d3,-1,-1.1 r2:9=return r1:5.1=0 .');  # If multiline condition.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 58dd05825c75f47e9f73316cb0b4c6f0 _mt if_multiline_condition.py --all 2,4 1,0,<module> 1,0,f e2:1/1=a=b b1:5?4dfb12d3,-1,-1.1~okr0r1. r2:9=return~k r1:5.1=0~k .');  # If multiline condition.
 def f(a, b):
     if (_mt and _mt(0, a, b)) or ((a and
             b)):

@@ -1,5 +1,5 @@
 # Jit script left alone.
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 8753eb8b81dc9259838a24b95796bdc4 _mt jit_script_left_alone.py --all 2,3 1,0,<module> 8,0,g e9:1/1=a a1:5=b,-1 r1=return,-1 .'); import torch
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 8753eb8b81dc9259838a24b95796bdc4 _mt jit_script_left_alone.py --all 2,3 1,0,<module> 8,0,g e9:1/1=a a1:5=b,-1~r0 r1=return,-1~r0 .'); import torch
 
 @torch.jit.script
 def f(a):

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 b9fcbc125ddd98e1c2b2888fbee5124f _mt match_subject_star.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b b2:9?3bf51841=d,-1,-1.1 r1:5=return,-2 .');  # Match subject star.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 b9fcbc125ddd98e1c2b2888fbee5124f _mt match_subject_star.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b b2:9?3bf51841=d,-1,-1.1 r1:5=return,-2~r0 .');  # Match subject star.
 def f(a, b):
     match (_mt and _mt(0, a, b)) or (*a, b):
         case [d, *_]: not (_mt and _mt(1, d)); pass

@@ -1,2 +1,2 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 40607e67587f10e62af279b92c621560 _mt pep570_positional_only.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r:17=return,-1 .');  # Pep570 positional only.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 40607e67587f10e62af279b92c621560 _mt pep570_positional_only.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r:17=return,-1~r0 .');  # Pep570 positional only.
 def f(a, /, b): not (_mt and _mt(0, a, b)); not (_mt and _mt(1, a)); return a

@@ -1,4 +1,4 @@
-class M(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 9f1878d78527b978578aeb440e58b792 _mt pragma_unknown.py --forward 2,3 1,0,<module> 1,0,M.forward e2:5/1=self=x a3:9=y,-1.1 r1=return,-1 .')) and () or ())):
+class M(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 9f1878d78527b978578aeb440e58b792 _mt pragma_unknown.py --forward 2,3 1,0,<module> 1,0,M.forward e2:5/1=self=x a3:9=y,-1.1~r0 r1=return,-1~r0 .')) and () or ())):
     def forward(self, x):
         # monitorch: maybe
         # monitorchestra: on

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 1239b237818f124ec5a59da6dc064be8 _mt return_backslash.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1 .');  # Return backslash.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 1239b237818f124ec5a59da6dc064be8 _mt return_backslash.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1~pr0r1. .');  # Return backslash.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( \
         a + b)) is not _mt and _mt and _mt(1, _mt_v) or _mt_v

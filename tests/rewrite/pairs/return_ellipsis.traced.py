@@ -1,3 +1,3 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 0e692a9fbb8370e4c4e6f80bbc0c682b _mt return_ellipsis.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return .');  # Return ellipsis.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 0e692a9fbb8370e4c4e6f80bbc0c682b _mt return_ellipsis.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return~k .');  # Return ellipsis.
 def f(a, b):
     not (_mt and _mt(0, a, b)); not (_mt and _mt(1, ...)); return...

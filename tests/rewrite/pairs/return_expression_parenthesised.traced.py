@@ -1,3 +1,3 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 67cfef8ef6f447fbd80f9a08dcc4a62a _mt return_expression_parenthesised.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1 .');  # Return expression parenthesised.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 67cfef8ef6f447fbd80f9a08dcc4a62a _mt return_expression_parenthesised.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1~pr0r1. .');  # Return expression parenthesised.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( (a + b))) is not _mt and _mt and _mt(1, _mt_v) or _mt_v

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 8b9aeae67208d5d2251766e9c58a285b _mt return_multiline.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1 .');  # Return multiline.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 8b9aeae67208d5d2251766e9c58a285b _mt return_multiline.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1~pr0r1. .');  # Return multiline.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( (
         a

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 d8970de8b7277cd1327d24ec43c22780 _mt return_multiline_string.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1 .');  # Return multiline string.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 d8970de8b7277cd1327d24ec43c22780 _mt return_multiline_string.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1~pkr0. .');  # Return multiline string.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( """
     """ + a)) is not _mt and _mt and _mt(1, _mt_v) or _mt_v

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 fd2d4f3bf1039f1488bae0c4d6819820 _mt return_multiline_tuple.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1 .');  # Return multiline tuple.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 fd2d4f3bf1039f1488bae0c4d6819820 _mt return_multiline_tuple.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1~lr0r1. .');  # Return multiline tuple.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( (
         a,

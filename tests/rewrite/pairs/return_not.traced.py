@@ -1,3 +1,3 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 52f16e3aa3140d0bb9d869d41c724f79 _mt return_not.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1 .');  # Return not.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 52f16e3aa3140d0bb9d869d41c724f79 _mt return_not.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1~r0 .');  # Return not.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( not a)) is not _mt and _mt and _mt(1, _mt_v) or _mt_v

@@ -1,3 +1,3 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 34068465ed7ff18d76ba4e4c2fc858ff _mt return_semicolon_behind.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1 .');  # Return semicolon behind.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 34068465ed7ff18d76ba4e4c2fc858ff _mt return_semicolon_behind.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1~pr0r1. .');  # Return semicolon behind.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( a + b)) is not _mt and _mt and _mt(1, _mt_v) or _mt_v;

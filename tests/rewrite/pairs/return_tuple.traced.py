@@ -1,3 +1,3 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 f5331cb062f34c627f44c6e8d328386d _mt return_tuple.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1 .');  # Return tuple.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 f5331cb062f34c627f44c6e8d328386d _mt return_tuple.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1,-1.1~lr0r1. .');  # Return tuple.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( a, b)) is not _mt and _mt and _mt(1, _mt_v) or _mt_v

@@ -1,3 +1,3 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 f64667d2c9149de91e8f544eb2aeeab6 _mt return_yield.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1 .');  # Return yield.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 f64667d2c9149de91e8f544eb2aeeab6 _mt return_yield.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r1:5=return,-1~k .');  # Return yield.
 def f(a, b):
     not (_mt and _mt(0, a, b)); return (_mt_v := ( (yield a))) is not _mt and _mt and _mt(1, _mt_v) or _mt_v

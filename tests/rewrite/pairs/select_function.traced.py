@@ -1,5 +1,5 @@
 # Select function.
-class Model(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 408ace7f3d345a86b50a2c6dc1d7041f _mt select_function.py --function=free 2,3 1,0,<module> 14,0,free e15:1/1=a a1:5=b,-1 r1=return,-1 .')) and () or ()), Module):
+class Model(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 408ace7f3d345a86b50a2c6dc1d7041f _mt select_function.py --function=free 2,3 1,0,<module> 14,0,free e15:1/1=a a1:5=b,-1~r0 r1=return,-1~r0 .')) and () or ()), Module):
     def __init__(self, n):
         self.n = n
 

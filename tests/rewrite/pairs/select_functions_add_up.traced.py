@@ -1,5 +1,5 @@
 # Select functions add up.
-class Model(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 444fb6ddf9c37f079202556c3792e437 _mt select_functions_add_up.py --function=free%20--function=Model.other 3,6 1,0,<module> 9,0,Model.other 5,0,free e10:5/1=self=x a1:9=z,-1.1 r1=return,-1 e3:1/2=a a1:5=b,-1 r1=1,-1 .')) and () or ()), Module):
+class Model(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 444fb6ddf9c37f079202556c3792e437 _mt select_functions_add_up.py --function=free%20--function=Model.other 3,6 1,0,<module> 9,0,Model.other 5,0,free e10:5/1=self=x a1:9=z,-1.1~r0 r1=return,-1~r0 e3:1/2=a a1:5=b,-1~r0 r1=1,-1~r0 .')) and () or ()), Module):
     def __init__(self, n):
         self.n = n
 

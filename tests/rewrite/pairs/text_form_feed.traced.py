@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 d0c1770224b34d3a01cfb1de16be1dd6 _mt text_form_feed.py --forward 2,5 1,0,<module> 3,0,A.forward e4:5/1=self=x a1:10=y,-1.1 b1:9?fc0c4ef4,-1 r1:13=return,-2 r1:9.1=1,-4.1,-3 .'); import torch
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 d0c1770224b34d3a01cfb1de16be1dd6 _mt text_form_feed.py --forward 2,5 1,0,<module> 3,0,A.forward e4:5/1=self=x a1:10=y,-1.1~pr0k. b1:9?fc0c4ef4,-1~r0 r1:13=return,-2~r0 r1:9.1=1,-4.1,-3~pr0r1. .'); import torch
 
 class A:
     def forward(self, x):

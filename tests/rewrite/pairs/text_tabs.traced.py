@@ -1,4 +1,4 @@
-class A(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 ba4dafeab032ba947e2b8dd5508c07ee _mt text_tabs.py --forward 2,5 1,0,<module> 1,0,A.forward e2:2/1=self=x a1:3=y,-1.1 b1?fc0c4ef4,-1 r1:4=return,-2 r1:3.1=1,-4.1,-3 .')) and () or ())):
+class A(*((_mt := __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 ba4dafeab032ba947e2b8dd5508c07ee _mt text_tabs.py --forward 2,5 1,0,<module> 1,0,A.forward e2:2/1=self=x a1:3=y,-1.1~pr0k. b1?fc0c4ef4,-1~r0 r1:4=return,-2~r0 r1:3.1=1,-4.1,-3~pr0r1. .')) and () or ())):
 	def forward(self, x):
 		not (_mt and _mt(0, self, x)); y = x + 1; _mt and _mt(1, y)
 		if y:

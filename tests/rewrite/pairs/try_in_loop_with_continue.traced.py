@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 873f47fae25ab5e27b8504db28fcb5a5 _mt try_in_loop_with_continue.py --all 2,7 1,0,<module> 1,0,f e2:1/1=a=b l1:5=c,-1 a2:13=d,-1 b3:9!1?ac1db00e b-2?e6aeb1ec(ValueError a5:13=b,b r1:5=return,d .');  # Try in loop with continue.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 873f47fae25ab5e27b8504db28fcb5a5 _mt try_in_loop_with_continue.py --all 2,7 1,0,<module> 1,0,f e2:1/1=a=b l1:5=c,-1~er0 a2:13=d,-1~cc;r0. b3:9!1?ac1db00e b-2?e6aeb1ec(ValueError~r0 a5:13=b,b~pr0k. r1:5=return,d~r0 .');  # Try in loop with continue.
 def f(a, b):
     for c in (_mt and _mt(0, a, b)) or (a):
         try:

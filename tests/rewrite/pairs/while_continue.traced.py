@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 4d242f0fa3175d4e69e8f7191f4c21e8 _mt while_continue.py --all 2,7 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1 l1,c a1:9.1=c,c b1?eb024a92,-1,-4.1 a1=d,-2 r1:5=return,c .');  # While continue.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 4d242f0fa3175d4e69e8f7191f4c21e8 _mt while_continue.py --all 2,7 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1~r0 l1,c~r0 a1:9.1=c,c~pr0k. b1?eb024a92,-1,-4.1~ur0r1. a1=d,-2~r0 r1:5=return,c~r0 .');  # While continue.
 def f(a, b):
     not (_mt and _mt(0, a, b)); c = a; _mt and _mt(1, c)
     while (c) and not (_mt and _mt(2)):

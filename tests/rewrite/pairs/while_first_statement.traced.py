@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 9988e40c1b39d8bc6a9fac16a0cb15bb _mt while_first_statement.py --all 2,4 1,0,<module> 1,0,f e2:1/1*=a=b l1:5,a a1:9=a,a r1:5=return,a .');  # While first statement.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 9988e40c1b39d8bc6a9fac16a0cb15bb _mt while_first_statement.py --all 2,4 1,0,<module> 1,0,f e2:1/1*=a=b l1:5,a~r0 a1:9=a,a~pr0k. r1:5=return,a~r0 .');  # While first statement.
 def f(a, b):
     while (_mt and _mt(0, a, b)) or ((a) and not (_mt and _mt(1))):
         a -= 1; not (_mt and _mt(2, a))

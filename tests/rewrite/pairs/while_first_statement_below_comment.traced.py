@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 cc96de95aac26eee066b30c6c0a95075 _mt while_first_statement_below_comment.py --all 2,4 1,0,<module> 1,0,f e2:1/1*=a=b l2:5,a a1:9=a,a r1:5=return,a .');  # While first statement below comment.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 cc96de95aac26eee066b30c6c0a95075 _mt while_first_statement_below_comment.py --all 2,4 1,0,<module> 1,0,f e2:1/1*=a=b l2:5,a~r0 a1:9=a,a~pr0k. r1:5=return,a~r0 .');  # While first statement below comment.
 def f(a, b):
     # Counts down.
     while (_mt and _mt(0, a, b)) or ((a) and not (_mt and _mt(1))):

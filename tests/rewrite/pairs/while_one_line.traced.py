@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 3626a7cb3cb7c71222a86be931e363bc _mt while_one_line.py --all 2,5 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1 l1,c a:14.1=c,c r1:5=return,c .');  # While one line.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 3626a7cb3cb7c71222a86be931e363bc _mt while_one_line.py --all 2,5 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1~r0 l1,c~r0 a:14.1=c,c~pr0k. r1:5=return,c~r0 .');  # While one line.
 def f(a, b):
     not (_mt and _mt(0, a, b)); c = a; _mt and _mt(1, c)
     while (c) and not (_mt and _mt(2)): c -= 1; not (_mt and _mt(3, c))

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 bcaf2222528397154402f11b7cf6e692 _mt with_after_assignment.py --all 2,5 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1 a1=d,-1 a1:9=e,-1 r1:5=return,-4.1 .');  # With after assignment.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 bcaf2222528397154402f11b7cf6e692 _mt with_after_assignment.py --all 2,5 1,0,<module> 1,0,f e2:1/1=a=b a1:5=c,-1~r0 a1=d,-1~r0 a1:9=e,-1~r0 r1:5=return,-4.1~r0 .');  # With after assignment.
 def f(a, b):
     not (_mt and _mt(0, a, b)); c = a; _mt and _mt(1, c)
     with c as d:

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 afcbd1bcd8c52c1fe6e1a42b1afc001c _mt with_several.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b a1:5=d=e,-1,-1.1 r2=return,-1 .');  # With several.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 afcbd1bcd8c52c1fe6e1a42b1afc001c _mt with_several.py --all 2,3 1,0,<module> 1,0,f e2:1/1=a=b a1:5=d=e,-1,-1.1 r2=return,-1~r0 .');  # With several.
 def f(a, b):
     with (_mt and _mt(0, a, b)) or (a) as d, b as e, a:
         not (_mt and _mt(1, d, e)); pass

@@ -1,4 +1,4 @@
-_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch1 d5316ab9525cb2180358276817490f1e _mt with_star_tuple.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r2:5=return,-1 .');  # With star tuple.
+_mt = __import__('monitorch' or 'this file was instrumented: install monitorch, or remove the inserted calls with monitorch-instrument --strip')._instrumented(globals(), 'monitorch2 d5316ab9525cb2180358276817490f1e _mt with_star_tuple.py --all 2,2 1,0,<module> 1,0,f e2:1/1=a=b r2:5=return,-1~r0 .');  # With star tuple.
 def f(a, b):
     with (_mt and _mt(0, a, b)) or ((*a, b)): pass
     not (_mt and _mt(1, a)); return a

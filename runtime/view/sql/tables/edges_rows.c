@@ -1,7 +1,14 @@
 /* The table `edges`: which event's value went into which other one's. */
 #include "runtime/view/sql/tables/row_tables.h"
 
-enum column { COLUMN_TRACE, COLUMN_SOURCE, COLUMN_TARGET, COLUMN_KIND, COLUMN_COUNT };
+enum column {
+    COLUMN_TRACE,
+    COLUMN_SOURCE,
+    COLUMN_TARGET,
+    COLUMN_KIND,
+    COLUMN_CERTAIN,
+    COLUMN_COUNT
+};
 
 static const struct column_rule columns[COLUMN_COUNT] = {
     {"trace", COLUMN_FORM_TEXT, "the trace's file name"},
@@ -9,7 +16,13 @@ static const struct column_rule columns[COLUMN_COUNT] = {
     {"target", COLUMN_FORM_INTEGER, "seq of the event whose value was made from it"},
     {"kind", COLUMN_FORM_TEXT,
      "value: was read to make it; same: the same under another name; write: the value "
-     "before a write in place; alias: was changed by writing to the source"},
+     "before a write in place; alias: was changed by writing to the source; shape: "
+     "only "
+     "its shape, dtype, device or length was read"},
+    {"certain", COLUMN_FORM_INTEGER,
+     "0: a call that was not recorded had several arguments, and any of them may be "
+     "the "
+     "source"},
 };
 
 static uint64_t guess(const struct sql_trace *trace)
@@ -50,6 +63,8 @@ static void get(struct sql_trace *trace,
     (void)scratch;
     if (column == COLUMN_KIND) {
         sql_value_set_text(value, slice_of(sql_edge_kind_text(edge->kind)));
+    } else if (column == COLUMN_CERTAIN) {
+        sql_value_set_number(value, edge->is_certain);
     } else {
         sql_value_set_number(value,
                              column == COLUMN_SOURCE ? edge->source : edge->target);

@@ -20,7 +20,7 @@ const char *sql_edge_kind_text(enum flow_edge_kind kind)
     static const char *const texts[] = {
         [FLOW_EDGE_VALUE] = "value", [FLOW_EDGE_SAME] = "same",
         [FLOW_EDGE_WRITE] = "write", [FLOW_EDGE_ALIAS] = "alias",
-        [FLOW_EDGE_FORM] = "form",
+        [FLOW_EDGE_FORM] = "shape",
     };
 
     return texts[kind];
@@ -68,6 +68,7 @@ static bool copy_edges(struct sql_edges *edges, const struct flow_graph *graph)
             .source = graph->nodes[edge->source].event,
             .target = graph->nodes[edge->target].event,
             .kind = edge->kind,
+            .is_certain = !edge->is_unsure,
         };
         edges->by_source[i] = i;
     }

@@ -19,6 +19,7 @@ struct sql_edge {
     uint64_t source; /* numbers of events */
     uint64_t target;
     enum flow_edge_kind kind;
+    bool is_certain;
 };
 
 struct sql_edges {

@@ -1,0 +1,100 @@
+/* The term of a site: what the value of its statement is made of. format.h has its grammar. */
+#ifndef MONITORCH_SITE_TERM_H
+#define MONITORCH_SITE_TERM_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The letters of the grammar. */
+enum term_kind {
+    TERM_READ = 'r',
+    TERM_CONSTANT = 'k',
+    TERM_TEXT = 'q',
+    TERM_NUMBER = 'z',
+    TERM_FROM_END = 'v',
+    TERM_FORM = 'f',
+    TERM_ITEM = 'i',
+    TERM_LAST = 'j',
+    TERM_KEY = 't',
+    TERM_NAMED = 'n',
+    TERM_CHOSEN = 's',
+    TERM_ATTRIBUTE = 'a',
+    TERM_ANY = 'e',
+    TERM_EACH = 'g',
+    TERM_SOME = 'h',
+    TERM_AT_PLACE = 'w',
+    TERM_ALL = 'u',
+    TERM_SUM = 'p',
+    TERM_ONE = 'o',
+    TERM_LIST = 'l',
+    TERM_DICT = 'd',
+    TERM_CALL = 'c',
+    TERM_METHOD = 'm',
+};
+
+/* How a term is given to the one around it. */
+enum term_mark {
+    TERM_PLAIN = 0,
+    TERM_KEYWORD = '=', /* by its key, `given` */
+    TERM_STAR = 'x',
+    TERM_DOUBLE_STAR = 'y',
+    TERM_COMPUTED = '?', /* by a key that is not known */
+};
+
+/* In the order of the text: a term, then those in it. */
+struct term_node {
+    uint8_t kind; /* enum term_kind */
+    uint8_t mark; /* enum term_mark */
+    uint32_t number;
+    uint32_t next;      /* behind the last term in it */
+    struct slice key;   /* of attribute, item, call; the text of TERM_TEXT */
+    struct slice given; /* TERM_KEYWORD: the name */
+};
+
+enum term_step { TERM_STEP_ITEM = '.', TERM_STEP_LAST = '-', TERM_STEP_REST = '*' };
+
+/* Which part of the value a write gets. Without one it gets the whole. */
+#define TERM_STEPS_LIMIT 9
+struct term_part {
+    uint32_t write;
+    uint8_t kinds[TERM_STEPS_LIMIT]; /* enum term_step */
+    uint32_t numbers[TERM_STEPS_LIMIT];
+    uint32_t step_count;
+    bool is_put; /* into what was written */
+};
+
+struct term {
+    struct term_node *nodes; /* borrowed from the arena; the first is the value */
+    uint32_t node_count;
+    struct term_part *parts; /* borrowed from the arena */
+    uint32_t part_count;
+};
+
+/* Reads the text of a site; `read_count` reads are known. An empty text, and one that is damaged,
+ * give a term without nodes. false: out of memory. */
+bool term_read(struct term *term,
+               struct slice text,
+               uint32_t read_count,
+               struct arena *arena);
+
+/* The part that the write gets; NULL: the whole. */
+const struct term_part *term_find_part(const struct term *term, uint32_t write);
+
+/* The first term in a node, and the one behind another in it; 0: there is none. */
+static inline uint32_t term_child(const struct term *term, uint32_t node)
+{
+    return term->nodes[node].next > node + 1 ? node + 1 : 0;
+}
+
+static inline uint32_t
+term_sibling(const struct term *term, uint32_t parent, uint32_t child)
+{
+    uint32_t next = term->nodes[child].next;
+
+    return next < term->nodes[parent].next ? next : 0;
+}
+
+#endif

@@ -1,0 +1,833 @@
+/* Made: which of a statement's sources one of its values comes from, by the statement's term. */
+#include "runtime/view/flow/build.h"
+#include "runtime/view/flow/paths.h"
+
+#include "runtime/base/memory.h"
+
+/* An object is taken for made from so many values at most. */
+#define CARRIED_MAX 64
+/* So many lists that are made stand in each other. */
+#define LISTS_MAX 8
+/* Places in them that are no number. */
+#define PLACE_ALL     UINT32_MAX
+#define PLACE_UNKNOWN (UINT32_MAX - 1)
+
+/* A walk over a term, towards the part of it that is the target's value. */
+struct walk {
+    struct flow_builder *builder;
+    const struct term *term;
+    const struct site *site;
+    uint32_t target;      /* a raw node; FLOW_NONE: an object, or nothing but a count */
+    uint32_t content;     /* the object's; FLOW_NONE */
+    uint32_t array_count; /* arrays that were found: not of their forms alone */
+    uint32_t whole_count; /* of these, values of names themselves */
+    uint32_t found_count; /* anything */
+    uint32_t places[LISTS_MAX]; /* of the item that is made, in the lists around it */
+    uint32_t list_count;
+    bool has_failed;
+};
+
+/* How what is found below a term goes in. */
+struct way {
+    bool is_form;
+    bool is_unsure;
+};
+
+static void find(struct walk *walk, uint32_t node, struct slice path, struct way way);
+
+/* ---- what is found ---- */
+
+static bool is_array(const struct flow_raw *node)
+{
+    return node->kind == VALUE_TENSOR;
+}
+
+/* Whether the target shows that it has the source's very elements, or lies in its memory. */
+static bool is_evident(const struct flow_raw *source, const struct flow_raw *target)
+{
+    if (!is_array(source) || !is_array(target)) {
+        return false;
+    }
+    return (source->storage != 0 && source->storage == target->storage) ||
+           (source->has_hash && target->has_hash && source->hash == target->hash &&
+            source->dtype == target->dtype);
+}
+
+static bool
+carry(struct flow_builder *builder, uint32_t index, uint32_t raw, struct way way)
+{
+    struct flow_content *content = &builder->contents[index];
+    void *items = builder->carried;
+
+    if (content->carried_count == CARRIED_MAX) {
+        return true;
+    }
+    for (uint32_t i = 0; i < content->carried_count; i++) {
+        struct flow_carried *known = &builder->carried[content->carried + i];
+
+        if (known->raw == raw) {
+            known->is_form = known->is_form && way.is_form;
+            known->is_unsure = known->is_unsure && way.is_unsure;
+            return true;
+        }
+    }
+    if (!flow_grow(builder, &items, &builder->carried_capacity, builder->carried_count,
+                   sizeof *builder->carried)) {
+        return false;
+    }
+    builder->carried = items;
+    builder->carried[builder->carried_count++] =
+        (struct flow_carried){raw, way.is_form, way.is_unsure};
+    content->carried_count++;
+    return true;
+}
+
+static void add(struct walk *walk, const struct flow_source *source, struct way way)
+{
+    struct flow_builder *builder = walk->builder;
+    const struct flow_raw *node = &builder->raws[source->raw];
+    bool is_form = way.is_form || source->is_form;
+    bool is_unsure = way.is_unsure || source->is_unsure;
+
+    walk->found_count += !is_form;
+    if (is_array(node) && !is_form) {
+        walk->array_count++;
+        walk->whole_count += source->rest == 0 && !source->is_carried;
+    }
+    if (walk->content != FLOW_NONE) {
+        walk->has_failed |= !carry(builder, walk->content, source->raw,
+                                   (struct way){is_form, is_unsure});
+    } else if (walk->target != FLOW_NONE && builder->visit.edges_left > 0) {
+        const struct flow_raw *target = &builder->raws[walk->target];
+
+        builder->visit.edges_left--;
+        walk->has_failed |= !flow_edge_add_read(builder, source, walk->target, is_form,
+                                                is_unsure && !is_evident(node, target));
+    }
+}
+
+static struct slice text_of(const struct walk *walk, uint32_t number)
+{
+    return walk->builder->texts.texts[number];
+}
+
+/* What a chain of terms stands for, as far as it is at that path. */
+static void find_chain(struct walk *walk,
+                       const struct flow_use *use,
+                       struct slice path,
+                       struct way way)
+{
+    bool is_found = false;
+
+    for (uint32_t i = 0; i < use->count && !walk->has_failed; i++) {
+        const struct flow_source *source = &walk->builder->sources[use->first + i];
+        struct slice rest;
+
+        if (flow_path_fits(text_of(walk, source->rest), path, &rest)) {
+            is_found = true;
+            add(walk, source, way);
+        }
+    }
+    way.is_unsure = true;
+    for (uint32_t i = 0; i < use->count && !is_found && !walk->has_failed; i++) {
+        add(walk, &walk->builder->sources[use->first + i], way);
+    }
+}
+
+/* ---- counting ---- */
+
+static struct walk count_of(const struct walk *walk, uint32_t node)
+{
+    struct walk counting = {.builder = walk->builder,
+                            .term = walk->term,
+                            .site = walk->site,
+                            .target = FLOW_NONE,
+                            .content = FLOW_NONE};
+
+    find(&counting, node, SLICE(""), (struct way){false, false});
+    return counting;
+}
+
+/* How many of a term's parts, from `first` on, bring a value in. Arrays count alone where there are
+ * some. */
+static uint32_t count_parts(const struct walk *walk, uint32_t parent, uint32_t first)
+{
+    uint32_t arrays = 0;
+    uint32_t others = 0;
+
+    for (uint32_t i = first; i != 0; i = term_sibling(walk->term, parent, i)) {
+        struct walk counting = count_of(walk, i);
+
+        /* A container is as many as there are arrays in it. */
+        arrays += counting.array_count - counting.whole_count > 1
+                      ? counting.array_count
+                      : counting.array_count > 0;
+        others += counting.found_count > 0;
+    }
+    return arrays > 0 ? arrays : others;
+}
+
+/* ---- parts that are made together ---- */
+
+static void find_parts(struct walk *walk,
+                       uint32_t parent,
+                       uint32_t first,
+                       struct slice path,
+                       struct way way)
+{
+    for (uint32_t i = first; i != 0 && !walk->has_failed;
+         i = term_sibling(walk->term, parent, i)) {
+        find(walk, i, path, way);
+    }
+}
+
+static bool is_use(const struct walk *walk, uint32_t node)
+{
+    return walk->builder->uses[node].is_chain;
+}
+
+/* An item of a sum of lists, which was made anew: it is not one that a name's list had. */
+static void
+find_sum(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    struct flow_path any;
+    bool is_found = false;
+
+    if (path.size == 0) {
+        find_parts(walk, node, term_child(walk->term, node), path, way);
+        return;
+    }
+    flow_path_set(&any, SLICE("[*]"), flow_path_behind(path));
+    for (uint32_t i = term_child(walk->term, node); i != 0;
+         i = term_sibling(walk->term, node, i)) {
+        if (!is_use(walk, i)) {
+            is_found = true;
+            find(walk, i, flow_path_slice(&any), way);
+        }
+    }
+    if (!is_found) {
+        find_parts(walk, node, term_child(walk->term, node), SLICE(""), way);
+    }
+}
+
+/* What chooses an item or an arm: it may decide what the value is, and is no part of it. */
+static void find_chooser(struct walk *walk, uint32_t node, struct way way)
+{
+    way.is_unsure = true;
+    find(walk, node, SLICE(""), way);
+}
+
+static void
+find_choice(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    uint32_t condition = term_child(walk->term, node);
+    uint32_t first;
+
+    if (condition == 0) {
+        return;
+    }
+    find_chooser(walk, condition, way);
+    first = term_sibling(walk->term, node, condition);
+    way.is_unsure = way.is_unsure || count_parts(walk, node, first) > 1;
+    find_parts(walk, node, first, path, way);
+}
+
+static void
+find_list(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    uint32_t wanted = 0;
+    uint32_t place = 0;
+    bool has_place = flow_path_number(path, &wanted);
+
+    for (uint32_t i = term_child(walk->term, node); i != 0;
+         i = term_sibling(walk->term, node, i)) {
+        if (walk->term->nodes[i].mark == TERM_STAR) {
+            struct flow_path any;
+
+            has_place = has_place && wanted < place;
+            flow_path_set(&any, path.size > 0 ? SLICE("[*]") : SLICE(""),
+                          flow_path_behind(path));
+            find(walk, i, flow_path_slice(&any), way);
+        } else if (!has_place || place == wanted) {
+            find(walk, i, flow_path_behind(path), way);
+        }
+        place++;
+    }
+}
+
+static void
+find_dict(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    for (uint32_t i = term_child(walk->term, node); i != 0;
+         i = term_sibling(walk->term, node, i)) {
+        const struct term_node *part = &walk->term->nodes[i];
+
+        if (part->mark == TERM_KEYWORD) {
+            if (path.size == 0 || slice_starts(path, SLICE("[*]")) ||
+                flow_path_has_key(path, part->given)) {
+                find(walk, i, flow_path_behind(path), way);
+            }
+        } else if (part->mark == TERM_COMPUTED) {
+            find(walk, i, flow_path_behind(path), way);
+        } else {
+            find(walk, i, path, way);
+        }
+    }
+}
+
+/* ---- calls ---- */
+
+/* What recorded calls of that term returned, as far as it is at the path. Gives whether they
+ * returned something that is recorded. */
+static bool
+find_results(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    const struct flow_builder *builder = walk->builder;
+    bool has_results = false;
+    bool is_found = false;
+
+    for (int round = 0; round < 2 && !is_found; round++) {
+        for (uint32_t i = builder->uses[node].first_call; i != FLOW_NONE;
+             i = builder->calls[i].next_at_term) {
+            const struct flow_call *call = &builder->calls[i];
+
+            for (uint32_t k = 0; k < call->result_count; k++) {
+                uint32_t raw = call->first_result + k;
+                struct flow_source source = {
+                    .raw = raw, .read = FLOW_NONE, .node = FLOW_NONE};
+                struct slice rest;
+
+                if (builder->raws[raw].is_hidden) {
+                    continue;
+                }
+                has_results = true;
+                if (round == 1 || flow_path_fits(text_of(walk, builder->raws[raw].path),
+                                                 path, &rest)) {
+                    is_found = true;
+                    /* Of several that one call made inside, the last returns what that returns. */
+                    source.is_unsure = round == 1 || (call->is_inside &&
+                                                      call->next_at_term != FLOW_NONE);
+                    source.rest = builder->raws[raw].path;
+                    add(walk, &source, way);
+                }
+            }
+        }
+    }
+    return has_results;
+}
+
+/* The key or place that the method's first argument gives; empty: it is computed, or none. */
+static void set_place(const struct walk *walk,
+                      uint32_t argument,
+                      struct flow_path *path,
+                      struct slice then)
+{
+    const struct term_node *node = &walk->term->nodes[argument];
+
+    switch (argument == 0 ? 0 : node->kind) {
+    case TERM_NUMBER:
+        flow_path_set_item(path, node->number, then);
+        break;
+    case TERM_FROM_END:
+        flow_path_set_last(path, node->number, then);
+        break;
+    case TERM_TEXT:
+        flow_path_set_key(path, node->key, then);
+        break;
+    default:
+        flow_path_set(path, SLICE("[*]"), then);
+    }
+}
+
+/* The item that a method of a container gives: `parts.pop()`, `table.get('key')`. */
+static bool is_item_method(struct slice name)
+{
+    return slice_equal(name, SLICE("pop")) || slice_equal(name, SLICE("popleft")) ||
+           slice_equal(name, SLICE("get")) || slice_equal(name, SLICE("setdefault")) ||
+           slice_equal(name, SLICE("popitem"));
+}
+
+static void
+find_item(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    uint32_t object = node + 1;
+    uint32_t argument = term_sibling(walk->term, node, object);
+    uint32_t other = argument == 0 ? 0 : term_sibling(walk->term, node, argument);
+    struct slice name = walk->term->nodes[node].key;
+    struct flow_path item;
+
+    if (argument == 0 && slice_equal(name, SLICE("pop"))) {
+        flow_path_set_last(&item, 1, path);
+    } else if (slice_equal(name, SLICE("popleft"))) {
+        flow_path_set_item(&item, 0, path);
+    } else {
+        set_place(walk, argument, &item, path);
+    }
+    way.is_unsure =
+        way.is_unsure || (other != 0 && count_of(walk, other).found_count > 0);
+    find(walk, object, flow_path_slice(&item), way);
+    if (other != 0) {
+        find(walk, other, path, way);
+    }
+}
+
+/* A method that a container has, whose items are known. Gives whether it is one. */
+static bool
+find_in_container(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    struct slice name = walk->term->nodes[node].key;
+    uint32_t object = node + 1;
+
+    if (is_item_method(name)) {
+        find_item(walk, node, path, way);
+    } else if (slice_equal(name, SLICE("items"))) {
+        struct slice pair = flow_path_behind(path);
+        struct flow_path item;
+
+        if (!flow_path_has_key(pair, SLICE("[0]"))) {
+            flow_path_set(&item, path.size > 0 ? SLICE("[*]") : SLICE(""),
+                          flow_path_behind(pair));
+            find(walk, object, flow_path_slice(&item), way);
+        }
+    } else if (slice_equal(name, SLICE("values")) || slice_equal(name, SLICE("copy"))) {
+        struct flow_path item;
+
+        flow_path_set(&item,
+                      path.size > 0 && slice_equal(name, SLICE("values")) ? SLICE("[*]")
+                                                                          : SLICE(""),
+                      path.size > 0 && slice_equal(name, SLICE("values"))
+                          ? flow_path_behind(path)
+                          : path);
+        find(walk, object, flow_path_slice(&item), way);
+    } else {
+        return slice_equal(name, SLICE("keys"));
+    }
+    return true;
+}
+
+/* The argument that has the path's first name: `Output(logits=x).logits`. 0: none. */
+static uint32_t find_keyword(const struct walk *walk, uint32_t node, struct slice path)
+{
+    for (uint32_t i = term_child(walk->term, node); i != 0 && path.size > 0;
+         i = term_sibling(walk->term, node, i)) {
+        const struct term_node *part = &walk->term->nodes[i];
+
+        if (part->mark == TERM_KEYWORD && flow_path_has_key(path, part->given)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* Whether a method is one of an array: then all that it is given goes in. */
+static bool is_array_method(const struct walk *walk, uint32_t node)
+{
+    uint32_t object = node + 1;
+    struct walk counting;
+
+    if (walk->term->nodes[node].kind != TERM_METHOD) {
+        return false;
+    }
+    if (!is_use(walk, object)) {
+        return walk->term->nodes[object].kind != TERM_CONSTANT;
+    }
+    counting = count_of(walk, object);
+    return counting.whole_count > 0;
+}
+
+/* A call that is not recorded: any of its arguments may be in its result. */
+static void
+find_open_call(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    uint32_t first = term_child(walk->term, node);
+    uint32_t keyword = find_keyword(walk, node, path);
+
+    if (keyword != 0) {
+        find(walk, keyword, flow_path_behind(path), way);
+        return;
+    }
+    way.is_unsure = way.is_unsure || (!is_array_method(walk, node) &&
+                                      count_parts(walk, node, first) > 1);
+    find_parts(walk, node, first, SLICE(""), way);
+}
+
+static void
+find_call(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    const struct flow_use *use = &walk->builder->uses[node];
+    bool is_method = walk->term->nodes[node].kind == TERM_METHOD;
+
+    if (use->first_call != FLOW_NONE) {
+        if (find_results(walk, node, path, way)) {
+            return;
+        }
+        way.is_unsure = true;
+    } else if (is_method && is_use(walk, node + 1) && !is_array_method(walk, node) &&
+               find_in_container(walk, node, path, way)) {
+        return;
+    }
+    find_open_call(walk, node, path, way);
+}
+
+/* ---- lists that are made ---- */
+
+static void
+find_each(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    uint32_t place = PLACE_ALL;
+
+    if (walk->list_count == LISTS_MAX) {
+        return;
+    }
+    if (path.size > 0 && (walk->term->nodes[node].kind == TERM_SOME ||
+                          !flow_path_number(path, &place))) {
+        place = slice_starts(path, SLICE("[*]")) ? PLACE_ALL : PLACE_UNKNOWN;
+    }
+    walk->places[walk->list_count++] = place;
+    find(walk, node + 1, flow_path_behind(path), way);
+    walk->list_count--;
+}
+
+/* An item of what is gone over: that at the same place, or any. */
+static void
+find_item_of_list(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    const struct term_node *at = &walk->term->nodes[node];
+    uint32_t place =
+        walk->list_count == 0 ? PLACE_UNKNOWN : walk->places[walk->list_count - 1];
+    uint32_t count = walk->list_count;
+    struct flow_path item;
+
+    if (at->kind == TERM_AT_PLACE && at->number < walk->list_count) {
+        walk->list_count -= at->number;
+        place = walk->places[walk->list_count - 1];
+    }
+    if (place < PLACE_UNKNOWN) {
+        flow_path_set_item(&item, place, path);
+    } else {
+        flow_path_set(&item, SLICE("[*]"), path);
+        way.is_unsure = way.is_unsure || place == PLACE_UNKNOWN;
+    }
+    walk->list_count -= walk->list_count > 0;
+    find(walk, node + 1, flow_path_slice(&item), way);
+    walk->list_count = count;
+}
+
+/* ---- any term ---- */
+
+/* Terms around others that are no names: `f(x)[0]`, `(a, b).shape`. */
+static void
+find_inside(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    const struct term_node *at = &walk->term->nodes[node];
+    struct flow_path inner;
+
+    way.is_form = way.is_form || at->kind == TERM_FORM;
+    flow_term_step(walk->builder, walk->site, at, &inner, path);
+    if (at->kind == TERM_CHOSEN) {
+        find_chooser(walk, node + 1, way);
+    }
+    find(walk, flow_term_inner(walk->term, node), flow_path_slice(&inner), way);
+}
+
+static void find(struct walk *walk, uint32_t node, struct slice path, struct way way)
+{
+    const struct term_node *at = &walk->term->nodes[node];
+
+    if (walk->has_failed) {
+        return;
+    }
+    if (is_use(walk, node)) {
+        find_chain(walk, &walk->builder->uses[node], path, way);
+        if (at->kind == TERM_CHOSEN) {
+            find_chooser(walk, node + 1, way);
+        }
+        return;
+    }
+    switch (at->kind) {
+    case TERM_ALL:
+        find_parts(walk, node, term_child(walk->term, node), SLICE(""), way);
+        break;
+    case TERM_SUM:
+        find_sum(walk, node, path, way);
+        break;
+    case TERM_ONE:
+        find_choice(walk, node, path, way);
+        break;
+    case TERM_LIST:
+        find_list(walk, node, path, way);
+        break;
+    case TERM_DICT:
+        find_dict(walk, node, path, way);
+        break;
+    case TERM_EACH:
+    case TERM_SOME:
+        find_each(walk, node, path, way);
+        break;
+    case TERM_ANY:
+    case TERM_AT_PLACE:
+        find_item_of_list(walk, node, path, way);
+        break;
+    case TERM_CALL:
+    case TERM_METHOD:
+        find_call(walk, node, path, way);
+        break;
+    default:
+        if (flow_term_inner(walk->term, node) != FLOW_NONE) {
+            find_inside(walk, node, path, way);
+        }
+    }
+}
+
+/* ---- what a value is made of ---- */
+
+/* What was read beside the value, and the weights that the statement used. */
+static void find_others(struct walk *walk, bool has_beside)
+{
+    struct flow_builder *builder = walk->builder;
+    bool has_term = walk->term->node_count > 0;
+
+    for (uint32_t i = 0; i < builder->visit.source_count; i++) {
+        const struct flow_source source = builder->sources[i];
+
+        if (source.from == FLOW_FROM_WEIGHT ||
+            (source.from == FLOW_FROM_BESIDE && (has_beside || !has_term)) ||
+            source.from == FLOW_FROM_RESULT) {
+            bool is_known = has_term && source.from != FLOW_FROM_RESULT;
+
+            add(walk, &source, (struct way){false, !is_known});
+        }
+    }
+}
+
+/* Where in the statement's value the part of a write begins. */
+static void
+set_part(const struct term_part *part, struct slice path, struct flow_path *whole)
+{
+    flow_path_set(whole, SLICE(""), part->is_put ? flow_path_behind(path) : path);
+    for (uint32_t i = part->step_count; i-- > 0;) {
+        struct flow_path then = *whole;
+
+        if (part->kinds[i] == TERM_STEP_ITEM) {
+            flow_path_set_item(whole, part->numbers[i], flow_path_slice(&then));
+        } else if (part->kinds[i] == TERM_STEP_LAST) {
+            flow_path_set_last(whole, part->numbers[i], flow_path_slice(&then));
+        } else {
+            flow_path_set(whole, SLICE("[*]"),
+                          flow_path_behind(flow_path_slice(&then)));
+        }
+    }
+}
+
+/* An item that a method put into a container: it is of the arguments. */
+static void find_put(struct walk *walk, struct slice path)
+{
+    struct way way = {false, false};
+    uint32_t object = 1;
+    uint32_t first = term_sibling(walk->term, 0, object);
+    struct slice name = walk->term->nodes[0].key;
+    struct flow_path item;
+    uint32_t keyword = find_keyword(walk, 0, path);
+
+    if (keyword != 0) {
+        find(walk, keyword, flow_path_behind(path), way);
+        return;
+    }
+    flow_path_set(&item, SLICE(""), flow_path_behind(path));
+    if (slice_equal(name, SLICE("extend"))) {
+        flow_path_set(&item, SLICE("[*]"), flow_path_behind(path));
+    } else if (slice_equal(name, SLICE("update"))) {
+        flow_path_set(&item, SLICE(""), path);
+    }
+    find_parts(walk, 0, first, flow_path_slice(&item), way);
+}
+
+/* Finds what the visit's statement made the value at `path` of its write from. */
+static void find_written(struct walk *walk, uint32_t write, struct slice path)
+{
+    const struct term *term = walk->term;
+    const struct term_part *part = term_find_part(term, write);
+    struct flow_path whole;
+
+    if (term->node_count == 0) {
+        return;
+    }
+    if (term->nodes[0].kind == TERM_METHOD && walk->site->kind == SITE_MUTATE &&
+        path.size > 0 && part == NULL) {
+        find_put(walk, path);
+        return;
+    }
+    if (part == NULL) {
+        find(walk, 0, path, (struct way){false, false});
+        return;
+    }
+    set_part(part, path, &whole);
+    find(walk, 0, flow_path_slice(&whole), (struct way){false, false});
+}
+
+static uint32_t write_of(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, name)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static struct walk
+begin(struct flow_builder *builder, const struct site *site, uint32_t target)
+{
+    return (struct walk){.builder = builder,
+                         .term = builder->visit.term,
+                         .site = site,
+                         .target = target,
+                         .content = FLOW_NONE};
+}
+
+bool flow_made(struct flow_builder *builder,
+               uint32_t raw,
+               const struct log_event_view *event)
+{
+    struct walk walk = begin(builder, event->site, raw);
+    uint32_t write = write_of(event->site, event->name);
+    const struct term_part *part;
+
+    /* None holds nothing of what it was made from. */
+    if (event->kind == VALUE_NONE || walk.term == NULL) {
+        return true;
+    }
+    part = term_find_part(walk.term, write);
+    find_written(&walk, write, event->path);
+    find_others(&walk, part != NULL && part->is_put && event->path.size == 0);
+    return !walk.has_failed;
+}
+
+bool flow_carry(struct flow_builder *builder,
+                uint32_t content,
+                const struct log_event_view *event)
+{
+    struct walk walk = begin(builder, event->site, FLOW_NONE);
+
+    if (walk.term == NULL) {
+        return true;
+    }
+    builder->contents[content].carried = builder->carried_count;
+    builder->contents[content].carried_count = 0;
+    walk.content = content;
+    find_written(&walk, write_of(event->site, event->name), event->path);
+    find_others(&walk, false);
+    return !walk.has_failed;
+}
+
+/* ---- arguments ---- */
+
+/* The argument at that place; 0: there is none. `*has_star`: it may be one of a list that is given
+ * with a star. */
+static uint32_t
+find_place(const struct walk *walk, uint32_t node, uint32_t place, bool *has_star)
+{
+    uint32_t at = 0;
+
+    *has_star = false;
+    for (uint32_t i = term_sibling(walk->term, node, node + 1); i != 0;
+         i = term_sibling(walk->term, node, i)) {
+        const struct term_node *part = &walk->term->nodes[i];
+
+        if (part->mark == TERM_STAR) {
+            *has_star = true;
+            return i;
+        }
+        if (part->mark == TERM_PLAIN && at++ == place) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static void find_double_star(struct walk *walk, uint32_t node, struct slice path)
+{
+    for (uint32_t i = term_sibling(walk->term, node, node + 1); i != 0;
+         i = term_sibling(walk->term, node, i)) {
+        if (walk->term->nodes[i].mark == TERM_DOUBLE_STAR) {
+            find(walk, i, path, (struct way){false, false});
+        }
+    }
+}
+
+/* The argument of a parameter: by its name, its place, or out of what is given with stars. One that
+ * is not given has its default, which is made of nothing here. */
+static void find_parameter(struct walk *walk,
+                           uint32_t node,
+                           struct slice name,
+                           uint32_t place,
+                           struct slice path)
+{
+    struct flow_path item;
+    uint32_t argument;
+    bool has_star;
+
+    flow_path_set_key(&item, name, path);
+    argument = find_keyword(walk, node, flow_path_slice(&item));
+    if (argument != 0) {
+        find(walk, argument, path, (struct way){false, false});
+        return;
+    }
+    argument = find_place(walk, node, place, &has_star);
+    if (argument != 0) {
+        struct flow_path any;
+
+        flow_path_set(&any, has_star ? SLICE("[*]") : SLICE(""), path);
+        find(walk, argument, flow_path_slice(&any), (struct way){false, has_star});
+        return;
+    }
+    find_double_star(walk, node, flow_path_slice(&item));
+}
+
+/* `*args`, `**rest` of the called function: an item by its place, or by its name. */
+static void find_rest(
+    struct walk *walk, uint32_t node, uint32_t place, bool is_named, struct slice path)
+{
+    uint32_t number = 0;
+    struct slice step = slice_part(path, 0, flow_path_step(path));
+
+    if (!is_named && flow_path_number(path, &number)) {
+        find_parameter(walk, node, SLICE(""), place + number, flow_path_behind(path));
+    } else if (is_named && step.size > 4) {
+        find_parameter(walk, node, slice_part(step, 2, step.size - 2), UINT32_MAX,
+                       flow_path_behind(path));
+    }
+}
+
+bool flow_made_argument(struct flow_builder *builder,
+                        const struct site *site,
+                        uint32_t raw,
+                        const struct flow_call *callee)
+{
+    struct walk walk = begin(builder, site, raw);
+    const struct flow_raw *node = &builder->raws[raw];
+    const struct log_module *module = builder->modules[node->module].module;
+    const struct site *entry = &module->table.sites[node->site - module->first_site];
+    uint32_t write = write_of(entry, builder->texts.texts[node->name]);
+    struct slice path = builder->texts.texts[node->path];
+    uint32_t place = write;
+    const struct term *term;
+    const struct term_part *part;
+
+    if (node->kind == VALUE_NONE) {
+        return true;
+    }
+    term = flow_term_of(builder, node->site, entry);
+    if (term == NULL) {
+        return false;
+    }
+    place -= callee->is_bound && place > 0;
+    part = term_find_part(term, write);
+    if (part == NULL) {
+        find_parameter(&walk, callee->term_node, builder->texts.texts[node->name],
+                       place, path);
+    } else {
+        find_rest(&walk, callee->term_node, place, part->step_count > 1, path);
+    }
+    return !walk.has_failed;
+}

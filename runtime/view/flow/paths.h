@@ -1,0 +1,45 @@
+/* Paths of items as traces spell them, `[0]['logits'].hidden`, with `[*]` for any item. */
+#ifndef MONITORCH_VIEW_FLOW_PATHS_H
+#define MONITORCH_VIEW_FLOW_PATHS_H
+
+#include "runtime/base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A path that is being put together; one that is too long is the empty one: the whole. */
+#define FLOW_PATH_SIZE 240
+struct flow_path {
+    char bytes[FLOW_PATH_SIZE];
+    uint32_t size;
+};
+
+static inline struct slice flow_path_slice(const struct flow_path *path)
+{
+    return (struct slice){path->bytes, path->size};
+}
+
+void flow_path_set(struct flow_path *path, struct slice first, struct slice then);
+void flow_path_set_item(struct flow_path *path, uint32_t number, struct slice then);
+/* `[-2]` */
+void flow_path_set_last(struct flow_path *path, uint32_t number, struct slice then);
+void flow_path_set_key(struct flow_path *path, struct slice key, struct slice then);
+void flow_path_set_attribute(struct flow_path *path,
+                             struct slice name,
+                             struct slice then);
+
+/* Where the first step of the path ends. */
+size_t flow_path_step(struct slice path);
+/* The path behind its first step; empty where there is none. */
+struct slice flow_path_behind(struct slice path);
+/* Whether the first step is a place in a list; gives it. */
+bool flow_path_number(struct slice path, uint32_t *number);
+/* Whether the first step is that key, or that attribute: containers that are objects have both. */
+bool flow_path_has_key(struct slice path, struct slice key);
+
+/* Whether a value at `path` is what is wanted, or a part of it, or holds it. `*rest`: what of its path
+ * stands behind the wanted one. */
+bool flow_path_fits(struct slice path, struct slice wanted, struct slice *rest);
+
+#endif

@@ -1,0 +1,606 @@
+/* Sources: the values that a statement reads, by the terms that read them. */
+#include "runtime/view/flow/build.h"
+#include "runtime/view/flow/paths.h"
+
+#include <assert.h>
+
+/* ---- the list ---- */
+
+static bool is_full(const struct flow_builder *builder)
+{
+    return builder->visit.source_count >=
+           (builder->edge_count < FLOW_PLENTY ? FLOW_SOURCES_MAX : FLOW_SOURCES_FEW);
+}
+
+bool flow_source_add(struct flow_builder *builder, const struct flow_source *source)
+{
+    void *items = builder->sources;
+
+    if (is_full(builder)) {
+        return true;
+    }
+    if (!flow_grow(builder, &items, &builder->source_capacity,
+                   builder->visit.source_count, sizeof *builder->sources)) {
+        return false;
+    }
+    builder->sources = items;
+    builder->sources[builder->visit.source_count++] = *source;
+    return true;
+}
+
+bool flow_is_covered(const struct flow_raw *value, const struct flow_raw *write)
+{
+    return (value->address != 0 && value->address == write->address) ||
+           (write->extent > 0 && value->extent > 0 && write->data <= value->data &&
+            write->extent >= value->extent &&
+            value->data - write->data <= write->extent - value->extent);
+}
+
+/* The value, unless it was written over under another name; and what was written into its memory
+ * since, the newest first, up to what covers it. */
+static bool add_value(struct flow_builder *builder, struct flow_source source)
+{
+    uint32_t raw = source.raw;
+    uint64_t storage = builder->raws[raw].storage;
+    uint32_t writing =
+        storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
+
+    for (uint32_t i = 0; i < FLOW_WRITINGS_MAX && writing != FLOW_NONE && writing > raw;
+         i++) {
+        const struct flow_raw *write = &builder->raws[writing];
+
+        source.raw = writing;
+        if (!write->is_hidden && !flow_source_add(builder, &source)) {
+            return false;
+        }
+        if (!write->is_hidden && flow_is_covered(&builder->raws[raw], write)) {
+            return true;
+        }
+        writing = write->written;
+    }
+    source.raw = raw;
+    return flow_source_add(builder, &source);
+}
+
+/* ---- what a read stands for ---- */
+
+/* A read name, as far as it is a part of what a binding stands for. */
+struct wanted {
+    struct flow_source source; /* all but the value */
+    struct slice path;         /* of what is read in it */
+};
+
+static struct slice text_of(const struct flow_builder *builder, uint32_t number)
+{
+    return builder->texts.texts[number];
+}
+
+/* Adds the value at that very path, where it is a leaf: no other can be meant. */
+static bool add_leaf(struct flow_builder *builder,
+                     uint32_t content,
+                     struct wanted *wanted,
+                     bool *is_added)
+{
+    uint32_t path = text_table_find(&builder->texts, wanted->path);
+    uint32_t raw =
+        path == NUMBER_MAP_NONE ? FLOW_NONE : flow_content_find(builder, content, path);
+
+    *is_added = raw != FLOW_NONE;
+    if (raw == FLOW_NONE) {
+        return true;
+    }
+    wanted->source.raw = raw;
+    wanted->source.rest = 0;
+    return add_value(builder, wanted->source);
+}
+
+/* Adds the leaves that the path leads to; `*is_added`: there is one. */
+static bool add_leaves(struct flow_builder *builder,
+                       uint32_t index,
+                       struct wanted *wanted,
+                       bool *is_added)
+{
+    struct flow_leaves leaves = builder->contents[index].now;
+
+    *is_added = false;
+    for (uint32_t i = 0; i < leaves.count && !is_full(builder); i++) {
+        struct flow_leaf leaf = builder->leaves[leaves.first + i];
+        struct slice rest;
+
+        if (!flow_path_fits(text_of(builder, leaf.path), wanted->path, &rest)) {
+            continue;
+        }
+        *is_added = true;
+        wanted->source.raw = leaf.raw;
+        if (!flow_text(builder, rest, &wanted->source.rest) ||
+            !add_value(builder, wanted->source)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What an object was made from, of which nothing more is known. */
+static bool
+add_carried(struct flow_builder *builder, uint32_t index, struct wanted *wanted)
+{
+    struct flow_content content = builder->contents[index];
+    struct flow_source source = wanted->source;
+
+    for (uint32_t i = 0; i < content.carried_count; i++) {
+        struct flow_carried carried = builder->carried[content.carried + i];
+
+        source.raw = carried.raw;
+        source.rest = 0;
+        source.is_carried = true;
+        source.is_form = wanted->source.is_form || carried.is_form;
+        source.is_unsure = wanted->source.is_unsure || carried.is_unsure;
+        if (!add_value(builder, source)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+add_content(struct flow_builder *builder, uint32_t index, struct wanted *wanted)
+{
+    bool is_added;
+
+    if (!add_leaf(builder, index, wanted, &is_added)) {
+        return false;
+    }
+    if (!is_added && !add_leaves(builder, index, wanted, &is_added)) {
+        return false;
+    }
+    if (!is_added && wanted->path.size > 0) {
+        /* The item is not known: any may be meant. */
+        struct wanted all = *wanted;
+
+        all.path = SLICE("");
+        all.source.is_unsure = true;
+        if (!add_leaves(builder, index, &all, &is_added)) {
+            return false;
+        }
+    }
+    return add_carried(builder, index, wanted);
+}
+
+/* `[-1]` at the path's beginning, of a container of that length. */
+static void resolve_last(struct flow_path *path, uint32_t length)
+{
+    struct slice text = flow_path_slice(path);
+    uint64_t back = 0;
+
+    if (!slice_starts(text, SLICE("[-"))) {
+        return;
+    }
+    for (size_t i = 2; i < text.size && text.bytes[i] != ']' && back < UINT32_MAX;
+         i++) {
+        back = back * 10 + (uint64_t)(text.bytes[i] - '0');
+    }
+    if (length == FLOW_NONE || back == 0 || back > length) {
+        flow_path_set(path, SLICE("[*]"), flow_path_behind(text));
+    } else {
+        flow_path_set_item(path, length - (uint32_t)back, flow_path_behind(text));
+    }
+}
+
+/* The same, of the site's read; `part` of its name is what the binding is bound to. */
+static bool add_read(struct flow_builder *builder,
+                     uint32_t binding,
+                     struct slice name,
+                     struct slice part,
+                     struct wanted *wanted)
+{
+    uint32_t content = builder->bindings[binding].content;
+    struct slice attribute = slice_part(name, part.size, name.size);
+    struct flow_path path;
+
+    if (content == FLOW_NONE) {
+        return true;
+    }
+    flow_path_set(&path, attribute, wanted->path);
+    resolve_last(&path, builder->contents[content].length);
+    wanted->path = flow_path_slice(&path);
+    if (wanted->source.node != FLOW_NONE) {
+        builder->uses[wanted->source.node].content = content;
+        builder->uses[wanted->source.node].is_container =
+            builder->contents[content].length != FLOW_NONE && attribute.size == 0;
+    }
+    /* The attribute of a value is another value: the name is that of what the edge comes from. */
+    return flow_text(builder, part, &wanted->source.name) &&
+           add_content(builder, content, wanted);
+}
+
+/* Whether `name`, written before, was forgotten because its root was bound to another object. */
+static bool is_rebound(const struct flow_builder *builder,
+                       uint32_t index,
+                       enum site_scope kind,
+                       struct slice root,
+                       uint32_t found)
+{
+    uint32_t name = text_table_find(&builder->texts, root);
+    uint32_t scope;
+    uint32_t around = name == NUMBER_MAP_NONE
+                          ? FLOW_NONE
+                          : flow_find_plain(builder, index, kind, name, &scope);
+
+    return around != FLOW_NONE &&
+           builder->bindings[around].serial > builder->bindings[found].serial;
+}
+
+/* What a dotted name stands for: the attribute's last write, or a part of what stands before
+ * the dots. */
+static bool resolve_read(struct flow_builder *builder,
+                         const struct site_read *read,
+                         struct wanted *wanted)
+{
+    uint32_t index = builder->visit.call;
+    struct slice root = flow_root_of(read->name);
+    struct slice part = read->name;
+
+    while (part.size > 0) {
+        struct flow_place place;
+        uint32_t found;
+
+        flow_find_place(builder, index, read->scope, part, &place);
+        found = flow_find_at(builder, &place);
+        if (found != FLOW_NONE && place.is_attribute &&
+            builder->bindings[found].is_ambiguous) {
+            found = FLOW_NONE;
+        }
+        if (found != FLOW_NONE &&
+            (part.size == root.size || place.is_attribute ||
+             !is_rebound(builder, index, read->scope, root, found))) {
+            return add_read(builder, found, read->name, part, wanted);
+        }
+        while (part.size > 0 && part.bytes[part.size - 1] != '.') {
+            part.size--;
+        }
+        part.size -= part.size > 0;
+    }
+    return true;
+}
+
+/* ---- names that are subscripts ---- */
+
+/* Whether visits were left out of a site of the module that writes the name: what it holds is not
+ * known then. */
+static bool is_left_out(const struct flow_builder *builder, struct slice name)
+{
+    uint32_t number = builder->calls[builder->visit.call].module;
+    const struct log_module *module = builder->modules[number].module;
+    size_t count = log_reader_left_out_count(builder->reader);
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t site =
+            log_reader_left_out(builder->reader, i)->site - module->first_site;
+        const struct site *known = &module->table.sites[site];
+
+        for (uint32_t k = 0; site < module->table.site_count && k < known->write_count;
+             k++) {
+            if (slice_equal(known->writes[k].name, name)) {
+                return true;
+            }
+        }
+    }
+    return log_reader_header(builder->reader)->last != 0;
+}
+
+bool flow_note_subscript(struct flow_builder *builder,
+                         uint32_t index,
+                         const struct log_event_view *event)
+{
+    uint32_t number = 0;
+
+    if (event->path.size > 0) {
+        return true;
+    }
+    if (event->kind == VALUE_TEXT && event->text.size == (uint64_t)event->integer) {
+        if (!flow_text(builder, event->text, &number)) {
+            return false;
+        }
+        builder->bindings[index].subscript = FLOW_SUBSCRIPT_TEXT;
+        builder->bindings[index].number = number;
+    } else if (event->kind == VALUE_INT && event->integer >= 0 &&
+               event->integer <= UINT32_MAX) {
+        builder->bindings[index].subscript = FLOW_SUBSCRIPT_NUMBER;
+        builder->bindings[index].number = (uint32_t)event->integer;
+    }
+    return true;
+}
+
+/* The step that the read's value leads to. */
+static void set_named(const struct flow_builder *builder,
+                      const struct site_read *read,
+                      struct flow_path *path,
+                      struct slice then)
+{
+    struct flow_place place;
+    uint32_t found;
+    const struct flow_binding *binding;
+
+    flow_find_place(builder, builder->visit.call, read->scope, read->name, &place);
+    found = flow_find_at(builder, &place);
+    binding = found == FLOW_NONE || is_left_out(builder, read->name)
+                  ? NULL
+                  : &builder->bindings[found];
+    if (binding != NULL && binding->subscript == FLOW_SUBSCRIPT_TEXT) {
+        flow_path_set_key(path, text_of(builder, binding->number), then);
+    } else if (binding != NULL && binding->subscript == FLOW_SUBSCRIPT_NUMBER) {
+        flow_path_set_item(path, binding->number, then);
+    } else {
+        flow_path_set(path, SLICE("[*]"), then);
+    }
+}
+
+/* ---- terms ---- */
+
+uint32_t flow_term_inner(const struct term *term, uint32_t node)
+{
+    switch (term->nodes[node].kind) {
+    case TERM_FORM:
+    case TERM_ITEM:
+    case TERM_LAST:
+    case TERM_KEY:
+    case TERM_NAMED:
+    case TERM_ATTRIBUTE:
+        return node + 1;
+    case TERM_CHOSEN:
+        return term->nodes[node + 1].next;
+    default:
+        return FLOW_NONE;
+    }
+}
+
+void flow_term_step(const struct flow_builder *builder,
+                    const struct site *site,
+                    const struct term_node *node,
+                    struct flow_path *path,
+                    struct slice then)
+{
+    switch (node->kind) {
+    case TERM_ITEM:
+        flow_path_set_item(path, node->number, then);
+        break;
+    case TERM_LAST:
+        flow_path_set_last(path, node->number, then);
+        break;
+    case TERM_KEY:
+        flow_path_set_key(path, node->key, then);
+        break;
+    case TERM_NAMED:
+        set_named(builder, &site->reads[node->number], path, then);
+        break;
+    case TERM_ATTRIBUTE:
+        flow_path_set_attribute(path, node->key, then);
+        break;
+    case TERM_CHOSEN:
+        flow_path_set(path, SLICE("[*]"), then);
+        break;
+    default:
+        flow_path_set(path, SLICE(""), then);
+    }
+}
+
+/* Of several items that a computed place may mean, none is certain. */
+static void mark_unsure(struct flow_builder *builder, const struct flow_use *use)
+{
+    for (uint32_t i = 0; i < use->count && use->is_container && use->count > 1; i++) {
+        builder->sources[use->first + i].is_unsure = true;
+    }
+}
+
+/* Adds what a read stands for with all that is asked of it: `parts[0]`, `x.shape`. */
+static bool resolve_chain(struct flow_builder *builder,
+                          const struct site *site,
+                          const struct term *term,
+                          uint32_t top)
+{
+    struct flow_use *use = &builder->uses[top];
+    struct wanted wanted = {.source = {.node = top}};
+    struct flow_path path = {.size = 0};
+    uint32_t node = top;
+
+    for (uint32_t inner; (inner = flow_term_inner(term, node)) != FLOW_NONE;
+         node = inner) {
+        struct flow_path then = path;
+
+        wanted.source.is_form |= term->nodes[node].kind == TERM_FORM;
+        flow_term_step(builder, site, &term->nodes[node], &path,
+                       flow_path_slice(&then));
+    }
+    *use = (struct flow_use){.first = builder->visit.source_count,
+                             .content = FLOW_NONE,
+                             .first_call = FLOW_NONE,
+                             .is_chain = true};
+    wanted.source.read = term->nodes[node].number;
+    wanted.path = flow_path_slice(&path);
+    if (!resolve_read(builder, &site->reads[wanted.source.read], &wanted)) {
+        return false;
+    }
+    assert(builder->uses[top].first <= builder->visit.source_count);
+    builder->uses[top].count = builder->visit.source_count - builder->uses[top].first;
+    if (slice_find(flow_path_slice(&path), SLICE("[*]"), 0) < path.size) {
+        mark_unsure(builder, &builder->uses[top]);
+    }
+    return true;
+}
+
+/* Whether the terms from this one inwards end in a read. */
+static bool is_chain(const struct term *term, uint32_t node)
+{
+    for (uint32_t inner; (inner = flow_term_inner(term, node)) != FLOW_NONE;
+         node = inner) {}
+    return term->nodes[node].kind == TERM_READ;
+}
+
+/* Resolves each chain once, from its outermost term. */
+static bool resolve_term(struct flow_builder *builder,
+                         const struct site *site,
+                         const struct term *term)
+{
+    for (uint32_t i = 0; i < term->node_count; i++) {
+        builder->uses[i] =
+            (struct flow_use){.content = FLOW_NONE, .first_call = FLOW_NONE};
+    }
+    for (uint32_t i = 0; i < term->node_count; i++) {
+        if (builder->uses[i].is_inner || !is_chain(term, i)) {
+            continue;
+        }
+        for (uint32_t inner = flow_term_inner(term, i); inner != FLOW_NONE;
+             inner = flow_term_inner(term, inner)) {
+            builder->uses[inner].is_inner = true;
+        }
+        if (!resolve_chain(builder, site, term, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- items that are taken out ---- */
+
+/* The path of the item that `parts.pop()` takes out of the container. false: it is not known. */
+static bool set_removed(const struct flow_builder *builder,
+                        const struct term *term,
+                        uint32_t method,
+                        struct flow_path *path)
+{
+    uint32_t object = method + 1;
+    uint32_t argument = term_sibling(term, method, object);
+    uint32_t length = builder->contents[builder->uses[object].content].length;
+
+    if (slice_equal(term->nodes[method].key, SLICE("popleft"))) {
+        flow_path_set_item(path, 0, SLICE(""));
+        return true;
+    }
+    if (!slice_equal(term->nodes[method].key, SLICE("pop"))) {
+        return false;
+    }
+    if (argument == 0 || term->nodes[argument].kind == TERM_FROM_END) {
+        flow_path_set_last(path, argument == 0 ? 1 : term->nodes[argument].number,
+                           SLICE(""));
+        resolve_last(path, length);
+    } else if (term->nodes[argument].kind == TERM_NUMBER) {
+        flow_path_set_item(path, term->nodes[argument].number, SLICE(""));
+    } else if (term->nodes[argument].kind == TERM_TEXT) {
+        flow_path_set_key(path, term->nodes[argument].key, SLICE(""));
+    } else {
+        return false;
+    }
+    return !slice_starts(flow_path_slice(path), SLICE("[*]"));
+}
+
+/* Notes an item that the statement takes out of a container: for sure, or if it turns out to be what
+ * the statement gives. */
+static bool note_removed(struct flow_builder *builder, const struct term *term)
+{
+    struct flow_visit *visit = &builder->visit;
+
+    for (uint32_t i = 0; i < term->node_count; i++) {
+        const struct flow_use *use = &builder->uses[i + 1];
+        struct flow_path path;
+
+        if (term->nodes[i].kind != TERM_METHOD || !use->is_chain ||
+            !use->is_container || term->nodes[i + 1].kind != TERM_READ ||
+            !set_removed(builder, term, i, &path)) {
+            continue;
+        }
+        visit->removed = use->content;
+        if (!flow_text(builder, flow_path_slice(&path), &visit->removed_path)) {
+            return false;
+        }
+        if (flow_term_is_in(term, i, TERM_ONE) || flow_term_is_in(term, i, TERM_EACH) ||
+            flow_term_is_in(term, i, TERM_SOME)) {
+            visit->removed_raw =
+                flow_content_find(builder, use->content, visit->removed_path);
+            visit->removed =
+                visit->removed_raw == FLOW_NONE ? FLOW_NONE : visit->removed;
+        }
+        return true;
+    }
+    return true;
+}
+
+static bool has_read(const struct term *term, uint32_t read)
+{
+    for (uint32_t i = 0; i < term->node_count; i++) {
+        if (term->nodes[i].kind == TERM_READ && term->nodes[i].number == read) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a statement reads beside its value, as `i` of `x[i] = y`; without a term, all that it reads. */
+static bool resolve_others(struct flow_builder *builder,
+                           const struct site *site,
+                           const struct term *term)
+{
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        struct wanted wanted = {
+            .source = {.node = FLOW_NONE, .read = i, .from = FLOW_FROM_BESIDE},
+            .path = SLICE("")};
+
+        if (!has_read(term, i) && !resolve_read(builder, &site->reads[i], &wanted)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool reserve_uses(struct flow_builder *builder, const struct term *term)
+{
+    void *items = builder->uses;
+
+    if (!flow_grow(builder, &items, &builder->use_capacity, term->node_count,
+                   sizeof *builder->uses)) {
+        return false;
+    }
+    builder->uses = items;
+    return true;
+}
+
+bool flow_resolve(struct flow_builder *builder, const struct site *site)
+{
+    const struct term *term = flow_term_of(builder, builder->visit.site, site);
+
+    if (term == NULL) {
+        return false;
+    }
+    builder->visit.term = term;
+    return reserve_uses(builder, term) && resolve_term(builder, site, term) &&
+           (site->write_count == 0 || note_removed(builder, term)) &&
+           resolve_others(builder, site, term);
+}
+
+/* ---- terms of sites ---- */
+
+/* Terms stay where they are when more are added: each is of its own in the arena. */
+const struct term *
+flow_term_of(struct flow_builder *builder, uint32_t number, const struct site *site)
+{
+    uint32_t known = number_map_get(&builder->term_index, number);
+    void *items = builder->terms;
+    struct term *term;
+
+    if (known != NUMBER_MAP_NONE) {
+        return builder->terms[known];
+    }
+    if (!flow_grow(builder, &items, &builder->term_capacity, builder->term_count,
+                   sizeof(struct term *))) {
+        return NULL;
+    }
+    builder->terms = items;
+    term = arena_allocate(&builder->term_arena, 1, sizeof *term);
+    if (term == NULL ||
+        !term_read(term, site->term, site->read_count, &builder->term_arena) ||
+        !number_map_put(&builder->term_index, number, builder->term_count)) {
+        flow_out_of_memory(builder);
+        return NULL;
+    }
+    builder->terms[builder->term_count++] = term;
+    return term;
+}
