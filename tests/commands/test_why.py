@@ -1,14 +1,19 @@
 """`monitorch why`: which line made a NaN, of what, and the cause, on programs recorded here."""
 
+import fcntl
 import functools
 import json
 import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 
 import pytest
 
 from tests.commands import hostile
-from tests.support import paths, recording
+from tests.support import paths, recording, viewer
 from tests.trace import made
 
 SAMPLES = paths.ROOT / "samples"
@@ -544,6 +549,27 @@ def test_no_such_event(places, words, message):
     run = why(places, *words)
     assert (run.returncode, run.stdout) == (1, "")
     assert message in run.stderr
+
+
+def test_a_terminal_gets_lines_that_fit(places):
+    """Of a pseudo-terminal with 80 columns: every line but those of code fits, and no word is lost."""
+    control, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {**viewer.environment(), "TERM": "dumb"}
+    environment.pop("COLUMNS", None)
+    process = subprocess.Popen([viewer.PATH, "why", places], stdout=terminal, env=environment)
+    os.close(terminal)
+    printed = b""
+    try:
+        while piece := os.read(control, 4096):
+            printed += piece
+    except OSError:
+        pass  # the end of what a terminal was given
+    os.close(control)
+    assert process.wait() == 1
+    lines = printed.decode().replace("\r\n", "\n").splitlines()
+    wide = [line for line in lines if len(line) > 80 and "/" not in line and " | " not in line]
+    assert wide == [] and printed.decode().split() == why(places).stdout.split()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+/* Of a terminal that does not say how many columns it has. */
+#define WIDTH_DEFAULT 80
 
 bool color_read(enum color *color, const char *text, struct error *error)
 {
@@ -33,6 +37,23 @@ bool color_is_wanted(enum color color, int descriptor)
     }
     return isatty(descriptor) && (no_color == NULL || no_color[0] == '\0') &&
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+size_t output_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+
+    if (columns != NULL && atoi(columns) > 0) {
+        return (size_t)atoi(columns);
+    }
+    if (!isatty(STDOUT_FILENO)) {
+        return 0;
+    }
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col;
+    }
+    return WIDTH_DEFAULT;
 }
 
 /* A message that cannot be told is lost: there is nobody left to tell. */

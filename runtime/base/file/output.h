@@ -20,6 +20,10 @@ bool color_read(enum color *color, const char *text, struct error *error);
 /* Whether what is written to the descriptor gets colours. */
 bool color_is_wanted(enum color color, int descriptor);
 
+/* How many columns standard output has: those of the variable COLUMNS, else of the terminal. 0: it is no
+ * terminal, and as wide as need be. */
+size_t output_width(void);
+
 /* Prints to standard output. A closed pipe ends the process, quietly; false, with a message,
  * where the text cannot be written. */
 bool output_print(struct slice text);

@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define NAME          "sql"
-#define DEFAULT_WIDTH 80
-#define NAME_MAX      128
+#define NAME     "sql"
+#define NAME_MAX 128
 /* Of a line of a query that is shown under its error, in characters before the place. */
 #define CONTEXT 60
 
@@ -24,24 +22,6 @@ static bool write_text(void *context, struct slice text)
 
     run->has_failed = !output_print(text) || run->has_failed;
     return !run->has_failed;
-}
-
-/* 0: as wide as need be. */
-static size_t output_width(void)
-{
-    const char *columns = getenv("COLUMNS");
-    struct winsize size;
-
-    if (columns != NULL && atoi(columns) > 0) {
-        return (size_t)atoi(columns);
-    }
-    if (!isatty(STDOUT_FILENO)) {
-        return 0;
-    }
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
-    }
-    return DEFAULT_WIDTH;
 }
 
 void sql_run_init(struct sql_run *run,

@@ -11,6 +11,7 @@
 #include "runtime/command/why/options.h"
 #include "runtime/view/walk/trace_list.h"
 #include "runtime/view/why/report/picture.h"
+#include "runtime/view/words/fold.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -115,6 +116,25 @@ static void add_answer(const struct why *why,
     }
 }
 
+/* Text for a terminal is folded to its width. False: it cannot be printed. */
+static bool print_answer(const struct buffer *text,
+                         const struct why_options *options,
+                         struct error *error)
+{
+    size_t width = !options->is_json && isatty(STDOUT_FILENO) ? output_width() : 0;
+    struct buffer folded = BUFFER_INIT;
+    bool is_done;
+
+    if (width > 0) {
+        text_fold(buffer_slice(text), width, &folded);
+    }
+    is_done = text->has_failed || folded.has_failed
+                  ? error_set_memory(error)
+                  : output_print(buffer_slice(width > 0 ? &folded : text));
+    buffer_release(&folded);
+    return is_done;
+}
+
 /* Reads the traces of child processes and ranks that lie beside, where a value came in. */
 static bool find_beside(struct why *why,
                         const struct why_options *options,
@@ -172,10 +192,7 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     why_beside_init(&beside);
     is_done = find_beside(why, options, &beside, &arena, error);
     add_answer(why, &beside, options, &text);
-    if (is_done && text.has_failed) {
-        is_done = error_set_memory(error);
-    }
-    is_done = is_done && output_print(buffer_slice(&text));
+    is_done = is_done && print_answer(&text, options, error);
     buffer_release(&text);
     why_beside_release(&beside);
     arena_release(&arena);
