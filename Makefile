@@ -189,6 +189,13 @@ define compile
 	@$(CC) $(1) -MMD -MP -c $(2) -o $@
 endef
 
+# Style and script of the HTML page: each line a C text.
+PAGE_TEXTS := $(BUILD)/include/monitorch_page_css.inc $(BUILD)/include/monitorch_page_js.inc
+$(PAGE_TEXTS): $(BUILD)/include/monitorch_page_%.inc: runtime/view/page/page.%
+	@mkdir -p $(@D)
+	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n",/' $< >$@
+$(OBJ)/runtime/view/page/page.o: $(PAGE_TEXTS)
+
 $(OBJ)/%.o: %.c $(FLAGS_FILE) | $(FETCHED) $(VERSION_HEADER)
 	$(call compile,$(OUR_CFLAGS),$<)
 

@@ -4,11 +4,11 @@ import html
 import json
 import re
 import textwrap
-import xml.etree.ElementTree
 
 import pytest
 
 from tests.support import recording, svg, viewer
+from tests.support.html_page import Page
 from tests.trace.made import Trace, container, line, scalar, tensor
 
 HOSTILE = "</title><script>alert('x')</script>&\"\u202e\x1b[31m"
@@ -45,22 +45,6 @@ def traces(tmp_path_factory):
     return pair(folder, PROGRAM, PROGRAM.replace("x * 2", "x * 3"))
 
 
-class Page:
-    """A page, read as the XML that it is, too."""
-
-    def __init__(self, path):
-        self.text = path.read_text(encoding="utf-8")
-        first, rest = self.text.split("\n", 1)
-        assert first == "<!DOCTYPE html>"
-        self.root = xml.etree.ElementTree.fromstring(rest)
-
-    def find(self, tag):
-        return [e for e in self.root.iter() if e.tag.rpartition("}")[2] == tag]
-
-    def told(self, tag):
-        return [" ".join(" ".join(e.itertext()).split()) for e in self.find(tag)]
-
-
 def page_of(folder, *words, exit_code=1):
     path = folder / "out.html"
     run = diff(*words, "-o", path)
@@ -73,15 +57,14 @@ def page_of(folder, *words, exit_code=1):
 
 def test_words_come_first(traces, tmp_path):
     page = page_of(tmp_path, *traces)
-    [headline] = page.told("h1")
+    [headline] = page.shown("h1")
     assert re.search(r"program\.py:6: first divergence: y: values at \[5\] 15, A has 10$", headline)
-    assert headline == page.told("title")[0]
-    assert "y = x * 3" in page.told("pre")[0] and "y = x * 2" in page.told("pre")[0]
+    assert headline == page.shown("title")[0] == page.data["title"] and page.data["state"] == "bad"
+    assert "y = x * 3" in page.shown("pre")[0] and "y = x * 2" in page.shown("pre")[0]
+    assert "2 own differences, 1 inherited" in page.shown("pre")[0]
     changed = "program.py:6: y = x * 3 in A, program.py:6: y = x * 2"
-    assert changed in page.told("pre")[-1]
-    words = page.text
-    assert words.index("<h1>") < words.index("<table>") < words.index("<svg")
-    assert any("2 own differences, 1 inherited" in text for text in page.told("p"))
+    assert changed in page.shown("pre")[-1]
+    assert page.text.index("<h1>") < page.text.index("<svg") < page.text.index('id="source"')
 
 
 def test_runs_that_were_not_made_alike(tmp_path):
@@ -95,54 +78,63 @@ def test_runs_that_were_not_made_alike(tmp_path):
         trace.ended(call)
         made.append(trace.write(tmp_path / f"{seed}.mtrace"))
     page = page_of(tmp_path, *made, exit_code=0)
-    assert "Settings of the runs that differ:" in page.told("p")
-    assert page.told("pre") == ["seed: A 1 & <more>, B 2 & <more>"]
+    told = "Settings of the runs that differ: seed: A 1 & <more>, B 2 & <more>"
+    assert page.shown("pre")[-1] == told
+    assert page.data["state"] == "fine" and page.data["settings"] == [["seed", "2 & <more>"]]
 
 
-def test_own_differences_are_open_and_inherited_ones_are_not(traces, tmp_path):
+def test_lists_of_differences(traces, tmp_path):
     page = page_of(tmp_path, *traces)
-    own, inherited = page.find("details")
-    assert own.get("open") is not None and inherited.get("open") is None
-    assert page.told("summary") == ["Differences of their own (2)", "Inherited differences (1)"]
-    rows = page.told("tr")
-    assert rows[1].startswith("program.py:6 y differs here 2 times, first: values at")
-    assert "y = x * 3" in rows[1] and "<module>" in rows[1]
-    assert rows[3].startswith("program.py:7 z inherited values at")
+    [own], [inherited] = page.rows("own"), page.rows("inherited")
+    assert (own["line"], own["name"], own["count"]) == (6, "y", 2)
+    assert own["words"].startswith("values at") and own["code"] == "y = x * 3"
+    assert "<module>" in own["in"]
+    assert (inherited["line"], inherited["name"], inherited["count"]) == (7, "z", 1)
+    marks = [(event["name"], event["mark"]) for event in page.events()]
+    assert marks == [("x", 1), ("turn", 1), ("y", 6), ("turn", 1), ("y", 6), ("z", 3)]
+    numbers = {event["seq"]: event["name"] for event in page.events()}
+    assert numbers[own["event"]] == "y" and numbers[inherited["event"]] == "z"
 
 
 def test_it_needs_nothing_but_itself(traces, tmp_path):
     page = page_of(tmp_path, *traces)
-    tags = {e.tag.rpartition("}")[2] for e in page.root.iter()}
-    assert not tags & {"script", "link", "img", "iframe", "object", "a"}
-    assert not re.findall(r' (?:src|href|on\w+)="', page.text)
-    assert re.sub("http://www.w3.org/2000/svg", "", page.text).count("http") == 1  # http-equiv
-    [policy] = [e.get("content") for e in page.find("meta") if e.get("http-equiv")]
-    assert policy.startswith("default-src 'none'")
+    assert not {e[0] for e in page.elements} & {"link", "img", "iframe", "object"}
+    for tag, attributes, _ in page.elements:
+        assert not [name for name in attributes if name.startswith("on") or name == "src"], tag
+        assert attributes.get("href", "#").startswith("#")
+    [policy] = [e[1]["content"] for e in page.find("meta") if "http-equiv" in e[1]]
+    assert policy.startswith("default-src 'none'") and "unsafe-eval" not in policy
+    assert "script-src 'nonce-" in policy
 
 
 def test_both_themes_are_there(traces, tmp_path):
     page = page_of(tmp_path, *traces)
-    assert [e.get("class") for e in page.find("div") if "picture" in e.get("class")] == [
-        "picture light",
-        "picture dark",
-    ]
-    assert "prefers-color-scheme:dark" in page.find("style")[0].text
+    classes = [e[1].get("class", "") for e in page.find("div")]
+    assert [one for one in classes if "picture" in one] == ["picture light", "picture dark"]
     light, dark = (
-        svg.read(xml.etree.ElementTree.tostring(element)) for element in page.find("svg")
+        svg.read(part.encode()) for part in re.findall(r"<svg .*?</svg>", page.text, re.S)
     )
     assert svg.describe(light) == svg.describe(dark) and svg.faults(light) == []
 
 
 def test_equal_traces(traces, tmp_path):
     page = page_of(tmp_path, traces[0], traces[0], exit_code=0)
-    assert page.told("h1")[0].startswith("equal: ")
-    assert page.find("table") == [] and len(page.find("svg")) == 2
+    assert page.shown("h1")[0].startswith("equal: ") and page.data["state"] == "fine"
+    assert not any(one["rows"] for one in page.data["lists"])
+    assert page.text.count("<svg ") == 2
 
 
 def test_words_alone_where_nothing_can_be_drawn(tmp_path):
     a, b = pair(tmp_path, "count = 1\n", "count = 2\n")
     page = page_of(tmp_path, a, b)
-    assert "first divergence: count: " in page.told("h1")[0]
+    assert "first divergence: count: " in page.shown("h1")[0]
+
+
+def test_its_data_alone(traces, tmp_path):
+    page = page_of(tmp_path, *traces)
+    path = tmp_path / "out.json"
+    assert diff(*traces, "-o", path).returncode == 1
+    assert json.loads(path.read_text()) == page.data
 
 
 # ---- names that lie ----
@@ -163,8 +155,8 @@ def hostile(folder, name, number):
 def test_names_stay_names(tmp_path):
     a, b = hostile(tmp_path, "a.mtrace", 1), hostile(tmp_path, "b.mtrace", 2)
     page = page_of(tmp_path, a, b)
-    assert page.find("script") == []
-    assert "alert('x')" in page.told("tr")[1]
+    assert len(page.find("script")) == 2
+    assert "alert('x')" in page.rows("own")[0]["name"]
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", page.text)
     assert html.escape("<script>", quote=False) in page.text
 
@@ -173,7 +165,7 @@ def test_a_path_with_markup(traces, tmp_path):
     odd = tmp_path / "a & <b>.mtrace"
     odd.write_bytes(traces[0].read_bytes())
     page = page_of(tmp_path, odd, traces[1])
-    assert any("a & <b>.mtrace" in text for text in page.told("p"))
+    assert any("a & <b>.mtrace" in text for text in page.shown("pre"))
 
 
 def test_colours_stay_on_the_terminal(traces, tmp_path):
@@ -214,8 +206,8 @@ def test_a_page_names_the_first_lines_and_counts_the_rest(tmp_path):
     other = [line.replace("full(2, ", "full(2, 1") for line in lines]
     a, b = pair(tmp_path, "\n".join(lines), "\n".join(other))
     page = page_of(tmp_path, a, b)
-    assert page.told("summary")[0] == "Differences of their own (700)"
-    assert any(text == "and 200 more, of other lines" for text in page.told("p"))
+    [own] = [one for one in page.data["lists"] if one["kind"] == "own"]
+    assert own["total"] == 700 and len(own["rows"]) == 500
 
 
 # ---- the command ----
@@ -236,7 +228,7 @@ def test_what_is_printed_is_the_same(traces, tmp_path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["-o", "out.txt"], "out.txt: the name must end in .html, .svg, .png, .pdf or .dot"),
+        (["-o", "out.txt"], "out.txt: the name must end in .html, .json, .svg, .png, .pdf or .dot"),
         (["-o", "out"], "must end in"),
         (["-o", ""], "expected"),
         (["--theme", "dark"], "add -o FILE"),
@@ -276,7 +268,7 @@ def test_a_trace_that_is_cut(traces, tmp_path):
     run = diff(traces[0], cut, "-o", old)
     assert run.returncode == 3 and "cut.mtrace" in run.stderr
     told = re.compile(r"B: .*cut\.mtrace.*(the readable part|the events so far)")
-    assert any(told.search(text) for text in Page(old).told("p"))
+    assert any(told.search(text) for text in Page(old).shown("pre"))
 
 
 def test_no_trace_leaves_the_file(traces, tmp_path):
@@ -297,4 +289,4 @@ def test_no_tensors_to_draw(tmp_path):
     run = diff(empty, empty, "-o", tmp_path / "out.svg")
     assert run.returncode == 3 and "nothing to draw" in run.stderr
     page = page_of(tmp_path, empty, empty, exit_code=0)
-    assert "B has no tensors or arrays to draw." in page.told("p")
+    assert "No tensors or arrays to draw." in page.shown("p")

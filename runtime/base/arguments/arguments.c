@@ -255,6 +255,29 @@ bool argument_read_number(const struct argument_rule *rule,
     return true;
 }
 
+bool argument_read_size(const struct argument_rule *rule,
+                        const char *argument,
+                        uint64_t *size,
+                        struct error *error)
+{
+    char *end;
+    double number = strtod(argument, &end);
+    double unit = *end == 'G'   ? 1e9
+                  : *end == 'M' ? 1e6
+                  : *end == 'T' ? 1e12
+                  : *end == 'k' ? 1e3
+                                : 1;
+
+    end += unit > 1;
+    end += unit > 1 && *end == 'B';
+    if (end == argument || *end != '\0' || !(number * unit >= 1) ||
+        number * unit > 1e18) {
+        return argument_refuse(rule, argument, "a size such as 8G or 500M", error);
+    }
+    *size = (uint64_t)(number * unit);
+    return true;
+}
+
 bool argument_read_choice(const struct argument_rule *rule,
                           const char *argument,
                           const char *const *names,

@@ -92,6 +92,12 @@ bool argument_read_number(const struct argument_rule *rule,
                           double *number,
                           struct error *error);
 
+/* `8G`, `500M`: bytes, in powers of 1,000. */
+bool argument_read_size(const struct argument_rule *rule,
+                        const char *argument,
+                        uint64_t *size,
+                        struct error *error);
+
 /* Reads an option's argument as one of `names`, which end with NULL: its index among them. */
 bool argument_read_choice(const struct argument_rule *rule,
                           const char *argument,

@@ -121,6 +121,9 @@ option_apply(void *context, int id, const char *argument, struct error *error)
                                    &options->picture.render.picture.theme, error);
     case OPTION_MAX_NODES:
         return read_max_nodes(options, argument, error);
+    case OPTION_MAX_SIZE:
+        return argument_read_size(&rules[id], argument, &options->picture.max_size,
+                                  error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
     case OPTION_EXACT:

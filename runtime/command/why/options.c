@@ -8,8 +8,6 @@
 /* So far back is told where nothing else is asked for. */
 #define DEPTH_DEFAULT 8
 
-#include <stdlib.h>
-
 #define TABLE_OF_OPTIONS "runtime/command/why/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
@@ -63,28 +61,6 @@ static bool read_number(enum option_id id,
     return true;
 }
 
-/* `8G`, `500M`: powers of 1,000. */
-static bool read_size(const char *argument, uint64_t *size, struct error *error)
-{
-    char *end;
-    double number = strtod(argument, &end);
-    double unit = *end == 'G'   ? 1e9
-                  : *end == 'M' ? 1e6
-                  : *end == 'T' ? 1e12
-                  : *end == 'k' ? 1e3
-                                : 1;
-
-    end += unit > 1;
-    end += unit > 1 && *end == 'B';
-    if (end == argument || *end != '\0' || !(number * unit >= 1) ||
-        number * unit > 1e18) {
-        return argument_refuse(&rules[OPTION_MEMORY], argument,
-                               "a size such as 8G or 500M", error);
-    }
-    *size = (uint64_t)(number * unit);
-    return true;
-}
-
 static bool
 apply_option(void *context, int id, const char *argument, struct error *error)
 {
@@ -98,7 +74,8 @@ apply_option(void *context, int id, const char *argument, struct error *error)
         options->ask.has_iteration = true;
         return read_number(id, argument, 0, &options->ask.iteration, error);
     case OPTION_MEMORY:
-        return read_size(argument, &options->ask.memory_limit, error);
+        return argument_read_size(&rules[id], argument, &options->ask.memory_limit,
+                                  error);
     case OPTION_DEPTH:
         return argument_read_count(&rules[id], argument, 0, UINT32_MAX,
                                    "a number from 0 on", &options->ask.depth, error);

@@ -115,6 +115,17 @@ static bool draw_picture(const struct flow_graph *graph,
     return is_done;
 }
 
+static bool draw_dark(const struct flow_graph *graph,
+                      const struct render_options *options,
+                      struct error *error)
+{
+    struct render_options dark = *options;
+
+    dark.picture.theme = PICTURE_DARK;
+    return draw_picture(graph, &dark, options->dark, error) &&
+           (!options->dark->has_failed || error_set_memory(error));
+}
+
 bool render_graph(const struct flow_graph *graph,
                   const struct render_options *options,
                   struct buffer *bytes,
@@ -130,7 +141,8 @@ bool render_graph(const struct flow_graph *graph,
         is_done = report_progress(options, RENDER_PAINTING, graph, error) &&
                   dot_text_add(graph, &options->picture, bytes, error);
     } else {
-        is_done = draw_picture(graph, options, bytes, error);
+        is_done = draw_picture(graph, options, bytes, error) &&
+                  (options->dark == NULL || draw_dark(graph, options, error));
     }
     if (is_done && bytes->has_failed) {
         is_done = error_set_memory(error);

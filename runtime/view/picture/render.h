@@ -43,6 +43,10 @@ struct render_options {
     bool keeps_steps;  /* flow.has_step and flow.step count as they are */
     bool keeps_depth;  /* and these: flow.has_depth, flow.depth */
     bool keeps_tables; /* picture.tables counts as it is */
+    /* Boxes around those of the gravest mark, where there are more: for why_picture_add. 0: all. */
+    uint32_t box_limit;
+    /* The same picture in dark colours is appended to it, SVG; may be NULL. */
+    struct buffer *dark;
     /* flow.progress is set by render_trace, from `progress`. */
     struct flow_options flow;
     struct picture_options picture;

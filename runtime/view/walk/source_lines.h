@@ -55,6 +55,9 @@ struct slice source_lines_get_from(struct source_lines *sources,
                                    uint32_t module_number,
                                    uint32_t line);
 
+/* The whole source that the lines are of; empty where it is not in the trace. Borrowed as a line is. */
+struct slice source_lines_text(struct source_lines *sources, uint32_t module_number);
+
 /* Whether the function has a return statement that is recorded. */
 bool source_lines_has_return(struct source_lines *sources,
                              uint32_t module_number,

@@ -100,6 +100,11 @@ static void add_form(struct buffer *text, const struct log_shape *shape, bool ha
     }
 }
 
+void tensor_form_add(struct buffer *text, const struct log_shape *shape)
+{
+    add_form(text, shape, false);
+}
+
 static void
 add_nonfinite(struct buffer *text, const struct statistics *statistics, bool has_color)
 {

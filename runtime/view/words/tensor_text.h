@@ -13,6 +13,9 @@ void tensor_text_add(struct buffer *text,
                      const struct log_event_view *event,
                      bool has_color);
 
+/* `float32 [4, 8] grad strides [1, 4]`: without figures and colours. */
+void tensor_form_add(struct buffer *text, const struct log_shape *shape);
+
 /* A minimum or maximum: of integers exactly, of others with so many digits. */
 void bound_text_add(struct buffer *text,
                     enum dtype_class class,

@@ -158,6 +158,9 @@ static void fill_row(struct diff_notes *notes,
         .call = call_of(notes, finding->calls[side], side),
         .module = module,
         .side = (uint32_t)side,
+        .event = finding->items[1] != NULL && finding->items[1]->kind == LOG_EVENT
+                     ? finding->items[1]->event.number
+                     : DIFF_EVENT_NONE,
     };
     if (line > 0 && notes->sources[side] != NULL) {
         row->code = keep(notes, source_lines_get(notes->sources[side], module, line));

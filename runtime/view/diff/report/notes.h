@@ -39,6 +39,7 @@ struct diff_row {
     struct slice words;
     struct slice call; /* `train → Model.forward  #4` */
     uint64_t count;
+    uint64_t event;        /* B's, the first one's; DIFF_EVENT_NONE */
     bool is_first;         /* the first divergence is among them */
     uint32_t module, side; /* of the path */
 };

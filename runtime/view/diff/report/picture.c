@@ -8,6 +8,8 @@
  * then. */
 #define BOX_MAX    60
 #define WINDOW_MAX 40
+/* Beside a page's lines a picture shows what is nearest. */
+#define PAGE_BOX_MAX 16
 
 bool diff_picture_format(struct slice path,
                          struct diff_picture_options *options,
@@ -19,11 +21,13 @@ bool diff_picture_format(struct slice path,
     options->is_page = slice_ends(path, SLICE(".html")) ||
                        slice_ends(path, SLICE(".htm")) ||
                        slice_ends(path, SLICE(".HTML"));
+    options->is_json = slice_ends(path, SLICE(".json"));
+    options->is_page = options->is_page || options->is_json;
     if (options->is_page || render_format_of(path, &options->render.format, &ignored)) {
         return true;
     }
     error_set(error, ERROR_USAGE,
-              "%.*s: the name must end in .html, .svg, .png, .pdf or .dot", (int)shown,
+              "%.*s: the name must end in .html, .json, .svg, .png, .pdf or .dot", (int)shown,
               path.bytes);
     return false;
 }
@@ -149,6 +153,9 @@ static uint32_t find_limit(const struct flow_graph *graph,
     if (options->has_box_limit) {
         return options->box_limit == 0 ? UINT32_MAX : options->box_limit;
     }
+    if (options->is_page) {
+        return PAGE_BOX_MAX;
+    }
     return graph->node_count > BOX_MAX ? WINDOW_MAX : BOX_MAX;
 }
 
@@ -213,15 +220,19 @@ static bool build(struct flow_graph *graph,
 
 static bool draw(struct diff_notes *notes,
                  const struct diff_sentences *sentences,
+                 const struct diff_result *result,
                  const struct flow_graph *graph,
                  const struct diff_picture_options *options,
                  struct buffer *bytes,
                  struct error *error)
 {
     struct render_options render = options->render;
+    struct diff_picture_options page = *options;
 
     if (options->is_page) {
-        return diff_page_add(notes, sentences, graph, options, bytes, error);
+        page.has_marks = !result->is_other_program;
+        page.is_equal = page.has_marks && diff_result_is_equal(result);
+        return diff_page_add(notes, sentences, graph, &page, bytes, error);
     }
     render.picture.verdict = sentences->sentences;
     render.picture.verdict_count = sentences->count;
@@ -245,7 +256,7 @@ bool diff_picture_add(struct diff_notes *notes,
         error_set_memory(error);
     }
     is_done = is_done && build(&graph, notes, result, options, error) &&
-              draw(notes, &sentences, &graph, options, bytes, error);
+              draw(notes, &sentences, result, &graph, options, bytes, error);
     if (!is_done) {
         bytes->size = start;
     }

@@ -19,6 +19,10 @@ struct diff_picture_options {
     struct slice settings; /* how the two runs were not made alike, in lines; "" */
     struct slice changed;  /* lines that read differently; "" */
     bool is_page;          /* HTML */
+    bool is_json;          /* of a page: its data alone */
+    uint64_t max_size;     /* of a page, in bytes; 0: as usual */
+    /* Set by diff_picture_add: whether the traces are equal, and whether they were compared. */
+    bool is_equal, has_marks;
     /* So many boxes around the first divergence are drawn, 0: all; where it is not given, all of
      * them if they are few. */
     bool has_box_limit;
@@ -55,7 +59,7 @@ struct diff_sentences {
 };
 
 /* A page around the graph's pictures in both themes. */
-bool diff_page_add(const struct diff_notes *notes,
+bool diff_page_add(struct diff_notes *notes,
                    const struct diff_sentences *sentences,
                    const struct flow_graph *graph,
                    const struct diff_picture_options *options,

@@ -2,6 +2,7 @@
 #include "runtime/view/why/report/picture.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/view/flow/near.h"
 
 /* What the value was made from has a mark, and the rest has none: so it is told apart. */
 static enum flow_mark mark_of(void *context, uint64_t event)
@@ -51,6 +52,29 @@ static bool keep_marked(struct flow_graph *graph, struct error *error)
     return is_done;
 }
 
+/* What is nearest to the first value of the gravest mark. */
+static bool keep_near(struct flow_graph *graph, uint32_t limit, struct error *error)
+{
+    uint32_t first = 0;
+    bool *kept;
+    bool is_done;
+
+    if (limit == 0 || graph->node_count <= limit) {
+        return true;
+    }
+    kept = memory_allocate(graph->node_count, sizeof *kept);
+    if (kept == NULL) {
+        return why_out_of_memory(error);
+    }
+    for (uint32_t i = 1; i < graph->node_count; i++) {
+        first = graph->nodes[i].mark > graph->nodes[first].mark ? i : first;
+    }
+    is_done = flow_graph_near(graph, first, limit, kept, error) &&
+              flow_graph_keep(graph, kept, error);
+    memory_free(kept);
+    return is_done;
+}
+
 bool why_picture_add(struct why *why,
                      const struct render_options *options,
                      struct buffer *bytes,
@@ -76,7 +100,8 @@ bool why_picture_add(struct why *why,
     render.picture.verdict_count = 1;
     log_reader_rewind(why->reader);
     is_done = flow_graph_build(&graph, why->reader, &why->sources, &flow, error) &&
-              keep_marked(&graph, error);
+              keep_marked(&graph, error) &&
+              keep_near(&graph, options->box_limit, error);
     if (is_done && options->node_limit > 0 && graph.node_count > options->node_limit) {
         error_set(error, ERROR_USAGE,
                   "%lu nodes are too many to draw (limit: %lu): `monitorch why --all` "

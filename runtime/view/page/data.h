@@ -1,0 +1,15 @@
+/* The data of a page as one JSON object. Not for use elsewhere. */
+#ifndef MONITORCH_VIEW_PAGE_DATA_H
+#define MONITORCH_VIEW_PAGE_DATA_H
+
+#include "runtime/view/page/page.h"
+
+/* Appends the object and a line end, at most `room` bytes (0: no limit): fewer events where there is
+ * no room for all. Fails if memory runs out, or if the rest alone needs more. */
+bool page_data_add(const struct page *page,
+                   uint64_t room,
+                   struct buffer *text,
+                   struct page_result *result,
+                   struct error *error);
+
+#endif

@@ -1,0 +1,894 @@
+"use strict";
+(function () {
+const root = document.documentElement;
+const byId = (id) => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg";
+
+/* ---- texts are not trusted: they become text nodes only, without what changes other text ---- */
+
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const clean = (text) => String(text).replace(UNSEEN, "?");
+
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const key in attributes || {}) {
+    if (attributes[key] === true) element.setAttribute(key, "");
+    else if (attributes[key] !== false && attributes[key] != null) element.setAttribute(key, clean(attributes[key]));
+  }
+  for (const child of children) {
+    if (child == null || child === "") continue;
+    element.append(child.nodeType ? child : document.createTextNode(clean(child)));
+  }
+  return element;
+}
+
+const say = (text) => { byId("status").textContent = clean(text); };
+
+/* ---- theme ---- */
+
+function setTheme(theme, isKept) {
+  root.dataset.theme = theme;
+  byId("theme").textContent = theme === "dark" ? "Light" : "Dark";
+  if (isKept) { try { localStorage.setItem("monitorch-theme", theme); } catch (error) { /* a private window */ } }
+}
+function firstTheme() {
+  try { const kept = localStorage.getItem("monitorch-theme"); if (kept === "dark" || kept === "light") return kept; }
+  catch (error) { /* a private window */ }
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+const switchTheme = () => setTheme(root.dataset.theme === "dark" ? "light" : "dark", true);
+byId("theme").addEventListener("click", switchTheme);
+setTheme(firstTheme(), false);
+
+/* ---- the data, with indices ---- */
+
+const data = JSON.parse(byId("data").textContent);
+const T = data.texts;
+const E = data.events;
+const EVENT_COUNT = E.count;
+const FIGURES = 1, NONFINITE = 2, READ = 4, REMARK = 8;
+const CHANGES = ["", "new", "rebound", "in place", "alias", "same"];
+const MARKS = ["", "= equal", "→ passed on", "≠ inherited", "! first NaN", "+ only in B", "≠ differs here", "! made here"];
+const MARK_CLASS = ["", "fine", "inherited", "inherited", "bad", "only", "own", "bad"];
+const EDGES = ["made from", "the same value", "written in place", "changed through shared memory", "its form alone"];
+
+const fileName = (path) => path.replace(/^.*[\/\\]/, "");
+const sites = [];
+data.files.forEach((file, index) => {
+  file.name = fileName(file.path);
+  file.sites.forEach((site, i) => {
+    sites[file.first_site + i] = { file: index, line: site[0], fn: site[1], kind: site[2], arm: site[3], count: site[4] };
+  });
+});
+const seq = new Float64Array(EVENT_COUNT);
+const figuresAt = new Int32Array(EVENT_COUNT).fill(-1);
+const nonfiniteAt = new Int32Array(EVENT_COUNT).fill(-1);
+const remarkAt = new Int32Array(EVENT_COUNT).fill(-1);
+const eventsOfSeries = data.series.map(() => []);
+for (let i = 0, sum = 0, figures = 0, bad = 0, remarks = 0; i < EVENT_COUNT; i++) {
+  seq[i] = sum += E.seq[i];
+  if (E.flags[i] & FIGURES) { figuresAt[i] = figures; figures += 4; }
+  if (E.flags[i] & NONFINITE) { nonfiniteAt[i] = bad; bad += 3; }
+  if (E.flags[i] & REMARK) remarkAt[i] = remarks++;
+  eventsOfSeries[E.series[i]].push(i);
+}
+const changeOf = (event) => (E.flags[event] >> 4) & 7;
+const markOf = (event) => (E.flags[event] >> 7) & 15;
+const remarkOf = (event) => (remarkAt[event] < 0 ? "" : T[E.remarks[remarkAt[event]]]);
+
+const sources = new Map(), targets = new Map();
+(function readEdges() {
+  const put = (map, key, item) => { const list = map.get(key); if (list) list.push(item); else map.set(key, [item]); };
+  for (let i = 0, target = 0; i < data.edges.length; i += 3) {
+    target += data.edges[i];
+    const source = target - data.edges[i + 1], kind = data.edges[i + 2];
+    put(sources, target, [source, kind]);
+    put(targets, source, [target, kind]);
+  }
+})();
+
+const lineKey = (file, line) => file * 4194304 + line;
+const seriesOfLine = new Map(), sitesOfLine = new Map();
+data.series.forEach((series, index) => {
+  const site = sites[series.site], key = lineKey(site.file, site.line);
+  if (T[series.name] === "self") return; /* each method has it */
+  if (!seriesOfLine.has(key)) seriesOfLine.set(key, []);
+  seriesOfLine.get(key).push(index);
+});
+sites.forEach((site) => {
+  const key = lineKey(site.file, site.line);
+  if (!sitesOfLine.has(key)) sitesOfLine.set(key, []);
+  sitesOfLine.get(key).push(site);
+});
+const C = data.calls;
+const callByNumber = new Map(C.number.map((number, index) => [number, index]));
+const moduleOf = (call) => data.modules[C.module[call] - 1];
+const functionKey = (file, fn) => file + ":" + fn;
+const callsOfFunction = new Map();
+for (let call = 0; call < C.count; call++) {
+  const module = moduleOf(call);
+  if (!module) continue;
+  const key = functionKey(module.file, module.function);
+  if (!callsOfFunction.has(key)) callsOfFunction.set(key, []);
+  callsOfFunction.get(key).push(call);
+}
+const keyOfCall = (call) => { const module = moduleOf(call); return module ? functionKey(module.file, module.function) : ""; };
+const calledFunctions = new Map();
+data.modules.forEach((module) => {
+  const key = functionKey(module.file, module.function);
+  calledFunctions.set(key, (calledFunctions.get(key) || 0) + module.count);
+});
+const placeOf = (event) => sites[data.series[E.series[event]].site];
+const nameOf = (event) => T[data.series[E.series[event]].name];
+const placeText = (site) => data.files[site.file].name + ":" + site.line;
+
+/* Which call of each function is shown, and which turn in it. */
+const chosenCall = new Map(), chosenTurn = new Map();
+callsOfFunction.forEach((calls, key) => chosenCall.set(key, calls[0]));
+let chosen = -1;
+
+/* Events of a series in one call, in their order. */
+const perCall = new Map();
+function eventsInCall(series, call) {
+  let map = perCall.get(series);
+  if (!map) {
+    map = new Map();
+    for (const event of eventsOfSeries[series]) {
+      const of = E.call[event];
+      if (map.has(of)) map.get(of).push(event); else map.set(of, [event]);
+    }
+    perCall.set(series, map);
+  }
+  return map.get(call) || [];
+}
+function shownEvent(series) {
+  const site = sites[data.series[series].site], key = functionKey(site.file, site.fn);
+  const call = chosenCall.get(key), all = eventsOfSeries[series];
+  if (call === undefined) return all.length ? all[0] : -1;
+  const events = eventsInCall(series, call);
+  if (!events.length) return -1;
+  return events[Math.min(chosenTurn.get(key) || 0, events.length - 1)];
+}
+
+/* ---- numbers and strips ---- */
+
+const number = (value) => (value == null ? "–" : Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-3)
+  ? value.toExponential(3).replace(/\.?0+e/, "e") : String(+value.toPrecision(4)));
+const count = (n, one, many) => n + " " + (n === 1 ? one : many || one + "s");
+
+/* -Inf alone: a mask, most often. */
+const isMask = (event) => nonfiniteAt[event] >= 0 && !E.nonfinite[nonfiniteAt[event]] && !E.nonfinite[nonfiniteAt[event] + 1];
+
+function nonfiniteText(event) {
+  const at = nonfiniteAt[event];
+  if (at < 0) return "";
+  return ["NaN", "+Inf", "-Inf"].map((name, i) => (data.events.nonfinite[at + i] ? data.events.nonfinite[at + i] + " " + name : ""))
+    .filter(Boolean).join(", ") || "not finite";
+}
+
+function strip(series, isLarge) {
+  const s = data.series[series];
+  if (!s.strip || s.strip.length < 6) return null;
+  const bins = s.strip.length / 3, width = isLarge ? 300 : 64, height = isLarge ? 60 : 14;
+  let low = Infinity, high = -Infinity;
+  for (let i = 0; i < bins; i++) if (s.strip[3 * i + 2] < 2) { low = Math.min(low, s.strip[3 * i]); high = Math.max(high, s.strip[3 * i + 1]); }
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", isLarge ? "strip large" : "strip");
+  svg.setAttribute("viewBox", "0 0 " + width + " " + height);
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", "least and greatest value over " + count(s.count, "visit") +
+    (low <= high ? ": " + number(low) + " to " + number(high) : ""));
+  if (!isLarge && low === high && !s.nonfinite) return null;
+  const y = (value) => (high > low ? height - 1.5 - (value - low) / (high - low) * (height - 3) : height / 2);
+  const x = (i) => (bins > 1 ? i / (bins - 1) * (width - 2) + 1 : width / 2);
+  let runs = [], run = [];
+  for (let i = 0; i <= bins; i++) {
+    if (i < bins && s.strip[3 * i + 2] < 2) run.push(i);
+    else if (run.length) { runs.push(run); run = []; }
+  }
+  for (const part of runs) {
+    const path = document.createElementNS(SVG, "path");
+    const top = part.map((i) => x(i).toFixed(1) + " " + y(s.strip[3 * i + 1]).toFixed(1));
+    const bottom = part.slice().reverse().map((i) => x(i).toFixed(1) + " " + y(s.strip[3 * i]).toFixed(1));
+    path.setAttribute("d", "M" + top.concat(bottom).join("L") + "Z");
+    svg.append(path);
+  }
+  for (let i = 0; i < bins; i++) {
+    if (!(s.strip[3 * i + 2] & 1)) continue;
+    const mark = document.createElementNS(SVG, "rect");
+    mark.setAttribute("class", "nan");
+    mark.setAttribute("x", Math.max(0, x(i) - 1.5)); mark.setAttribute("y", 0);
+    mark.setAttribute("width", 3); mark.setAttribute("height", height);
+    svg.append(mark);
+  }
+  return svg;
+}
+
+/* ---- the source ---- */
+
+const TOKEN = /([rbuftRBUFT]{0,2}(?:"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?))|(#[^\n]*)|\b(False|None|True|and|as|assert|async|await|break|case|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|match|nonlocal|not|or|pass|raise|return|try|while|with|yield)\b|\b((?:0[xXbBoO][\da-fA-F_]+|\d[\d_]*\.?[\d_]*(?:[eE][+-]?\d+)?)[jJ]?)\b/g;
+
+/* Lines of spans: strings and comments may go over several lines. */
+function colour(text) {
+  const lines = [[]];
+  const put = (part, kind) => part.split(/\r\n|\r|\n/).forEach((piece, i) => {
+    if (i > 0) lines.push([]);
+    if (piece) lines[lines.length - 1].push([piece, kind]);
+  });
+  let last = 0;
+  for (const found of text.matchAll(TOKEN)) {
+    put(text.slice(last, found.index), "");
+    put(found[0], found[1] ? "string" : found[2] ? "comment" : found[3] ? "keyword" : "number");
+    last = found.index + found[0].length;
+  }
+  put(text.slice(last), "");
+  return lines;
+}
+
+const rows = new Map();     /* lineKey -> the row */
+const chipsOf = new Map();  /* lineKey -> its chips' box */
+const folds = new Map();    /* lineKey -> {rows, isFolded, button} */
+const bars = new Map();     /* functionKey -> the bar with its sliders */
+const linesOfFunction = new Map();
+
+const indentOf = (line) => line.match(/^[ \t\f]*/)[0].replace(/\t/g, "        ").length;
+const isBlank = (line) => /^\s*(#.*)?$/.test(line);
+
+/* The last line of the block that begins at `line` (from 0). */
+function blockEnd(lines, line) {
+  const indent = indentOf(lines[line]);
+  let depth = 0, end = line, isHeader = true;
+  for (let i = line; i < lines.length; i++) {
+    if (i > line && !isHeader && !isBlank(lines[i]) && indentOf(lines[i]) <= indent && depth <= 0) break;
+    for (const letter of lines[i].replace(/(["'])(?:\\.|(?!\1).)*\1|#.*$/g, "")) {
+      if ("([{".includes(letter)) depth++; else if (")]}".includes(letter)) depth--;
+    }
+    if (isHeader && depth <= 0) isHeader = false;
+    if (!isBlank(lines[i])) end = i;
+  }
+  return end;
+}
+
+function marksOfLine(key) {
+  const marks = [];
+  const here = sitesOfLine.get(key) || [];
+  const branches = here.filter((site) => site.kind === "branch");
+  if (branches.length) {
+    const taken = branches.reduce((sum, site) => sum + site.count, 0);
+    marks.push(make("span", { class: "mark quiet" }, taken ? "taken " + taken + "×" : "not taken"));
+  }
+  return marks;
+}
+
+function seriesClass(series) {
+  let worst = 0;
+  for (const event of eventsOfSeries[series]) worst = Math.max(worst, markOf(event));
+  if (worst === 6) return "own";
+  if (worst === 3) return "inherited";
+  return data.series[series].nan ? "bad" : "";
+}
+
+function chip(series) {
+  const s = data.series[series], event = shownEvent(series);
+  const site = sites[s.site];
+  const button = make("button", { class: "chip" + (event < 0 ? " none" : ""), type: "button", "data-series": series },
+    make("span", { class: "name" }, T[s.name]));
+  if (event < 0) {
+    button.append(make("span", { class: "faint" }, "in other calls"));
+  } else {
+    button.append(make("span", {}, T[E.form[event]].replace(/ strides .*/, "")));
+  }
+  const figure = strip(series, false);
+  if (figure) button.append(figure);
+  if (event >= 0) {
+    const bad = nonfiniteText(event), change = changeOf(event), mark = markOf(event);
+    if (bad) button.append(make("span", { class: isMask(event) ? "mark quiet" : "mark bad" }, bad));
+    if (change === 3) button.append(make("span", { class: "mark place" }, "in place"));
+    if (change === 4) button.append(make("span", { class: "mark alias" }, "alias"));
+    if (mark > 1) button.append(make("span", { class: "mark " + MARK_CLASS[mark] }, MARKS[mark]));
+  }
+  if (s.nan && (event < 0 || !nonfiniteText(event))) {
+    button.append(make("span", { class: "mark bad" }, "NaN or Inf in " + count(s.nan, "visit")));
+  }
+  button.title = placeText(site) + "  " + count(s.count, "visit");
+  button.addEventListener("click", () => choose(event >= 0 ? event : eventsOfSeries[series][0], true));
+  return button;
+}
+
+function drawChips(key) {
+  const box = chipsOf.get(key);
+  if (!box) return;
+  box.replaceChildren(...(seriesOfLine.get(key) || []).map(chip), ...marksOfLine(key));
+}
+
+function drawBar(key) {
+  const bar = bars.get(key), calls = callsOfFunction.get(key);
+  if (!bar || !calls) return;
+  const call = chosenCall.get(key), at = calls.indexOf(call), module = moduleOf(call);
+  const focused = document.activeElement && bar.contains(document.activeElement) ? document.activeElement.dataset.role : "";
+  bar.replaceChildren();
+  const all = calledFunctions.get(key) || calls.length;
+  bar.append(make("span", {}, "call " + (at + 1) + " of " + calls.length + (all > calls.length ? " kept (" + all + " made)" : "") +
+    "  #" + C.number[call] + (T[module.path] ? "  " + T[module.path] : "") + (C.line[call] ? "  from line " + C.line[call] : "")));
+  if (calls.length > 1) {
+    const slider = make("input", { type: "range", min: 0, max: calls.length - 1, value: at, "aria-label": "call", "data-role": "call" });
+    slider.addEventListener("input", () => chooseCall(calls[+slider.value]));
+    const back = make("button", { type: "button", "aria-label": "previous call", "data-role": "back" }, "‹");
+    const next = make("button", { type: "button", "aria-label": "next call", "data-role": "next" }, "›");
+    back.addEventListener("click", () => chooseCall(calls[Math.max(0, at - 1)]));
+    next.addEventListener("click", () => chooseCall(calls[Math.min(calls.length - 1, at + 1)]));
+    bar.append(back, slider, next);
+  }
+  let turns = 1;
+  for (const line of linesOfFunction.get(key) || []) {
+    for (const series of seriesOfLine.get(line) || []) turns = Math.max(turns, eventsInCall(series, call).length);
+  }
+  if (turns > 1) {
+    const turn = Math.min(chosenTurn.get(key) || 0, turns - 1);
+    const slider = make("input", { type: "range", min: 0, max: turns - 1, value: turn, "aria-label": "turn", "data-role": "turn" });
+    slider.addEventListener("input", () => { chosenTurn.set(key, +slider.value); drawFunction(key); });
+    bar.append(make("span", {}, "turn " + (turn + 1) + " of " + turns), slider);
+  }
+  if (focused) { const again = bar.querySelector("[data-role=" + focused + "]"); if (again) again.focus(); }
+}
+
+function drawFunction(key) {
+  drawBar(key);
+  (linesOfFunction.get(key) || []).forEach(drawChips);
+  showChosen();
+}
+
+/* The call; the calls that it was made from; and of each function called in it the first call there. */
+function chooseCall(call) {
+  const changed = new Set([keyOfCall(call)]);
+  chosenCall.set(keyOfCall(call), call);
+  for (let up = C.parent[call]; up > 0; up = C.parent[up - 1]) {
+    const key = keyOfCall(up - 1);
+    if (!changed.has(key)) { chosenCall.set(key, up - 1); changed.add(key); }
+  }
+  const inside = new Uint8Array(C.count);
+  inside[call] = 1;
+  for (let i = call + 1; i < C.count; i++) {
+    if (!(C.parent[i] > 0 && inside[C.parent[i] - 1])) continue;
+    inside[i] = 1;
+    const key = keyOfCall(i);
+    if (!changed.has(key)) { chosenCall.set(key, i); changed.add(key); }
+  }
+  changed.forEach(drawFunction);
+}
+
+function setFold(key, isFolded) {
+  const fold = folds.get(key);
+  if (!fold || fold.isFolded === isFolded) return;
+  fold.isFolded = isFolded;
+  fold.button.textContent = isFolded ? "▸" : "▾";
+  fold.button.setAttribute("aria-expanded", String(!isFolded));
+  for (const other of fold.rows) {
+    const row = rows.get(other);
+    row.dataset.hidden = Math.max(0, (+row.dataset.hidden || 0) + (isFolded ? 1 : -1));
+    row.classList.toggle("hidden", +row.dataset.hidden > 0);
+  }
+  (fold.bars || []).forEach((bar) => {
+    bar.dataset.hidden = Math.max(0, (+bar.dataset.hidden || 0) + (isFolded ? 1 : -1));
+    bar.classList.toggle("hidden", +bar.dataset.hidden > 0);
+  });
+}
+
+/* Opens all that the line is folded in. */
+function reveal(key) {
+  folds.forEach((fold, at) => { if (fold.isFolded && fold.rows.includes(key)) setFold(at, false); });
+}
+
+function drawFile(file, index) {
+  const section = make("section", { class: "file", "aria-label": file.path });
+  section.append(make("h2", { title: file.path }, file.path));
+  const code = make("div", { class: "code", tabindex: 0, role: "region", "aria-label": "source of " + file.name });
+  section.append(code);
+  if (!file.source) {
+    code.append(make("p", { class: "faint" }, "  The trace does not hold this source."));
+    return section;
+  }
+  const lines = file.source.split(/\r\n|\r|\n/);
+  if (lines[lines.length - 1] === "") lines.pop();
+  const coloured = colour(file.source);
+  const functionAt = new Map();
+  file.functions.forEach((fn, i) => { if (i > 0) functionAt.set(fn.line, i); });
+  const blockAt = new Map();
+  (file.sites || []).forEach((site) => { if (site[2] === "loop" || site[2] === "branch") blockAt.set(site[0], true); });
+  const fragment = document.createDocumentFragment();
+  lines.forEach((line, i) => {
+    const key = lineKey(index, i + 1), here = sitesOfLine.get(key) || [];
+    const series = seriesOfLine.get(key);
+    const isUnreached = here.length > 0 && here.every((site) => site.count === 0) && here.some((site) => site.kind !== "branch");
+    let kind = "";
+    for (const one of series || []) kind = kind || seriesClass(one);
+    const row = make("div", { class: "ln" + (isUnreached ? " unreached" : "") + (kind ? " " + kind : ""), "data-line": i + 1 });
+    row.append(make("a", { class: "no", href: "#" + encodeURIComponent(file.name) + ":" + (i + 1), "aria-label": "line " + (i + 1) }, i + 1));
+    const isDef = functionAt.has(i + 1) && /^\s*(async\s+def|def|class|@)/.test(line);
+    if (isDef || (blockAt.has(i + 1) && /:\s*(#.*)?$/.test(line))) {
+      const button = make("button", { class: "fold", type: "button", "aria-expanded": "true", "aria-label": "fold line " + (i + 1) }, "▾");
+      button.addEventListener("click", () => setFold(key, !folds.get(key).isFolded));
+      folds.set(key, { button, isFolded: false, rows: [], bars: [], start: i, end: blockEnd(lines, i), isDef });
+      row.append(button);
+    } else row.append(make("span", { class: "gap" }));
+    const text = make("span", { class: "src" });
+    for (const [piece, token] of coloured[i] || []) text.append(token ? make("span", { class: token }, piece) : document.createTextNode(clean(piece)));
+    if (isUnreached) text.append(make("span", { class: "mark quiet" }, "  not reached"));
+    row.append(text);
+    if (series || here.some((site) => site.kind === "branch")) {
+      row.classList.add("has");
+      const box = make("span", { class: "chips" });
+      chipsOf.set(key, box);
+      row.append(box);
+    }
+    rows.set(key, row);
+    fragment.append(row);
+    const fn = functionAt.get(i + 1);
+    if (fn !== undefined && calledFunctions.has(functionKey(index, fn))) {
+      const bar = make("div", { class: "call" });
+      bars.set(functionKey(index, fn), bar);
+      fragment.append(bar);
+    }
+    for (const site of here) {
+      const of = functionKey(index, site.fn);
+      if (!linesOfFunction.has(of)) linesOfFunction.set(of, []);
+      const list = linesOfFunction.get(of);
+      if (list[list.length - 1] !== key) list.push(key);
+    }
+  });
+  code.append(fragment);
+  /* What each fold holds; functions that nothing called are folded. */
+  folds.forEach((fold, key) => {
+    if (Math.floor(key / 4194304) !== index) return;
+    for (let i = fold.start + 1; i <= fold.end; i++) {
+      fold.rows.push(lineKey(index, i + 1));
+      const next = rows.get(lineKey(index, i + 1));
+      if (next && next.nextSibling && next.nextSibling.className === "call") fold.bars.push(next.nextSibling);
+    }
+    const own = rows.get(key).nextSibling;
+    if (own && own.className === "call") fold.bars.push(own);
+  });
+  functionAt.forEach((fn, line) => {
+    const key = lineKey(index, line);
+    if (folds.has(key) && !calledFunctions.has(functionKey(index, fn))) setFold(key, true);
+  });
+  return section;
+}
+
+/* ---- one value ---- */
+
+function link(event, text) {
+  const site = placeOf(event);
+  const a = make("a", { href: "#" + hashOf(event) }, text || nameOf(event) + "  " + placeText(site));
+  a.addEventListener("click", (click) => { click.preventDefault(); choose(event, true); });
+  return a;
+}
+
+function list(title, pairs) {
+  if (!pairs || !pairs.length) return null;
+  const box = make("div", {}, make("strong", {}, title));
+  const ul = make("ul", {});
+  for (const [event, kind] of pairs.slice(0, 40)) {
+    const bad = nonfiniteText(event);
+    ul.append(make("li", {}, link(event), "  " + T[E.form[event]], bad ? make("span", { class: "mark bad" }, bad) : null,
+      kind ? make("span", { class: "faint" }, "  " + EDGES[kind]) : null));
+  }
+  if (pairs.length > 40) ul.append(make("li", { class: "faint" }, "and " + (pairs.length - 40) + " more"));
+  box.append(ul);
+  return box;
+}
+
+function copyButton(text, label) {
+  const button = make("button", { type: "button" }, label);
+  button.addEventListener("click", () => {
+    const done = () => say("copied " + text);
+    if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => {});
+    else done();
+  });
+  return button;
+}
+
+function callChain(call) {
+  const chain = [];
+  for (let at = call + 1; at > 0; at = C.parent[at - 1]) chain.push(at - 1);
+  return chain.reverse();
+}
+
+function drawDetails() {
+  const box = byId("details");
+  box.replaceChildren(make("h2", {}, "Value"));
+  if (chosen < 0) {
+    box.append(make("p", { class: "faint" }, "Choose a value beside a line: its figures, what it was computed from and what was computed from it stand here."));
+    return;
+  }
+  const series = E.series[chosen], s = data.series[series], site = placeOf(chosen), at = figuresAt[chosen];
+  box.append(make("p", {}, make("span", { class: "name" }, nameOf(chosen)), "  ", placeText(site)));
+  const table = make("table", {});
+  const add = (name, value) => { if (value !== "" && value != null) table.append(make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value))); };
+  add("value", T[E.form[chosen]]);
+  if (at >= 0) ["min", "max", "mean", "std"].forEach((name, i) => add(name, number(E.figures[at + i])));
+  add("not finite", nonfiniteText(chosen));
+  add("change", CHANGES[changeOf(chosen)]);
+  add("mark", MARKS[markOf(chosen)]);
+  add("why", remarkOf(chosen));
+  add("event", "#" + seq[chosen]);
+  add("visits", count(s.count, "visit") + (s.nonfinite ? ", " + s.nonfinite + " with NaN or Inf" : ""));
+  if (s.forms.length > 1) add("forms", s.forms.map(([form, times]) => T[form] + " × " + times).join("; "));
+  box.append(table);
+  const large = strip(series, true);
+  if (large) box.append(large);
+  box.append(list("Made from", sources.get(chosen)) || "", list("Goes to", targets.get(chosen)) || "");
+  const chain = make("ul", {});
+  for (const call of callChain(E.call[chosen])) {
+    const module = moduleOf(call);
+    if (!module) continue;
+    chain.append(make("li", {}, data.files[module.file].functions[module.function].name + (T[module.path] ? " (" + T[module.path] + ")" : "") + "  #" + C.number[call]));
+  }
+  box.append(make("strong", {}, "In the call"), chain);
+  const path = data.files[site.file].path + ":" + site.line;
+  box.append(copyButton(path, "Copy FILE:LINE"), " ", copyButton(location.href.replace(/#.*/, "") + "#" + hashOf(chosen), "Copy link"), " ",
+    copyButton("monitorch why " + data.traces[data.traces.length - 1] + " '#" + seq[chosen] + "'", "Copy why command"));
+}
+
+function hashOf(event) {
+  const site = placeOf(event), key = functionKey(site.file, site.fn);
+  const turn = eventsInCall(E.series[event], E.call[event]).indexOf(event);
+  return encodeURIComponent(data.files[site.file].name) + ":" + site.line + ":" + C.number[E.call[event]] + ":" + turn +
+    ":" + encodeURIComponent(nameOf(event)) + (chosenCall.get(key) === undefined ? "" : "");
+}
+
+function drawArrows() {
+  const old = byId("arrows");
+  if (old) old.remove();
+  if (chosen < 0) return;
+  const site = placeOf(chosen), row = rows.get(lineKey(site.file, site.line));
+  if (!row) return;
+  const code = row.parentElement, top = code.getBoundingClientRect().top - code.scrollTop;
+  const svg = document.createElementNS(SVG, "svg");
+  svg.id = "arrows";
+  svg.setAttribute("aria-hidden", "true");
+  const yOf = (other) => { const place = other.getBoundingClientRect(); return place.top - top + 11; };
+  const draw = (other, kind) => {
+    const there = placeOf(other), from = rows.get(lineKey(there.file, there.line));
+    if (there.file !== site.file || !from || from.classList.contains("hidden") || from === row) return;
+    const a = yOf(from), b = yOf(row), reach = Math.min(34, 6 + Math.abs(a - b) / 18);
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", "M44 " + a + "C" + (44 - reach) + " " + a + " " + (44 - reach) + " " + b + " 44 " + b);
+    if (kind) path.setAttribute("class", kind);
+    svg.append(path);
+  };
+  (sources.get(chosen) || []).slice(0, 40).forEach(([event]) => draw(event, ""));
+  (targets.get(chosen) || []).slice(0, 40).forEach(([event]) => draw(event, "to"));
+  code.append(svg);
+}
+
+function showChosen() {
+  document.querySelectorAll(".chip.chosen,.chip.from,.chip.to").forEach((other) => other.classList.remove("chosen", "from", "to"));
+  document.querySelectorAll(".ln.at").forEach((row) => row.classList.remove("at"));
+  if (chosen < 0) return;
+  const mark = (event, kind) => {
+    const site = placeOf(event), box = chipsOf.get(lineKey(site.file, site.line));
+    const found = box && box.querySelector('[data-series="' + E.series[event] + '"]');
+    if (found) found.classList.add(kind);
+  };
+  (sources.get(chosen) || []).forEach(([event]) => mark(event, "from"));
+  (targets.get(chosen) || []).forEach(([event]) => mark(event, "to"));
+  mark(chosen, "chosen");
+  const site = placeOf(chosen), row = rows.get(lineKey(site.file, site.line));
+  if (row) row.classList.add("at");
+  drawArrows();
+}
+
+let isOurs = false;
+function choose(event, isScrolled) {
+  chosen = event;
+  const site = placeOf(event), key = functionKey(site.file, site.fn), call = E.call[event];
+  chosenTurn.set(key, Math.max(0, eventsInCall(E.series[event], call).indexOf(event)));
+  if (chosenCall.get(key) !== call) chooseCall(call);
+  drawFunction(key);
+  reveal(lineKey(site.file, site.line));
+  drawDetails();
+  showChosen();
+  const row = rows.get(lineKey(site.file, site.line));
+  if (row && isScrolled) row.scrollIntoView({ block: "center" });
+  isOurs = true;
+  location.hash = hashOf(event);
+  say(nameOf(event) + " at " + placeText(site));
+}
+
+function goToLine(file, line) {
+  const key = lineKey(file, line), row = rows.get(key);
+  if (!row) return;
+  reveal(key);
+  document.querySelectorAll(".ln.at").forEach((other) => other.classList.remove("at"));
+  row.classList.add("at");
+  row.scrollIntoView({ block: "center" });
+}
+
+/* `#file:line:call:turn:name`: what is missing is the first. */
+function followHash() {
+  if (isOurs) { isOurs = false; return; }
+  let parts;
+  try { parts = location.hash.slice(1).split(":").map(decodeURIComponent); } catch (error) { return; }
+  const file = data.files.findIndex((one) => one.name === parts[0]), line = +parts[1];
+  if (file < 0 || !line) return;
+  const call = callByNumber.get(+parts[2]), turn = +parts[3] || 0;
+  const all = seriesOfLine.get(lineKey(file, line)) || [];
+  const named = all.filter((series) => T[data.series[series].name] === parts[4]);
+  for (const series of named.length ? named : all) {
+    const events = call === undefined ? eventsOfSeries[series] : eventsInCall(series, call);
+    if (events.length) { choose(events[Math.min(turn, events.length - 1)], true); return; }
+  }
+  goToLine(file, line);
+}
+
+/* ---- marks: n and p ---- */
+
+const marked = (function findMarked() {
+  const found = [];
+  data.series.forEach((series, index) => {
+    let isFirst = true;
+    for (const event of eventsOfSeries[index]) {
+      const mark = markOf(event);
+      if (mark > 1 || (nonfiniteAt[event] >= 0 && !isMask(event) && isFirst)) { found.push(event); isFirst = false; }
+    }
+  });
+  return found.sort((a, b) => a - b);
+})();
+function goToMarked(step) {
+  if (!marked.length) { say("no NaN, Inf or difference"); return; }
+  let at = step > 0 ? marked.findIndex((event) => event > chosen) : -1;
+  if (step < 0) for (let i = marked.length - 1; i >= 0; i--) if (marked[i] < chosen) { at = i; break; }
+  if (at < 0) at = step > 0 ? 0 : marked.length - 1;
+  choose(marked[at], true);
+  say("mark " + (at + 1) + " of " + marked.length + ": " + nameOf(marked[at]) + " at " + placeText(placeOf(marked[at])));
+}
+
+/* ---- the tree of modules ---- */
+
+function goToModule(module) {
+  const call = callByNumber.get(module.call);
+  if (call !== undefined) chooseCall(call);
+  goToLine(module.file, data.files[module.file].functions[module.function].line);
+}
+
+function buildTree() {
+  const top = { children: new Map(), modules: [] };
+  for (const module of data.modules) {
+    const path = T[module.path], parts = path ? path.split(".") : [];
+    let node = top;
+    for (const part of parts) {
+      if (!node.children.has(part)) node.children.set(part, { children: new Map(), modules: [], name: part });
+      node = node.children.get(part);
+    }
+    node.modules.push(module);
+  }
+  return top;
+}
+
+function treeRow(label, modules, children) {
+  const li = make("li", {});
+  const row = make("div", { class: "row" });
+  const module = modules[0];
+  const inner = children && children.length ? make("ul", {}) : null;
+  if (inner) {
+    const button = make("button", { class: "fold", type: "button", "aria-expanded": "true", "aria-label": "fold " + label }, "▾");
+    button.addEventListener("click", () => {
+      const isFolded = inner.classList.toggle("hidden");
+      button.textContent = isFolded ? "▸" : "▾";
+      button.setAttribute("aria-expanded", String(!isFolded));
+    });
+    row.append(button);
+    inner.append(...children);
+  } else row.append(make("span", { class: "fold" }, ""));
+  const open = make("button", { class: "open", type: "button" }, make("span", { class: "name" }, label));
+  if (module) {
+    const calls = modules.reduce((sum, one) => sum + one.count, 0), bad = modules.reduce((sum, one) => sum + one.nonfinite, 0);
+    open.append(make("span", { class: "faint" }, (T[module.class] ? "  " + T[module.class].replace(/^.*\./, "") : "") + (calls > 1 ? "  × " + calls : "")));
+    if (bad) open.append(make("span", { class: "mark bad" }, "NaN or Inf"));
+    if (module.in || module.out) open.append(make("span", { class: "forms" }, (T[module.in] || "…") + " → " + (T[module.out] || "…")));
+    open.addEventListener("click", () => goToModule(module));
+  } else open.disabled = true;
+  row.append(open);
+  li.append(row);
+  if (inner) li.append(inner);
+  return li;
+}
+
+function drawTree() {
+  const functionName = (module) => data.files[module.file].functions[module.function].name;
+  const draw = (node) => [...node.children.values()].map((child) => treeRow(child.name, child.modules, draw(child)));
+  const top = buildTree(), ul = make("ul", {});
+  for (const module of top.modules) {
+    const isModel = T[module.class] && top.children.size;
+    ul.append(treeRow(functionName(module), [module], isModel && /\.forward$/.test(functionName(module)) && !ul.querySelector("ul") ? draw(top) : null));
+  }
+  if (!ul.querySelector("ul")) ul.append(...draw(top));
+  byId("tree").append(ul);
+}
+
+byId("filter").addEventListener("input", () => {
+  const wanted = byId("filter").value.toLowerCase();
+  const visit = (li) => {
+    let isFound = !wanted || li.firstElementChild.textContent.toLowerCase().includes(wanted);
+    for (const child of li.querySelectorAll(":scope > ul > li")) isFound = visit(child) || isFound;
+    li.classList.toggle("hidden", !isFound);
+    return isFound;
+  };
+  document.querySelectorAll("#tree > ul > li").forEach(visit);
+});
+
+/* ---- search ---- */
+
+function find(text) {
+  const wanted = text.toLowerCase(), found = [];
+  const put = (label, go) => { if (found.length < 60) found.push({ label, go }); };
+  if (!wanted) return found;
+  data.series.forEach((series, index) => {
+    const site = sites[series.site];
+    if (eventsOfSeries[index].length && (T[series.name].toLowerCase().includes(wanted) || placeText(site).toLowerCase() === wanted)) {
+      put(T[series.name] + "  " + placeText(site), () => choose(shownEvent(index) >= 0 ? shownEvent(index) : eventsOfSeries[index][0], true));
+    }
+  });
+  data.modules.forEach((module) => {
+    const label = (T[module.path] + " " + data.files[module.file].functions[module.function].name + " " + T[module.class]).trim();
+    if (label.toLowerCase().includes(wanted)) put(label, () => goToModule(module));
+  });
+  data.files.forEach((file, index) => {
+    if (!file.source) return;
+    file.source.split(/\r\n|\r|\n/).forEach((line, i) => {
+      if (line.toLowerCase().includes(wanted)) put(file.name + ":" + (i + 1) + "  " + line.trim(), () => goToLine(index, i + 1));
+    });
+  });
+  return found;
+}
+const search = byId("search"), results = byId("results");
+search.addEventListener("input", () => {
+  const found = find(search.value.trim());
+  results.replaceChildren(...found.map((one) => {
+    const a = make("a", { href: "#" }, one.label);
+    a.addEventListener("click", (event) => { event.preventDefault(); results.replaceChildren(); one.go(); });
+    return make("li", {}, a);
+  }));
+  say(count(found.length, "result"));
+});
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") { const first = results.querySelector("a"); if (first) { first.click(); search.blur(); } }
+  if (event.key === "ArrowDown") { const first = results.querySelector("a"); if (first) { event.preventDefault(); first.focus(); } }
+  if (event.key === "Escape") { results.replaceChildren(); search.blur(); }
+});
+results.addEventListener("keydown", (event) => {
+  const items = [...results.querySelectorAll("a")], at = items.indexOf(document.activeElement);
+  if (event.key === "ArrowDown" && items[at + 1]) { event.preventDefault(); items[at + 1].focus(); }
+  if (event.key === "ArrowUp") { event.preventDefault(); (items[at - 1] || search).focus(); }
+  if (event.key === "Escape") { results.replaceChildren(); search.focus(); }
+});
+
+/* ---- lists under the verdict ---- */
+
+const TITLES = { chain: "Where it comes from", own: "Differences of their own", inherited: "Inherited differences",
+  only_a: "Only in A", only_b: "Only in B", checks: "Checks that failed" };
+
+function eventBySeq(wanted) {
+  let low = 0, high = EVENT_COUNT;
+  while (low < high) { const middle = (low + high) >> 1; if (seq[middle] < wanted) low = middle + 1; else high = middle; }
+  return low < EVENT_COUNT && seq[low] === wanted ? low : -1;
+}
+
+function drawLists() {
+  for (const one of data.lists) {
+    if (!one.rows.length) continue;
+    const isOpen = one.kind === "chain" || one.kind === "own" || one.kind === "checks";
+    const box = make("details", { open: isOpen }, make("summary", {}, TITLES[one.kind] + " (" + one.total + ")"));
+    const ol = make("ol", { class: "rows" });
+    for (const row of one.rows) {
+      const file = data.files.findIndex((other) => other.path === row.file);
+      const place = row.line ? fileName(row.file) + ":" + row.line : "unknown place";
+      const event = row.event === undefined ? -1 : eventBySeq(row.event);
+      const a = make(event >= 0 || file >= 0 ? "a" : "span", event >= 0 || file >= 0 ? { href: "#" + encodeURIComponent(fileName(row.file)) + ":" + row.line } : {}, place);
+      if (event >= 0) a.addEventListener("click", (click) => { click.preventDefault(); choose(event, true); });
+      ol.append(make("li", {}, a, "  ", row.name ? make("span", { class: "name" }, row.name) : null, row.words ? "  " + row.words : "",
+        row.count > 1 ? make("span", { class: "faint" }, "  × " + row.count) : null,
+        row.code ? make("div", {}, make("code", {}, row.code)) : null, row.in ? make("div", { class: "faint" }, "in " + row.in) : null));
+    }
+    box.append(ol);
+    byId("lists").append(box);
+  }
+}
+
+function drawRun() {
+  const table = make("table", {});
+  const add = (name, value) => table.append(make("tr", {}, make("td", { class: "faint" }, name), make("td", {}, value)));
+  data.traces.forEach((trace, i) => add(data.traces.length > 1 ? "trace " + "AB"[i] : "trace", trace));
+  add("values", data.values + (EVENT_COUNT < data.values ? "; this page has " + EVENT_COUNT + " of them one by one, and all in strips and counts: a larger --max-size has more" : ""));
+  if (data.unfinished) add("recording", "was not ended: the events so far");
+  if (data.damaged) add("damage", "the trace is damaged: the readable part");
+  data.settings.forEach(([name, value]) => add(name, value));
+  if (data.command) add("made by", data.command);
+  byId("run").append(table);
+}
+
+/* ---- steps ---- */
+
+function drawSteps() {
+  let best = null;
+  data.modules.forEach((module) => {
+    const calls = callsOfFunction.get(functionKey(module.file, module.function)) || [];
+    const name = data.files[module.file].functions[module.function].name;
+    if (T[module.class] && !T[module.path] && !/\.__\w+__$/.test(name) && calls.length > 1 && (!best || calls.length > best.length)) best = calls;
+  });
+  if (!best) return;
+  const slider = make("input", { type: "range", min: 0, max: best.length - 1, value: 0, "aria-label": "step" });
+  const label = make("span", {}, "step 1 of " + best.length);
+  slider.addEventListener("input", () => { label.textContent = "step " + (+slider.value + 1) + " of " + best.length; chooseCall(best[+slider.value]); });
+  byId("steps").append(label, slider);
+}
+
+/* ---- the picture ---- */
+
+function listenToPicture() {
+  document.querySelectorAll(".picture .node").forEach((node) => {
+    const title = node.querySelector("title");
+    const found = title && title.textContent.match(/^(.*?) {2}(?:line |(\S+):)(\d+)/);
+    if (!found) return;
+    node.addEventListener("click", () => {
+      const line = +found[3];
+      const file = data.files.findIndex((one, i) => (found[2] ? one.name === found[2] : (seriesOfLine.get(lineKey(i, line)) || []).some((series) => T[data.series[series].name] === found[1])));
+      const index = file >= 0 ? file : data.files.findIndex((one, i) => sitesOfLine.has(lineKey(i, line)));
+      if (index < 0) return;
+      const series = (seriesOfLine.get(lineKey(index, line)) || []).find((one) => T[data.series[one].name] === found[1]);
+      if (series !== undefined && eventsOfSeries[series].length) choose(shownEvent(series) >= 0 ? shownEvent(series) : eventsOfSeries[series][0], true);
+      else goToLine(index, line);
+    });
+  });
+}
+
+/* ---- keys ---- */
+
+function stepCall(step) {
+  if (chosen < 0) return;
+  const site = placeOf(chosen), key = functionKey(site.file, site.fn), calls = callsOfFunction.get(key) || [];
+  const at = calls.indexOf(chosenCall.get(key)) + step;
+  if (at < 0 || at >= calls.length) return;
+  const events = eventsInCall(E.series[chosen], calls[at]);
+  if (events.length) choose(events[0], true); else chooseCall(calls[at]);
+}
+function stepTurn(step) {
+  if (chosen < 0) return;
+  const events = eventsInCall(E.series[chosen], E.call[chosen]), at = events.indexOf(chosen) + step;
+  if (events[at] !== undefined) choose(events[at], true);
+}
+const KEYS = {
+  "/": () => { search.focus(); search.select(); }, n: () => goToMarked(1), p: () => goToMarked(-1),
+  "]": () => stepCall(1), "[": () => stepCall(-1), "}": () => stepTurn(1), "{": () => stepTurn(-1), t: switchTheme,
+  "?": () => { byId("help").hidden = !byId("help").hidden; }, Escape: () => { byId("help").hidden = true; results.replaceChildren(); },
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range") return;
+  const act = KEYS[event.key];
+  if (act) { event.preventDefault(); act(); }
+});
+byId("keys").addEventListener("click", KEYS["?"]);
+byId("next").addEventListener("click", KEYS.n);
+byId("previous").addEventListener("click", KEYS.p);
+document.addEventListener("click", (event) => { if (!results.contains(event.target) && event.target !== search) results.replaceChildren(); });
+
+/* ---- all of it ---- */
+
+const isShown = (file) => file.sites.some((site) => site[4] > 0);
+data.files.forEach((file, index) => { if (isShown(file)) byId("files").append(drawFile(file, index)); });
+chipsOf.forEach((box, key) => drawChips(key));
+bars.forEach((bar, key) => drawBar(key));
+drawLists();
+drawTree();
+drawRun();
+drawSteps();
+drawDetails();
+listenToPicture();
+addEventListener("hashchange", followHash);
+addEventListener("resize", drawArrows);
+if (location.hash) followHash();
+root.dataset.ready = "yes";
+})();

@@ -1,0 +1,298 @@
+/* The page of one trace. */
+#include "runtime/view/page/trace.h"
+
+#include "runtime/base/arena.h"
+#include "runtime/view/picture/render.h"
+#include "runtime/view/why/report/picture.h"
+#include "runtime/view/why/why.h"
+
+#include <stdio.h>
+
+/* So many steps of the way from a value back to its cause. */
+#define DEPTH     8
+#define CHAIN_MAX 24
+/* Of a picture of causes. */
+#define BOX_MAX   14
+/* Edges of more values are left out: their graph needs 330 bytes each. */
+#define GRAPH_MAX 1500000
+
+struct trace_page {
+    const struct page_trace_options *options; /* borrowed */
+    struct why why;                           /* owned */
+    struct flow_graph graph;                  /* owned: where `why` made none */
+    struct buffer title, text, pictures[2];   /* owned */
+    struct page_row rows[CHAIN_MAX];
+    struct page_list chain;
+    struct page page;
+    struct error *error;
+};
+
+/* ---- the verdict ---- */
+
+static bool has_answer(const struct trace_page *trace)
+{
+    return trace->why.target != FLOW_NONE;
+}
+
+/* What `why` prints, its first line as the title. */
+static void add_answer(struct trace_page *trace)
+{
+    struct buffer whole = BUFFER_INIT;
+    struct slice text;
+    size_t end;
+
+    if (trace->why.is_soft) {
+        buffer_add(&trace->title,
+                   SLICE("ok: no NaN, and no Inf except those that lines write by name"));
+    }
+    why_text_add(&trace->why, &whole);
+    text = buffer_slice(&whole);
+    end = slice_find(text, SLICE("\n"), 0);
+    if (!trace->why.is_soft) {
+        buffer_add(&trace->title, slice_part(text, 0, end));
+        end = end < text.size ? end + 1 : end;
+    } else {
+        end = 0;
+    }
+    buffer_add(&trace->text, slice_part(text, end, text.size));
+    trace->text.has_failed |= whole.has_failed;
+    buffer_release(&whole);
+}
+
+static void add_count(struct trace_page *trace, const char *start)
+{
+    buffer_add(&trace->title, slice_of(start));
+    buffer_add_number(&trace->title, trace->why.event_count);
+    buffer_add(&trace->title,
+               trace->why.event_count == 1 ? SLICE(" event") : SLICE(" events"));
+}
+
+static void find_verdict(struct trace_page *trace)
+{
+    struct page *page = &trace->page;
+
+    page->focus = PAGE_EVENT_NONE;
+    if (trace->why.event_count == 0) {
+        page->state = PAGE_PLAIN;
+        buffer_add(&trace->title, SLICE("the trace has no events"));
+    } else if (!has_answer(trace)) {
+        page->state = PAGE_FINE;
+        add_count(trace, "ok: no NaN or Inf in ");
+    } else {
+        page->state = why_is_bad(&trace->why) ? PAGE_BAD : PAGE_FINE;
+        page->focus = trace->why.graph.nodes[trace->why.target].event;
+        add_answer(trace);
+    }
+}
+
+/* `why` needs a graph of the whole trace. Where there is no room for it, all else is shown. */
+static bool ask_why(struct trace_page *trace)
+{
+    const struct page_trace_options *options = trace->options;
+    const struct why_ask ask = {
+        .event = options->event,
+        .depth = DEPTH,
+        .wants_texts = true,
+        .memory_limit = options->memory_limit,
+        .strip = options->strip,
+        .progress = options->progress,
+        .progress_context = options->progress_context,
+    };
+
+    if (why_find(&trace->why, options->path, &ask, trace->error)) {
+        find_verdict(trace);
+        return true;
+    }
+    if (trace->why.reader == NULL || trace->error->kind == ERROR_MEMORY ||
+        options->event.size > 0 || trace->error->kind == ERROR_SYSTEM) {
+        return false;
+    }
+    trace->page.focus = PAGE_EVENT_NONE;
+    trace->page.state = PAGE_PLAIN;
+    buffer_add(&trace->title, SLICE("no verdict: "));
+    buffer_add(&trace->title, slice_of(trace->error->text));
+    *trace->error = ERROR_INIT;
+    return true;
+}
+
+/* ---- the chain of causes ---- */
+
+static struct page_row *add_row(struct trace_page *trace, uint32_t node)
+{
+    const struct flow_node *one = &trace->why.graph.nodes[node];
+    struct page_row *row = &trace->rows[trace->chain.count++];
+
+    *row = (struct page_row){
+        .file = one->file,
+        .line = one->line,
+        .event = one->event,
+        .name = one->name,
+        .words = SLICE(""),
+        .code = one->code,
+        .call = one->function,
+        .count = 1,
+    };
+    return row;
+}
+
+static void find_chain(struct trace_page *trace)
+{
+    const struct why *why = &trace->why;
+
+    trace->chain = (struct page_list){.kind = PAGE_CHAIN, .rows = trace->rows};
+    if (!has_answer(trace)) {
+        return;
+    }
+    for (uint32_t i = 0; i < why->producer_count; i++) {
+        /* The one that is printed first stands first. */
+        uint32_t at = i == 0 ? why->main : i <= why->main ? i - 1 : i;
+        const struct why_producer *producer = &why->producers[at];
+        struct page_row *row = add_row(trace, producer->node);
+
+        row->file = producer->file;
+        row->line = producer->line;
+        row->code = producer->statement;
+        row->words = producer->reason;
+    }
+    for (uint32_t i = 0; i < why->row_count && trace->chain.count < CHAIN_MAX; i++) {
+        if (why->facts[why->rows[i].node].holds != 0 &&
+            why->facts[why->rows[i].node].made == 0) {
+            struct page_row *row = add_row(trace, why->rows[i].node);
+
+            row->words = SLICE("passes it on");
+            row->count = why->rows[i].count;
+        }
+    }
+    trace->chain.total = trace->chain.count;
+    trace->page.lists = &trace->chain;
+    trace->page.list_count = 1;
+}
+
+/* ---- pictures ---- */
+
+static bool draw_causes(struct trace_page *trace)
+{
+    struct render_options render = {.format = RENDER_SVG,
+                                    .box_limit = BOX_MAX,
+                                    .picture = PICTURE_OPTIONS_DEFAULT};
+
+    render.picture.has_chips = true;
+    render.picture.tables = PICTURE_TABLES_NONE;
+    render.dark = &trace->pictures[1];
+    return why_picture_add(&trace->why, &render, &trace->pictures[0], trace->error);
+}
+
+static bool draw_trace(struct trace_page *trace)
+{
+    struct render_options render = {.format = RENDER_SVG,
+                                    .is_fitted = true,
+                                    .strip = trace->options->strip,
+                                    .picture = PICTURE_OPTIONS_DEFAULT};
+    struct render_result result;
+
+    render.flow.has_nan_marks = true;
+    render.dark = &trace->pictures[1];
+    return render_trace(trace->options->path, &render, &trace->pictures[0], &result,
+                        trace->error);
+}
+
+/* ---- the graph, for edges ---- */
+
+static bool find_graph(struct trace_page *trace)
+{
+    struct why *why = &trace->why;
+    struct flow_options flow = {
+        .fold = FLOW_FOLD_NONE,
+        .has_scalars = true,
+        .progress = trace->options->progress,
+        .progress_context = trace->options->progress_context,
+    };
+
+    if (why->graph.node_count > 0) {
+        trace->page.graph = &why->graph;
+        return true;
+    }
+    if (why->value_count > GRAPH_MAX) {
+        return true;
+    }
+    log_reader_rewind(why->reader);
+    trace->page.graph = &trace->graph;
+    return flow_graph_build(&trace->graph, why->reader, &why->sources, &flow,
+                            trace->error);
+}
+
+/* ---- all of it ---- */
+
+static bool write_page(struct trace_page *trace,
+                       struct buffer *bytes,
+                       struct page_trace_result *result)
+{
+    struct page *page = &trace->page;
+
+    page->paths[0] = trace->options->path;
+    page->command = trace->options->command;
+    page->reader = trace->why.reader;
+    page->sources = &trace->why.sources;
+    page->max_size = trace->options->max_size;
+    page->title = buffer_slice(&trace->title);
+    page->text = buffer_slice(&trace->text);
+    page->pictures[0] = buffer_slice(&trace->pictures[0]);
+    page->pictures[1] = buffer_slice(&trace->pictures[1]);
+    return trace->options->is_json
+               ? page_json_add(page, bytes, &result->page, trace->error)
+               : page_add(page, bytes, &result->page, trace->error);
+}
+
+static void
+report_result(const struct trace_page *trace, struct page_trace_result *result)
+{
+    const struct log_reader *reader = trace->why.reader;
+
+    result->state = trace->page.state;
+    result->is_recording = log_reader_header(reader)->is_closed == 0;
+    result->damage_count = log_reader_damage_count(reader);
+    result->damage[0] = '\0';
+    if (result->damage_count > 0) {
+        snprintf(result->damage, sizeof result->damage, "%s",
+                 log_reader_damage(reader, 0));
+    }
+}
+
+static bool make_pictures(struct trace_page *trace)
+{
+    if (trace->options->is_json || trace->why.event_count == 0) {
+        return true;
+    }
+    return has_answer(trace) ? draw_causes(trace) : draw_trace(trace);
+}
+
+bool page_trace_add(const struct page_trace_options *options,
+                    struct buffer *bytes,
+                    struct page_trace_result *result,
+                    struct error *error)
+{
+    struct trace_page trace = {.options = options, .error = error};
+    bool is_done;
+
+    why_init(&trace.why);
+    flow_graph_init(&trace.graph);
+    is_done = ask_why(&trace);
+    if (is_done) {
+        find_chain(&trace);
+    }
+    is_done = is_done && make_pictures(&trace) && find_graph(&trace) &&
+              write_page(&trace, bytes, result);
+    if (is_done && (trace.title.has_failed || trace.text.has_failed)) {
+        is_done = error_set_memory(error);
+    }
+    if (is_done) {
+        report_result(&trace, result);
+    }
+    buffer_release(&trace.title);
+    buffer_release(&trace.text);
+    buffer_release(&trace.pictures[0]);
+    buffer_release(&trace.pictures[1]);
+    flow_graph_release(&trace.graph);
+    why_release(&trace.why);
+    return is_done;
+}

@@ -1,0 +1,312 @@
+"""`monitorch page`: the file, its data, its size, its options; and the page in a real browser."""
+
+import json
+import re
+import textwrap
+
+import pytest
+
+from tests.support import browser, compiler, recording, viewer, warm
+from tests.support.html_page import Page
+from tests.trace.made import Trace, scalar, tensor
+
+pytestmark = pytest.mark.skipif(compiler.EXTENSION is None, reason="not built (make)")
+HOSTILE = "</script><img src=x onerror=\"document.title='run'\"><!--&\u202e\x1b[31m\u2028"
+
+PROGRAM = """
+import numpy as np
+
+def scale(x, by):
+    y = x * by
+    if by > 100:
+        y = -y
+    return y
+
+def work(x):
+    for turn in range(3):
+        x = scale(x, turn)
+    return np.log(x - 1)
+
+with np.errstate(all="ignore"):
+    first = work(np.ones(4))
+    second = first + 1
+
+def unused():
+    return 1
+"""
+
+
+def record(folder, source, name="run.mtrace"):
+    folder.mkdir(exist_ok=True)
+    run = recording.run_program(textwrap.dedent(source), folder, [])
+    assert run.returncode == 0, run.stderr
+    return (folder / "run.mtrace").rename(folder / name)
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    return record(tmp_path_factory.mktemp("page"), PROGRAM, "nan.mtrace")
+
+
+def write(trace, folder, *words, name="out.html"):
+    run = viewer.run("page", trace, "-o", folder / name, *words)
+    assert run.returncode == 0, run.stderr
+    return folder / name
+
+
+# ---- the file ----
+
+
+def test_the_verdict_comes_first(trace, tmp_path):
+    page = Page(write(trace, tmp_path))
+    [headline] = page.shown("h1")
+    answer = viewer.run("why", trace).stdout.splitlines()
+    assert headline == answer[0] == page.data["title"] and page.data["state"] == "bad"
+    cause = page.rows("chain")[0]
+    assert cause["line"] == 13 and "np.log" in cause["code"]
+    assert page.text.index("<h1>") < page.text.index("<svg") < page.text.index('id="source"')
+
+
+def test_a_trace_without_nan(tmp_path):
+    page = Page(write(record(tmp_path / "p", "import numpy as np\nx = np.ones(2)\n"), tmp_path))
+    assert page.shown("h1") == ["ok: no NaN or Inf in 1 event"]
+    assert page.data["state"] == "fine" and page.data["lists"] == []
+
+
+def test_events_are_those_of_show(trace, tmp_path):
+    page = Page(write(trace, tmp_path))
+    lines = viewer.run("show", trace, "--json").stdout.splitlines()
+    wanted = [json.loads(line) for line in lines]
+    wanted = [one for one in wanted if one["record"] == "event" and one["value_kind"] != "nothing"]
+    found = page.events()
+    assert len(found) == len(wanted) == page.data["values"]
+    for mine, theirs in zip(found, wanted, strict=True):
+        assert mine["seq"] == theirs["seq"] and mine["call"] == theirs["call"]
+        assert mine["place"] == (theirs["file"], theirs["line"])
+        assert mine["name"] == theirs["name"] + theirs.get("path", "")
+        assert mine["turn"] == theirs["iteration"]
+        if "figures" in mine:
+            for key, value in zip(("min", "max", "mean"), mine["figures"], strict=False):
+                assert value == pytest.approx(theirs[key], rel=1e-3)
+
+
+def test_edges_are_those_of_sql(trace, tmp_path):
+    page = Page(write(trace, tmp_path))
+    events = page.events()
+    mine = {(events[a]["seq"], events[b]["seq"]) for a, b in page.edges()}
+    rows = viewer.run("sql", trace, "select source, target from edges", "--json").stdout
+    theirs = {(row["source"], row["target"]) for row in map(json.loads, rows.splitlines())}
+    assert mine and mine <= theirs
+
+
+def test_equal_traces_give_equal_pages(trace, tmp_path):
+    assert write(trace, tmp_path).read_bytes() == write(trace, tmp_path).read_bytes()
+
+
+def test_data_alone(trace, tmp_path):
+    data = json.loads(write(trace, tmp_path, name="out.json").read_text())
+    page = Page(write(trace, tmp_path))
+    page.data["command"] = data["command"] = ""
+    assert data == page.data
+
+
+def test_sources_and_sites(trace, tmp_path):
+    data = Page(write(trace, tmp_path)).data
+    [file] = data["files"]
+    assert file["source"] == PROGRAM
+    names = [function["name"] for function in file["functions"]]
+    assert names == ["<module>", "scale", "work", "unused"]
+    counts = {}
+    for line, _, kind, _, count in file["sites"]:
+        counts[line, kind] = counts.get((line, kind), 0) + count
+    assert counts[5, "assign"] == 3 and counts[7, "assign"] == 0
+
+
+def test_a_series_is_of_all_visits(tmp_path):
+    lines = "import numpy as np\nfor i in range(3000):\n    x = np.full(2, float(i))\n"
+    trace = record(tmp_path / "p", lines)
+    page = Page(write(trace, tmp_path, "--max-size", "200k"))
+    assert (tmp_path / "out.html").stat().st_size <= 200_000
+    data = page.data
+    assert data["values"] == 6000 and data["events"]["count"] < 6000
+    [series] = [one for one in data["series"] if data["texts"][one["name"]] == "x"]
+    assert series["count"] == 3000 and series["forms"][0][1] == 3000
+    strip = series["strip"]
+    assert strip[0] == 0 and max(strip) == pytest.approx(2999, rel=1e-2)
+    kept = [event["seq"] for event in page.events()]
+    assert kept[0] == 0 and kept[-1] == 5999
+
+
+def test_too_small(trace, tmp_path):
+    run = viewer.run("page", trace, "-o", tmp_path / "out.html", "--max-size", "1k")
+    assert run.returncode == 2 and "--max-size" in run.stderr and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-o", "out.txt"], "must end in .html or .json"),
+        ([], "no output, expected -o FILE"),
+        (["-o", "out.html", "--max-size", "big"], "expected a size"),
+        (["-o", "out.html", "b", "c"], "expected one trace, or two"),
+    ],
+)
+def test_wrong_usage(trace, tmp_path, words, expected):
+    run = viewer.run("page", trace, *words, cwd=tmp_path)
+    assert run.returncode == 2 and expected in run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_traces_are_the_page_of_diff(trace, tmp_path):
+    other = record(tmp_path / "p", PROGRAM.replace("x * by", "x * (by + 5)"))
+    run = viewer.run("page", trace, other, "-o", tmp_path / "a.html")
+    assert run.returncode == 1 and "first divergence: y" in run.stdout
+    assert viewer.run("diff", trace, other, "-o", tmp_path / "b.html").returncode == 1
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_a_cut_trace(trace, tmp_path):
+    cut = tmp_path / "cut.mtrace"
+    cut.write_bytes(trace.read_bytes()[:-200])
+    run = viewer.run("page", cut, "-o", tmp_path / "out.html")
+    assert run.returncode in (0, 3) and Page(tmp_path / "out.html").data["events"]["count"] > 0
+
+
+# ---- in a browser ----
+
+
+@pytest.fixture(scope="module")
+def window():
+    if browser.PROGRAM is None:
+        pytest.skip("no chromium")
+    opened = browser.Browser()
+    yield opened
+    opened.close()
+
+
+def test_in_a_browser(window, trace, tmp_path):
+    path = write(trace, tmp_path)
+    window.errors.clear()
+    window.open(path)
+    assert window.do("document.documentElement.dataset.ready") == "yes"
+    # Chips with shapes, beside their lines.
+    assert "float64 [4]" in window.do("document.querySelector('[data-line=\"5\"] .chip').textContent")
+    assert window.do("document.querySelector('[data-line=\"7\"]').classList.contains('unreached')")
+    # The next NaN; its line, its inputs, its address.
+    window.press("n")
+    shown = window.do("document.getElementById('details').textContent")
+    assert "4 NaN" in shown and "Made from" in shown and "x" in shown
+    assert window.do("location.hash").startswith("#program.py:13:")
+    assert window.do("document.querySelectorAll('#arrows path').length") > 0
+    # The call slider.
+    assert "call 1 of 3" in window.do("document.querySelector('[data-line=\"4\"] + .call').textContent")
+    window.do(
+        "(() => { const s = document.querySelector('[data-line=\"4\"] + .call input'); s.value = 2;"
+        " s.dispatchEvent(new Event('input')); })()"
+    )
+    assert "call 3 of 3" in window.do("document.querySelector('[data-line=\"4\"] + .call').textContent")
+    # Folding: a function that nothing called is folded at first.
+    hidden = "document.querySelector('[data-line=\"20\"]').classList.contains('hidden')"
+    assert window.do(hidden)
+    window.do("document.querySelector('[data-line=\"19\"] .fold').click()")
+    assert not window.do(hidden)
+    # Search.
+    window.press("/")
+    window.write("second")
+    assert "second  program.py:17" in window.do("document.getElementById('results').textContent")
+    window.press("Escape")
+    theme = window.do("document.documentElement.dataset.theme")
+    window.press("t")
+    assert window.do("document.documentElement.dataset.theme") != theme
+    assert window.errors == []
+
+
+def test_a_link_chooses_a_visit(window, trace, tmp_path):
+    path = write(trace, tmp_path)
+    window.errors.clear()
+    calls = sorted({e["call"] for e in Page(path).events() if e["place"][1] == 5})
+    window.open(path, fragment=f"#program.py:5:{calls[1]}:0:y")
+    chosen = "document.querySelector('.chip.chosen').closest('.ln').dataset.line"
+    assert window.do(chosen) == "5"
+    assert f"#{calls[1]}" in window.do("document.getElementById('details').textContent")
+    assert window.errors == []
+
+
+@pytest.mark.parametrize("width", [400, 1280, 2560])
+def test_nothing_is_wider_than_the_window(window, trace, tmp_path, width):
+    window.open(write(trace, tmp_path), width=width, dark=width == 1280)
+    assert window.do("document.documentElement.scrollWidth") <= width
+
+
+def test_hostile_names(window, tmp_path):
+    trace = Trace()
+    site = trace.module(
+        f"{HOSTILE}.py", [("<module>", 1), (HOSTILE, 2)], [("assign", 3, 1, HOSTILE)] * 2
+    )
+    call = trace.call(1, path=HOSTILE, class_name=HOSTILE)
+    trace.event(site, call, tensor((2,), min=1, max=1, mean=1, std=0, type=HOSTILE))
+    trace.event(site + 1, call, scalar(HOSTILE))
+    trace.ended(call)
+    path = write(trace.write(tmp_path / "hostile.mtrace"), tmp_path)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", path.read_text())
+    window.errors.clear()
+    window.open(path)
+    window.press("/")
+    window.write("img")
+    window.press("Enter")
+    assert window.do("document.documentElement.dataset.ready") == "yes"
+    assert window.do("document.title") != "run"
+    assert window.do("document.querySelectorAll('img').length") == 0
+    shown = window.do("document.body.innerText")
+    assert "<img src=x" in shown and not re.search("[\u202e\x1b\u2028]", shown)
+    assert window.errors == []
+
+
+MODEL = """
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return torch.relu(self.line(x))
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(3))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+torch.manual_seed(0)
+model = Model()
+for step in range(4):
+    y = model(torch.randn(2, 4))
+"""
+
+
+@pytest.mark.torch
+def test_modules_and_steps(window, tmp_path):
+    (tmp_path / "model.py").write_text(MODEL)
+    done = recording.run_python(
+        "-m", "monitorch", "run", "-q", "model.py", python=warm.python(), folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    window.errors.clear()
+    window.open(write(tmp_path / "run.mtrace", tmp_path))
+    tree = window.do("document.getElementById('tree').innerText")
+    assert re.search(r"blocks\s+▾?\s*0\s+Block\s+× 4", tree.replace("\n", " ")), tree
+    assert "float32 [2, 4] → float32 [2, 4]" in tree
+    assert "step 1 of 4" in window.do("document.getElementById('steps').textContent")
+    window.do(
+        "(() => { const s = document.querySelector('#steps input'); s.value = 2;"
+        " s.dispatchEvent(new Event('input')); })()"
+    )
+    assert "call 3 of 4" in window.do("document.getElementById('files').textContent")
+    assert window.errors == []
