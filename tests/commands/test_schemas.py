@@ -237,6 +237,23 @@ def answers_of_why(folder):
     yield beside
 
 
+def answers_of_page(folder):
+    """Its data is a file."""
+    bad = record(
+        folder / "page",
+        "import torch\nx = torch.ones(2)\nfor i in range(3):\n    y = torch.log(x - 1 - i)\n",
+    )
+    other = record(
+        folder / "other",
+        "import torch\nx = torch.ones(2)\nfor i in range(3):\n    y = torch.log(x - 2 - i)\n",
+    )
+    out = folder / "out.json"
+    assert viewer.run("page", bad, "-o", out).returncode == 0
+    yield json.loads(out.read_text(), parse_constant=pytest.fail)
+    assert viewer.run("page", bad, other, "-o", out).returncode == 1
+    yield json.loads(out.read_text(), parse_constant=pytest.fail)
+
+
 PARTS = """\
 import json
 

@@ -30,9 +30,8 @@ static uint64_t half_of_memory(void)
     return pages <= 0 || size <= 0 ? 0 : (uint64_t)pages * (uint64_t)size / 2;
 }
 
-static bool write_page(const struct page_options *options,
-                       struct slice bytes,
-                       struct error *error)
+static bool
+write_page(const struct page_options *options, struct slice bytes, struct error *error)
 {
     if (strcmp(options->output, "-") != 0) {
         return file_write(options->output, bytes, FILE_MODE_DEFAULT, error);

@@ -21,9 +21,9 @@ enum {
     EVENT_FIGURES = 1,   /* four numbers in `figures` */
     EVENT_NONFINITE = 2, /* three numbers in `nonfinite` */
     EVENT_READ = 4,
-    EVENT_REMARK = 8,   /* a text in `remarks` */
-    EVENT_CHANGE = 16,  /* times enum change: 3 bits */
-    EVENT_MARK = 128,   /* times enum flow_mark */
+    EVENT_REMARK = 8,  /* a text in `remarks` */
+    EVENT_CHANGE = 16, /* times enum change: 3 bits */
+    EVENT_MARK = 128,  /* times enum flow_mark */
 };
 
 enum column {
@@ -48,13 +48,13 @@ struct data {
     const struct page *page; /* borrowed */
     struct series_set set;   /* owned */
     struct open_calls open_calls;
-    struct number_map call_index;  /* a call's number -> its place in the columns */
+    struct number_map call_index; /* a call's number -> its place in the columns */
     uint32_t call_count;
-    uint64_t *kept;                /* owned: the events, in their order */
+    uint64_t *kept; /* owned: the events, in their order */
     size_t kept_capacity;
     uint32_t kept_count;
-    uint64_t limit;                /* of events */
-    uint64_t last;                 /* the event that was written last */
+    uint64_t limit;                      /* of events */
+    uint64_t last;                       /* the event that was written last */
     struct buffer columns[COLUMN_COUNT]; /* owned: numbers, a comma behind each */
     struct error *error;
 };
@@ -281,8 +281,9 @@ static bool write_events(struct data *data)
     open_calls_init(&data->open_calls);
     while (is_done && log_reader_next(reader, &item)) {
         if (item.kind == LOG_CALL) {
-            is_done = open_calls_begin(&data->open_calls, &item.call, &is_new) != NULL ||
-                      out_of_memory(data);
+            is_done =
+                open_calls_begin(&data->open_calls, &item.call, &is_new) != NULL ||
+                out_of_memory(data);
         } else if (item.kind == LOG_END) {
             open_calls_end(&data->open_calls,
                            open_calls_find(&data->open_calls, item.end.call));
@@ -296,7 +297,8 @@ static bool write_events(struct data *data)
 
 /* ---- the parts of the object ---- */
 
-static void add_column(struct buffer *text, struct slice key, const struct buffer *column)
+static void
+add_column(struct buffer *text, struct slice key, const struct buffer *column)
 {
     struct slice numbers = buffer_slice(column);
 
@@ -481,9 +483,8 @@ static void add_functions(const struct site_table *table, struct buffer *text)
 }
 
 /* Of each site its line, function, kind, arm and number of events. */
-static void add_sites(const struct data *data,
-                      const struct log_module *module,
-                      struct buffer *text)
+static void
+add_sites(const struct data *data, const struct log_module *module, struct buffer *text)
 {
     buffer_add(text, SLICE(",\"sites\":["));
     for (uint32_t i = 0; i < module->table.site_count; i++) {
@@ -492,11 +493,11 @@ static void add_sites(const struct data *data,
         uint64_t count =
             number < data->set.site_capacity ? data->set.site_counts[number] : 0;
 
-        buffer_add_format(text, i > 0 ? ",[%lu,%lu,\"%s\",%lu,%llu]"
-                                      : "[%lu,%lu,\"%s\",%lu,%llu]",
-                          (unsigned long)site->line, (unsigned long)site->function,
-                          site_kind_text(site->kind), (unsigned long)site->arm,
-                          (unsigned long long)count);
+        buffer_add_format(
+            text, i > 0 ? ",[%lu,%lu,\"%s\",%lu,%llu]" : "[%lu,%lu,\"%s\",%lu,%llu]",
+            (unsigned long)site->line, (unsigned long)site->function,
+            site_kind_text(site->kind), (unsigned long)site->arm,
+            (unsigned long long)count);
     }
     buffer_add_byte(text, ']');
 }
@@ -509,7 +510,8 @@ static void add_files(struct data *data, struct buffer *text)
     for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
         const struct log_module *module = log_reader_module(reader, i);
 
-        buffer_add(text, i > 0 ? SLICE(",{\"first_site\":") : SLICE("{\"first_site\":"));
+        buffer_add(text,
+                   i > 0 ? SLICE(",{\"first_site\":") : SLICE("{\"first_site\":"));
         buffer_add_number(text, module->first_site);
         json_text_add(text, SLICE("path"), module->table.path);
         json_text_add(text, SLICE("source"), source_lines_text(data->page->sources, i));
@@ -580,7 +582,8 @@ static void add_run(const struct data *data, struct buffer *text)
     json_text_add(text, SLICE("command"),
                   page->command == NULL ? SLICE("") : slice_of(page->command));
     json_number_add(text, SLICE("values"), data->set.value_count);
-    json_boolean_add(text, SLICE("unfinished"), log_reader_header(reader)->is_closed == 0);
+    json_boolean_add(text, SLICE("unfinished"),
+                     log_reader_header(reader)->is_closed == 0);
     json_number_add(text, SLICE("damaged"), log_reader_damage_count(reader));
     buffer_add(text, SLICE(",\"settings\":["));
     for (size_t i = 0; i < log_reader_setting_count(reader); i++) {

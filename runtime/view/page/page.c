@@ -52,7 +52,8 @@ static const char body_end[] =
     "<div id=\"help\" role=\"dialog\" aria-label=\"keys\" hidden=\"\">"
     "<kbd>/</kbd> search<br/><kbd>n</kbd> <kbd>p</kbd> next, previous NaN or difference"
     "<br/><kbd>]</kbd> <kbd>[</kbd> next, previous call<br/><kbd>}</kbd> <kbd>{</kbd> "
-    "next, previous turn<br/><kbd>t</kbd> dark, light<br/><kbd>?</kbd> these keys</div>\n"
+    "next, previous turn<br/><kbd>t</kbd> dark, light<br/><kbd>?</kbd> these "
+    "keys</div>\n"
     "<noscript><p>The source with its values needs JavaScript; the verdict and the "
     "picture do not.</p></noscript>\n"
     "</main>\n";
@@ -147,7 +148,8 @@ static void picture_add(struct buffer *bytes, struct slice svg, struct slice the
 static void pictures_add(const struct page *page, struct buffer *bytes)
 {
     if (page->pictures[0].size == 0) {
-        buffer_add(bytes, SLICE("<p class=\"faint\">No tensors or arrays to draw.</p>\n"));
+        buffer_add(bytes,
+                   SLICE("<p class=\"faint\">No tensors or arrays to draw.</p>\n"));
         return;
     }
     buffer_add(bytes, SLICE("<section aria-label=\"picture\"><h2>Which value was made "
@@ -216,7 +218,7 @@ static bool add_data(const struct page *page,
 {
     /* What is added behind the data, and `<` in it. */
     uint64_t used = bytes->size - start + 65536;
-    uint64_t room = page->max_size == 0      ? 0
+    uint64_t room = page->max_size == 0     ? 0
                     : page->max_size > used ? page->max_size - used
                                             : 1;
     struct buffer json = BUFFER_INIT;

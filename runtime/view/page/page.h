@@ -60,17 +60,19 @@ struct page_list {
 };
 
 struct page {
-    const char *paths[2];        /* of the traces; the second may be NULL */
-    const char *command;         /* that makes the page again */
-    struct log_reader *reader;   /* of the trace that is shown: the second, where there are two */
+    const char *paths[2]; /* of the traces; the second may be NULL */
+    const char *command;  /* that makes the page again */
+    struct log_reader
+        *reader; /* of the trace that is shown: the second, where there are two */
     struct source_lines *sources;
-    const struct flow_graph *graph; /* each event a node of its own; may be NULL: no edges */
+    const struct flow_graph
+        *graph; /* each event a node of its own; may be NULL: no edges */
     enum page_state state;
-    struct slice title;             /* the verdict in one line */
-    struct slice text;              /* the lines under it */
-    const struct page_list *lists;  /* borrowed */
+    struct slice title;            /* the verdict in one line */
+    struct slice text;             /* the lines under it */
+    const struct page_list *lists; /* borrowed */
     size_t list_count;
-    struct slice pictures[2];       /* SVG, light and dark; "": none */
+    struct slice pictures[2]; /* SVG, light and dark; "": none */
     /* As in struct flow_options; NULL: no marks. */
     enum flow_mark (*mark)(void *mark_context, uint64_t event);
     struct slice (*remark)(void *mark_context, uint64_t event);

@@ -38,9 +38,8 @@ void series_set_release(struct series_set *set)
 /* The text in `scratch`. */
 static bool keep(struct series_set *set, uint32_t *text)
 {
-    bool is_done =
-        !set->scratch.has_failed &&
-        text_table_add(&set->texts, buffer_slice(&set->scratch), text);
+    bool is_done = !set->scratch.has_failed &&
+                   text_table_add(&set->texts, buffer_slice(&set->scratch), text);
 
     set->scratch.size = 0;
     return is_done;
@@ -160,15 +159,16 @@ static void halve_bins(struct series *series)
         const struct series_bin *a = &series->bins[2 * i];
         const struct series_bin *b = &series->bins[2 * i + 1];
 
-        series->bins[i] = (struct series_bin){fminf(a->low, b->low),
-                                              fmaxf(a->high, b->high),
-                                              a->has_nonfinite || b->has_nonfinite};
+        series->bins[i] =
+            (struct series_bin){fminf(a->low, b->low), fmaxf(a->high, b->high),
+                                a->has_nonfinite || b->has_nonfinite};
     }
     series->bin_count = SERIES_BIN_MAX / 2;
     series->bin_width *= 2;
 }
 
-static void add_bin(struct series *series, const struct log_event_view *event, bool is_bad)
+static void
+add_bin(struct series *series, const struct log_event_view *event, bool is_bad)
 {
     uint64_t place = (series->count - 1) / series->bin_width;
     double low = INFINITY;
@@ -269,8 +269,8 @@ static void add_to_module(struct series_set *set,
 static bool has_nan(const struct log_event_view *event)
 {
     if (event->kind == VALUE_TENSOR) {
-        return event->has_statistics && (event->statistics.nan_count > 0 ||
-                                         event->statistics.posinf_count > 0);
+        return event->has_statistics &&
+               (event->statistics.nan_count > 0 || event->statistics.posinf_count > 0);
     }
     return isnan(event->real) || event->real > 0;
 }
@@ -304,9 +304,9 @@ static bool add_event(struct series_set *set, const struct log_event_view *event
     if (is_bad) {
         series->nonfinite_count++;
         series->nan_count += has_nan(event);
-        series->first_nonfinite =
-            event->number < series->first_nonfinite ? event->number
-                                                    : series->first_nonfinite;
+        series->first_nonfinite = event->number < series->first_nonfinite
+                                      ? event->number
+                                      : series->first_nonfinite;
     }
     add_to_module(set, event, form, is_bad);
     return true;

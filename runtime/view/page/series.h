@@ -15,7 +15,7 @@
 
 #define SERIES_FORM_MAX 4
 /* A strip has at most so many bins. */
-#define SERIES_BIN_MAX  40
+#define SERIES_BIN_MAX 40
 
 /* Figures of visits that follow each other. */
 struct series_bin {
@@ -29,9 +29,9 @@ struct series {
     uint32_t name; /* text: `x`, `out[0]` */
     uint64_t count;
     uint64_t nonfinite_count; /* events */
-    uint64_t nan_count;       /* of these, those with a NaN or +Inf: no mask means that */
-    uint64_t first;           /* event */
-    uint64_t first_nonfinite; /* event; UINT64_MAX: none */
+    uint64_t nan_count; /* of these, those with a NaN or +Inf: no mask means that */
+    uint64_t first;     /* event */
+    uint64_t first_nonfinite;        /* event; UINT64_MAX: none */
     uint32_t forms[SERIES_FORM_MAX]; /* texts */
     uint64_t form_counts[SERIES_FORM_MAX];
     uint32_t form_count;
@@ -62,7 +62,7 @@ struct series_set {
     uint32_t module_count;
     struct number_map module_index;
     struct number_map module_of_call; /* a call's number -> its place in modules */
-    uint64_t *site_counts; /* owned; by the trace's sites: events */
+    uint64_t *site_counts;            /* owned; by the trace's sites: events */
     size_t site_capacity;
     uint64_t value_count; /* events with a value */
     struct buffer scratch;

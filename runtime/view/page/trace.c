@@ -12,7 +12,7 @@
 #define DEPTH     8
 #define CHAIN_MAX 24
 /* Of a picture of causes. */
-#define BOX_MAX   14
+#define BOX_MAX 14
 /* Edges of more values are left out: their graph needs 330 bytes each. */
 #define GRAPH_MAX 1500000
 
@@ -42,8 +42,9 @@ static void add_answer(struct trace_page *trace)
     size_t end;
 
     if (trace->why.is_soft) {
-        buffer_add(&trace->title,
-                   SLICE("ok: no NaN, and no Inf except those that lines write by name"));
+        buffer_add(
+            &trace->title,
+            SLICE("ok: no NaN, and no Inf except those that lines write by name"));
     }
     why_text_add(&trace->why, &whole);
     text = buffer_slice(&whole);
@@ -172,9 +173,8 @@ static void find_chain(struct trace_page *trace)
 
 static bool draw_causes(struct trace_page *trace)
 {
-    struct render_options render = {.format = RENDER_SVG,
-                                    .box_limit = BOX_MAX,
-                                    .picture = PICTURE_OPTIONS_DEFAULT};
+    struct render_options render = {
+        .format = RENDER_SVG, .box_limit = BOX_MAX, .picture = PICTURE_OPTIONS_DEFAULT};
 
     render.picture.has_chips = true;
     render.picture.tables = PICTURE_TABLES_NONE;
@@ -243,8 +243,8 @@ static bool write_page(struct trace_page *trace,
                : page_add(page, bytes, &result->page, trace->error);
 }
 
-static void
-report_result(const struct trace_page *trace, struct page_trace_result *result)
+static void report_result(const struct trace_page *trace,
+                          struct page_trace_result *result)
 {
     const struct log_reader *reader = trace->why.reader;
 

@@ -5,11 +5,11 @@
 #include "runtime/view/page/page.h"
 
 struct page_trace_options {
-    const char *path;    /* of the trace */
-    const char *command; /* that makes the page again; may be NULL */
-    struct slice event;  /* of which `why` is asked; "": the first NaN or Inf */
-    source_strip strip;  /* may be NULL */
-    uint64_t max_size;   /* as in struct page */
+    const char *path;      /* of the trace */
+    const char *command;   /* that makes the page again; may be NULL */
+    struct slice event;    /* of which `why` is asked; "": the first NaN or Inf */
+    source_strip strip;    /* may be NULL */
+    uint64_t max_size;     /* as in struct page */
     uint64_t memory_limit; /* as in struct why_ask */
     bool is_json;          /* the data alone */
     /* Told now and then, where not NULL; false ends the work with an error. */

@@ -174,8 +174,7 @@ struct slice source_lines_get_statement(struct source_lines *sources,
 
 struct slice source_lines_text(struct source_lines *sources, uint32_t module_number)
 {
-    const struct log_module *module =
-        log_reader_module(sources->reader, module_number);
+    const struct log_module *module = log_reader_module(sources->reader, module_number);
     const struct source_module *known = get_module(sources, module, module_number);
 
     return known == NULL ? SLICE("") : original_text(known, module);

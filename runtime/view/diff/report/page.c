@@ -1,17 +1,17 @@
 /* The page of two traces: B's sources with a mark on each value that differs, and lists of the
  * differences. */
+#include "runtime/view/page/page.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/diff/report/picture.h"
-#include "runtime/view/page/page.h"
 
 struct diff_page {
     struct log_reader *reader;   /* owned: of B */
     struct source_lines sources; /* owned */
     struct flow_graph graph;     /* owned: each event a node */
     struct page_list lists[DIFF_LIST_COUNT];
-    struct page_row *rows;       /* owned: of all lists */
-    struct buffer text;          /* owned */
-    struct buffer pictures[2];   /* owned */
+    struct page_row *rows;     /* owned: of all lists */
+    struct buffer text;        /* owned */
+    struct buffer pictures[2]; /* owned */
 };
 
 /* ---- lists ---- */
@@ -37,8 +37,8 @@ static bool fill_lists(struct diff_page *diff, const struct diff_notes *notes)
     for (int i = 0; i < DIFF_LIST_COUNT; i++) {
         const struct diff_rows *list = &notes->lists[i];
 
-        diff->lists[i] = (struct page_list){kinds[i], &diff->rows[count], list->count,
-                                            list->total};
+        diff->lists[i] =
+            (struct page_list){kinds[i], &diff->rows[count], list->count, list->total};
         for (uint32_t k = 0; k < list->count; k++) {
             const struct diff_row *row = &list->rows[k];
 
@@ -162,8 +162,8 @@ bool diff_page_add(struct diff_notes *notes,
 
     flow_graph_init(&diff.graph);
     add_text(&diff.text, notes, sentences, options);
-    is_done = (fill_lists(&diff, notes) && !diff.text.has_failed) ||
-              error_set_memory(error);
+    is_done =
+        (fill_lists(&diff, notes) && !diff.text.has_failed) || error_set_memory(error);
     is_done = is_done && open_b(&diff, options, error) &&
               draw(&diff, graph, options, error) &&
               write(&diff, notes, sentences, options, bytes, error);

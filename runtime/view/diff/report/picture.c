@@ -27,8 +27,8 @@ bool diff_picture_format(struct slice path,
         return true;
     }
     error_set(error, ERROR_USAGE,
-              "%.*s: the name must end in .html, .json, .svg, .png, .pdf or .dot", (int)shown,
-              path.bytes);
+              "%.*s: the name must end in .html, .json, .svg, .png, .pdf or .dot",
+              (int)shown, path.bytes);
     return false;
 }
 
