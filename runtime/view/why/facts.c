@@ -118,9 +118,13 @@ static uint32_t node_of(struct walk *walk, uint64_t event)
 void why_count(struct why *why)
 {
     struct log_item item;
+    uint64_t next = 0; /* the number of the next event */
 
     while (log_reader_next(why->reader, &item)) {
+        why->arena.has_failed |=
+            !backwards_add(&why->backwards, why->reader, &item, next);
         if (item.kind == LOG_EVENT) {
+            next = item.event.number + 1;
             if (why->event_count++ == 0) {
                 why->first_event = item.event.number;
             }

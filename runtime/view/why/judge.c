@@ -190,9 +190,9 @@ static bool is_mask(struct why *why, uint32_t node)
         why_statement(why, why->facts[node].module, last->line, last->code), least);
 }
 
-static void fill_inputs(struct why *why,
-                        const struct why_producer *producer,
-                        struct why_input *inputs)
+void why_fill_inputs(struct why *why,
+                     const struct why_producer *producer,
+                     struct why_input *inputs)
 {
     for (uint32_t i = 0; i < producer->input_count; i++) {
         const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
@@ -380,6 +380,9 @@ static void report_step(const struct why *why, uint64_t event, struct buffer *te
     buffer_add(text, SLICE(" (#"));
     buffer_add_number(text, step->event);
     buffer_add(text, SLICE(") made it, or it was there before"));
+    if (why->backwards.gradient_count == 0) {
+        buffer_add(text, SLICE("; record with --backward to find the line"));
+    }
 }
 
 static void report_came_in(const struct why *why,
@@ -464,7 +467,7 @@ ask(struct why *why, const struct why_producer *producer, struct buffer *text)
         .is_absorbed = why->facts[producer->node].is_absorbed,
     };
 
-    fill_inputs(why, producer, inputs);
+    why_fill_inputs(why, producer, inputs);
     if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
         fill_callee(why, producer->node, &question);
     } else {
@@ -652,8 +655,8 @@ static void find_place(struct why *why, struct why_producer *producer)
     producer->file = node->file;
     producer->line = node->line;
     producer->module = fact->module;
-    if ((node->flags & FLOW_NODE_ARGUMENT) != 0 && producer->how == WHY_MADE &&
-        fact->from_line != 0) {
+    if ((node->flags & FLOW_NODE_ARGUMENT) != 0 && fact->from_line != 0 &&
+        (producer->how == WHY_MADE || producer->how == WHY_BACKWARD)) {
         producer->file = log_reader_module(why->reader, fact->from_module)->table.path;
         producer->line = fact->from_line;
         producer->module = fact->from_module;
@@ -666,6 +669,12 @@ static void find_place(struct why *why, struct why_producer *producer)
                                            table->sites[fact->site].column);
     }
     producer->statement = why_statement(why, producer->module, producer->line, first);
+}
+
+void why_read_statement(struct why *why, struct why_producer *producer)
+{
+    (void)find_inputs(why, producer->node, producer);
+    find_place(why, producer);
 }
 
 static uint32_t newest_input(const struct why_producer *producer)

@@ -291,7 +291,13 @@ static void mark_reported(struct why *why)
 
 bool why_walk(struct why *why, struct error *error)
 {
-    if (!find_producers(why) || !find_slice(why)) {
+    if (why->backward == BACKWARD_NONE && !find_producers(why)) {
+        return why_out_of_memory(error);
+    }
+    if (!why_follow_backward(why, error)) {
+        return false;
+    }
+    if (!find_slice(why)) {
         return why_out_of_memory(error);
     }
     limit_rows(why);

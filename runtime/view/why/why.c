@@ -7,7 +7,8 @@
 
 void why_init(struct why *why)
 {
-    *why = (struct why){.target = FLOW_NONE};
+    *why = (struct why){.target = FLOW_NONE, .backward = BACKWARD_NONE};
+    backwards_init(&why->backwards);
     flow_graph_init(&why->graph);
     arena_init(&why->arena);
     number_map_init(&why->written);
@@ -30,6 +31,7 @@ void why_release(struct why *why)
     memory_free(why->objects);
     memory_free(why->rows);
     memory_free(why->steps);
+    backwards_release(&why->backwards);
     why_init(why);
 }
 
@@ -127,7 +129,7 @@ bool why_find(struct why *why,
     }
     source_lines_init(&why->sources, why->reader, ask->strip);
     why_count(why);
-    if (why->nonfinite_count == 0 &&
+    if (why->nonfinite_count == 0 && why->backwards.bad_count == 0 &&
         (ask->event.size == 0 || why_read_start(ask->event, &start))) {
         return true; /* there is nothing to look for: no graph is needed */
     }
@@ -135,6 +137,7 @@ bool why_find(struct why *why,
         !why_choose(why, error)) {
         return false;
     }
+    why_choose_backward(why);
     if (why->target != FLOW_NONE &&
         (!why_walk(why, error) || (ask->wants_texts && !why_read_texts(why, error)))) {
         return false;
@@ -145,6 +148,7 @@ bool why_find(struct why *why,
 
 bool why_is_bad(const struct why *why)
 {
-    return why->target != FLOW_NONE && why->facts[why->target].holds != 0 &&
-           !why->is_soft;
+    return why->backward != BACKWARD_NONE ||
+           (why->target != FLOW_NONE && why->facts[why->target].holds != 0 &&
+            !why->is_soft);
 }

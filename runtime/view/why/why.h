@@ -14,6 +14,7 @@
 #include "runtime/base/number_map.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/flow/flow.h"
+#include "runtime/view/gradient/gradient.h"
 #include "runtime/view/walk/source_lines.h"
 #include "runtime/view/why/reason/reason.h"
 
@@ -90,9 +91,23 @@ struct why_step {
 };
 
 enum why_how {
-    WHY_MADE,    /* here, of what went in */
-    WHY_CAME_IN, /* it was there when it was first seen: an argument, a parameter */
-    WHY_SEEN,    /* it was finite before, and no recorded line made it so */
+    WHY_MADE,     /* here, of what went in */
+    WHY_CAME_IN,  /* it was there when it was first seen: an argument, a parameter */
+    WHY_SEEN,     /* it was finite before, and no recorded line made it so */
+    WHY_BACKWARD, /* here, in the backward: it is the gradient of what went in */
+};
+
+/* A gradient, in words. */
+struct why_gradient {
+    bool is_known;
+    uint64_t event;    /* whose gradient it is */
+    struct slice name; /* of that value; in the arena */
+    struct slice text; /* its figures; in the arena */
+    enum dtype dtype;
+    bool has_statistics;
+    struct statistics statistics;
+    uint32_t module; /* the value's place */
+    uint32_t line;
 };
 
 struct why_producer {
@@ -112,6 +127,10 @@ struct why_producer {
     struct slice names[WHY_INPUTS_MAX]; /* as the statement spells them */
     uint32_t input_count;
     uint32_t input_total;
+    bool is_gradient;          /* what is not finite is a gradient: `why->bad` */
+    struct why_gradient given; /* BACKWARD: the one that arrived at the line's value */
+    struct slice functions;    /* BACKWARD: autograd's that ran, the last one first */
+    bool is_start;             /* BACKWARD: it is what backward() began with, instead */
 };
 
 /* A row of the slice: a line of the source, and how many of its visits are in it. */
@@ -150,9 +169,13 @@ struct why {
     uint64_t event_count;
     uint64_t value_count; /* events with a value */
     uint64_t nonfinite_count;
-    uint64_t first_event; /* the number of the first that the trace has */
-    uint32_t target;      /* FLOW_NONE: there is none: everything is finite */
-    uint64_t match_count; /* events that fit what was asked for */
+    struct backwards backwards; /* owned */
+    uint32_t backward;          /* the one that is answered with; BACKWARD_NONE: none */
+    uint32_t undecided_count; /* lines of it of which one did it: the first producers */
+    struct why_gradient bad;  /* its first gradient that is not finite */
+    uint64_t first_event;     /* the number of the first that the trace has */
+    uint32_t target;          /* FLOW_NONE: there is none: everything is finite */
+    uint64_t match_count;     /* events that fit what was asked for */
     bool is_soft; /* no event was asked for, and there are meant infinities alone */
     struct why_producer producers[WHY_PRODUCERS_MAX];
     uint32_t producer_count;
@@ -245,6 +268,19 @@ void why_judge(struct why *why,
                uint32_t node,
                unsigned made,
                struct why_producer *producer);
+/* judge.c: the statement that made the node, its place and what went in. */
+void why_read_statement(struct why *why, struct why_producer *producer);
+void why_fill_inputs(struct why *why,
+                     const struct why_producer *producer,
+                     struct why_input *inputs);
+/* backward.c: where no event is asked for, sets the backward and the target if a gradient was not finite
+ * before the target was. */
+void why_choose_backward(struct why *why);
+/* Sets the producers to the lines of the backward: of the one that was chosen, or of one that an optimizer
+ * brought into what came in. */
+bool why_follow_backward(struct why *why, struct error *error);
+/* Whether the producers are lines of which one alone did it, and it is not known which. */
+bool why_is_undecided(const struct why *why);
 /* choose.c: whether the node is one number of many with infinities in them: no mask means that. */
 enum why_absorbed {
     WHY_ABSORBS_NOT,

@@ -71,6 +71,9 @@ enum how {
     HOW_SAME,
 };
 
+/* What functions.def says of the name; false: it is not there. */
+bool function_how(struct slice name, enum how *how);
+
 /* One call that is looked at. */
 struct call {
     struct reasoner *reasoner;

@@ -369,6 +369,17 @@ static size_t find_function(struct slice name)
     return i;
 }
 
+bool function_how(struct slice name, enum how *how)
+{
+    size_t found = find_function(name);
+
+    if (found == FUNCTION_COUNT) {
+        return false;
+    }
+    *how = functions[found].how;
+    return true;
+}
+
 bool range_is_function(struct slice name)
 {
     return find_function(name) < FUNCTION_COUNT;

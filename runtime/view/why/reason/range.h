@@ -178,6 +178,9 @@ bool range_reads(struct slice name, uint32_t place);
 bool range_is_new(struct slice name);
 /* Whether the call gives what was there before: `getattr(value, name)`, `next(batches)`. */
 bool range_hands_over(const struct expression *call);
+/* The root of the statement's expression, read into the reasoner, with the calls whose results are
+ * recorded; EXPRESSION_NONE: it is not there. */
+uint32_t reasoner_read(struct reasoner *reasoner);
 /* Whether functions.def has it. */
 bool range_is_function(struct slice name);
 /* Whether the function's items are those of what it is given: `enumerate(batches)`. */

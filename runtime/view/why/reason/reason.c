@@ -246,6 +246,19 @@ static uint32_t find_root(struct reasoner *reasoner, struct why_answer *answer)
     return find_handed(reasoner, root, answer) ? EXPRESSION_NONE : root;
 }
 
+uint32_t reasoner_read(struct reasoner *reasoner)
+{
+    uint32_t root =
+        expression_read(&reasoner->expressions, reasoner->question->statement);
+
+    reasoner->callee = EXPRESSION_NONE;
+    if (root == EXPRESSION_NONE || reasoner->expressions.has_failed) {
+        return EXPRESSION_NONE;
+    }
+    calls_match(reasoner);
+    return root;
+}
+
 bool why_writes_mask(struct slice statement, double number)
 {
     static const char *const words[] = {"masked_fill", "masked_fill_", "where", "full",

@@ -83,6 +83,20 @@ struct slice why_class_of(struct slice type);
  * `where(keep, 0.0, -1e9)`, `m * -1e9`, `m[0] = -1e9`. */
 bool why_writes_mask(struct slice statement, double number);
 
+/* A line whose backward made a gradient that is not finite. */
+struct why_backward {
+    const struct why_question *question; /* the statement, and what went in forward */
+    struct why_input
+        given;        /* the gradient that arrived at the line's value; named for it */
+    enum dtype dtype; /* of the gradient that it made */
+    struct slice functions; /* autograd's that ran there, the last one first; "" */
+    bool is_infinite;       /* it holds infinities and no NaN */
+};
+/* Appends why to `text`: where a derivative is not finite, for what went in. Where nothing is found
+ * the functions are named, and the answer has no reason. */
+struct why_answer why_backward_add(struct buffer *text,
+                                   const struct why_backward *backward);
+
 /* Appends a reason to `text`, or nothing. */
 struct why_answer why_reason_add(struct buffer *text,
                                  const struct why_question *question);

@@ -106,12 +106,22 @@ static void add_producer(const struct why *why,
                          struct buffer *text)
 {
     static const char *const hows[] = {
-        [WHY_MADE] = "made", [WHY_CAME_IN] = "came in", [WHY_SEEN] = "first seen"};
+        [WHY_MADE] = "made",
+        [WHY_CAME_IN] = "came in",
+        [WHY_SEEN] = "first seen",
+        [WHY_BACKWARD] = "backward",
+    };
 
     buffer_add(text, SLICE("{\"how\":\""));
     buffer_add(text, slice_of(hows[producer->how]));
     buffer_add_byte(text, '"');
     add_holds(text, SLICE("made"), producer->made);
+    if (producer->is_gradient) {
+        json_text_add(text, SLICE("gradient"), why->bad.name);
+        json_number_add(text, SLICE("gradient_of"), why->bad.event);
+        json_text_add(text, SLICE("functions"), producer->functions);
+        json_boolean_add(text, SLICE("decided"), !why_is_undecided(why));
+    }
     json_text_add(text, SLICE("file"), producer->file);
     json_number_add(text, SLICE("line"), producer->line);
     json_text_add(text, SLICE("statement"), producer->statement);

@@ -25,13 +25,17 @@ static void add_what(struct buffer *text, unsigned holds)
     }
 }
 
-static struct slice how_text(const struct why_producer *producer)
+static struct slice how_text(const struct why_producer *producer, bool is_undecided)
 {
     switch (producer->how) {
     case WHY_CAME_IN:
         return SLICE(" entered here: ");
     case WHY_SEEN:
         return SLICE(" first seen here: ");
+    case WHY_BACKWARD:
+        return is_undecided
+                   ? SLICE(" made in the backward of this line or of another: ")
+                   : SLICE(" made in the backward of this line: ");
     default:
         return producer->is_more   ? SLICE(" written here too: ")
                : producer->is_soft ? SLICE(" written here: ")
@@ -67,9 +71,14 @@ static void add_head(const struct why *why,
     buffer_add(text, SLICE(": "));
     paint_start(text, has_color, PAINT_ALARM);
     add_what(text, producer->made);
-    buffer_add(text, how_text(producer));
+    buffer_add(text, how_text(producer, why_is_undecided(why)));
     paint_end(text, has_color);
-    text_add_shortened(text, why->graph.nodes[producer->node].name, NAME_LIMIT);
+    if (producer->is_gradient) {
+        buffer_add(text, SLICE("gradient of "));
+        text_add_shortened(text, why->bad.name, NAME_LIMIT);
+    } else {
+        text_add_shortened(text, why->graph.nodes[producer->node].name, NAME_LIMIT);
+    }
     buffer_add(text, SLICE(": "));
     buffer_add_printable(text, producer->reason);
 }
@@ -100,11 +109,62 @@ static void add_inputs(const struct why *why,
     }
 }
 
+static void add_gradient(const struct why_gradient *gradient,
+                         const char *label,
+                         bool has_color,
+                         struct buffer *text)
+{
+    verdict_label_add(text, label, has_color);
+    buffer_add(text, SLICE("gradient of "));
+    text_add_shortened(text, gradient->name, NAME_LIMIT);
+    buffer_add(text, SLICE(" = "));
+    buffer_add(text, gradient->text);
+    buffer_add(text, SLICE("   of #"));
+    buffer_add_number(text, gradient->event);
+    buffer_add_byte(text, '\n');
+}
+
+/* The gradients that the line's backward got and gave, and the values of its forward. */
+static void add_backward(const struct why *why,
+                         const struct why_producer *producer,
+                         struct buffer *text)
+{
+    const struct backward *backward = &why->backwards.items[why->backward];
+
+    add_gradient(&why->bad, "gave", why->ask.has_color, text);
+    if (producer->given.is_known) {
+        add_gradient(&producer->given, "of", why->ask.has_color, text);
+    }
+    if (producer->how == WHY_BACKWARD && !producer->is_start) {
+        verdict_label_add(text, "forward", why->ask.has_color);
+        add_value(why, producer->node, text);
+        buffer_add_byte(text, '\n');
+        for (uint32_t i = 0; i < producer->input_count && i < WHY_INPUTS_SHOWN; i++) {
+            verdict_label_add(text, i == 0 ? "from" : "", why->ask.has_color);
+            add_value(why, producer->inputs[i], text);
+            buffer_add_byte(text, '\n');
+        }
+    }
+    if (backward->line != 0) {
+        verdict_label_add(text, "called", why->ask.has_color);
+        buffer_add(text, SLICE("by backward at "));
+        add_place(text, slice_last_part(backward->file, '/'), backward->line,
+                  ROW_PATH_LIMIT);
+        buffer_add_byte(text, '\n');
+    }
+}
+
 static void add_producer(const struct why *why, uint32_t index, struct buffer *text)
 {
     const struct why_producer *producer = &why->producers[index];
 
     verdict_source_add(text, producer->line, producer->statement, why->ask.has_color);
+    if (producer->is_gradient) {
+        add_backward(why, producer, text);
+        add_visit(why, producer->node, text);
+        verdict_lines_add(text, "in", why->calls[index], why->ask.has_color);
+        return;
+    }
     verdict_label_add(text, producer->how == WHY_MADE ? "gave" : "is",
                       why->ask.has_color);
     add_value(why, producer->node, text);
@@ -137,8 +197,10 @@ static void add_others(const struct why *why, struct buffer *text)
     if (why->producer_total < 2) {
         return;
     }
-    buffer_add(text, SLICE("\n"
-                           "and on the way:\n"));
+    buffer_add(text, why_is_undecided(why) ? SLICE("\n"
+                                                   "or, and on the way:\n")
+                                           : SLICE("\n"
+                                                   "and on the way:\n"));
     for (uint32_t i = 0; i < why->producer_count; i++) {
         if (i == why->main) {
             continue;
@@ -282,8 +344,24 @@ static void add_elsewhere(const struct why *why, struct buffer *text)
     }
 }
 
+static void add_gradient_counts(const struct why *why, struct buffer *text)
+{
+    if (why->backwards.bad_count == 0) {
+        return;
+    }
+    buffer_add(text, SLICE("\n"
+                           "in all "));
+    buffer_add_number(text, why->backwards.bad_count);
+    buffer_add(text, SLICE(" of "));
+    buffer_add_number(text, why->backwards.gradient_count);
+    buffer_add(text, why->backwards.bad_count == 1
+                         ? SLICE(" gradients holds NaN or Inf\n")
+                         : SLICE(" gradients hold NaN or Inf\n"));
+}
+
 static void add_counts(const struct why *why, struct buffer *text)
 {
+    add_gradient_counts(why, text);
     if (why->nonfinite_count == 0) {
         return;
     }
@@ -353,7 +431,8 @@ void why_text_add(const struct why *why, struct buffer *text)
     } else {
         add_producer(why, why->main, text);
         add_others(why, text);
-        if (why->producers[why->main].node != why->target) {
+        if (why->producers[why->main].node != why->target &&
+            why->facts[why->target].holds != 0) {
             add_asked(why, text);
         }
     }

@@ -1,0 +1,405 @@
+/* Gradients that are not finite: which line's backward made the first one. */
+#include "runtime/view/why/why.h"
+
+#include "runtime/view/words/value_text.h"
+
+#include <assert.h>
+
+static unsigned holds_of(const struct statistics *statistics)
+{
+    return (statistics->nan_count > 0 ? WHY_NAN : 0u) |
+           (statistics->posinf_count > 0 ? WHY_POSINF : 0u) |
+           (statistics->neginf_count > 0 ? WHY_NEGINF : 0u);
+}
+
+/* ---- which backward ---- */
+
+/* The node whose values are shown: that of the line whose backward made it, or of the value whose
+ * gradient it is. FLOW_NONE: the trace holds neither any more. */
+static uint32_t find_target(const struct why *why, const struct backward *backward)
+{
+    for (uint32_t i = 0; i < backward->origin_count; i++) {
+        if (!backward->origins[i].is_start) {
+            uint32_t node = flow_graph_find(&why->graph, backward->origins[i].event);
+
+            if (node != FLOW_NONE) {
+                return node;
+            }
+        }
+    }
+    return flow_graph_find(&why->graph, backward->bad_event);
+}
+
+void why_choose_backward(struct why *why)
+{
+    uint64_t start = 0;
+    uint32_t found, target;
+
+    if (why->ask.event.size != 0 && !why_read_start(why->ask.event, &start)) {
+        return;
+    }
+    found = backwards_find_bad(&why->backwards, start);
+    if (found == BACKWARD_NONE) {
+        return;
+    }
+    if (why->target != FLOW_NONE && !why->is_soft &&
+        why->graph.nodes[why->target].event < why->backwards.items[found].bad_next) {
+        return; /* the forward was first */
+    }
+    target = find_target(why, &why->backwards.items[found]);
+    if (target != FLOW_NONE) {
+        why->backward = found;
+        why->target = target;
+        why->is_soft = false;
+    }
+}
+
+/* Whether an optimizer may have brought it into what came in. */
+static bool is_of_step(const struct why *why, const struct why_producer *producer)
+{
+    unsigned flags = why->graph.nodes[producer->node].flags;
+
+    return (producer->how == WHY_CAME_IN || producer->how == WHY_SEEN) &&
+           ((flags & FLOW_NODE_PARAMETER) != 0 || why->facts[producer->node].is_read);
+}
+
+static uint32_t find_behind(const struct why *why)
+{
+    const struct why_producer *main = &why->producers[why->main];
+    uint32_t found;
+
+    if (why->producer_count == 0 || !is_of_step(why, main)) {
+        return BACKWARD_NONE;
+    }
+    found = backwards_find_bad(&why->backwards, 0);
+    return found != BACKWARD_NONE && why->backwards.items[found].bad_next <=
+                                         why->graph.nodes[main->node].event
+               ? found
+               : BACKWARD_NONE;
+}
+
+/* ---- its gradients ---- */
+
+static void keep_gradient(struct why *why,
+                          const struct log_event_view *event,
+                          struct why_gradient *gradient)
+{
+    struct buffer text = BUFFER_INIT;
+
+    *gradient = (struct why_gradient){
+        .is_known = true,
+        .event = event->number,
+        .dtype = event->shape->dtype,
+        .has_statistics = event->has_statistics,
+        .statistics = event->statistics,
+        .module = event->module_number,
+        .line = event->site->line,
+    };
+    buffer_add(&text, event->name.size > 0 ? event->name : SLICE("return"));
+    buffer_add(&text, event->path);
+    gradient->name = arena_copy(&why->arena, buffer_slice(&text));
+    text.size = 0;
+    value_text_add(&text, event, why->ask.has_color);
+    gradient->text = arena_copy(&why->arena, buffer_slice(&text));
+    why->arena.has_failed |= text.has_failed;
+    buffer_release(&text);
+}
+
+/* Reads the gradients that the answer shows: the bad one, and for each producer the one that arrived. */
+static void read_gradients(struct why *why, const struct backward *backward)
+{
+    struct log_item item;
+
+    log_reader_rewind(why->reader);
+    while (!why->bad.is_known && log_reader_next(why->reader, &item)) {
+        if (item.kind != LOG_GRADIENT || item.event.step != backward->step) {
+            continue;
+        }
+        for (uint32_t i = 0; i < why->producer_count; i++) {
+            struct why_producer *producer = &why->producers[i];
+
+            if (producer->how == WHY_BACKWARD && !producer->is_start &&
+                why->graph.nodes[producer->node].event == item.event.number) {
+                keep_gradient(why, &item.event, &producer->given);
+            }
+        }
+        if (item.event.number == backward->bad_event &&
+            value_has_nonfinite(&item.event)) {
+            keep_gradient(why, &item.event, &why->bad);
+        }
+    }
+}
+
+/* ---- the lines ---- */
+
+static uint32_t find_module(const struct why *why, struct slice file)
+{
+    for (uint32_t i = 0; i < log_reader_module_count(why->reader); i++) {
+        if (slice_equal(log_reader_module(why->reader, i)->table.path, file)) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* What backward() was called with is no recorded value: its line is that of the call. */
+static void place_start(struct why *why,
+                        const struct backward *backward,
+                        struct why_producer *producer)
+{
+    uint32_t module = find_module(why, backward->file);
+
+    producer->is_start = true;
+    producer->file = backward->file;
+    producer->line = backward->line;
+    producer->module = module;
+    producer->statement = SLICE("");
+    if (module != UINT32_MAX) {
+        producer->statement =
+            why_statement(why, module, backward->line,
+                          source_lines_get(&why->sources, module, backward->line));
+    }
+}
+
+/* A producer for each gradient that the bad one was made from. */
+static void add_lines(struct why *why, const struct backward *backward)
+{
+    for (uint32_t i = 0;
+         i < backward->origin_count && why->producer_count < WHY_PRODUCERS_MAX; i++) {
+        const struct gradient_origin *origin = &backward->origins[i];
+        struct why_producer *producer = &why->producers[why->producer_count];
+        uint32_t node = origin->is_start
+                            ? flow_graph_find(&why->graph, backward->bad_event)
+                            : flow_graph_find(&why->graph, origin->event);
+
+        *producer = (struct why_producer){
+            .node = node,
+            .how = WHY_BACKWARD,
+            .is_gradient = true,
+            .functions = origin->functions,
+        };
+        why->producer_total++;
+        if (node == FLOW_NONE) {
+            continue;
+        }
+        if (origin->is_start) {
+            place_start(why, backward, producer);
+        } else {
+            why_read_statement(why, producer);
+        }
+        why->producer_count++;
+    }
+}
+
+static void
+keep_reason(struct why *why, struct why_producer *producer, struct buffer *text)
+{
+    why->arena.has_failed |= text->has_failed;
+    producer->reason = arena_copy(&why->arena, buffer_slice(text));
+    if (producer->reason.bytes == NULL) {
+        producer->reason = SLICE("");
+    }
+    buffer_release(text);
+}
+
+static struct why_input input_of(const struct why_gradient *gradient)
+{
+    return (struct why_input){
+        .name = gradient->name,
+        .has_statistics = gradient->has_statistics,
+        .dtype = gradient->dtype,
+        .statistics = gradient->statistics,
+    };
+}
+
+/* Functions of autograd that hand a gradient on, whole, in parts, or summed over what was repeated. */
+static bool hands_on(struct slice functions)
+{
+    static const char *const names[] = {
+        "AddBackward",     "SubBackward",
+        "ViewBackward",    "ReshapeAliasBackward",
+        "ExpandBackward",  "CloneBackward",
+        "TBackward",       "TransposeBackward",
+        "PermuteBackward", "SelectBackward",
+        "SliceBackward",   "UnsqueezeBackward",
+        "SqueezeBackward", "CatBackward",
+        "StackBackward",   "SplitBackward",
+        "UnbindBackward",  "UnsafeViewBackward",
+        "SumBackward",     "AliasBackward",
+        "NegBackward",     "AsStridedBackward",
+    };
+    size_t at = 0;
+
+    while (at < functions.size) {
+        size_t end = slice_find(functions, SLICE(" "), at);
+        struct slice one = slice_part(functions, at, end);
+        bool is_known = false;
+
+        for (size_t i = 0; i < sizeof names / sizeof *names && !is_known; i++) {
+            is_known = slice_starts(one, slice_of(names[i]));
+        }
+        if (!is_known) {
+            return false;
+        }
+        at = end + 1;
+    }
+    return functions.size > 0;
+}
+
+/* The functions cannot have made it: a hook of the program's did, on the value itself. */
+static void judge_hook(struct why *why, struct why_producer *producer)
+{
+    uint32_t node = flow_graph_find(&why->graph, why->bad.event);
+    struct buffer text = BUFFER_INIT;
+
+    buffer_add(&text, SLICE("`"));
+    buffer_add(&text, producer->functions);
+    buffer_add(&text, SLICE("` only handed on the gradient of `"));
+    buffer_add(&text, producer->given.name);
+    buffer_add(&text, SLICE("`, which is finite: a hook on `"));
+    buffer_add(&text, why->bad.name);
+    buffer_add(&text, SLICE("` made it"));
+    producer->how = WHY_SEEN;
+    if (node != FLOW_NONE) {
+        producer->node = node;
+        producer->input_count = producer->input_total = 0;
+        why_read_statement(why, producer);
+    }
+    keep_reason(why, producer, &text);
+}
+
+/* Why the line's backward made it. */
+static void judge(struct why *why, struct why_producer *producer)
+{
+    struct why_input inputs[WHY_INPUTS_MAX];
+    struct why_object objects[WHY_OBJECTS_MAX];
+    struct buffer text = BUFFER_INIT;
+    struct why_question question = {
+        .statement = producer->statement,
+        .inputs = inputs,
+        .input_count = producer->input_count,
+        .is_cut = producer->input_total > WHY_INPUTS_MAX,
+        .dtype = why->bad.dtype,
+        .objects = objects,
+    };
+    struct why_backward backward = {
+        .question = &question,
+        .given = input_of(&producer->given),
+        .dtype = why->bad.dtype,
+        .functions = producer->functions,
+        .is_infinite = why->bad.statistics.nan_count == 0,
+    };
+    struct why_answer answer;
+
+    if (!producer->given.is_known) {
+        backward.given.name = why->graph.nodes[producer->node].name;
+    }
+    why_fill_inputs(why, producer, inputs);
+    question.object_count =
+        why_find_objects(why, producer->node, producer->statement, objects);
+    answer = why_backward_add(&text, &backward);
+    producer->made = holds_of(&why->bad.statistics);
+    producer->has_reason = answer.is_reported;
+    producer->is_certain = answer.is_certain;
+    keep_reason(why, producer, &text);
+    if (!answer.is_reported && producer->given.is_known && why->producer_count == 1 &&
+        hands_on(producer->functions)) {
+        judge_hook(why, producer);
+    }
+}
+
+/* The line is not known: the gradient is shown at the line of the value that it belongs to. */
+static void add_unknown(struct why *why, const struct backward *backward)
+{
+    struct why_producer *producer = &why->producers[0];
+    struct buffer text = BUFFER_INIT;
+    uint32_t node = flow_graph_find(&why->graph, backward->bad_event);
+
+    *producer = (struct why_producer){
+        .node = node == FLOW_NONE ? why->target : node,
+        .how = WHY_SEEN,
+        .made = holds_of(&why->bad.statistics),
+        .is_gradient = true,
+    };
+    why_read_statement(why, producer);
+    producer->input_count = 0;
+    why->producer_count = 1;
+    why->producer_total = 1;
+    buffer_add(&text, SLICE("it is the first of its backward that is not finite; the "
+                            "line whose backward made it is not known, it is one that "
+                            "reads this value"));
+    keep_reason(why, producer, &text);
+}
+
+/* One line that certainly made it leaves no question about the others. */
+static void settle(struct why *why)
+{
+    uint32_t certain = 0;
+    uint32_t reasoned = 0;
+
+    why->main = 0;
+    for (uint32_t i = why->producer_count; i > 0; i--) {
+        if (why->producers[i - 1].has_reason) {
+            reasoned++;
+            why->main = certain == 0 ? i - 1 : why->main;
+        }
+        if (why->producers[i - 1].is_certain) {
+            certain++;
+            why->main = i - 1;
+        }
+    }
+    if (certain == 1 || (certain == 0 && reasoned == 1)) {
+        why->producers[0] = why->producers[why->main];
+        why->main = 0;
+        why->producer_count = 1;
+        why->producer_total = 1;
+    }
+}
+
+bool why_is_undecided(const struct why *why)
+{
+    return why->undecided_count > 1;
+}
+
+/* Behind the lines of the backward stand those that passed it on. */
+static void
+add_behind(struct why *why, const struct why_producer *passed, uint32_t passed_count)
+{
+    for (uint32_t i = 0; i < passed_count && why->producer_count < WHY_PRODUCERS_MAX;
+         i++) {
+        why->producers[why->producer_count++] = passed[i];
+    }
+    why->producer_total += passed_count;
+}
+
+bool why_follow_backward(struct why *why, struct error *error)
+{
+    struct why_producer passed[WHY_PRODUCERS_MAX];
+    uint32_t passed_count = why->producer_count;
+    const struct backward *backward;
+
+    if (why->backward == BACKWARD_NONE) {
+        why->backward = find_behind(why);
+    }
+    if (why->backward == BACKWARD_NONE) {
+        return true;
+    }
+    assert(why->backward < why->backwards.count);
+    backward = &why->backwards.items[why->backward];
+    memcpy(passed, why->producers, passed_count * sizeof *passed);
+    why->producer_count = 0;
+    why->producer_total = 0;
+    add_lines(why, backward);
+    read_gradients(why, backward);
+    for (uint32_t i = 0; i < why->producer_count; i++) {
+        judge(why, &why->producers[i]);
+    }
+    if (why->producer_count == 0) {
+        add_unknown(why, backward);
+    } else {
+        settle(why);
+    }
+    why->undecided_count = why->producer_total;
+    add_behind(why, passed, passed_count);
+    return !why->arena.has_failed || why_out_of_memory(error);
+}
