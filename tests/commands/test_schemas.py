@@ -194,6 +194,16 @@ main()
 """
 
 
+GRADIENT = """\
+import torch
+
+x = torch.zeros(3, requires_grad=True)
+root = (x * x).sqrt()
+loss = root.sum()
+loss.backward()
+"""
+
+
 def answers_of_why(folder):
     bad = record(folder / "bad", EMPTY_ROW.replace("MASKED", "True"), "--record", "sources=yes")
     (outer,) = answer("why", "--json", bad, exit_code=1)
@@ -231,6 +241,10 @@ def answers_of_why(folder):
         "import torch\nx = torch.ones(2)\nexec('x[0] = float(\"nan\")')\ny = x * 2\n",
     )
     yield from answer("why", "--json", seen, exit_code=1)
+    gradient = record(folder / "gradient", GRADIENT, "--backward")
+    (backward,) = answer("why", "--json", gradient, exit_code=1)
+    assert backward["producers"][0]["how"] == "backward" and backward["producers"][0]["line"] == 4
+    yield backward
     worker = record(folder / "worker", WORKER)
     (beside,) = answer("why", "--json", worker, exit_code=1)
     assert beside["beside"]["producer"]["reason"] and beside["producers"][0]["how"] == "came in"
@@ -448,6 +462,9 @@ def answers_of_show(folder):
     )
     for words in ([], ["--sites"], ["--settings"], ["--sample"]):
         yield from answer("show", "--json", *words, real, exit_code=0)
+    made = record(folder / "gradients", GRADIENT, "--backward")
+    for words in ([made], [made, real], ["--canonical", made]):
+        yield from answer("show", "--json", "--backward", *words, exit_code=0)
     exported = viewer.run("export", "--jsonl", real).stdout.splitlines()
     yield from map(json.loads, exported)
 
