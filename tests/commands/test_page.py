@@ -310,3 +310,26 @@ def test_modules_and_steps(window, tmp_path):
     )
     assert "call 3 of 4" in window.do("document.getElementById('files').textContent")
     assert window.errors == []
+
+
+# ---- of other commands ----
+
+
+def test_why_writes_a_page(trace, tmp_path):
+    path = tmp_path / "out.html"
+    run = viewer.run("why", trace, "second", "-o", path)
+    assert run.returncode == 1 and run.stderr == ""
+    page = Page(path)
+    assert page.shown("h1") == [" ".join(run.stdout.splitlines()[0].split())]
+    fine = record(tmp_path / "p", "import numpy as np\nx = np.ones(2)\n")
+    assert viewer.run("why", fine, "-o", path).returncode == 0
+    assert Page(path).data["state"] == "fine"
+
+
+def test_graph_writes_a_page_with_its_picture(trace, tmp_path):
+    path = tmp_path / "out.html"
+    assert viewer.run("graph", trace, "-o", path, "--function", "scale").returncode == 0
+    page = Page(path)
+    assert "scale" in page.text and page.data["events"]["count"] > 0
+    titles = re.findall(r'<g class="node"><title>(\w+)', page.text)
+    assert titles and set(titles) <= {"x", "y", "by", "return", "scale"}

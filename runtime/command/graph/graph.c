@@ -5,6 +5,7 @@
 #include "runtime/base/file/output.h"
 #include "runtime/command/graph/options.h"
 #include "runtime/command/shared/no_match.h"
+#include "runtime/command/shared/page_file.h"
 #include "runtime/command/shared/progress.h"
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
@@ -153,6 +154,46 @@ static bool write_picture(const struct graph_options *options,
     return false;
 }
 
+static bool report_page_progress(void *context, uint64_t events)
+{
+    return report_progress(context, RENDER_READING, events);
+}
+
+/* The picture that the options ask for, in a page. */
+static enum exit_code write_page(const struct graph_options *options)
+{
+    struct progress progress;
+    struct render_options render = options->render;
+    const struct page_trace_options page = {
+        .path = options->trace,
+        .ask = {.event = SLICE(""),
+                .progress = report_page_progress,
+                .progress_context = &progress},
+        .render = &render,
+        .is_own_picture = true,
+    };
+    struct page_trace_result result;
+    struct error error = ERROR_INIT;
+    bool is_done;
+
+    progress_init(&progress, options->is_quiet);
+    render.strip = strip_source;
+    is_done = page_file_write(&page, NAME, options->output, &result, &error);
+    progress_clear(&progress);
+    if (!is_done && error.kind == ERROR_USAGE) {
+        return refuse(NAME, &error);
+    }
+    if (!is_done) {
+        print_message("", error.text);
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    if (!options->is_quiet) {
+        page_file_report(options->trace, &result);
+    }
+    return trace_report_first_damage(options->trace, result.damage,
+                                     result.damage_count);
+}
+
 static enum exit_code draw(const struct graph_options *options)
 {
     struct progress progress;
@@ -216,7 +257,7 @@ enum exit_code graph_run(int word_count, char **words)
                   render_format_name(options.render.format));
         exit_code = refuse(NAME, &error);
     } else {
-        exit_code = draw(&options);
+        exit_code = options.is_page ? write_page(&options) : draw(&options);
     }
     graph_options_release(&options);
     return exit_code;

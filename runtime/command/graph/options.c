@@ -2,6 +2,7 @@
 #include "runtime/command/graph/options.h"
 
 #include "runtime/command/shared/output_files.h"
+#include "runtime/command/shared/page_file.h"
 #include "runtime/command/shared/page_size.h"
 #include "runtime/command/shared/style_arguments.h"
 #include "runtime/command/shared/trace_words.h"
@@ -188,7 +189,10 @@ static bool find_format(struct graph_options *options, struct error *error)
         return arguments_refuse("-o -: expected --format too: png, svg, pdf or dot",
                                 error);
     }
-    return render_format_of(slice_of(options->output), &options->render.format, error);
+    options->is_page = page_file_is_page(options->output);
+    options->render.format = RENDER_SVG;
+    return options->is_page ||
+           render_format_of(slice_of(options->output), &options->render.format, error);
 }
 
 static bool check(struct graph_options *options, struct error *error)

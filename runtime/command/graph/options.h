@@ -26,6 +26,7 @@ struct graph_given {
 
 struct graph_options {
     const char *trace;  /* borrowed from the command line */
+    bool is_page;       /* HTML: `output` ends so */
     const char *output; /* borrowed from the command line; "-": standard output */
     struct event_filter filter; /* owned; what `render` refers to */
     struct render_options render;

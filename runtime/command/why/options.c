@@ -2,6 +2,7 @@
 #include "runtime/command/why/options.h"
 
 #include "runtime/command/shared/output_files.h"
+#include "runtime/command/shared/page_file.h"
 #include "runtime/command/shared/trace_words.h"
 #include "runtime/command/subcommand.h"
 
@@ -87,7 +88,9 @@ apply_option(void *context, int id, const char *argument, struct error *error)
         return true;
     case OPTION_OUTPUT:
         options->output = argument;
-        return render_format_of(slice_of(argument), &options->format, error);
+        options->is_page = page_file_is_page(argument);
+        return options->is_page ||
+               render_format_of(slice_of(argument), &options->format, error);
     case OPTION_JSON:
         options->is_json = true;
         return true;

@@ -13,6 +13,7 @@ struct why_options {
     const char *trace;  /* borrowed from the command line, as the others here */
     const char *output; /* a picture's; NULL: none */
     enum render_format format;
+    bool is_page; /* HTML, and no picture alone */
     struct why_ask ask;
     enum color color;
     bool is_json;

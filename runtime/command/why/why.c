@@ -5,6 +5,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
+#include "runtime/command/shared/page_file.h"
 #include "runtime/command/shared/progress.h"
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
@@ -45,6 +46,21 @@ static void report_remarks(const struct why *why, const struct why_options *opti
     }
 }
 
+static bool write_page(const struct why_options *options, struct error *error)
+{
+    const struct page_trace_options page = {.path = options->trace,
+                                            .ask = options->ask};
+    struct page_trace_result result;
+
+    if (!page_file_write(&page, NAME, options->output, &result, error)) {
+        return false;
+    }
+    if (!options->is_quiet) {
+        page_file_report(options->trace, &result);
+    }
+    return true;
+}
+
 static bool
 draw(struct why *why, const struct why_options *options, struct error *error)
 {
@@ -52,7 +68,12 @@ draw(struct why *why, const struct why_options *options, struct error *error)
                                     .node_limit = NODE_LIMIT,
                                     .picture = PICTURE_OPTIONS_DEFAULT};
     struct buffer bytes = BUFFER_INIT;
-    bool is_done =
+    bool is_done;
+
+    if (options->is_page) {
+        return write_page(options, error);
+    }
+    is_done =
         why_picture_add(why, &render, &bytes, error) &&
         file_write(options->output, buffer_slice(&bytes), FILE_MODE_DEFAULT, error);
 
@@ -196,7 +217,8 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     buffer_release(&text);
     why_beside_release(&beside);
     arena_release(&arena);
-    if (is_done && options->output != NULL && why->target != FLOW_NONE) {
+    if (is_done && options->output != NULL &&
+        (why->target != FLOW_NONE || options->is_page)) {
         is_done = draw(why, options, error);
     } else if (is_done && options->output != NULL) {
         print_message(

@@ -99,7 +99,8 @@ bool flow_graph_build(struct flow_graph *graph,
     };
     bool is_done = builder_init(&builder) && flow_read(&builder) &&
                    flow_outline(&builder) && flow_mark_nans(&builder) &&
-                   flow_fold(&builder) && flow_finish(&builder) && flow_fill(&builder);
+                   flow_fold(&builder) && flow_finish(&builder) &&
+                   (options->has_no_values || flow_fill(&builder));
 
     builder_release(&builder);
     if (is_done && graph->arena.has_failed) {

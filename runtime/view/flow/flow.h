@@ -72,6 +72,8 @@ struct flow_options {
     void *mark_context;
     /* Without `mark`: values with a NaN are marked PASSED, or FIRST if no recorded input has one. */
     bool has_nan_marks;
+    /* Nodes have no values: neither form nor figures. For edges alone. */
+    bool has_no_values;
     /* Told now and then, where not NULL; false ends the work with an error. */
     bool (*progress)(void *context, uint64_t events);
     void *progress_context;

@@ -2,9 +2,7 @@
 #include "runtime/view/page/trace.h"
 
 #include "runtime/base/arena.h"
-#include "runtime/view/picture/render.h"
 #include "runtime/view/why/report/picture.h"
-#include "runtime/view/why/why.h"
 
 #include <stdio.h>
 
@@ -13,8 +11,8 @@
 #define CHAIN_MAX 24
 /* Of a picture of causes. */
 #define BOX_MAX 14
-/* Edges of more values are left out: their graph needs 330 bytes each. */
-#define GRAPH_MAX 1500000
+/* Edges of more values are left out: their graph needs about 500 bytes each. */
+#define GRAPH_MAX 500000
 
 struct trace_page {
     const struct page_trace_options *options; /* borrowed */
@@ -90,22 +88,17 @@ static void find_verdict(struct trace_page *trace)
 static bool ask_why(struct trace_page *trace)
 {
     const struct page_trace_options *options = trace->options;
-    const struct why_ask ask = {
-        .event = options->event,
-        .depth = DEPTH,
-        .wants_texts = true,
-        .memory_limit = options->memory_limit,
-        .strip = options->strip,
-        .progress = options->progress,
-        .progress_context = options->progress_context,
-    };
+    struct why_ask ask = options->ask;
 
+    ask.depth = DEPTH;
+    ask.wants_texts = true;
+    ask.has_color = false;
     if (why_find(&trace->why, options->path, &ask, trace->error)) {
         find_verdict(trace);
         return true;
     }
     if (trace->why.reader == NULL || trace->error->kind == ERROR_MEMORY ||
-        options->event.size > 0 || trace->error->kind == ERROR_SYSTEM) {
+        options->ask.event.size > 0 || trace->error->kind == ERROR_SYSTEM) {
         return false;
     }
     trace->page.focus = PAGE_EVENT_NONE;
@@ -184,13 +177,16 @@ static bool draw_causes(struct trace_page *trace)
 
 static bool draw_trace(struct trace_page *trace)
 {
-    struct render_options render = {.format = RENDER_SVG,
-                                    .is_fitted = true,
-                                    .strip = trace->options->strip,
+    struct render_options render = {.is_fitted = true,
+                                    .strip = trace->options->ask.strip,
+                                    .flow.has_nan_marks = true,
                                     .picture = PICTURE_OPTIONS_DEFAULT};
     struct render_result result;
 
-    render.flow.has_nan_marks = true;
+    if (trace->options->render != NULL) {
+        render = *trace->options->render;
+    }
+    render.format = RENDER_SVG;
     render.dark = &trace->pictures[1];
     return render_trace(trace->options->path, &render, &trace->pictures[0], &result,
                         trace->error);
@@ -204,8 +200,9 @@ static bool find_graph(struct trace_page *trace)
     struct flow_options flow = {
         .fold = FLOW_FOLD_NONE,
         .has_scalars = true,
-        .progress = trace->options->progress,
-        .progress_context = trace->options->progress_context,
+        .has_no_values = true,
+        .progress = trace->options->ask.progress,
+        .progress_context = trace->options->ask.progress_context,
     };
 
     if (why->graph.node_count > 0) {
@@ -223,6 +220,19 @@ static bool find_graph(struct trace_page *trace)
 
 /* ---- all of it ---- */
 
+/* What the caller has found. */
+static void use_verdict(struct trace_page *trace, const struct page *verdict)
+{
+    struct page *page = &trace->page;
+
+    page->state = verdict->state;
+    page->title = verdict->title;
+    page->text = verdict->text;
+    page->lists = verdict->lists;
+    page->list_count = verdict->list_count;
+    page->focus = verdict->focus;
+}
+
 static bool write_page(struct trace_page *trace,
                        struct buffer *bytes,
                        struct page_trace_result *result)
@@ -238,6 +248,9 @@ static bool write_page(struct trace_page *trace,
     page->text = buffer_slice(&trace->text);
     page->pictures[0] = buffer_slice(&trace->pictures[0]);
     page->pictures[1] = buffer_slice(&trace->pictures[1]);
+    if (trace->options->verdict != NULL) {
+        use_verdict(trace, trace->options->verdict);
+    }
     return trace->options->is_json
                ? page_json_add(page, bytes, &result->page, trace->error)
                : page_add(page, bytes, &result->page, trace->error);
@@ -263,7 +276,8 @@ static bool make_pictures(struct trace_page *trace)
     if (trace->options->is_json || trace->why.event_count == 0) {
         return true;
     }
-    return has_answer(trace) ? draw_causes(trace) : draw_trace(trace);
+    return has_answer(trace) && !trace->options->is_own_picture ? draw_causes(trace)
+                                                                : draw_trace(trace);
 }
 
 bool page_trace_add(const struct page_trace_options *options,

@@ -3,18 +3,22 @@
 #define MONITORCH_VIEW_PAGE_TRACE_H
 
 #include "runtime/view/page/page.h"
+#include "runtime/view/picture/render.h"
+#include "runtime/view/why/why.h"
 
 struct page_trace_options {
-    const char *path;      /* of the trace */
-    const char *command;   /* that makes the page again; may be NULL */
-    struct slice event;    /* of which `why` is asked; "": the first NaN or Inf */
-    source_strip strip;    /* may be NULL */
-    uint64_t max_size;     /* as in struct page */
-    uint64_t memory_limit; /* as in struct why_ask */
-    bool is_json;          /* the data alone */
-    /* Told now and then, where not NULL; false ends the work with an error. */
-    bool (*progress)(void *context, uint64_t events);
-    void *progress_context;
+    const char *path;    /* of the trace */
+    const char *command; /* that makes the page again; may be NULL */
+    /* Which value is explained, how much memory that may take, `strip` and `progress`. */
+    struct why_ask ask;
+    /* How the picture is drawn where there is no NaN, or always if it is_own_picture; NULL: so that
+     * it fits a screen. */
+    const struct render_options *render;
+    bool is_own_picture;
+    /* A verdict of the caller's instead of that of `why`: title, text, lists; may be NULL. */
+    const struct page *verdict;
+    uint64_t max_size; /* as in struct page */
+    bool is_json;      /* the data alone */
 };
 
 struct page_trace_result {
