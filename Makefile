@@ -13,8 +13,8 @@ WERROR ?= $(if $(CI),1)
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 
-ifeq ($(filter $(MODE),release debug asan fuzz coverage),)
-$(error MODE=$(MODE) is not one of release, debug, asan, fuzz, coverage)
+ifeq ($(filter $(MODE),release checked debug asan fuzz coverage),)
+$(error MODE=$(MODE) is not one of release, checked, debug, asan, fuzz, coverage)
 endif
 
 ifeq ($(strip $(BUILD)),)
@@ -70,6 +70,8 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 
 # Link-time optimisation was measured: no faster, and slower to build.
 release_CFLAGS   := -O2 -g -DNDEBUG
+# What the C unit programs of a release are built with: asserts on.
+checked_CFLAGS   := -O1 -g
 debug_CFLAGS     := -O0 -g
 asan_CFLAGS      := -O1 -g $(SANITIZE)
 asan_LDFLAGS     := $(SANITIZE)
@@ -128,7 +130,8 @@ EXTENSIONS     := $(BUILD)/python/monitorch/_instrument.abi3.so \
                   $(if $(RECORDER_EXTENSION),$(BUILD)/python/monitorch/_recorder.abi3.so) \
                   $(if $(VIEW_EXTENSION),$(BUILD)/python/monitorch/_view.abi3.so)
 PACKAGE_FILES  := $(patsubst runtime/python/%,$(BUILD)/python/%,$(PACKAGE))
-UNIT_PROGRAMS  := $(patsubst %.c,$(OBJ)/%,$(UNIT))
+UNIT_OBJ       := $(BUILD)/obj/$(MODE:release=checked)
+UNIT_PROGRAMS  := $(patsubst %.c,$(UNIT_OBJ)/%,$(UNIT))
 FUZZ_PROGRAMS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ))
 
 # Building ---------------------------------------------------------------------------------
@@ -143,7 +146,12 @@ endif
 command: $(COMMANDS)
 extension: $(EXTENSIONS)
 package: $(PACKAGE_FILES) $(BUILD)/package-list
+ifeq ($(MODE),release)
+unit-programs: $(FETCHED) $(VERSION_HEADER)
+	+@$(MAKE) --no-print-directory MODE=checked unit-programs
+else
 unit-programs: $(UNIT_PROGRAMS)
+endif
 fuzz-programs: $(FUZZ_PROGRAMS)
 
 # write-if-changed: a file whose time tells when its text last changed.
@@ -299,7 +307,7 @@ PRELOAD = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file
 endif
 PYTHON_FOLDERS = $(BUILD_PATH)/python
 RUN_PYTHON = env MONITORCH_BUILD='$(BUILD_PATH)' MONITORCH_MODE='$(MODE)' \
-             MONITORCH_UNIT_PROGRAMS='$(BUILD_PATH)/obj/$(MODE)/tests/unit' \
+             MONITORCH_UNIT_PROGRAMS='$(abspath $(UNIT_OBJ))/tests/unit' \
              PYTHONPATH='$(PYTHON_FOLDERS)' PATH='$(BUILD_PATH)/bin':"$$PATH" \
              $(PRELOAD) $(TEST_PYTHON)
 RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
@@ -450,4 +458,4 @@ clean: ## remove what was built; the cache of fetched releases stays
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' \
 	    '!seen[$$1]++ { printf "  make %-12s %s\n", $$1, $$2 }'
-	@echo "  MODE=release|debug|asan|fuzz|coverage  BUILD=folder  CC=compiler  PYTHON=interpreter  V=1"
+	@echo "  MODE=release|checked|debug|asan|fuzz|coverage  BUILD=folder  CC=compiler  PYTHON=interpreter  V=1"

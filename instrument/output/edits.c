@@ -5,6 +5,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/utf8.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static void add(struct edits *edits, size_t begin, uint32_t offset, uint64_t ord
         return;
     }
     edits->items = items;
+    assert(begin <= edits->text.size);
     edits->items[edits->count++] = (struct edit){
         order,
         {.offset = offset,
@@ -168,6 +170,9 @@ bool edits_sort(struct edits *edits)
         memcpy(edits->items, from, edits->count * sizeof *from);
     }
     memory_free(spare);
+    for (size_t i = 1; i < edits->count; i++) {
+        assert(!is_after(&edits->items[i - 1], &edits->items[i]));
+    }
     return true;
 }
 
@@ -181,6 +186,9 @@ bool edits_apply(const struct edits *edits, struct slice text, struct buffer *ou
     for (size_t i = 0; i < edits->count; i++) {
         const struct insertion *insertion = &edits->items[i].insertion;
 
+        assert(done <= insertion->offset && insertion->offset <= text.size);
+        assert(insertion->text <= edits->text.size &&
+               insertion->size <= edits->text.size - insertion->text);
         buffer_add_bytes(output, text.bytes + done, insertion->offset - done);
         buffer_add_bytes(output, edits->text.bytes + insertion->text, insertion->size);
         done = insertion->offset;

@@ -4,6 +4,7 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 void sites_init(struct sites *sites, const struct syntax *syntax, struct arena *arena)
@@ -159,6 +160,8 @@ sites_add(struct sites *sites, const struct site_draft *draft, bool is_selected)
     void *items = sites->items;
     struct site *site;
 
+    assert(sites->has_failed || draft->function < sites->function_count);
+    assert(draft->node < sites->syntax->count && draft->write_count <= WRITES_LIMIT);
     if (!is_selected || sites->has_failed) {
         return SITE_NONE;
     }

@@ -16,6 +16,8 @@
 #include "instrument/tree/scope.h"
 #include "instrument/tree/syntax.h"
 
+#include <assert.h>
+
 /* Records that wait for the next statement that can carry them. More than these never wait:
  * each comes from one enclosing construct whose block begins with another, or is the header's
  * own line. */
@@ -70,6 +72,7 @@ struct rewriter {
 static inline const struct syntax_node *node_at(const struct rewriter *rewriter,
                                                 uint32_t node)
 {
+    assert(node < rewriter->syntax.count);
     return &rewriter->syntax.nodes[node];
 }
 

@@ -1,6 +1,7 @@
 /* Bindings of names, function by function. */
 #include "instrument/tree/scope.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Slot numbers of names that the scope declares to live elsewhere. */
@@ -189,6 +190,7 @@ static uint32_t scope_declare_node(struct scope *scope, uint32_t node)
 uint32_t
 scope_next_target(const struct syntax *syntax, uint32_t node, uint32_t end_node)
 {
+    assert(end_node <= syntax->count);
     while (node < end_node) {
         switch (syntax->nodes[node].kind) {
         case KIND_IDENTIFIER:
@@ -214,6 +216,7 @@ static bool is_plain_name(const struct syntax *syntax, uint32_t node)
 uint32_t
 scope_next_capture(const struct syntax *syntax, uint32_t node, uint32_t end_node)
 {
+    assert(end_node <= syntax->count);
     while (node < end_node) {
         switch (syntax->nodes[node].kind) {
         case KIND_IDENTIFIER:
@@ -234,8 +237,6 @@ scope_next_capture(const struct syntax *syntax, uint32_t node, uint32_t end_node
     }
     return end_node;
 }
-
-/* Gives a name its slot unless it has one: a `global` statement comes before other uses. */
 
 static bool allocate(struct scope *scope, uint32_t node_count)
 {
@@ -316,6 +317,7 @@ bool scope_open(struct scope *scope,
     if (scope->bindings == NULL) {
         return false;
     }
+    assert(scope->count <= scope->mask + 1);
     for (uint32_t i = 0; i < scope->count; i++) {
         scope->bindings[i] = kind == SCOPE_FUNCTION ? SCOPE_UNBOUND : SITE_NONE;
     }
@@ -326,6 +328,7 @@ void scope_bind(struct scope *scope, uint32_t name, uint32_t site)
 {
     uint32_t slot = scope_find_slot(scope, name);
 
+    assert(site != SCOPE_UNBOUND);
     if (slot < scope->count) {
         scope->bindings[slot] = site;
     }
@@ -336,6 +339,7 @@ static bool is_certain(const struct scope *scope, uint32_t name, uint32_t slot)
 {
     const struct name *item = &scope->names->items[name];
 
+    assert(name < scope->names->count);
     return slot < scope->count && !scope->is_never_certain[slot] &&
            scope->bindings[slot] != SCOPE_UNBOUND &&
            !(scope->kind == SCOPE_MODULE ? item->is_global : item->is_nonlocal);

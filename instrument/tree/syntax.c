@@ -5,6 +5,7 @@
 #include "runtime/base/sorted.h"
 #include "runtime/base/utf8.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The grammar binds `a := b if c else d` as `(a := b) if c else d`; Python the other way. Where a
@@ -110,6 +111,7 @@ static bool find_rows(struct syntax *syntax, struct slice text, struct arena *ar
          at = next_row(text, at, has_returns)) {
         syntax->row_starts[row++] = (uint32_t)at;
     }
+    assert(row == count);
     syntax->row_count = (uint32_t)count;
     syntax->row_starts[count] = (uint32_t)text.size;
     return true;
@@ -135,6 +137,30 @@ keep_nodes(struct syntax *syntax, const struct parse *parse, struct arena *arena
     }
     return true;
 }
+
+#ifndef NDEBUG
+/* Whether each node's descendants follow it and lie within its bytes. */
+static bool is_nested(const struct syntax *syntax)
+{
+    for (uint32_t i = 0; i < syntax->count; i++) {
+        const struct syntax_node *node = &syntax->nodes[i];
+
+        if (node->next <= i || node->next > syntax->count || node->start > node->end ||
+            node->end > syntax->text.size) {
+            return false;
+        }
+        for (uint32_t child = i + 1; child < node->next;
+             child = syntax->nodes[child].next) {
+            if (syntax->nodes[child].next > node->next ||
+                syntax->nodes[child].start < node->start ||
+                syntax->nodes[child].end > node->end) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+#endif
 
 static void report_too_deep(const struct syntax *syntax,
                             const struct parse *parse,
@@ -170,6 +196,7 @@ bool syntax_parse(struct syntax *syntax,
     if (is_done) {
         turn_assignments(syntax);
         number_rows(syntax);
+        assert(is_nested(syntax));
     } else if (is_parsed || parse.is_out_of_memory) {
         error_set_memory(error);
     } else {
@@ -197,6 +224,7 @@ uint32_t syntax_column(const struct syntax *syntax, uint32_t offset)
 {
     uint32_t start = syntax->row_starts[syntax_row(syntax, offset)];
 
+    assert(start <= offset);
     return 1 + (uint32_t)utf8_count(slice_part(syntax->text, start, offset));
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,12 +67,14 @@ uint32_t syntax_column(const struct syntax *syntax, uint32_t offset);
 
 static inline struct slice syntax_text(const struct syntax *syntax, uint32_t node)
 {
+    assert(node < syntax->count);
     return slice_part(syntax->text, syntax->nodes[node].start, syntax->nodes[node].end);
 }
 
 /* The first child, or 0 where there is none. */
 static inline uint32_t syntax_child(const struct syntax *syntax, uint32_t node)
 {
+    assert(node < syntax->count);
     return syntax->nodes[node].next > node + 1 ? node + 1 : 0;
 }
 
@@ -81,6 +84,7 @@ syntax_sibling(const struct syntax *syntax, uint32_t parent, uint32_t child)
 {
     uint32_t next = syntax->nodes[child].next;
 
+    assert(parent < child && next <= syntax->nodes[parent].next);
     return next < syntax->nodes[parent].next ? next : 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/array/walk.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Matrices inside a larger array are at most this wide and high. */
@@ -188,6 +189,7 @@ void sample_grid_init(struct sample_grid *grid,
     }
     grid->count = 1;
     for (uint32_t i = 0; i < dimension_count; i++) {
+        assert(grid->counts[i] > 0 && grid->counts[i] <= shape[i]);
         grid->count *= grid->counts[i];
     }
 }
@@ -198,6 +200,7 @@ sample_grid_index(const struct sample_grid *grid, uint32_t dimension, uint32_t p
     uint64_t last = (uint64_t)grid->shape[dimension] - 1;
     uint64_t steps = grid->counts[dimension];
 
+    assert(dimension < grid->dimension_count && position < steps);
     if (dimension + 4 < grid->dimension_count) {
         return grid->shape[dimension] / 2;
     }
@@ -283,6 +286,7 @@ static void cursor_find(struct cursor *cursor,
 {
     for (uint32_t i = dimension; i < grid->dimension_count; i++) {
         int64_t index = sample_grid_index(grid, i, cursor->positions[i]);
+        assert(index >= 0 && index < grid->shape[i]);
         const unsigned char *source = i == 0 ? data : cursor->sources[i - 1];
 
         cursor->sources[i] = source + (int64_t)((uint64_t)index * (uint64_t)strides[i]);

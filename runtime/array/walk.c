@@ -1,6 +1,7 @@
 /* An array's elements in logical order, whatever its strides. */
 #include "runtime/array/walk.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -347,6 +348,7 @@ position_init(struct position *position, const struct array_walk *walk, uint64_t
         position->indices[i] = index;
         position->bytes = step(position->bytes, index, walk->strides[i]);
     }
+    assert(first == 0); /* the index was one of the array's */
 }
 
 /* Goes `count` steps in a dimension, and on to the next of those before it at its end. */
@@ -359,6 +361,7 @@ static void position_advance(struct position *position,
         int64_t stride = walk->strides[dimension];
 
         position->indices[dimension] += count;
+        assert(position->indices[dimension] <= walk->shape[dimension]);
         position->bytes = step(position->bytes, count, stride);
         if (position->indices[dimension] < walk->shape[dimension] || dimension == 0) {
             return;
@@ -469,6 +472,7 @@ uint64_t array_walk_fit(const struct array_walk *walk, uint64_t first, uint64_t 
         return count;
     }
     if (begun != 0) {
+        assert(length - begun <= count);
         return length - begun;
     }
     if (row_count > TRANSPOSE_ROW_COUNT) {
@@ -503,6 +507,7 @@ void array_walk_copy(const struct array_walk *walk,
             copy_row(position.bytes, walk->strides[last], length, walk->size, out);
             position_advance(&position, walk, last, length);
         }
+        assert(length > 0 && length <= left);
         out += length * walk->size;
         left -= length;
     }

@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdint.h>
 
@@ -55,6 +56,7 @@ void arena_reset(struct arena *arena)
     kept = *largest;
     *largest = kept->older;
     arena_free_blocks(arena->blocks);
+    assert(kept != NULL);
     kept->older = NULL;
     arena->blocks = kept;
     arena->next = kept->bytes;
@@ -88,6 +90,7 @@ static void *arena_add_block(struct arena *arena, size_t size)
     }
     block->older = newest;
     arena->blocks = block;
+    assert(block_size >= size);
     arena->next = block->bytes + size;
     arena->left = block_size - size;
     return block->bytes;
@@ -106,6 +109,7 @@ void *arena_allocate(struct arena *arena, size_t count, size_t size)
     if (arena->next == NULL || total > arena->left) {
         return arena_add_block(arena, total);
     }
+    assert(arena->next + arena->left == arena->blocks->bytes + arena->blocks->size);
     result = arena->next;
     arena->next += total;
     arena->left -= total;

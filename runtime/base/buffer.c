@@ -3,6 +3,7 @@
 
 #include "runtime/base/utf8.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -32,6 +33,7 @@ void buffer_add_number(struct buffer *buffer, uint64_t number)
     size_t start = sizeof digits;
 
     do {
+        assert(start > 0);
         digits[--start] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
@@ -62,6 +64,7 @@ void buffer_add_format(struct buffer *buffer, const char *format, ...)
     vsnprintf(buffer->bytes + buffer->size, (size_t)size + 1, format, arguments);
     va_end(arguments);
     buffer->size += (size_t)size;
+    assert(buffer->size < buffer->capacity);
 }
 
 static void buffer_add_json_control(struct buffer *buffer, uint32_t code)

@@ -5,6 +5,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/slice.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,7 @@ void buffer_add_printable(struct buffer *buffer, struct slice text);
 static inline void
 buffer_add_bytes(struct buffer *buffer, const char *bytes, size_t size)
 {
+    assert(buffer->size <= buffer->capacity);
     if (size <= buffer->capacity - buffer->size || buffer_reserve(buffer, size)) {
         if (size > 0) {
             memcpy(buffer->bytes + buffer->size, bytes, size);

@@ -3,6 +3,8 @@
 
 #include "runtime/base/utf8.h"
 
+#include <assert.h>
+
 /* Deeper values are refused, so that reading them takes little of the stack. */
 #define DEPTH_MAX 64
 
@@ -56,6 +58,7 @@ char json_reader_peek(struct json_reader *reader)
 bool json_reader_finish(struct json_reader *reader)
 {
     pass_space(reader);
+    assert(reader->offset <= reader->text.size);
     return !reader->has_failed && reader->depth == 0 &&
            reader->offset == reader->text.size;
 }
@@ -78,6 +81,7 @@ static bool begin(struct json_reader *reader, char bracket)
 /* Goes to the next member; false where there is none, or at a failure. */
 static bool next(struct json_reader *reader, char bracket)
 {
+    assert(reader->has_failed || reader->depth > 0);
     if (json_reader_peek(reader) == bracket) {
         reader->offset++;
         reader->depth--;

@@ -3,6 +3,7 @@
 
 #include "runtime/base/hot.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ bool memory_grow(void **items, size_t *capacity, size_t wanted, size_t item_size
     size_t larger = *capacity < 8 ? 8 : *capacity;
     void *moved;
 
+    assert(item_size > 0 && (*items != NULL || *capacity == 0));
     if (wanted <= *capacity) {
         return true;
     }

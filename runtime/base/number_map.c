@@ -3,6 +3,8 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 #define FIRST_CAPACITY 16
 
 void number_map_init(struct number_map *map)
@@ -32,6 +34,8 @@ static void fill_free_place(struct number_map *map, struct number_map_entry entr
 {
     size_t place = place_of(entry.key, map->capacity);
 
+    /* A free place ends each search. */
+    assert(entry.number != NUMBER_MAP_NONE && map->count < map->capacity);
     while (map->entries[place].number != NUMBER_MAP_NONE) {
         place = (place + 1) & (map->capacity - 1);
     }
@@ -57,6 +61,7 @@ static bool grow(struct number_map *map)
             fill_free_place(&larger, map->entries[i]);
         }
     }
+    assert((larger.capacity & (larger.capacity - 1)) == 0);
     memory_free(map->entries);
     *map = larger;
     return true;
@@ -69,6 +74,7 @@ bool number_map_add(struct number_map *map, uint64_t key, uint32_t number)
     }
     fill_free_place(map, (struct number_map_entry){key, number});
     map->count++;
+    assert(map->count <= map->capacity / 4 * 3);
     return true;
 }
 
@@ -79,6 +85,7 @@ find_entry(const struct number_map *map, uint64_t key, size_t place)
     if (map->capacity == 0) {
         return NULL;
     }
+    assert(place < map->capacity);
     while (map->entries[place].number != NUMBER_MAP_NONE) {
         if (map->entries[place].key == key) {
             return &map->entries[place];

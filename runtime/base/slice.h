@@ -2,6 +2,7 @@
 #ifndef MONITORCH_BASE_SLICE_H
 #define MONITORCH_BASE_SLICE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static inline struct slice slice_of(const char *text)
 /* The bytes from `start` up to `end`. Nothing may be added to a null pointer, not even 0. */
 static inline struct slice slice_part(struct slice whole, size_t start, size_t end)
 {
+    assert(start <= end && end <= whole.size);
     return (struct slice){start == 0 ? whole.bytes : whole.bytes + start, end - start};
 }
 

@@ -2,6 +2,7 @@
 #ifndef MONITORCH_BASE_SORTED_H
 #define MONITORCH_BASE_SORTED_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,8 @@ static inline size_t sorted_place(const void *list,
             end = middle;
         }
     }
+    assert(first == count || !is_before(list, first, number));
+    assert(first == 0 || is_before(list, first - 1, number));
     return first;
 }
 

@@ -4,6 +4,8 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 bool text_table_init(struct text_table *table)
 {
     void *texts = NULL;
@@ -33,6 +35,7 @@ static uint32_t find(const struct text_table *table, struct slice text, uint64_t
     struct number_map_search search = number_map_search(&table->numbers, hash);
 
     while (number_map_next(&search)) {
+        assert(search.number < table->count);
         if (slice_equal(table->texts[search.number], text)) {
             return search.number;
         }
@@ -65,6 +68,7 @@ bool text_table_add(struct text_table *table, struct slice text, uint32_t *numbe
     if (copy.bytes == NULL || !number_map_add(&table->numbers, hash, table->count)) {
         return false;
     }
+    assert(table->count < table->capacity);
     table->texts[table->count] = copy;
     *number = table->count++;
     return true;

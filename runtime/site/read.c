@@ -7,6 +7,7 @@
 #include "runtime/base/slice.h"
 #include "runtime/site/format.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ static bool reader_fail_memory(struct table_reader *reader)
 /* The next byte, or NUL at the end: NUL is never a part of a table. */
 static char reader_peek(const struct table_reader *reader)
 {
+    assert(reader->offset <= reader->text.size);
     return reader->offset < reader->text.size ? reader->text.bytes[reader->offset]
                                               : '\0';
 }
@@ -563,6 +565,7 @@ bool site_table_read(struct site_table *table,
 
     memory_free(reader.names);
     if (is_read) {
+        assert(site_table_is_sound(&result));
         *table = result;
     }
     return is_read;

@@ -44,3 +44,30 @@ void site_add_key(const struct site_table *table,
     buffer_add_byte(text, ':');
     buffer_add_number(text, site->ordinal);
 }
+
+static bool is_site_sound(const struct site_table *table, const struct site *site)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (site->writes[i].source > SITE_SOURCE_NONE) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        if (site->reads[i].scope > SITE_SCOPE_GLOBAL ||
+            (site->reads[i].site != SITE_NONE &&
+             site->reads[i].site >= table->site_count)) {
+            return false;
+        }
+    }
+    return site->kind < SITE_KIND_COUNT && site->function < table->function_count;
+}
+
+bool site_table_is_sound(const struct site_table *table)
+{
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        if (!is_site_sound(table, &table->sites[i])) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -91,6 +91,9 @@ void site_add_key(const struct site_table *table,
                   const struct site *site,
                   struct buffer *text);
 
+/* Whether every index in the table is one of its functions and sites, for asserts. */
+bool site_table_is_sound(const struct site_table *table);
+
 /* Appends the table as text without quotes, backslashes or line ends: it can stand inside
  * any Python string literal. */
 void site_table_write(const struct site_table *table, struct buffer *text);

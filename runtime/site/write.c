@@ -6,6 +6,8 @@
 #include "runtime/base/utf8.h"
 #include "runtime/site/format.h"
 
+#include <assert.h>
+
 static void write_escaped(struct buffer *text, unsigned char byte)
 {
     buffer_add_byte(text, '%');
@@ -137,6 +139,7 @@ write_number_of(struct name_numbers *numbers, struct slice name, struct buffer *
         return false;
     }
     numbers->numbers = items;
+    assert(place <= known_count);
     if (place == known_count) {
         numbers->numbers[place] = numbers->next;
     } else if (decimal_size(numbers->numbers[place]) < name.size) {
@@ -177,6 +180,7 @@ static bool write_implied_name(const struct site_table *table,
     if (read->site >= id) {
         return false;
     }
+    assert(read->site < table->site_count);
     site = &table->sites[read->site];
     for (uint32_t i = 0; i < site->write_count; i++) {
         if (slice_equal(site->writes[i].name, read->name)) {
@@ -263,6 +267,7 @@ void site_table_write(const struct site_table *table, struct buffer *text)
 {
     struct name_numbers numbers = {.numbers = NULL};
 
+    assert(site_table_is_sound(table));
     if (!text_table_init(&numbers.names)) {
         text->has_failed = true;
         return;

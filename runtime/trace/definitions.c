@@ -5,6 +5,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
 
+#include <assert.h>
+
 /* ---- tables by number ---- */
 
 /* false where memory ran out. */
@@ -18,6 +20,7 @@ log_numbered_add(struct log_numbered_list *list, uint32_t number, const void *th
         return false;
     }
     list->entries = entries;
+    assert(list->count == 0 || list->entries[list->count - 1].number < number);
     list->entries[list->count++] = (struct log_numbered){number, thing};
     return true;
 }
@@ -54,6 +57,7 @@ const void *log_numbered_find(const struct log_numbered_list *list, uint32_t num
 {
     size_t place = log_numbered_place(list, number);
 
+    assert(place <= list->count);
     return place == list->count ? NULL : list->entries[place].thing;
 }
 
@@ -108,6 +112,7 @@ log_site_module(const struct log_reader *reader, uint32_t site, uint32_t *module
         return NULL;
     }
     module = reader->modules.entries[next - 1].thing;
+    assert(module->first_site <= site);
     *module_number = (uint32_t)(next - 1);
     return site - module->first_site < module->table.site_count ? module : NULL;
 }

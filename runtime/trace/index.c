@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- one chunk, as far as it has been written ---- */
@@ -73,6 +74,7 @@ bool log_chunk_read(const struct log_reader *reader,
         return true;
     }
     read->end = find_end(bytes, start, read->loaded);
+    assert(start <= read->end && read->end <= read->loaded);
     return mapping_read(&reader->file, offset + start, bytes + start, read->end - start,
                         &count, error);
 }
@@ -192,6 +194,7 @@ static bool scan(struct log_reader *reader, bool with_stream, struct error *erro
             gap.is_damaged = gap.is_damaged || chunk.magic != 0;
             offset = next_unit(offset);
         } else if (read_chunk(reader, offset, &chunk, with_stream)) {
+            assert(chunk.size > 0);
             offset += chunk.size;
             reader->scanned = offset;
         } else {

@@ -5,6 +5,7 @@
 #include "runtime/base/sorted.h"
 #include "runtime/trace/reader_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -103,6 +104,7 @@ static void log_ring_prepare(struct log_reader *reader)
     if (count <= reader->header.last) {
         return;
     }
+    assert(count > reader->header.last);
     reader->first_shown = count - reader->header.last;
     while ((bytes = log_stream_next(reader)) != NULL) {
         const struct log_end *end = (const void *)bytes;
@@ -203,6 +205,7 @@ static void check_loaded(struct log_reader *reader,
         }
         return;
     }
+    assert(header->used_size >= sizeof *header);
     stream->is_sealed = true;
     stream->size = (size_t)header->used_size;
     records = slice_part((struct slice){stream->bytes, stream->size}, sizeof *header,
@@ -220,6 +223,7 @@ static bool stream_load(struct log_reader *reader)
     struct log_chunk_read read;
     struct error error = ERROR_INIT;
 
+    assert(stream->index <= reader->index_count);
     if (stream->index == reader->index_count) {
         return false;
     }
@@ -268,6 +272,7 @@ static const char *chunk_next(struct log_reader *reader)
     if (stream->size < stream->position + sizeof *record) {
         return NULL;
     }
+    assert(stream->position % sizeof *record == 0);
     record = (const struct log_record *)(stream->bytes + stream->position);
     if (record->size == 0 && !stream->is_sealed) {
         return NULL;
@@ -307,6 +312,7 @@ static const char *log_stream_next(struct log_reader *reader)
 /* Starts again from the chunk at `index`. */
 static void log_stream_start(struct log_reader *reader, size_t index)
 {
+    assert(index <= reader->index_count);
     reader->stream = (struct log_stream){
         .bytes = reader->stream.bytes,
         .index = index,
@@ -318,6 +324,7 @@ static struct log_place log_stream_place(const struct log_reader *reader)
 {
     const struct log_stream *stream = &reader->stream;
 
+    assert(stream->position == 0 || stream->index > 0);
     /* No chunk is loaded at the start alone: the place is the first one's beginning. */
     return (struct log_place){
         .chunk = stream->position == 0 ? stream->index : stream->index - 1,

@@ -80,6 +80,7 @@ struct log_writer {
 
 static inline size_t log_open_chunk_left(const struct log_open_chunk *chunk)
 {
+    assert(chunk->used <= chunk->size);
     return chunk->size - chunk->used;
 }
 
@@ -104,6 +105,7 @@ static void log_record_publish(void *place, struct log_record record)
 {
     uint64_t head;
 
+    assert((uintptr_t)place % sizeof head == 0);
     /* One store: a reader sees the whole head or none of it. */
     memcpy(&head, &record, sizeof head);
     __atomic_store_n((uint64_t *)place, head, __ATOMIC_RELEASE);
@@ -124,6 +126,7 @@ static void log_chunk_seal(struct log_open_chunk *chunk)
     struct log_chunk *header = chunk->header;
 
     if (header != NULL) {
+        assert(chunk->used >= sizeof *header && chunk->used <= chunk->size);
         header->checksum = hash_64(
             (struct slice){(const char *)(header + 1), chunk->used - sizeof *header});
         /* A chunk with a used_size has its checksum. */
@@ -219,6 +222,7 @@ static bool chunk_append(struct log_writer *writer,
         !chunk_map(writer, offset, size, chunk, error)) {
         return false;
     }
+    assert((offset + size) % LOG_CHUNK_UNIT == 0);
     writer->last_chunk = offset;
     writer->file_size = offset + size;
     return true;
@@ -291,6 +295,7 @@ static bool log_chunks_next_definitions(struct log_writer *writer,
 
 static struct log_ring_chunk *ring_at(const struct log_writer *writer, size_t index)
 {
+    assert(index <= writer->ring_count && writer->ring_count <= writer->ring_capacity);
     return &writer->ring[(writer->ring_first + index) % writer->ring_capacity];
 }
 
@@ -396,9 +401,11 @@ static bool log_chunks_next_stream(struct log_writer *writer, struct error *erro
                   writer->event_count);
     writer->chunk_count++;
     if (writer->ring_chunk_size != 0) {
+        assert(writer->ring_count < writer->ring_capacity);
         *ring_at(writer, writer->ring_count) =
             (struct log_ring_chunk){chunk.offset, writer->event_count};
         writer->ring_count++;
+        assert(writer->ring_count <= writer->chunk_count);
     }
     return true;
 }
@@ -414,8 +421,6 @@ static bool log_chunks_next_stream(struct log_writer *writer, struct error *erro
  * number. */
 #define CAPACITY_MAX (1024 * 1024)
 
-/* The place of a content's entry: its number is 0 where it is new, and then the caller fills
- * it in. NULL where memory ran out. */
 static void log_intern_release(struct log_intern *intern)
 {
     memory_free(intern->entries);
@@ -428,6 +433,7 @@ find_place(const struct log_intern *intern, enum log_kind kind, const uint64_t h
 {
     size_t i = (size_t)hash[0] & (intern->capacity - 1);
 
+    assert(intern->count < intern->capacity); /* a free place ends the search */
     for (;; i = (i + 1) & (intern->capacity - 1)) {
         struct log_intern_entry *entry = &intern->entries[i];
 
@@ -476,6 +482,8 @@ static bool intern_make_room(struct log_intern *intern)
     return true;
 }
 
+/* The place of a content's entry: its number is 0 where it is new, and then the caller fills
+ * it in. NULL where memory ran out. */
 static struct log_intern_entry *
 log_intern_find(struct log_intern *intern, enum log_kind kind, struct slice content)
 {
@@ -514,6 +522,7 @@ bool log_writer_define(struct log_writer *writer,
         log_writer_stop(writer, &error);
         return false;
     }
+    assert(padded <= log_open_chunk_left(&writer->definitions));
     place = log_open_chunk_place(&writer->definitions);
     memcpy(&record, head, sizeof record);
     record.size = (uint32_t)(head_size + rest.size);
@@ -576,6 +585,7 @@ static struct slice text_clean(struct slice text, char *clean)
         }
         memcpy(clean + size, character.bytes, character.size);
         size += character.size;
+        assert(size <= LOG_TEXT_MAX);
         i += step == 0 ? 1 : step;
     }
     return (struct slice){clean, size};
@@ -844,6 +854,7 @@ static uint64_t writer_end(const struct log_writer *writer)
     if (writer->definitions.offset == writer->last_chunk) {
         chunk = &writer->definitions;
     }
+    assert(writer->last_chunk < writer->file_size);
     return chunk->offset == writer->last_chunk ? chunk->offset + chunk->used
                                                : writer->file_size;
 }
@@ -926,6 +937,7 @@ void *log_writer_begin_beside(struct log_writer *writer, size_t size)
             return NULL;
         }
     }
+    assert(padded <= log_open_chunk_left(&writer->stream));
     writer->begun_size = padded;
     return log_open_chunk_place(&writer->stream);
 }
@@ -967,6 +979,7 @@ uint64_t log_writer_event_count(const struct log_writer *writer)
 
 uint64_t log_writer_chunk(const struct log_writer *writer)
 {
+    assert(writer->chunk_count > 0);
     return writer->chunk_count - 1;
 }
 

@@ -1,7 +1,6 @@
 """SVG stays valid XML, and texts stay in their boxes, whatever bytes names are made of."""
 
 import os
-import pathlib
 import subprocess
 import xml.etree.ElementTree
 
@@ -11,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support import paths
 
-UNIT_PROGRAMS = paths.BUILD / "obj" / "release" / "tests" / "unit"
-PROGRAM = pathlib.Path(os.environ.get("MONITORCH_UNIT_PROGRAMS", UNIT_PROGRAMS)) / "test_svg_text"
+PROGRAM = paths.UNIT_PROGRAMS / "test_svg_text"
 SVG = "{http://www.w3.org/2000/svg}"
 # What XML, terminals and people stumble over.
 HOSTILE = [

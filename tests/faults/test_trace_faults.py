@@ -10,10 +10,7 @@ import pytest
 
 from tests.support import paths
 
-FOLDER = os.environ.get(
-    "MONITORCH_UNIT_PROGRAMS", paths.BUILD / "obj" / "release" / "tests" / "unit"
-)
-PROGRAM = os.path.join(FOLDER, "test_log_faults")
+PROGRAM = paths.UNIT_PROGRAMS / "test_log_faults"
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists(PROGRAM), reason="the program is not built (make unit-programs)"

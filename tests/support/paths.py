@@ -10,6 +10,9 @@ import sysconfig
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("MONITORCH_BUILD", ROOT / "build")).resolve()
+UNIT_PROGRAMS = pathlib.Path(
+    os.environ.get("MONITORCH_UNIT_PROGRAMS", BUILD / "obj" / "checked" / "tests" / "unit")
+)
 COMMAND = BUILD / "bin" / "monitorch-instrument"
 PYTHON_PATH = BUILD / "python"
 PACKAGE = PYTHON_PATH / "monitorch"

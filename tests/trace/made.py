@@ -1,7 +1,6 @@
 """Traces made of nothing but what a test says: a script for the program make_trace."""
 
 import math
-import os
 import pathlib
 import subprocess
 
@@ -9,8 +8,7 @@ import pytest
 
 from tests.support import paths, viewer
 
-UNIT_PROGRAMS = paths.BUILD / "obj" / "release" / "tests" / "unit"
-MAKER = pathlib.Path(os.environ.get("MONITORCH_UNIT_PROGRAMS", UNIT_PROGRAMS)) / "make_trace"
+MAKER = paths.UNIT_PROGRAMS / "make_trace"
 
 RETURNED, LEFT = 1, 2
 JOINED, GENERATOR, AGAIN = 1, 2, 4

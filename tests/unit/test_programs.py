@@ -9,11 +9,6 @@ import pytest
 from tests.support import paths
 
 SOURCES = sorted(pathlib.Path(__file__).parent.glob("*.c"))
-PROGRAMS = pathlib.Path(
-    os.environ.get(
-        "MONITORCH_UNIT_PROGRAMS", paths.BUILD / "obj" / "release" / "tests" / "unit"
-    )
-)
 
 
 @pytest.mark.parametrize("name", [source.stem for source in SOURCES])
@@ -26,7 +21,7 @@ def test_program(name, tmp_path, request):
     environment["ASAN_OPTIONS"] = "detect_leaks=1"
     # A program works in a folder of its own; files where it was started are no concern of it.
     (tmp_path / "saved").write_text("somebody else's")
-    program = PROGRAMS / name
+    program = paths.UNIT_PROGRAMS / name
     assert program.exists(), f"{program} is missing: run `make unit-programs`"
     run = subprocess.run(
         [str(program)],

@@ -1,6 +1,7 @@
 /* What several arrays hold together. */
 #include "runtime/array/statistics/gauge.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const struct {
@@ -14,6 +15,7 @@ static const struct {
 
 const char *gauge_metric_text(enum gauge_metric metric)
 {
+    assert(metric < GAUGE_METRIC_COUNT);
     return metrics[metric].text.bytes;
 }
 
@@ -29,6 +31,7 @@ enum gauge_metric gauge_metric_find(struct slice text)
 
 bool gauge_metric_is_spread(enum gauge_metric metric)
 {
+    assert(metric < GAUGE_METRIC_COUNT);
     return metrics[metric].is_spread;
 }
 
@@ -56,6 +59,10 @@ void gauge_add(struct gauge *gauge,
     gauge->min = gauge->moments.count == 0 ? min : fmin(gauge->min, min);
     gauge->max = gauge->moments.count == 0 ? max : fmax(gauge->max, max);
     moments_add(&gauge->moments, &added);
+    assert(gauge->min <= gauge->max);
+    assert(gauge->moments.count + gauge->nan_count + gauge->posinf_count +
+               gauge->neginf_count ==
+           gauge->count);
 }
 
 static bool has_infinite(const struct gauge *gauge)
@@ -140,6 +147,7 @@ double gauge_read(const struct gauge *gauge,
 {
     uint64_t infinite = gauge->posinf_count + gauge->neginf_count;
 
+    assert(spread != NULL || !gauge_metric_is_spread(metric));
     switch (metric) {
     case GAUGE_NAN:
         return (double)gauge->nan_count;

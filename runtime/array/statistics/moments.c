@@ -1,6 +1,7 @@
 /* Mean and spread of numbers that come block by block. */
 #include "runtime/array/statistics/moments.h"
 
+#include <assert.h>
 #include <math.h>
 
 static void moments_scale(struct moments *moments, int exponent)
@@ -34,6 +35,7 @@ void moments_add(struct moments *moments, const struct moments *added)
     double total;
     double difference;
 
+    assert(moments->squares >= 0 && other.squares >= 0);
     if (other.count == 0) {
         return;
     }
@@ -51,6 +53,7 @@ void moments_add(struct moments *moments, const struct moments *added)
                             ((double)moments->count * ((double)other.count / total));
     moments->mean += difference * ((double)other.count / total);
     moments->count += other.count;
+    assert(moments->squares >= 0);
 }
 
 double moments_mean(const struct moments *moments)

@@ -16,6 +16,7 @@
 #include "runtime/array/walk.h"
 #include "runtime/base/hash/hash.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -135,6 +136,7 @@ static double squares_left(const struct block_sums *sums, uint64_t count)
 
 static uint64_t finite_count(const struct block_sums *sums, size_t count)
 {
+    assert(sums->nan_count + sums->posinf_count + sums->neginf_count <= count);
     return count - sums->nan_count - sums->posinf_count - sums->neginf_count;
 }
 
@@ -177,6 +179,7 @@ static void part_set_sums(struct statistics_part *part,
         part->moments.mean = shift + sums->sum / (double)finite;
         part->moments.squares = squares_left(sums, finite);
     }
+    assert(part->zero_count <= finite);
 }
 
 /* As doubles the bounds are exact but for integers of 64 bits, which have kernels for them.
@@ -188,6 +191,7 @@ static void part_set_bounds(struct statistics_part *part,
     if (part->moments.count == 0 || dtype == DTYPE_INT64 || dtype == DTYPE_UINT64) {
         return;
     }
+    assert(sums->min <= sums->max);
     switch (dtype_class(dtype)) {
     case DTYPE_CLASS_UNSIGNED:
         part->min.natural = (uint64_t)sums->min;
@@ -325,6 +329,7 @@ static void statistics_part_measure(struct statistics_part *part,
                                     const unsigned char *data,
                                     size_t count)
 {
+    assert(count > 0 && count <= statistics_block_count(dtype));
     if (dtype == DTYPE_FLOAT64) {
         measure_float64(part, kernels, data, count);
     } else if (dtype_class(dtype) == DTYPE_CLASS_COMPLEX) {
@@ -394,6 +399,12 @@ static void statistics_part_finish(const struct statistics_part *part,
     bool has_bounds = part->moments.count > 0;
     bool is_integer = class == DTYPE_CLASS_SIGNED || class == DTYPE_CLASS_UNSIGNED;
 
+    /* Each element is counted once, in whatever pieces and threads. */
+    assert(part->moments.count == 0 || part->moments.count + part->nan_count +
+                                               part->posinf_count +
+                                               part->neginf_count ==
+                                           count);
+    assert(part->zero_count <= count);
     *statistics = (struct statistics){
         .count = count,
         .nan_count = part->nan_count,
@@ -498,6 +509,7 @@ static __attribute__((noinline)) void gather_blocks(const struct job *job,
         uint64_t here = array_walk_fit(job->walk, first, fitting);
         uint64_t measured;
 
+        assert(here > 0 && here <= fitting);
         array_walk_copy(job->walk, first, here, gathered + held * job->size);
         first += here;
         count -= here;
@@ -517,6 +529,7 @@ static void measure_piece(const struct job *job, uint64_t index, struct piece *p
     uint64_t count = left < job->piece_count ? left : job->piece_count;
     struct hash_stream stream;
 
+    assert(first < job->count);
     *piece = (struct piece){0};
     if (job->wants_hash) {
         hash_stream_init(&stream);
@@ -734,6 +747,7 @@ static __attribute__((noinline)) bool hash_expanded(struct job *job, uint64_t *h
     if (different > EXPANDED_PIECE_MAX || piece_count > EXPANDED_HASHES_MAX) {
         return false;
     }
+    assert(different > 0);
     array_walk_init(&walk, job->array);
     job->walk = &walk;
     for (uint64_t i = 0; i < different; i++) {

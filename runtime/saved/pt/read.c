@@ -465,7 +465,7 @@ static bool read_key(const struct archive *archive, struct saved_tensor *tensor)
 
 static bool read_archive(struct archive *archive, struct pt_file *file)
 {
-    struct pt_tensor tensor;
+    struct pt_tensor tensor = {0};
 
     if (!zip_directory_read(&archive->directory, &archive->file, archive->arena,
                             archive->error) ||

@@ -181,7 +181,7 @@ static bool find_directory(struct zip_directory *directory,
                            struct error *error)
 {
     unsigned char record[END_SIZE];
-    uint64_t end;
+    uint64_t end = 0;
 
     if (!mapping_size(directory->file, &directory->file_size, error) ||
         !open_window(directory, &directory->head, 0, WINDOW_SIZE, arena, error) ||
