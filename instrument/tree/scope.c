@@ -328,7 +328,6 @@ void scope_bind(struct scope *scope, uint32_t name, uint32_t site)
 {
     uint32_t slot = scope_find_slot(scope, name);
 
-    assert(site != SCOPE_UNBOUND);
     if (slot < scope->count) {
         scope->bindings[slot] = site;
     }

@@ -143,7 +143,7 @@ static bool read_visit(struct follow_plan *plan, PyObject *item)
 
 static bool read_visits(struct follow_plan *plan, PyObject *visits)
 {
-    uint32_t value_count;
+    uint32_t value_count = 0;
 
     if (!PyTuple_Check(visits)) {
         return refuse("visits are a tuple");
