@@ -170,9 +170,6 @@ bool edits_sort(struct edits *edits)
         memcpy(edits->items, from, edits->count * sizeof *from);
     }
     memory_free(spare);
-    for (size_t i = 1; i < edits->count; i++) {
-        assert(!is_after(&edits->items[i - 1], &edits->items[i]));
-    }
     return true;
 }
 
@@ -186,6 +183,7 @@ bool edits_apply(const struct edits *edits, struct slice text, struct buffer *ou
     for (size_t i = 0; i < edits->count; i++) {
         const struct insertion *insertion = &edits->items[i].insertion;
 
+        assert(i == 0 || !is_after(&edits->items[i - 1], &edits->items[i]));
         assert(done <= insertion->offset && insertion->offset <= text.size);
         assert(insertion->text <= edits->text.size &&
                insertion->size <= edits->text.size - insertion->text);
