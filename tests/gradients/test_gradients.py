@@ -206,3 +206,102 @@ def test_asked_for_by_the_command_or_the_variable(tmp_path, mode):
     assert done.returncode == 0, done.stderr
     names = {g.name for g in recorded(tmp_path / "run.mtrace").gradients}
     assert {"w", "h"} <= names
+
+
+MODULES = [
+    ("Linear(4, 3)", (2, 4)), ("Bilinear(4, 4, 3)", (2, 4)), ("Conv1d(4, 2, 3)", (2, 4, 8)),
+    ("Conv2d(4, 2, 3)", (2, 4, 6, 6)), ("Conv3d(4, 2, 2)", (1, 4, 3, 3, 3)),
+    ("ConvTranspose1d(4, 2, 3)", (2, 4, 8)), ("ConvTranspose2d(4, 2, 3)", (1, 4, 5, 5)),
+    ("BatchNorm1d(4)", (6, 4)), ("BatchNorm2d(4)", (3, 4, 5, 5)), ("LayerNorm(4)", (2, 4)),
+    ("GroupNorm(2, 4)", (2, 4, 6)), ("InstanceNorm1d(4)", (2, 4, 6)), ("RMSNorm(4)", (2, 4)),
+    ("LocalResponseNorm(2)", (2, 4, 6)), ("ReLU()", (2, 4)), ("ReLU(inplace=True)", (2, 4)),
+    ("LeakyReLU()", (2, 4)), ("PReLU()", (2, 4)), ("ELU()", (2, 4)), ("GELU()", (2, 4)),
+    ("SiLU()", (2, 4)), ("Mish()", (2, 4)), ("Softplus()", (2, 4)), ("Sigmoid()", (2, 4)),
+    ("Tanh()", (2, 4)), ("Hardswish()", (2, 4)), ("GLU()", (2, 4)), ("Softmax(-1)", (2, 4)),
+    ("LogSoftmax(-1)", (2, 4)), ("MaxPool1d(2)", (2, 4, 6)), ("AvgPool2d(2)", (1, 4, 4, 4)),
+    ("AdaptiveAvgPool1d(2)", (2, 4, 6)), ("MaxPool2d(2)", (1, 4, 4, 4)), ("Dropout(0.5)", (2, 4)),
+    ("Flatten()", (2, 4, 3)), ("PixelShuffle(2)", (1, 4, 2, 2)), ("Upsample(scale_factor=2)", (1, 4, 3)),
+    ("ZeroPad2d(1)", (1, 4, 3, 3)), ("RNN(4, 3)", (5, 2, 4)), ("LSTM(4, 3)", (5, 2, 4)),
+    ("GRU(4, 3)", (5, 2, 4)), ("TransformerEncoderLayer(4, 2, 8, batch_first=True)", (2, 3, 4)),
+]  # fmt: skip
+
+
+def module_body(kind):
+    second = ", torch.randn(2, 4)" if kind.startswith("Bilinear") else ""
+    return f"""
+        layer = torch.nn.{kind}
+        x = torch.randn(*shape, requires_grad=True)
+        scaled = x * 1.5
+        keep("scaled", scaled)
+        out = layer(scaled{second})
+        out = out[0] if isinstance(out, tuple) else out
+        keep("out", out)
+        loss = (out * torch.linspace(-1, 1, out.numel()).view_as(out)).sum()
+        keep("loss", loss)
+        loss.backward()
+        """
+
+
+@pytest.mark.parametrize("kind, shape", MODULES, ids=[kind for kind, _ in MODULES])
+def test_modules(tmp_path, kind, shape):
+    def run_once(trace):
+        seen, kept = [], []
+
+        def keep(name, tensor):
+            kept.append(name)
+            if trace is None:
+                tensor.register_hook(lambda gradient: seen.append((name, measure(gradient))))
+
+        main, values = load(module_body(kind), keep=keep, shape=shape)
+        torch.manual_seed(0)
+        if trace is None:
+            main()
+            return dict(seen), values
+        with recording.record(trace, backward=True):
+            main()
+        found = recorded(trace).gradients
+        return {g.name: g.hash for g in found if g.name in kept}, values
+
+    expected, plain = run_once(None)
+    found, values = run_once(tmp_path / "run.mtrace")
+    assert found == expected
+    assert torch.equal(plain["x"].grad, values["x"].grad)
+    for ours, theirs in zip(values["layer"].parameters(), plain["layer"].parameters()):
+        assert torch.equal(ours.grad, theirs.grad)
+
+
+TRAINING = """
+    model = torch.nn.Sequential(
+        torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Dropout(0.2), torch.nn.Linear(8, 2)
+    )
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    for step in range(20):
+        x = torch.randn(4, 8)
+        y = model(x)
+        loss = y.pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    state = torch.get_rng_state()
+    """
+
+
+def test_a_training_ends_as_without(tmp_path):
+    def train(trace):
+        main, values = load(TRAINING)
+        torch.manual_seed(0)
+        if trace is None:
+            main()
+        else:
+            with recording.record(trace, backward=True):
+                main()
+        return values
+
+    plain, traced = train(None), train(tmp_path / "run.mtrace")
+    for ours, theirs in zip(traced["model"].parameters(), plain["model"].parameters()):
+        assert torch.equal(ours, theirs)
+    ours, theirs = (v["optimizer"].state_dict()["state"] for v in (traced, plain))
+    for key in theirs:
+        assert all(torch.equal(ours[key][name], theirs[key][name]) for name in theirs[key])
+    assert torch.equal(plain["state"], traced["state"])
